@@ -1,0 +1,177 @@
+"""One tree of errors. Every error says what, where, why, and what to do.
+
+Errors that end a run carry what was computed until then in ``result``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where something was written: component path and source line."""
+
+    path: str = ""
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        source = f"{PurePath(self.file).name}:{self.line}" if self.file else ""
+        if self.path and source:
+            return f"{self.path} ({source})"
+        return self.path or source
+
+
+class AcausalError(Exception):
+    """Base of all errors of this package.
+
+    Parameters
+    ----------
+    what : str
+        What is wrong, with the names the user wrote.
+    where : sequence of Location
+        The places involved, most telling first.
+    why : str
+        The reason, when ``what`` does not already say it.
+    hint : str
+        What to do.
+    """
+
+    def __init__(self, what: str, *, where: Iterable[Location] = (), why: str = "", hint: str = "") -> None:
+        self.what = what
+        self.where = tuple(where)
+        self.why = why
+        self.hint = hint
+        self.result: Any = None
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        lines += [f"  at {place}" for place in self.where if str(place)]
+        if self.why:
+            lines.append(f"  because {self.why}")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class ModelError(AcausalError):
+    """The model is not well formed."""
+
+
+class DeclarationError(ModelError, TypeError):
+    """A field, keyword or class is used in a way it was not declared for."""
+
+
+class ExpressionError(ModelError, TypeError):
+    """A Python operator cannot be applied to a symbol (``==``, ``and``, ``if``, ``max``, ...)."""
+
+
+class StatementError(ModelError, TypeError):
+    """Something was yielded that is not a statement, or a statement is malformed."""
+
+
+class ParameterError(ModelError, ValueError):
+    """A parameter is missing, of the wrong type, or outside its bounds."""
+
+
+class UnknownPathError(ModelError, KeyError):
+    """A path names nothing in the model; the nearest names are listed."""
+
+    __str__ = AcausalError.__str__
+
+
+class PortMismatchError(ModelError, TypeError):
+    """Ports or signals of different types are connected."""
+
+
+class UnitError(ModelError, ValueError):
+    """The two sides of an equation or connection have different dimensions."""
+
+
+class UnconnectedInputError(ModelError):
+    """An input of a sub-component has no value."""
+
+
+class BalanceError(ModelError):
+    """A component does not have as many equations as unknowns."""
+
+
+class DuplicateWriterError(ModelError):
+    """A discrete variable is determined by more than one statement."""
+
+
+class DuplicateNameError(ModelError):
+    """Two statements or fields of one component share a name."""
+
+
+class StructuralError(AcausalError):
+    """The equations have no unique solution, whatever the numbers."""
+
+
+class ContradictionError(StructuralError):
+    """Equations contradict each other in every mode."""
+
+
+class SingularModelError(StructuralError):
+    """Too many unknowns for the equations, or equations that depend on each other."""
+
+
+class ModeNotSquareError(StructuralError):
+    """One mode has more unknowns than equations, or fewer."""
+
+
+class NotAffineError(StructuralError):
+    """The dynamic core is not affine in its unknowns."""
+
+
+class SimulationError(AcausalError):
+    """A run could not go on; ``result`` holds what was computed."""
+
+
+class InitializationError(SimulationError):
+    """Fixed start values and initial equations contradict the model."""
+
+
+class FlowInterruptedError(SimulationError):
+    """An opening element cuts a flow that has no other path."""
+
+
+class ContradictorySourcesError(SimulationError):
+    """Ideal sources contradict each other through the elements in force."""
+
+
+class NoConsistentModeError(SimulationError):
+    """No combination of branches satisfies all guards."""
+
+
+class MixedRestitutionError(SimulationError):
+    """Contacts with different restitution close in one instant."""
+
+
+class ChatteringError(SimulationError):
+    """A relation or guard of continuous variables switches back and forth without end."""
+
+
+class EventIterationError(SimulationError):
+    """Discrete variables do not settle within an instant."""
+
+
+class NonFiniteError(SimulationError):
+    """A value is not a number, or infinite."""
+
+
+class RequirementError(SimulationError):
+    """A ``require`` condition or a declared bound of a variable does not hold."""
+
+
+def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
+    """Return a hint with the names closest to ``name``."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=count, cutoff=0.4) or names[:count]
+    return "did you mean " + " or ".join(f"`{c}`" for c in close) + "?" if close else ""

@@ -1,0 +1,340 @@
+"""Component: a class of fields, children and equations. An object holds values, never symbols."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any, TypeVar, dataclass_transform
+
+from ..errors import AcausalError, DeclarationError, Location, nearest
+from .expressions import ARITHMETIC, Expr, Symbol, fold
+from .fields import MISSING, Discrete, Field, Input, Output, Parameter, Start, Structural, Variable, active
+from .ports import Port, PortRef
+from .statements import Statement
+
+C = TypeVar("C", bound="Component")
+
+
+def line_of(code: CodeType, lasti: int) -> int:
+    """Return the source line of an instruction."""
+    return next((line for start, end, line in code.co_lines() if start <= lasti < end and line), code.co_firstlineno)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(Parameter, Structural))
+class Component:
+    """Base of all models and parts.
+
+    Subclasses declare fields and ports, create children in ``build()`` and
+    yield statements in ``equations()``. Both methods are pure and depend on
+    declared fields only: a class is traced once and stamped for all instances.
+    Set ``share = False`` in a class that needs one trace per instance.
+    """
+
+    share = True
+    _fields: dict[str, Field] = {}
+    _ports: dict[str, Port] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        fields: dict[str, Field] = {}
+        ports: dict[str, Port] = {}
+        for base in reversed(cls.__mro__):
+            for name, value in vars(base).items():
+                if isinstance(value, Field):
+                    fields[name] = value
+                elif isinstance(value, Port):
+                    ports[name] = value
+        cls._fields, cls._ports = fields, ports
+        cls._required = frozenset(
+            n for n, f in fields.items() if isinstance(f, (Parameter, Structural)) and f.default is MISSING
+        )
+        cls._composite = any("build" in vars(k) for k in cls.__mro__ if k is not Component)
+
+    def __init__(self, **values: Any) -> None:
+        frame = sys._getframe(1)
+        own = self.__dict__
+        own["_origin"] = (frame.f_code, frame.f_lasti)
+        cls = type(self)
+        fields = cls._fields
+        for name, value in values.items():
+            field = fields.get(name)
+            if field is None:
+                raise DeclarationError(
+                    f"{cls.__name__} has no field `{name}`", where=self.location(), hint=nearest(name, fields)
+                )
+            own[name] = self._accept(field, value)
+        if not cls._required <= values.keys():
+            missing = [n for n in fields if n in cls._required and n not in values]
+            raise DeclarationError(f"{cls.__name__} needs `{'`, `'.join(missing)}`", where=self.location())
+
+    def _accept(self, field: Field, value: Any) -> Any:
+        if isinstance(field, Parameter):
+            field.check(value, self)
+        elif isinstance(field, Structural):
+            return field.convert(value, self)
+        elif isinstance(field, Output):
+            raise DeclarationError(f"output `{field.name}` of {type(self).__name__} cannot be given", where=self.location())
+        elif isinstance(field, (Variable, Discrete)) and isinstance(value, Expr):
+            raise DeclarationError(
+                f"`{field.name}` of {type(self).__name__} is a variable: its keyword is a start value, a number",
+                where=self.location(),
+                hint="state an equation with Eq, or give a number or Start(number, fixed=True)",
+            )
+        return value
+
+    def build(self) -> None:
+        """Create the sub-components as attributes."""
+
+    def equations(self) -> Iterator[Statement]:
+        """Yield the statements of this component."""
+        return iter(())
+
+    def location(self) -> tuple[Location, ...]:
+        """Return where this object was created."""
+        origin = self.__dict__.get("_origin")
+        if origin is None:
+            return ()
+        code, lasti = origin
+        return (Location(type(self).__name__, code.co_filename, line_of(code, lasti)),)
+
+    # -- values ------------------------------------------------------------------------------------------------
+
+    def override(self, name: str, value: Any) -> None:
+        """Set a parameter after construction."""
+        self.__dict__[name] = value
+        if not active.stack:
+            self.__dict__.setdefault("_overrides", {})[name] = value
+
+    def set_structural(self, field: Structural[Any], value: Any) -> None:
+        """Set a structural parameter after construction; the object is built anew."""
+        converted = field.convert(value, self)
+        if self.__dict__.get("_built"):
+            for name in list(self.__dict__.get("_parts", ())):
+                del self.__dict__[name]
+            self.__dict__["_built"] = False
+        self.__dict__[field.name] = converted
+
+    def parameter_value(self, field: Parameter) -> Any:
+        """Return the number (nested tuple for an array) of a parameter."""
+        value = self.__dict__.get(field.name, field.default)
+        return _number(value)
+
+    def start_of(self, name: str, field: Field) -> tuple[Any, bool, bool]:
+        """Return (start value, fixed, given) of a variable or discrete."""
+        value = self.__dict__.get(field.name, MISSING)
+        fixed = getattr(field, "fixed", False)
+        if value is MISSING:
+            return getattr(field, "start", 0.0), fixed, False
+        if isinstance(value, Start):
+            return value.value, value.fixed, True
+        return value, fixed, True
+
+    # -- children ----------------------------------------------------------------------------------------------
+
+    def ensure_built(self) -> None:
+        """Run ``build()`` if that has not happened yet."""
+        own = self.__dict__
+        if own.get("_built"):
+            return
+        own["_built"] = True
+        before = set(own)
+        active.stack.append(self)
+        try:
+            self.build()
+        except AcausalError as error:
+            own["_built"] = False
+            raise locate(error, type(self).__name__)
+        finally:
+            active.stack.pop()
+        own["_parts"] = tuple(n for n in own if n not in before and not n.startswith("_"))
+        for name in own["_parts"]:
+            own[name] = _bind_ports(own[name], self, name)
+
+    def parts(self) -> Iterator[tuple[str, Component]]:
+        """Yield (attribute path, child) in the order of creation."""
+        self.ensure_built()
+        for name in self.__dict__["_parts"]:
+            yield from _components(name, self.__dict__[name])
+
+    def port_refs(self) -> list[PortRef]:
+        """Return all ports, those of the class first, then those made in ``build()``."""
+        self.ensure_built()
+        refs = [PortRef(self, p, n) for n, p in self._ports.items()]
+        for name in self.__dict__["_parts"]:
+            refs.extend(_port_refs(self.__dict__[name]))
+        return refs
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        if not name.startswith("_") and self._composite and not own.get("_built"):
+            self.ensure_built()
+            return getattr(self, name)
+        known = [*self._fields, *self._ports, *own.get("_parts", ())]
+        raise AttributeError(f"{type(self).__name__} has no `{name}`; {nearest(name, known)}")
+
+    # -- copies ------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = self.__dict__
+        bound = [n for n in self._fields if isinstance(own.get(n), Expr) and _foreign(own[n], self)]
+        if bound:
+            raise DeclarationError(
+                f"`{bound[0]}` is bound to a parameter of the enclosing component; pickle or copy that one",
+                where=self.location(),
+            )
+        state = {n: own[n] for n in self._fields if n in own}
+        changed = {p: dict(c.__dict__["_overrides"]) for p, c in touched(self) if c is not self and "_overrides" in c.__dict__}
+        return {"values": state, "overrides": changed}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state["values"])
+        for path, values in state["overrides"].items():
+            child = resolve(self, path)
+            for name, value in values.items():
+                child.override(name, value)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{n}={self.__dict__[n]!r}" for n in self._fields if n in self.__dict__)
+        return f"{type(self).__name__}({values})"
+
+
+def locate(error: AcausalError, path: str) -> AcausalError:
+    """Add the innermost line of ``build()`` or ``equations()`` in the traceback to an error without place."""
+    if not error.where:
+        frames = []
+        trace = error.__traceback__
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if code.co_name in ("build", "equations"):
+                frames.append(Location(path, code.co_filename, trace.tb_lineno))
+            trace = trace.tb_next
+        error.where = tuple(frames[-1:])
+    return error
+
+
+def evaluate(expr: Expr) -> float:
+    """Return the number of a parameter expression."""
+
+    def leaf(node: Expr) -> float:
+        if isinstance(node, Symbol):
+            value = node.owner.__dict__.get(node.field.name, node.field.default)
+            for index in node.name[len(node.field.name) :].replace("]", "").split("[")[1:]:
+                value = value[int(index)]
+            return _number(value)
+        return node.data
+
+    def apply(node: Expr, args: list[Any]) -> Any:
+        return FUNCTIONS[node.op](*args)
+
+    return fold(expr, leaf, apply)
+
+
+def _functions() -> dict[str, Any]:
+    import math
+    import operator as o
+
+    unary = {n: getattr(math, n) for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")}
+    return {
+        **ARITHMETIC, **unary, "sqrt": math.sqrt, "abs": abs, "floor": math.floor, "atan2": math.atan2,
+        "sign": lambda x: (x > 0) - (x < 0), "min": min, "max": max, "mod": lambda x, y: x - y * math.floor(x / y),
+        "<": o.lt, "<=": o.le, ">": o.gt, ">=": o.ge, "==": o.eq, "!=": o.ne, "if_else": lambda c, a, b: a if c else b,
+        "and": lambda a, b: a and b, "or": lambda a, b: a or b, "not": o.not_, "xor": o.xor, "no_event": lambda a: a,
+    }  # fmt: skip
+
+
+FUNCTIONS = _functions()
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, Expr):
+        return evaluate(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return tuple(_number(v) for v in value)
+    return value
+
+
+def _foreign(expr: Any, owner: Component) -> bool:
+    from .expressions import walk
+
+    return isinstance(expr, Expr) and any(isinstance(n, Symbol) and n.owner is not owner for n in walk(expr))
+
+
+def _bind_ports(value: Any, owner: Component, name: str) -> Any:
+    if isinstance(value, Port):
+        return PortRef(owner, value, name)
+    if isinstance(value, (list, tuple)) and any(isinstance(v, (Port, list, tuple)) for v in value):
+        return type(value)(_bind_ports(v, owner, f"{name}[{k}]") for k, v in enumerate(value))
+    return value
+
+
+def _components(name: str, value: Any) -> Iterator[tuple[str, Component]]:
+    if isinstance(value, Component):
+        yield name, value
+    elif isinstance(value, (list, tuple)):
+        for k, v in enumerate(value):
+            yield from _components(f"{name}[{k}]", v)
+
+
+def _port_refs(value: Any) -> list[PortRef]:
+    if isinstance(value, PortRef):
+        return [value]
+    return [r for v in value for r in _port_refs(v)] if isinstance(value, (list, tuple)) else []
+
+
+def touched(root: Component, path: str = "") -> Iterator[tuple[str, Component]]:
+    """Yield (path, object) of the root and of all children that exist already."""
+    yield path, root
+    if root.__dict__.get("_built"):
+        for name in root.__dict__["_parts"]:
+            for attribute, child in _components(name, root.__dict__[name]):
+                yield from touched(child, f"{path}.{attribute}" if path else attribute)
+
+
+def resolve(root: Component, path: str) -> Any:
+    """Return the object at a path such as ``cells[3].r0``."""
+    target: Any = root
+    for step in path.replace("]", "").replace("[", ".").split("."):
+        target = target[int(step)] if step.isdigit() else getattr(target, step)
+    return target
+
+
+class Circuit(Component):
+    """An empty model for scripts: ``c.add("r", Resistor(R=1))``, ``c.connect(a.p, b.n)``."""
+
+    share = False
+
+    def add(self, name: str, component: C) -> C:
+        """Add a sub-component under a name and return it."""
+        self.ensure_built()
+        if name in self.__dict__ or name in self._fields:
+            raise DeclarationError(f"`{name}` exists already in {type(self).__name__}")
+        self.__dict__[name] = component
+        self.__dict__["_parts"] = (*self.__dict__["_parts"], name)
+        return component
+
+    def connect(self, *ends: Any) -> None:
+        """Connect ports or signals."""
+        from .statements import connect
+
+        self.state(connect(*ends))
+
+    def state(self, *statements: Statement) -> None:
+        """Add further statements, such as ``Eq``."""
+        frame = sys._getframe(1)
+        if frame.f_code.co_name == "connect" and frame.f_code.co_filename == __file__:
+            frame = frame.f_back or frame
+        for s in statements:
+            self.__dict__.setdefault("_statements", []).append((s, (frame.f_code, frame.f_lasti)))
+
+    def equations(self) -> Iterator[Statement]:
+        for statement, _ in self.__dict__.get("_statements", ()):
+            yield statement
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)

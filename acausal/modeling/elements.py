@@ -1,0 +1,273 @@
+"""Statements whose equation depends on a mode: switches, diodes, friction, contacts, and the general table.
+
+Each gives a table: per branch its residuals, the guards that keep it, and the
+complementary quantities that it leaves undetermined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from ..errors import StatementError
+from .expressions import Expr, Symbol, condition, constant, wrap
+from .fields import Discrete
+from .statements import Eq, Named
+
+
+class Impulse(Enum):
+    """What to do when an opening element cuts a flow."""
+
+    ERROR = "error"
+    ALLOW = "allow"
+    DEFAULT = "default"
+    """As the run says."""
+
+
+class FrictionState(Enum):
+    """Branches of ``DryFriction``."""
+
+    STICK = 0
+    FORWARD = 1
+    BACKWARD = 2
+    FREE = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Leave:
+    """A guard: the branch is left for ``target`` when ``g`` becomes negative and ``enabled`` holds."""
+
+    target: int
+    g: Expr
+    enabled: Expr | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BranchTable:
+    name: str
+    residuals: tuple[Expr, ...]
+    guards: tuple[Leave, ...]
+    blocked: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ElementTable:
+    """Everything the engine needs to know about one element."""
+
+    kind: str
+    branches: tuple[BranchTable, ...]
+    control: Expr | None = None
+    """Condition of an ``If``: true selects branch 0."""
+    enabled: Expr | None = None
+    latch: bool = False
+    breakaway: Expr | None = None
+    curve: tuple[tuple[float, float], ...] | None = None
+    monotone: bool = False
+    restitution: Expr | None = None
+    rest_speed: Expr | None = None
+    impulse: str | None = None
+    start: int = 0
+
+
+class If(Named):
+    """Equations switched by a condition; both branches hold equally many, the k-th complementary to the k-th."""
+
+    __slots__ = ("condition", "impulse", "otherwise", "then")
+
+    def __init__(
+        self, cond: Any, then: Sequence[Eq], otherwise: Sequence[Eq], *, impulse: Impulse | None = None, name: str = "branch"
+    ) -> None:
+        super().__init__(name)
+        self.condition, self.then, self.otherwise, self.impulse = condition(cond), tuple(then), tuple(otherwise), impulse
+        if len(self.then) != len(self.otherwise) or not self.then:
+            raise StatementError(f"If `{name}` needs equally many equations in both branches")
+        if not all(isinstance(e, Eq) for e in (*self.then, *self.otherwise)):
+            raise StatementError(f"If `{name}` takes lists of Eq")
+
+    def table(self) -> ElementTable:
+        a = tuple(e.residual for e in self.then)
+        b = tuple(e.residual for e in self.otherwise)
+        policy = None if self.impulse in (None, Impulse.DEFAULT) else self.impulse.value
+        branches = (BranchTable("true", a, (), b), BranchTable("false", b, (), a))
+        return ElementTable("if", branches, control=self.condition, impulse=policy)
+
+
+class Complementarity(Named):
+    """``0 <= a``, ``0 <= b``, ``a * b = 0``: off means b = 0, on means a = 0.
+
+    Parameters
+    ----------
+    enabled : condition
+        While false: b = 0 and ``a`` is free.
+    latch : bool
+        Stays enabled while it is on.
+    """
+
+    __slots__ = ("a", "b", "enabled", "latch")
+
+    def __init__(self, a: Any, b: Any, *, enabled: Any = True, latch: bool = False, name: str = "on") -> None:
+        super().__init__(name)
+        self.a, self.b, self.latch = wrap(a), wrap(b), latch
+        self.enabled = condition(enabled)
+
+    def table(self) -> ElementTable:
+        a, b = self.a, self.b
+        always = self.enabled.op == "true" and self.enabled.data
+        return ElementTable(
+            "complementarity",
+            (
+                BranchTable("off", (b,), (Leave(1, a),), (a,)),
+                BranchTable("on", (a,), (Leave(0, b),), (b,)),
+                BranchTable("disabled", (b,), (), (a,)),
+            ),
+            enabled=None if always else self.enabled,
+            latch=self.latch,
+            curve=((float("-inf"), 0.0), (0.0, float("inf")), (float("-inf"), float("inf"))),
+            monotone=True,
+        )
+
+
+class DryFriction(Named):
+    """Friction force ``f`` against relative velocity ``v``, with true sticking.
+
+    Sliding: ``f = +-(sliding + viscous * |v|)``; sticking: ``v = 0`` while ``|f| <= breakaway``.
+
+    Parameters
+    ----------
+    sliding : expression, or callable of ``|v|``
+    breakaway : expression
+        Not below ``sliding`` at rest; identically zero means no friction at all.
+    engaged : condition
+        While false there is no friction.
+    """
+
+    __slots__ = ("breakaway", "engaged", "f", "sliding", "v", "viscous")
+
+    def __init__(
+        self,
+        v: Any,
+        f: Any,
+        *,
+        sliding: Any,
+        breakaway: Any,
+        viscous: Any = 0.0,
+        engaged: Any = True,
+        name: str = "state",
+    ) -> None:
+        super().__init__(name)
+        self.v, self.f, self.viscous, self.breakaway = wrap(v), wrap(f), wrap(viscous), wrap(breakaway)
+        self.sliding: Callable[[Expr], Any] = sliding if callable(sliding) else lambda speed: sliding
+        self.engaged = condition(engaged)
+
+    def mode_field(self) -> Discrete:
+        field = Discrete(FrictionState)
+        field.name = self.name
+        return field
+
+    def table(self) -> ElementTable:
+        v, f, Fs = self.v, self.f, self.breakaway
+        forward = f - (wrap(self.sliding(v)) + self.viscous * v)
+        backward = f + (wrap(self.sliding(-v)) - self.viscous * v)
+        always = self.engaged.op == "true" and self.engaged.data
+        return ElementTable(
+            "friction",
+            (
+                BranchTable("stick", (v,), (Leave(1, Fs - f), Leave(2, Fs + f)), (f,)),
+                BranchTable("forward", (forward,), (Leave(0, v),), (v,)),
+                BranchTable("backward", (backward,), (Leave(0, -v),), (v,)),
+                BranchTable("free", (f,), (), (v,)),
+            ),
+            enabled=None if always else self.engaged,
+            breakaway=Fs,
+            curve=((-1.0, 1.0), (1.0, float("inf")), (float("-inf"), -1.0), (float("-inf"), float("inf"))),
+        )
+
+
+class Impact(Named):
+    """A one-sided contact with restitution: ``gap >= 0``, ``force >= 0``.
+
+    Parameters
+    ----------
+    restitution : expression
+        Ratio of the relative speeds after and before, 0 to 1.
+    rest_speed : expression, optional
+        Below this approach speed contact is kept.
+    """
+
+    __slots__ = ("force", "gap", "rest_speed", "restitution")
+
+    def __init__(self, gap: Any, force: Any, *, restitution: Any = 0.0, rest_speed: Any = None, name: str = "contact") -> None:
+        super().__init__(name)
+        self.gap, self.force, self.restitution = wrap(gap), wrap(force), wrap(restitution)
+        self.rest_speed = None if rest_speed is None else wrap(rest_speed)
+
+    def table(self) -> ElementTable:
+        return ElementTable(
+            "impact",
+            (
+                BranchTable("free", (self.force,), (Leave(1, self.gap),), (self.gap,)),
+                BranchTable("contact", (self.gap,), (Leave(0, self.force),), (self.force,)),
+            ),
+            restitution=self.restitution,
+            rest_speed=self.rest_speed,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class leave:  # noqa: N801 (a verb of the language)
+    """Leave the mode for ``target`` when ``g`` becomes positive and ``enabled`` holds."""
+
+    target: str
+    g: Any
+    enabled: Any = True
+
+
+class Mode:
+    """One mode of ``Modes``: its equation and the ways out."""
+
+    __slots__ = ("equation", "leaves", "name")
+
+    def __init__(self, name: str, equation: Eq, *leaves: leave) -> None:
+        self.name, self.equation, self.leaves = name, equation, leaves
+
+
+class Modes(Named):
+    """The general element: one equation per mode, left when a ``leave`` expression becomes positive."""
+
+    __slots__ = ("curve", "enum", "modes", "start")
+
+    def __init__(self, name: str, *modes: Mode, curve: tuple[Any, Any] | None = None, start: str) -> None:
+        super().__init__(name)
+        self.modes, self.curve = modes, curve
+        names = [m.name for m in modes]
+        if len(set(names)) != len(names) or start not in names:
+            raise StatementError(f"Modes `{name}`: mode names must differ and include start `{start}`")
+        missing = [x.target for m in modes for x in m.leaves if x.target not in names]
+        if missing:
+            raise StatementError(f"Modes `{name}` leaves for `{missing[0]}`, which is not one of {names}")
+        self.enum = Enum(name, {n: k for k, n in enumerate(names)})
+        self.start = names.index(start)
+
+    def mode_field(self) -> Discrete:
+        field = Discrete(self.enum)
+        field.name = self.name
+        return field
+
+    def table(self) -> ElementTable:
+        index = {m.name: k for k, m in enumerate(self.modes)}
+        pair = (constant(0.0),) if self.curve is None else ()
+        branches = []
+        for m in self.modes:
+            guards = tuple(
+                Leave(index[x.target], -wrap(x.g), None if x.enabled is True else condition(x.enabled)) for x in m.leaves
+            )
+            others = tuple(o.equation.residual for o in self.modes if o is not m)
+            blocked = pair or tuple(wrap(c) for c in self.curve or ())
+            branches.append(BranchTable(m.name, (m.equation.residual,), guards, others[:1] or blocked[:1]))
+        return ElementTable("modes", tuple(branches), start=self.start)
+
+
+Element = If | Complementarity | DryFriction | Impact | Modes
+__all__ = ["Complementarity", "DryFriction", "FrictionState", "If", "Impact", "Impulse", "Mode", "Modes", "Symbol", "leave"]

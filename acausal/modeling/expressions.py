@@ -1,0 +1,258 @@
+"""Expressions as immutable trees: parameter bindings, equations and conditions alike.
+
+An expression holds no CasADi object, so that components pickle and copy;
+it is lowered to SX when a class is traced.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any, NoReturn
+
+from ..errors import ExpressionError
+
+RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+BOOLEANS = RELATIONS | {"and", "or", "not", "xor", "edge", "change", "sample", "initial", "terminal", "true"}
+Number = int | float
+
+
+def _equality(self: Expr, other: object) -> NoReturn:
+    raise ExpressionError(
+        "`==` compares Python objects, it does not state an equation",
+        hint="write `yield Eq(a, b)` for an equation, `state.equals(State.A)` for a discrete variable",
+    )
+
+
+class Expr:
+    """Node of an expression tree: operation and arguments."""
+
+    __slots__ = ("args", "data", "op")
+    __hash__ = object.__hash__
+
+    def __init__(self, op: str, args: tuple[Expr, ...] = (), data: Any = None) -> None:
+        self.op = op
+        self.args = args
+        self.data = data
+
+    @property
+    def is_condition(self) -> bool:
+        """True for expressions that are true or false."""
+        return self.op in BOOLEANS or (self.op == "pre" and self.args[0].is_condition)
+
+    def __add__(self, other: Any) -> Expr:
+        return Expr("+", (self, wrap(other)))
+
+    def __radd__(self, other: Any) -> Expr:
+        return Expr("+", (wrap(other), self))
+
+    def __sub__(self, other: Any) -> Expr:
+        return Expr("-", (self, wrap(other)))
+
+    def __rsub__(self, other: Any) -> Expr:
+        return Expr("-", (wrap(other), self))
+
+    def __mul__(self, other: Any) -> Expr:
+        return Expr("*", (self, wrap(other)))
+
+    def __rmul__(self, other: Any) -> Expr:
+        return Expr("*", (wrap(other), self))
+
+    def __truediv__(self, other: Any) -> Expr:
+        return Expr("/", (self, wrap(other)))
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return Expr("/", (wrap(other), self))
+
+    def __pow__(self, other: Any) -> Expr:
+        return Expr("**", (self, wrap(other)))
+
+    def __rpow__(self, other: Any) -> Expr:
+        return Expr("**", (wrap(other), self))
+
+    def __neg__(self) -> Expr:
+        return Expr("neg", (self,))
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __lt__(self, other: Any) -> Expr:
+        return Expr("<", (self, wrap(other)))
+
+    def __le__(self, other: Any) -> Expr:
+        return Expr("<=", (self, wrap(other)))
+
+    def __gt__(self, other: Any) -> Expr:
+        return Expr(">", (self, wrap(other)))
+
+    def __ge__(self, other: Any) -> Expr:
+        return Expr(">=", (self, wrap(other)))
+
+    def __and__(self, other: Any) -> Expr:
+        return Expr("and", (condition(self), condition(other)))
+
+    def __rand__(self, other: Any) -> Expr:
+        return Expr("and", (condition(other), condition(self)))
+
+    def __or__(self, other: Any) -> Expr:
+        return Expr("or", (condition(self), condition(other)))
+
+    def __ror__(self, other: Any) -> Expr:
+        return Expr("or", (condition(other), condition(self)))
+
+    def __xor__(self, other: Any) -> Expr:
+        return Expr("xor", (condition(self), condition(other)))
+
+    def __invert__(self) -> Expr:
+        return Expr("not", (condition(self),))
+
+    def equals(self, value: Any) -> Expr:
+        """Return the condition that a discrete variable has this value."""
+        return Expr("==", (self, wrap(value)))
+
+    __eq__ = _equality  # type: ignore[assignment]
+    __ne__ = _equality  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        raise ExpressionError(
+            f"`{self}` has no truth value while the model is built",
+            hint="use and_, or_, not_, if_else, maximum, minimum, absolute instead of and, or, not, if, max, min, abs"
+            " and chained comparisons; a choice that depends on a number at build time needs a `Structural` field",
+        )
+
+    def __float__(self) -> float:
+        raise ExpressionError(
+            f"`{self}` is not a number while the model is built",
+            hint="use the functions of `acausal` (sin, exp, sqrt, ...) instead of those of math or numpy",
+        )
+
+    def __abs__(self) -> Expr:
+        return Expr("abs", (self,))
+
+    def __mod__(self, other: Any) -> Expr:
+        return Expr("mod", (self, wrap(other)))
+
+    def __iter__(self) -> Iterator[Expr]:
+        raise ExpressionError(f"`{self}` is a scalar and cannot be iterated or unpacked")
+
+    def __repr__(self) -> str:
+        return to_text(self)
+
+
+class Symbol(Expr):
+    """A leaf: one field of one component object."""
+
+    __slots__ = ("field", "name", "owner")
+    op = "symbol"  # type: ignore[misc]
+
+    def __init__(self, owner: Any, name: str, field: Any) -> None:
+        self.owner = owner
+        self.name = name
+        self.field = field
+        self.args = ()
+        self.data = None
+
+    @property
+    def is_condition(self) -> bool:
+        return getattr(self.field, "type", None) is bool
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+time = Expr("time")
+"""Time in seconds."""
+
+
+def constant(value: float) -> Expr:
+    return Expr("const", (), value)
+
+
+def wrap(value: Any) -> Expr:
+    """Return ``value`` as an expression; numbers, booleans and enum members are constants."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, bool):
+        return Expr("true", (), value)
+    if isinstance(value, Number):
+        return Expr("const", (), value)
+    if isinstance(value, Enum):
+        return Expr("const", (), enum_index(value))
+    if hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0:
+        return Expr("const", (), float(value))
+    raise ExpressionError(
+        f"`{value!r}` ({type(value).__name__}) cannot be part of an expression",
+        hint="use numbers, fields of components and the functions of `acausal`",
+    )
+
+
+def condition(value: Any) -> Expr:
+    """Return ``value`` as a condition, or raise."""
+    expr = wrap(value)
+    if not expr.is_condition:
+        raise ExpressionError(f"`{expr}` is a number where a condition is needed", hint="compare it: `x > 0`")
+    return expr
+
+
+def enum_index(value: Enum) -> int:
+    """Return the code of an enum member: its integer value, else its position."""
+    return int(value.value) if isinstance(value.value, int) else list(type(value)).index(value)
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Yield all nodes once, arguments before the operations that use them."""
+    seen: set[int] = set()
+    stack = [(expr, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((a, False) for a in reversed(node.args))
+
+
+def fold(expr: Expr, leaf: Callable[[Expr], Any], apply: Callable[[Expr, list[Any]], Any]) -> Any:
+    """Evaluate a tree bottom up, each shared node once, without recursion."""
+    value: dict[int, Any] = {}
+    for node in walk(expr):
+        value[id(node)] = apply(node, [value[id(a)] for a in node.args]) if node.args else leaf(node)
+    return value[id(expr)]
+
+
+_INFIX = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4, "<": 0, "<=": 0, ">": 0, ">=": 0, "==": 0, "!=": 0}
+_WORDS = {"and": "&", "or": "|", "xor": "^"}
+
+
+def to_text(expr: Expr) -> str:
+    """Return the expression as the user would write it."""
+
+    def leaf(node: Expr) -> tuple[str, int]:
+        if node.op == "const":
+            return f"{node.data:g}", 9 if node.data >= 0 else 3
+        return (str(node.data) if node.op == "true" else node.name if isinstance(node, Symbol) else node.op), 9
+
+    def apply(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:
+        op = _WORDS.get(node.op, node.op)
+        if len(args) == 2 and (op in _INFIX or node.op in _WORDS):
+            rank = _INFIX.get(op, -1)
+            left = args[0][0] if args[0][1] >= rank else f"({args[0][0]})"
+            right = args[1][0] if args[1][1] > rank else f"({args[1][0]})"
+            return f"{left}{op}{right}" if rank > 1 else f"{left} {op} {right}", rank
+        if op == "neg":
+            return (f"-{args[0][0]}" if args[0][1] > 1 else f"-({args[0][0]})"), 1
+        return f"{op}({', '.join(a[0] for a in args)})", 9
+
+    return fold(expr, leaf, apply)[0]
+
+
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "**": operator.pow,
+    "neg": operator.neg,
+}

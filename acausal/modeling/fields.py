@@ -1,0 +1,315 @@
+"""Typed fields of components and ports: parameters, variables, discretes, signals."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, Generic, Self, TypeVar, cast, overload
+
+from ..errors import DeclarationError, ExpressionError, ParameterError
+from .expressions import Expr, Symbol
+from .units import parse_unit
+
+T = TypeVar("T")
+
+
+class _Active(threading.local):
+    """The component objects being traced by this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+active = _Active()
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+
+
+class Field:
+    """Common part of all fields: name, unit, documentation."""
+
+    name: str = ""
+    shape: tuple[int, ...] = ()
+
+    def __init__(self, *, unit: str = "", doc: str = "") -> None:
+        self.unit = unit
+        self.doc = doc
+        parse_unit(unit)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def names(self) -> list[str]:
+        """Return the scalar names of the field: ``x``, or ``x[0]``, ``x[1]``, ..."""
+        names = [self.name]
+        for extent in self.shape:
+            names = [f"{n}[{k}]" for n in names for k in range(extent)]
+        return names
+
+    def symbols(self, owner: Any, prefix: str = "") -> Any:
+        """Return the symbol of a scalar field, nested tuples of symbols for an array."""
+
+        def nest(name: str, shape: tuple[int, ...]) -> Any:
+            if not shape:
+                return Symbol(owner, prefix + name, self)
+            return tuple(nest(f"{name}[{k}]", shape[1:]) for k in range(shape[0]))
+
+        return nest(self.name, self.shape)
+
+
+class Parameter(Field):
+    """A number (or array) that stays fixed during a run.
+
+    Reads as its number, and as a symbol inside ``build()`` and ``equations()``.
+    May be bound to an expression of the parent's parameters.
+
+    Parameters
+    ----------
+    default : float or array, optional
+        Without a default the keyword is required.
+    unit : str
+        SI unit such as ``"Ohm"`` or ``"N.m.s/rad"``; ``"1"`` if dimensionless.
+    min, max : float
+        Bounds, checked when a value is given.
+    shape : tuple of int
+        Extents of an array parameter.
+    """
+
+    def __init__(
+        self,
+        *,
+        default: Any = MISSING,
+        unit: str = "",
+        min: float = -math.inf,
+        max: float = math.inf,
+        shape: tuple[int, ...] = (),
+        doc: str = "",
+    ) -> None:
+        super().__init__(unit=unit, doc=doc)
+        self.default, self.min, self.max, self.shape = default, min, max, shape
+
+    @overload
+    def __get__(self, obj: None, cls: type) -> Self: ...
+    @overload
+    def __get__(self, obj: object, cls: type) -> Expr: ...
+    def __get__(self, obj: Any, cls: type) -> Any:
+        if obj is None:
+            return self
+        if active.stack:
+            return self.symbols(obj)
+        return obj.parameter_value(self)
+
+    def __set__(self, obj: Any, value: float | Expr | Sequence[Any]) -> None:
+        self.check(value, obj)
+        obj.override(self.name, value)
+
+    def check(self, value: Any, obj: Any) -> None:
+        """Raise ParameterError unless ``value`` is an expression or a number within the bounds."""
+        if isinstance(value, Expr):
+            return
+        if self.shape:
+            if not hasattr(value, "__len__") or len(value) != self.shape[0]:
+                raise ParameterError(f"`{self.name}` needs {self.shape[0]} values, got {value!r}", where=obj.location())
+            for v in value:
+                self._check_number(v, obj)
+        else:
+            self._check_number(value, obj)
+
+    def _check_number(self, value: Any, obj: Any) -> None:
+        label = f"`{self.name}` of {type(obj).__name__}"
+        if isinstance(value, Expr):
+            return
+        if hasattr(value, "__len__"):
+            for v in value:
+                self._check_number(v, obj)
+            return
+        if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") or not math.isfinite(value):
+            raise ParameterError(f"{label} must be a finite number, got {value!r}", where=obj.location())
+        if not self.min <= value <= self.max:
+            bound = f"at least {self.min:g}" if value < self.min else f"at most {self.max:g}"
+            raise ParameterError(f"{label} must be {bound}{unit_suffix(self)}, got {value:g}", where=obj.location())
+
+
+def unit_suffix(field: Field) -> str:
+    return f" {field.unit}" if field.unit not in ("", "1") else ""
+
+
+class Structural(Field, Generic[T]):
+    """A plain Python value that may decide counts and branches in ``build()`` and ``equations()``.
+
+    Parameters
+    ----------
+    type : type
+        ``int``, ``bool``, ``str``, an enum, ``tuple`` (for tables) or a class.
+    """
+
+    def __init__(self, type: type[T], *, default: T = MISSING, doc: str = "") -> None:
+        super().__init__(doc=doc)
+        self.type, self.default = type, default
+
+    @overload
+    def __get__(self, obj: None, cls: type) -> Self: ...
+    @overload
+    def __get__(self, obj: object, cls: type) -> T: ...
+    def __get__(self, obj: Any, cls: type) -> Any:
+        return self if obj is None else obj.__dict__.get(self.name, self.default)
+
+    def __set__(self, obj: Any, value: T) -> None:
+        obj.set_structural(self, value)
+
+    def convert(self, value: Any, obj: Any) -> Any:
+        """Return the value in hashable form, or raise ParameterError."""
+        if self.type is tuple:
+            return _freeze(value)
+        if self.type is int and isinstance(value, bool) or not isinstance(value, self.type):
+            kind = self.type.__name__
+            raise ParameterError(
+                f"`{self.name}` of {type(obj).__name__} must be of type {kind}, got {value!r}", where=obj.location()
+            )
+        return value
+
+
+def _freeze(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return tuple(_freeze(v) for v in value) if isinstance(value, (list, tuple)) else value
+
+
+class Variable(Field):
+    """A continuous unknown.
+
+    Parameters
+    ----------
+    unit : str
+        SI unit.
+    start : float
+        Value before the first instant (left limit).
+    fixed : bool
+        True: the start value must hold after the first instant as well.
+    nominal : float, optional
+        Typical magnitude; else scales follow from sources and starts.
+    min, max : float
+        Assertions checked at start and during the run.
+    shape : tuple of int
+        Extents of an array variable.
+    """
+
+    flow = False
+
+    def __init__(
+        self,
+        *,
+        unit: str = "",
+        start: float = 0.0,
+        fixed: bool = False,
+        nominal: float | None = None,
+        min: float = -math.inf,
+        max: float = math.inf,
+        shape: tuple[int, ...] = (),
+        doc: str = "",
+    ) -> None:
+        super().__init__(unit=unit, doc=doc)
+        self.start, self.fixed, self.nominal = start, fixed, nominal
+        self.min, self.max, self.shape = min, max, shape
+
+    @overload
+    def __get__(self, obj: None, cls: type) -> Self: ...
+    @overload
+    def __get__(self, obj: object, cls: type) -> Symbol: ...
+    def __get__(self, obj: Any, cls: type) -> Any:
+        return self if obj is None else self.symbols(obj)
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        raise DeclarationError(
+            f"`{self.name}` of {type(obj).__name__} is a variable and cannot be assigned",
+            where=obj.location(),
+            hint=f"give its start value as a keyword: {type(obj).__name__}({self.name}=...); state equations with Eq",
+        )
+
+
+class Flow(Variable):
+    """A variable of a port that sums to zero over a connection set, positive into the component."""
+
+    flow = True
+
+
+class Start:
+    """A start value with its flag, ``Capacitor(C=1e-6, v=Start(10.0, fixed=True))``."""
+
+    __slots__ = ("fixed", "value")
+
+    def __init__(self, value: float, *, fixed: bool = False) -> None:
+        self.value, self.fixed = value, fixed
+
+    def __repr__(self) -> str:
+        return f"Start({self.value!r}, fixed={self.fixed})"
+
+
+class Discrete(Field):
+    """A variable that changes only at instants.
+
+    Parameters
+    ----------
+    type : type
+        ``bool``, ``int``, ``float`` or an enum.
+    start : value of that type
+        Value before the first instant; the first member for an enum.
+    """
+
+    def __init__(
+        self, type: type = float, *, start: Any = None, unit: str = "", shape: tuple[int, ...] = (), doc: str = ""
+    ) -> None:
+        super().__init__(unit=unit, doc=doc)
+        if type not in (bool, int, float) and not (isinstance(type, cast(Any, Callable)) and issubclass(type, Enum)):
+            raise DeclarationError(f"a Discrete is bool, int, float or an enum, not {type!r}")
+        self.type, self.shape = type, shape
+        self.start = start if start is not None else (next(iter(type)) if issubclass(type, Enum) else type(0))
+
+    @overload
+    def __get__(self, obj: None, cls: type) -> Self: ...
+    @overload
+    def __get__(self, obj: object, cls: type) -> Symbol: ...
+    def __get__(self, obj: Any, cls: type) -> Any:
+        return self if obj is None else self.symbols(obj)
+
+    __set__ = Variable.__set__  # type: ignore[assignment]
+
+
+class _Signal(Field):
+    """A directed value between components; bool and int signals are discrete, float signals continuous."""
+
+    flow, fixed, nominal, start = False, False, None, 0.0
+    min, max = -math.inf, math.inf
+
+    def __init__(self, type: type = float, *, unit: str = "", shape: tuple[int, ...] = (), doc: str = "") -> None:
+        super().__init__(unit=unit, doc=doc)
+        if type not in (bool, int, float):
+            raise DeclarationError(f"a signal is bool, int or float, not {type!r}")
+        self.type, self.shape = type, shape
+
+    @overload
+    def __get__(self, obj: None, cls: type) -> Self: ...
+    @overload
+    def __get__(self, obj: object, cls: type) -> Symbol: ...
+    def __get__(self, obj: Any, cls: type) -> Any:
+        return self if obj is None else self.symbols(obj)
+
+    @property
+    def is_discrete(self) -> bool:
+        return self.type is not float
+
+
+class Input(_Signal):
+    """A signal that comes from outside: connected, or given as keyword by the parent."""
+
+    def __set__(self, obj: Any, value: float | Expr) -> None:
+        if not isinstance(value, (Expr, int, float)) and not hasattr(value, "__float__"):
+            raise ExpressionError(f"input `{self.name}` takes a number or an expression, got {value!r}", where=obj.location())
+        obj.__dict__[self.name] = value
+
+
+class Output(_Signal):
+    """A signal that the component determines."""
+
+    __set__ = Variable.__set__  # type: ignore[assignment]

@@ -1,0 +1,174 @@
+"""Functions for equations and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import ExpressionError
+from .expressions import Expr, Symbol, condition, wrap
+
+
+def _unary(name: str, doc: str) -> Any:
+    def function(x: Any) -> Expr:
+        return Expr(name, (wrap(x),))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+sin = _unary("sin", "Return the sine; argument in rad.")
+cos = _unary("cos", "Return the cosine; argument in rad.")
+tan = _unary("tan", "Return the tangent; argument in rad.")
+asin = _unary("asin", "Return the inverse sine in rad.")
+acos = _unary("acos", "Return the inverse cosine in rad.")
+atan = _unary("atan", "Return the inverse tangent in rad.")
+sinh = _unary("sinh", "Return the hyperbolic sine.")
+cosh = _unary("cosh", "Return the hyperbolic cosine.")
+tanh = _unary("tanh", "Return the hyperbolic tangent.")
+exp = _unary("exp", "Return the exponential.")
+log = _unary("log", "Return the natural logarithm.")
+sqrt = _unary("sqrt", "Return the square root.")
+sign = _unary("sign", "Return -1, 0 or 1.")
+floor = _unary("floor", "Return the largest integer not above the argument.")
+absolute = _unary("abs", "Return the absolute value.")
+
+
+def atan2(y: Any, x: Any) -> Expr:
+    """Return the angle of the point (x, y) in rad."""
+    return Expr("atan2", (wrap(y), wrap(x)))
+
+
+def minimum(*args: Any) -> Expr:
+    """Return the smallest argument."""
+    return _chain("min", args)
+
+
+def maximum(*args: Any) -> Expr:
+    """Return the largest argument."""
+    return _chain("max", args)
+
+
+def mod(x: Any, y: Any) -> Expr:
+    """Return ``x - y * floor(x / y)``."""
+    return Expr("mod", (wrap(x), wrap(y)))
+
+
+def and_(*args: Any) -> Expr:
+    """Return the condition that all arguments hold."""
+    return _chain("and", [condition(a) for a in args])
+
+
+def or_(*args: Any) -> Expr:
+    """Return the condition that at least one argument holds."""
+    return _chain("or", [condition(a) for a in args])
+
+
+def xor_(a: Any, b: Any) -> Expr:
+    """Return the condition that exactly one argument holds."""
+    return Expr("xor", (condition(a), condition(b)))
+
+
+def not_(a: Any) -> Expr:
+    """Return the condition that the argument does not hold."""
+    return Expr("not", (condition(a),))
+
+
+def if_else(cond: Any, a: Any, b: Any) -> Expr:
+    """Return ``a`` while ``cond`` holds, else ``b``; relations in ``cond`` make events."""
+    return Expr("if_else", (condition(cond), wrap(a), wrap(b)))
+
+
+def der(x: Any) -> Expr:
+    """Return the time derivative of a variable, or of a sum of variables with constant factors."""
+    expr = wrap(x)
+    if isinstance(expr, Symbol):
+        return Expr("der", (expr,))
+    if expr.op in ("+", "-"):
+        return Expr(expr.op, (der(expr.args[0]), der(expr.args[1])))
+    if expr.op == "neg":
+        return Expr("neg", (der(expr.args[0]),))
+    if expr.op in ("const", "true"):
+        return wrap(0)
+    if expr.op == "*" and _is_factor(expr.args[0]):
+        return Expr("*", (expr.args[0], der(expr.args[1])))
+    if expr.op in ("*", "/") and _is_factor(expr.args[1]):
+        return Expr(expr.op, (der(expr.args[0]), expr.args[1]))
+    raise ExpressionError(
+        f"der({expr}) is not a derivative of a variable",
+        hint="declare a Variable for the expression, state it with Eq, and differentiate the variable",
+    )
+
+
+def _is_factor(expr: Expr) -> bool:
+    from .expressions import walk
+    from .fields import Parameter
+
+    return all(not n.args and (n.op == "const" or isinstance(getattr(n, "field", None), Parameter)) or n.args for n in walk(expr))
+
+
+def pre(x: Symbol | Expr) -> Expr:
+    """Return the value of a variable in the previous micro-step."""
+    if not isinstance(x, Symbol):
+        raise ExpressionError(f"pre({x}) needs a variable, not an expression")
+    return Expr("pre", (x,))
+
+
+def edge(b: Any) -> Expr:
+    """Return the condition that a discrete condition just became true: ``b & ~pre(b)``."""
+    return Expr("edge", (_discrete(condition(b), "edge"),))
+
+
+def change(d: Any) -> Expr:
+    """Return the condition that a discrete variable differs from its previous value."""
+    return Expr("change", (_discrete(wrap(d), "change"),))
+
+
+def _discrete(expr: Expr, name: str) -> Expr:
+    if not isinstance(expr, Symbol):
+        raise ExpressionError(f"{name}({expr}) needs a discrete variable", hint="declare a Discrete and state it with Eq")
+    return expr
+
+
+def sample(*, period: Any, start: Any = 0.0) -> Expr:
+    """Return the condition that is true at ``start + k * period``, k = 0, 1, ..., for one micro-step.
+
+    Both are in seconds and depend on parameters only.
+    """
+    return Expr("sample", (wrap(period), wrap(start)))
+
+
+def initial() -> Expr:
+    """Return the condition that is true during the first micro-step of a run."""
+    return Expr("initial")
+
+
+def terminal() -> Expr:
+    """Return the condition that is true after the last instant of a run."""
+    return Expr("terminal")
+
+
+def no_event(x: Any) -> Expr:
+    """Return the expression with its relations evaluated as they come, without events."""
+    return Expr("no_event", (wrap(x),))
+
+
+def table(x: Any, xs: Sequence[float], ys: Sequence[float]) -> Expr:
+    """Return the piecewise-linear interpolation of (xs, ys) at ``x``, constant outside.
+
+    A table over time has an event at every breakpoint.
+    """
+    points, values = tuple(map(float, xs)), tuple(map(float, ys))
+    if len(points) != len(values) or len(points) < 1 or any(b < a for a, b in zip(points, points[1:], strict=False)):
+        raise ExpressionError("table() needs as many values as points, in ascending order")
+    return Expr("table", (wrap(x),), (points, values))
+
+
+def _chain(op: str, args: Sequence[Any]) -> Expr:
+    if not args:
+        raise ExpressionError(f"{op}() needs at least one argument")
+    result = wrap(args[0])
+    for a in args[1:]:
+        result = Expr(op, (result, wrap(a)))
+    return result

@@ -1,0 +1,81 @@
+"""Ports: where components meet."""
+
+from __future__ import annotations
+
+from typing import Any, Self, overload
+
+from ..errors import DeclarationError
+from .expressions import Expr
+from .fields import Field, Variable
+
+
+class Port:
+    """A bundle of potentials (``Variable``) and flows (``Flow``).
+
+    Subclasses declare fields and, for energy audits, the power they carry
+    into the component (``power``).
+    """
+
+    name: str = ""
+    _fields: dict[str, Variable]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        found: dict[str, Variable] = {}
+        for base in reversed(cls.__mro__):
+            for name, value in vars(base).items():
+                if isinstance(value, Field):
+                    if not isinstance(value, Variable):
+                        raise DeclarationError(f"port {cls.__name__} may declare Variable and Flow only, not `{name}`")
+                    found[name] = value
+        cls._fields = found
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, obj: None, cls: type) -> Self: ...
+    @overload
+    def __get__(self, obj: object, cls: type) -> Self: ...
+    def __get__(self, obj: Any, cls: type) -> Any:
+        return self if obj is None else PortRef(obj, self, self.name)
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        raise DeclarationError(f"port `{self.name}` cannot be assigned; connect it", where=obj.location())
+
+    def power(self) -> Expr | None:
+        """Return the power that flows into the component through this port, or None."""
+        return None
+
+    @classmethod
+    def fields(cls) -> dict[str, Variable]:
+        """Return the declared variables by name, base classes first."""
+        return cls._fields
+
+
+class PortRef:
+    """The port of one component object; its fields read as symbols."""
+
+    __slots__ = ("name", "owner", "port")
+
+    def __init__(self, owner: Any, port: Port, name: str) -> None:
+        self.owner, self.port, self.name = owner, port, name
+
+    def __getattr__(self, name: str) -> Any:
+        field = type(self.port).fields().get(name)
+        if field is None:
+            raise AttributeError(f"port {type(self.port).__name__} has no `{name}`; it has {', '.join(type(self.port).fields())}")
+        return field.symbols(self.owner, f"{self.name}.")
+
+    def power(self) -> Expr | None:
+        """Return the power into the component through this port."""
+        return type(self.port).power(self)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return f"{type(self.owner).__name__}.{self.name}"
+
+    def __getstate__(self) -> Any:
+        return (self.owner, self.port, self.name)
+
+    def __setstate__(self, state: Any) -> None:
+        self.owner, self.port, self.name = state

@@ -1,0 +1,225 @@
+"""Statements that ``equations()`` yields: inert records of what holds and what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, Self
+
+from ..errors import StatementError
+from .expressions import Expr, Symbol, condition, wrap
+from .fields import Discrete, Input, Output
+from .ports import Port, PortRef
+
+
+class Statement:
+    """Base of everything that may be yielded by ``equations()``."""
+
+    __slots__ = ()
+
+
+class Eq(Statement):
+    """``lhs`` equals ``rhs`` at every time; a discrete equation if ``lhs`` is a discrete variable."""
+
+    __slots__ = ("lhs", "rhs")
+
+    def __init__(self, lhs: Any, rhs: Any) -> None:
+        self.lhs, self.rhs = wrap(lhs), wrap(rhs)
+
+    @property
+    def residual(self) -> Expr:
+        """Left side minus right side."""
+        return self.rhs if _is_zero(self.lhs) else self.lhs if _is_zero(self.rhs) else self.lhs - self.rhs
+
+    def __repr__(self) -> str:
+        return f"Eq({self.lhs}, {self.rhs})"
+
+
+def _is_zero(expr: Expr) -> bool:
+    return expr.op == "const" and expr.data == 0
+
+
+class Connect(Statement):
+    """Ports joined in one connection set, or signals made equal."""
+
+    __slots__ = ("ends",)
+
+    def __init__(self, ends: tuple[Any, ...]) -> None:
+        self.ends = ends
+
+
+def connect(*ends: Any) -> Connect:
+    """Connect two or more ports of one type, or one output with inputs.
+
+    Potentials become equal and flows sum to zero.
+
+    Raises
+    ------
+    StatementError
+        If an argument is neither a port nor a signal, or there are fewer than two.
+    """
+    if len(ends) < 2:
+        raise StatementError("connect() needs at least two ports or signals")
+    for end in ends:
+        signal = isinstance(end, Symbol) and isinstance(end.field, (Input, Output))
+        if not (signal or isinstance(end, (PortRef, Port))):
+            hint = "connect the ports of a component: connect(a.p, b.n)"
+            raise StatementError(f"connect() takes ports and signals, got {end!r} ({type(end).__name__})", hint=hint)
+    return Connect(ends)
+
+
+class Action:
+    """What a ``when`` does."""
+
+    __slots__ = ()
+
+
+class Assign(Action):
+    __slots__ = ("target", "value")
+
+    def __init__(self, target: Symbol, value: Expr) -> None:
+        self.target, self.value = target, value
+
+
+class Reinit(Assign):
+    __slots__ = ()
+
+
+class Terminate(Action):
+    __slots__ = ("message",)
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
+def assign(d: Any, value: Any) -> Assign:
+    """Give a discrete variable a new value."""
+    if not (isinstance(d, Symbol) and isinstance(d.field, Discrete)):
+        raise StatementError(
+            f"assign() takes a Discrete variable, got `{d!r}`", hint="use reinit(x, value) for a differentiated variable"
+        )
+    return Assign(d, wrap(value))
+
+
+def reinit(x: Any, value: Any) -> Reinit:
+    """Give a differentiated variable a new value by an external impulse."""
+    if not isinstance(x, Symbol) or isinstance(x.field, Discrete):
+        raise StatementError(f"reinit() takes a continuous variable, got `{x!r}`", hint="use assign(d, value) for a Discrete")
+    return Reinit(x, wrap(value))
+
+
+def terminate(message: str = "") -> Terminate:
+    """End the run normally; ``message`` becomes part of ``result.status``."""
+    return Terminate(message)
+
+
+class When(Statement):
+    """Actions at the instant a condition becomes true."""
+
+    __slots__ = ("branches",)
+
+    def __init__(self, branches: tuple[tuple[tuple[Expr, ...], tuple[Action, ...]], ...]) -> None:
+        self.branches = branches
+
+    def elsewhen(self, cond: Any, *actions: Action) -> When:
+        """Return the chain with a further branch, considered when no earlier one fires."""
+        return When((*self.branches, _when_branch(cond, actions)))
+
+
+def _when_branch(cond: Any, actions: Sequence[Action]) -> tuple[tuple[Expr, ...], tuple[Action, ...]]:
+    conditions = tuple(condition(c) for c in cond) if isinstance(cond, (list, tuple)) else (condition(cond),)
+    if not actions or not all(isinstance(a, Action) for a in actions):
+        raise StatementError("when() takes actions: assign(d, value), reinit(x, value), terminate(message)")
+    return conditions, tuple(actions)
+
+
+def when(cond: Any, *actions: Action) -> When:
+    """State what happens at the instants at which ``cond``, or one of a list of conditions, becomes true."""
+    return When((_when_branch(cond, actions),))
+
+
+class To:
+    """One transition of a state machine."""
+
+    __slots__ = ("actions", "condition", "target")
+
+    def __init__(self, target: Enum, cond: Any, actions: tuple[Action, ...]) -> None:
+        self.target, self.condition, self.actions = target, condition(cond), actions
+
+
+def to(target: Enum, cond: Any, *actions: Action) -> To:
+    """Go to state ``target`` when ``cond`` becomes true."""
+    return To(target, cond, actions)
+
+
+class Transitions(Statement):
+    """A state machine over one enum Discrete; written order is priority."""
+
+    __slots__ = ("state", "table")
+
+    def __init__(self, state: Symbol, table: Mapping[Enum, Sequence[To]]) -> None:
+        self.state, self.table = state, {k: tuple(v) for k, v in table.items()}
+
+
+def transitions(state: Any, table: Mapping[Enum, Sequence[To]]) -> Transitions:
+    """State the transitions out of every state of an enum Discrete."""
+    if not (isinstance(state, Symbol) and isinstance(state.field, Discrete)):
+        raise StatementError(f"transitions() takes a Discrete variable, got `{state!r}`")
+    return Transitions(state, table)
+
+
+class Initially(Statement):
+    """An equation that holds at the start only."""
+
+    __slots__ = ("equation",)
+
+    def __init__(self, equation: Eq) -> None:
+        self.equation = equation
+
+
+def initially(equation: Eq) -> Initially:
+    """State an initial equation."""
+    if not isinstance(equation, Eq):
+        raise StatementError("initially() takes an equation: initially(Eq(a, b))")
+    return Initially(equation)
+
+
+class Require(Statement):
+    """A condition that must hold at start and during the run."""
+
+    __slots__ = ("condition", "message")
+
+    def __init__(self, cond: Expr, message: str) -> None:
+        self.condition, self.message = cond, message
+
+
+def require(cond: Any, message: str) -> Require:
+    """Check a condition on parameters, discretes or variables; the run ends with an error when it fails."""
+    return Require(condition(cond), message)
+
+
+class Named(Statement):
+    """A statement whose branch is a discrete variable of the component, under ``name``."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, name: str) -> None:
+        from .fields import active
+
+        self.name = name
+        self.owner = active.stack[-1] if active.stack else None
+
+    def mode_field(self) -> Discrete:
+        """Return the field that describes the mode variable."""
+        field = Discrete(bool)
+        field.name = self.name
+        return field
+
+    @property
+    def mode(self) -> Symbol:
+        """The branch in force, readable in expressions."""
+        return Symbol(self.owner, self.name, self.mode_field())
+
+    def named(self, name: str) -> Self:
+        self.name = name
+        return self

@@ -1,0 +1,171 @@
+"""Values of the exact path: an affine switched model, one analysed mode, one restart.
+
+Every affine form is stored as a residual ``E z' + A z + B xi`` over the core
+unknowns ``z`` and the exosystem states ``xi`` (``xi' = S xi``; the sources).
+An equation says that the residual is zero, a guard that it is not negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+Mode = tuple[int, ...]
+"""One branch index per element."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Affine forms ``E z' + A z + B xi``; shapes (m, n), (m, n), (m, q)."""
+
+    E: np.ndarray
+    A: np.ndarray
+    B: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.A)
+
+
+class Kind(Enum):
+    """What decides the branch of an element."""
+
+    CONTROLLED = "controlled"
+    """Discrete variables and time; constant during one search, no guards."""
+    COMPLEMENTARITY = "complementarity"
+    """Branches off (0), on (1) and disabled (2, only ever forced)."""
+    FRICTION = "friction"
+    """Branches stick (0), forward (1), backward (2) and free (3, only ever forced)."""
+    IMPACT = "impact"
+    """Branches free (0) and contact (1); closing with an impulse applies the restitution."""
+    CONDITION = "condition"
+    """An ``If`` on continuous variables: consistent when ``select`` returns the branch itself."""
+    MODES = "modes"
+    """The general table of guards and targets."""
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """One mode of an element: its equations, and the guards that keep it."""
+
+    name: str
+    equations: Rows
+    guards: Rows
+    targets: tuple[int, ...] = ()
+    """Branch entered when guard k is violated, one per guard row."""
+    cuts_flow: tuple[bool, ...] = ()
+    """Per equation: the flow side of the pair is prescribed, an impulse on the blocked side interrupts it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Element:
+    """A pair (x, y) whose equation depends on the branch in force."""
+
+    path: str
+    kind: Kind
+    branches: tuple[Branch, ...]
+    blocked: tuple[Rows, ...]
+    """Per branch, the complementary variables (one row per equation): what the branch leaves undetermined."""
+    curve: tuple[tuple[float, float], ...] | None = None
+    """Per branch the range of s of the monotone piecewise-linear curve; None: not for path following."""
+    monotone: bool = False
+    """Dynamic variables are unique: hints may be used freely."""
+    restitution: float = 0.0
+    rest_speed: float | None = None
+    impulse_allowed: bool | None = None
+    """Policy of this element; None takes the default of the run."""
+    relations: Rows | None = None
+    select: Callable[[np.ndarray], int] | None = None
+    """CONDITION only: branch chosen by the lexicographic signs (-1, 0, 1) of ``relations``."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """Words for messages: unit of the blocked impulse, names of the pair."""
+
+
+@dataclass(frozen=True, eq=False)
+class AffineModel:
+    """Core of a model with numbers in place: base equations, elements, exosystem, scales.
+
+    ``len(base) + sum(q_k) == n`` with q_k equations per branch of element k.
+    """
+
+    names: tuple[str, ...]
+    differentiated: np.ndarray
+    """Mask (n,): z_j' occurs in an equation."""
+    base: Rows
+    elements: tuple[Element, ...]
+    S: np.ndarray
+    """Exosystem (q, q), block diagonal; sources are states of it."""
+    scale: np.ndarray
+    """Magnitudes of z (n,)."""
+    xi_scale: np.ndarray
+    """Magnitudes of xi (q,)."""
+    T0: float
+    """Time unit: shortest declared period, else the span of the run."""
+    row_names: tuple[str, ...] = ()
+    """Base equations as users wrote them, with file and line, for messages."""
+
+    @property
+    def n(self) -> int:
+        return len(self.names)
+
+    @property
+    def q(self) -> int:
+        return len(self.S)
+
+
+@dataclass(frozen=True, eq=False)
+class ModeData:
+    """Everything that follows from one mode; y = [z[states]; xi] is its state vector.
+
+    ``z = T y``, ``y' = Ay y`` (time in seconds, all variables in their own units).
+    """
+
+    mode: Mode
+    states: np.ndarray
+    """Indices into z of the selected states (physical variables, never mixtures)."""
+    T: np.ndarray
+    Ay: np.ndarray
+    constraints: np.ndarray
+    """Rows over [z; xi], zero on z of the mode: hidden and visible constraints among differentiated variables."""
+    admissible: np.ndarray
+    """Rows over xi that must vanish for the mode to exist (already includes the derivatives along S)."""
+    admissible_names: tuple[str, ...]
+    """For each of these rows the equations and elements that contradict each other."""
+    undetermined: np.ndarray
+    """Mask (n,): value is a don't-care, shown as least norm."""
+    index: int
+    guards: np.ndarray
+    """Rows over [z; xi] of all guards in force, (ng, n + q)."""
+    guard_element: np.ndarray
+    guard_target: np.ndarray
+    Gy: np.ndarray
+    """guards @ [T; 0 I]: guards over y."""
+    tau: float
+    """min(T0, 1 / max |eigenvalue|)."""
+    jump: np.ndarray
+    """x+ of the selected states from [z-; xi], (n_states, n + q): conservation of the quantities in E."""
+    impulse: np.ndarray
+    """J1 (time integral of z over the instant) from [z-; xi], (n, n + q)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Restart:
+    """Consistent values after an instant in a candidate mode."""
+
+    data: ModeData
+    y: np.ndarray
+    z: np.ndarray
+    J1: np.ndarray
+    jumped: bool
+    """A differentiated variable moved by more than rounding (else J1 is zero)."""
+
+
+class Inadmissible(Exception):
+    """A candidate mode cannot exist; ``reason`` is one of the names below, ``where`` the culprits."""
+
+    def __init__(self, reason: str, where: tuple[str, ...] = ()) -> None:
+        super().__init__(f"{reason}: {', '.join(where)}")
+        self.reason = reason
+        self.where = where
