@@ -1,0 +1,1 @@
+../../acausal/__init__.py

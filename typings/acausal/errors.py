@@ -1,0 +1,1 @@
+../../acausal/errors.py
