@@ -1,0 +1,42 @@
+VENV ?= .venv
+# The first interpreter on the path that is new enough; `make PYTHON=...` overrides it.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --quiet --disable-pip-version-check
+XDIST = $$($(PY) -c 'import xdist' 2>/dev/null && echo '-n 2')
+
+# The steps are small and dense: threaded BLAS makes them slower.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: demo test check bench clean
+
+demo: $(VENV)/.installed
+	MPLBACKEND=Agg $(PY) examples/buck_converter.py
+
+test: $(VENV)/.installed-dev
+	$(PY) -m pytest -q $(XDIST) $(ARGS)
+
+check: $(VENV)/.installed-dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m basedpyright --pythonpath $(PY)
+
+bench: $(VENV)/.installed-dev
+	$(PY) benchmarks/run_all.py $(ARGS)
+
+clean:
+	rm -rf $(VENV)
+
+# The environment is kept and updated only when pyproject.toml changes.
+$(VENV)/.installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo 'acausal needs Python 3.11 or newer: install it, or run make PYTHON=/path/to/python'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) install --editable '.[dev]'
+	@touch $@
