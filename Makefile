@@ -8,8 +8,9 @@ PIP := $(PY) -m pip --quiet --disable-pip-version-check
 XDIST = $$($(PY) -c 'import xdist' 2>/dev/null && echo '-n 2')
 
 # The steps are small and dense: threaded BLAS makes them slower.
-export OMP_NUM_THREADS ?= 1
-export OPENBLAS_NUM_THREADS ?= 1
+OMP_NUM_THREADS ?= 1
+OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
 
 .PHONY: demo test check bench clean
 
