@@ -47,7 +47,8 @@ def test_the_package_list_equals_the_folders_on_disk() -> None:
 
 def test_every_package_folder_has_an_init() -> None:
     folders = {path.parent for top in ("acausal", "components") for path in (ROOT / top).rglob("*.py")}
-    assert sorted(str(folder) for folder in folders if not (folder / "__init__.py").is_file()) == []
+    bare = [folder.relative_to(ROOT) for folder in folders if not (folder / "__init__.py").is_file()]
+    assert sorted(map(str, bare)) == []
 
 
 def test_component_packages_are_mapped_to_their_folders() -> None:
