@@ -1,0 +1,273 @@
+"""The flattened model: arrays and template stamps; names and lines are views made on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import Location, ParameterError
+from ..modeling.component import FUNCTIONS
+from ..modeling.expressions import Expr, Symbol, fold
+from ..modeling.fields import Discrete, Field, Input, Output, Parameter, Variable
+from .template import Group, Index, Template, find, name_of
+from .trace import locate_symbol
+
+
+@dataclass(frozen=True, eq=False)
+class Stamp:
+    """All instances of one template: base offsets of variables, parameters and discretes."""
+
+    template: Template
+    vb: np.ndarray
+    pb: np.ndarray
+    db: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FlatModel:
+    """One component with all its parts.
+
+    Integer rows say ``sum val * x[col] + known = 0``; residuals, elements and
+    discrete statements stay with their templates.
+    """
+
+    root: Template
+    label: str
+    stamps: tuple[Stamp, ...]
+    ptr: np.ndarray
+    col: np.ndarray
+    val: np.ndarray
+    row_stamp: np.ndarray
+    """Per integer row: stamp, local row, instance."""
+    row_local: np.ndarray
+    row_instance: np.ndarray
+    own_values: dict[str, Any] = field(default_factory=dict)
+    """Parameters, inputs and start values given to the root object."""
+
+    @property
+    def nv(self) -> int:
+        return self.root.nv
+
+    @property
+    def npar(self) -> int:
+        return self.root.npar
+
+    @property
+    def nd(self) -> int:
+        return self.root.nd
+
+    def variable(self, k: int) -> str:
+        """Return the path of continuous variable ``k``."""
+        return name_of(self.root, "v", k)
+
+    def discrete(self, k: int) -> str:
+        """Return the path of discrete variable ``k``."""
+        return name_of(self.root, "d", k)
+
+    def parameter(self, k: int) -> str:
+        """Return the path of parameter ``k``."""
+        return name_of(self.root, "p", k)
+
+    def find(self, kind: str, path: str) -> tuple[int, Field]:
+        """Return (index, field) of a variable ("v"), parameter ("p") or discrete ("d")."""
+        k, template, name = find(self.root, kind, path)
+        table = {"v": template.variables, "p": template.parameters, "d": template.discretes}[kind]
+        return k, table[name]
+
+    def path(self, stamp: int, instance: int) -> str:
+        """Return the path of an instance, "" for the root."""
+        s = self.stamps[stamp]
+        t = s.template
+        if t is self.root:
+            return ""
+        for kind, base, table in (("v", s.vb, t.variables), ("p", s.pb, t.parameters), ("d", s.db, t.discretes)):
+            if table:
+                full = name_of(self.root, kind, int(base[instance]))
+                return full[: -len(next(iter(table))) - 1]
+        return self._path_by_search(t, int(s.vb[instance]))
+
+    def _path_by_search(self, template: Template, vbase: int) -> str:
+        def descend(t: Template, base: int, path: str) -> str | None:
+            for step, g, row in t.children():
+                here = f"{path}.{step}" if path else step
+                start = base + int(g.voff[row])
+                if g.template is template and start == vbase:
+                    return here
+                if start <= vbase <= start + g.template.nv:
+                    found = descend(g.template, start, here)
+                    if found is not None:
+                        return found
+            return None
+
+        return descend(self.root, 0, "") or template.cls.__name__
+
+    def location(self, stamp: int, instance: int, origin: Any) -> Location:
+        """Return the place of a statement of an instance."""
+        return self.stamps[stamp].template.line(origin, self.path(stamp, instance) or self.label)
+
+    def row_location(self, row: int) -> Location:
+        """Return the place of an integer row."""
+        s, local, i = int(self.row_stamp[row]), int(self.row_local[row]), int(self.row_instance[row])
+        return self.location(s, i, self.stamps[s].template.row_origins[local])
+
+    def symbol(self, stamp: int, instance: int, kind: str, symbol: Symbol) -> int:
+        """Return the global index of a symbol that occurs in a statement of an instance."""
+        s = self.stamps[stamp]
+        base = {"v": s.vb, "p": s.pb, "d": s.db}[kind]
+        return int(base[instance]) + locate_symbol(s.template, kind, symbol)
+
+    def variable_fields(self) -> list[tuple[Field, np.ndarray]]:
+        """Return (field, global indices) for all continuous variables."""
+        found = []
+        for s in self.stamps:
+            for k, f in enumerate(s.template.variables.values()):
+                found.append((f, s.vb + k))
+        return found
+
+
+def kind_of(symbol: Symbol) -> str:
+    """Return "v", "p" or "d" for a symbol."""
+    f = symbol.field
+    if isinstance(f, Parameter):
+        return "p"
+    if isinstance(f, Discrete) or (isinstance(f, (Input, Output)) and f.is_discrete):
+        return "d"
+    return "v"
+
+
+def parameter_vector(flat: FlatModel, changes: dict[str, float]) -> np.ndarray:
+    """Return all parameters, bindings evaluated parents first.
+
+    Parameters
+    ----------
+    flat : FlatModel
+    changes : dict
+        Path -> number; a changed parameter wins over its binding.
+
+    Raises
+    ------
+    UnknownPathError, ParameterError
+        For a path that names no parameter, or a value outside its bounds.
+    """
+    P = np.full(flat.npar, np.nan)
+    fixed: dict[int, float] = {}
+    for path, value in changes.items():
+        k, f = flat.find("p", path)
+        assert isinstance(f, Parameter)
+        check_value(f, value, path)
+        fixed[k] = float(value)
+    own = flat.own_values
+    for k, (name, f) in enumerate(flat.root.parameters.items()):
+        value = _element(own.get(f.name, f.default), name[len(f.name) :])  # type: ignore[attr-defined]
+        P[k] = np.nan if value is None else float(value)
+    _bind(flat.root, np.zeros(1, Index), P, fixed)
+    for k, v in fixed.items():
+        P[k] = v
+    return P
+
+
+def check_value(f: Parameter, value: Any, path: str) -> None:
+    """Raise ParameterError unless ``value`` is a finite number within the bounds of the field."""
+    if isinstance(value, (str, bytes, Expr)) or not hasattr(value, "__float__") or not np.isfinite(float(value)):
+        raise ParameterError(f"`{path}` must be a finite number, got {value!r}")
+    if not f.min <= float(value) <= f.max:
+        bound = f"at least {f.min:g}" if float(value) < f.min else f"at most {f.max:g}"
+        raise ParameterError(f"`{path}` must be {bound} {f.unit}, got {float(value):g}")
+
+
+def _element(value: Any, index: str) -> Any:
+    for i in index.replace("]", "").split("[")[1:]:
+        value = value[int(i)]
+    return value if isinstance(value, (int, float)) or hasattr(value, "__float__") else None
+
+
+def _bind(template: Template, pb: np.ndarray, P: np.ndarray, fixed: dict[int, float]) -> None:
+    for k, v in fixed.items():
+        P[k] = v
+    for g in template.groups:
+        cpb = pb[:, None] + g.poff
+        n = g.values.shape[1]
+        if n:
+            V = np.broadcast_to(g.values, (len(pb), *g.values.shape))
+            if g.bound:
+                V = V.copy()
+                for row, j, expr in g.bound:
+                    V[:, row, j] = evaluate_on(template, expr, pb, P)
+                _check_bounds(g, V)
+            P[(cpb.ravel()[:, None] + np.arange(n))] = V.reshape(-1, n)
+        if g.template.groups:
+            _bind(g.template, cpb.ravel(), P, fixed)
+
+
+def _check_bounds(g: Group, V: np.ndarray) -> None:
+    fields = list(g.template.parameters.items())
+    for row, j, expr in g.bound:
+        name, f = fields[j]
+        values = V[:, row, j]
+        if not (np.isfinite(values) & (values >= f.min) & (values <= f.max)).all():  # type: ignore[attr-defined]
+            path = f"{g.template.cls.__name__}.{name}"
+            raise ParameterError(
+                f"`{path}` bound to `{expr}` is {values[0]:g}, outside {f.min:g} .. {f.max:g}"  # type: ignore[attr-defined]
+            )
+
+
+def evaluate_on(template: Template, expr: Expr, pb: np.ndarray, P: np.ndarray) -> Any:
+    """Evaluate a parameter expression of a template for all instances with parameter bases ``pb``."""
+
+    def leaf(node: Expr) -> Any:
+        if isinstance(node, Symbol):
+            return P[pb + locate_symbol(template, "p", node)]
+        return node.data
+
+    return fold(expr, leaf, lambda node, args: VECTOR[node.op](*args))
+
+
+VECTOR: dict[str, Any] = {
+    **FUNCTIONS,
+    **{n: getattr(np, n) for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "floor", "sign", "abs")},
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "min": np.minimum,
+    "max": np.maximum,
+    "mod": lambda x, y: x - y * np.floor(x / y),
+    "if_else": lambda c, a, b: np.where(c, a, b),
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "not": np.logical_not,
+    "xor": np.logical_xor,
+}
+
+
+def start_values(flat: FlatModel, P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return (start, fixed, given) of all variables and the starts of all discretes."""
+    start, fixed, given = np.zeros(flat.nv), np.zeros(flat.nv, bool), np.zeros(flat.nv, bool)
+    discrete = np.zeros(flat.nd)
+    for s in flat.stamps:
+        for k, f in enumerate(s.template.variables.values()):
+            if isinstance(f, Variable) and (f.start or f.fixed):
+                start[s.vb + k], fixed[s.vb + k] = f.start, f.fixed
+        for k, f in enumerate(s.template.discretes.values()):
+            if isinstance(f, Discrete):
+                discrete[s.db + k] = number_of(f.start)
+    for s in flat.stamps:
+        for g in s.template.groups:
+            for row, name, value, fix in g.starts:
+                number = evaluate_on(s.template, value, s.pb, P) if isinstance(value, Expr) else number_of(value)
+                k = g.template.index("v", name)
+                if k is not None:
+                    at = s.vb + g.voff[row] + k
+                    start[at], fixed[at], given[at] = number, fix, True
+                else:
+                    discrete[s.db + g.doff[row] + g.template.index("d", name)] = number
+    return start, fixed, given, discrete
+
+
+def number_of(value: Any) -> float:
+    """Return the code of a start value: enum members count as their index."""
+    from ..modeling.expressions import enum_index
+
+    return float(enum_index(value)) if hasattr(type(value), "__members__") else float(value)

@@ -1,0 +1,190 @@
+"""Affine forms of expressions: which variables occur, with which factors, and what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..modeling.expressions import RELATIONS, Expr, Symbol, constant, fold, walk
+
+Key = tuple[int, bool]
+"""Local variable index, and whether its derivative is meant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """``sum factors[key] * variable + known``; factors and ``known`` hold no continuous variable."""
+
+    factors: dict[Key, Expr]
+    known: Expr | None
+
+
+ZERO = constant(0.0)
+ONE = constant(1.0)
+Classify = Callable[[Symbol], int | None]
+"""Local index of a continuous variable, None for everything that is known (parameters, discretes)."""
+
+
+def depends(expr: Expr, classify: Classify) -> bool:
+    """True when a continuous variable occurs outside ``pre`` and outside relations."""
+    return any(isinstance(n, Symbol) and classify(n) is not None for n in _active_nodes(expr))
+
+
+def _active_nodes(expr: Expr) -> list[Expr]:
+    """Nodes that carry a value: conditions are frozen between instants, and so is ``pre``."""
+    found: list[Expr] = []
+    seen: set[int] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        found.append(node)
+        if node.op in RELATIONS or node.op == "pre":
+            continue
+        stack.extend(node.args)
+    return found
+
+
+def has_time(expr: Expr) -> bool:
+    """True when time occurs outside relations."""
+    return any(n.op == "time" for n in _active_nodes(expr))
+
+
+def incidence(expr: Expr, classify: Classify) -> list[Key]:
+    """Return the variables (and derivatives) that occur, in order of appearance."""
+    keys: dict[Key, None] = {}
+    for node in walk(expr):
+        if node.op == "der":
+            keys.setdefault((classify(node.args[0]), True))  # type: ignore[arg-type]
+    inside = {id(n.args[0]) for n in walk(expr) if n.op == "der"}
+    for node in _active_nodes(expr):
+        if isinstance(node, Symbol) and id(node) not in inside:
+            k = classify(node)
+            if k is not None:
+                keys.setdefault((k, False))
+    return list(keys)
+
+
+def affine_form(expr: Expr, classify: Classify) -> Form | None:
+    """Return the affine form of an expression, None if it has none with constant factors.
+
+    Relations count as frozen; ``minimum``, ``maximum``, ``absolute`` and
+    ``sign`` must have been rewritten as choices before.
+    """
+    try:
+        return fold(expr, lambda n: _leaf(n, classify), lambda n, a: _apply(n, a, classify))
+    except _NotAffine:
+        return None
+
+
+class _NotAffine(Exception):
+    pass
+
+
+def _leaf(node: Expr, classify: Classify) -> Form:
+    if isinstance(node, Symbol):
+        k = classify(node)
+        if k is not None:
+            return Form({(k, False): ONE}, None)
+    return Form({}, None if node.op == "const" and node.data == 0 else node)
+
+
+def _apply(node: Expr, args: list[Form], classify: Classify) -> Form:
+    op = node.op
+    if op in RELATIONS or op == "pre":
+        return Form({}, node)
+    if op == "der":
+        return Form({(classify(node.args[0]), True): ONE}, None)  # type: ignore[dict-item, arg-type]
+    if not any(a.factors for a in args):
+        return Form({}, node)
+    if op in ("+", "-"):
+        return _sum(args[0], args[1], op)
+    if op == "neg":
+        return _map(args[0], lambda f: -f)
+    if op == "*":
+        factor, form = (0, 1) if not args[0].factors else (1, 0)
+        if args[factor].factors or has_time(node.args[factor]):
+            raise _NotAffine
+        by = node.args[factor]
+        return _map(args[form], lambda f: by if f is ONE else by * f)
+    if op == "/":
+        if args[1].factors or has_time(node.args[1]):
+            raise _NotAffine
+        by = node.args[1]
+        return _map(args[0], lambda f: f / by)
+    if op == "if_else":
+        cond = node.args[0]
+        keys = dict.fromkeys((*args[1].factors, *args[2].factors))
+        factors = {
+            k: Expr("if_else", (cond, args[1].factors.get(k, ZERO), args[2].factors.get(k, ZERO))) for k in keys
+        }
+        known = None
+        if args[1].known is not None or args[2].known is not None:
+            known = Expr("if_else", (cond, args[1].known or ZERO, args[2].known or ZERO))
+        return Form(factors, known)
+    raise _NotAffine
+
+
+def _map(form: Form, f: Callable[[Expr], Expr]) -> Form:
+    return Form({k: f(v) for k, v in form.factors.items()}, None if form.known is None else f(form.known))
+
+
+def _sum(a: Form, b: Form, op: str) -> Form:
+    factors = dict(a.factors)
+    for k, v in b.factors.items():
+        if k in factors:
+            factors[k] = Expr(op, (factors[k], v))
+        else:
+            factors[k] = v if op == "+" else -v
+    if b.known is None:
+        known = a.known
+    elif a.known is None:
+        known = b.known if op == "+" else -b.known
+    else:
+        known = Expr(op, (a.known, b.known))
+    return Form(factors, known)
+
+
+def integer_factors(form: Form) -> dict[int, int] | None:
+    """Return the factors as small integers, None if one is not a literal integer or a derivative occurs."""
+    row: dict[int, int] = {}
+    for (k, derivative), factor in form.factors.items():
+        value = literal(factor)
+        if derivative or value is None or value != int(value) or abs(value) >= 64:
+            return None
+        if value:
+            row[k] = int(value)
+    return row
+
+
+def literal(expr: Expr) -> float | None:
+    """Return the value of an expression of literals only."""
+    values = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "neg": lambda a: -a}
+
+    def apply(node: Expr, args: list[float | None]) -> float | None:
+        if node.op not in values or any(a is None for a in args):
+            return None
+        return values[node.op](*args)
+
+    return fold(expr, lambda n: float(n.data) if n.op == "const" else None, apply)
+
+
+def choices(expr: Expr) -> Expr:
+    """Rewrite minimum, maximum, absolute value and sign as choices by a relation."""
+
+    def apply(node: Expr, args: list[Expr]) -> Expr:
+        op = node.op
+        if op == "min":
+            return Expr("if_else", (args[0] < args[1], args[0], args[1]))
+        if op == "max":
+            return Expr("if_else", (args[0] > args[1], args[0], args[1]))
+        if op == "abs":
+            return Expr("if_else", (args[0] < 0, -args[0], args[0]))
+        if op == "sign":
+            return Expr("if_else", (args[0] > 0, ONE, Expr("if_else", (args[0] < 0, -ONE, ZERO))))
+        same = all(a is b for a, b in zip(args, node.args, strict=True))
+        return node if same else Expr(op, tuple(args), node.data)
+
+    return fold(expr, lambda n: n, apply)

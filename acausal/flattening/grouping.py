@@ -1,0 +1,121 @@
+"""Children of one object by template: offsets, own parameter columns, bindings, start values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import DeclarationError
+from ..modeling.component import Component
+from ..modeling.expressions import Expr
+from ..modeling.fields import Discrete, Parameter, Start, Variable
+from .template import Group, Index, Template
+
+if TYPE_CHECKING:
+    from .trace import Tracer
+
+
+def group_children(tracer: Tracer, template: Template, obj: Component) -> None:
+    """Number the children of the traced object and collect them in groups."""
+    template.resolve[id(obj)] = (0, 0, 0)
+    template.layouts[id(obj)] = template
+    members: dict[int, list[int]] = {}
+    layouts: dict[int, Template] = {}
+    kids: list[Component] = []
+    for path, kid in obj.parts():
+        layout = tracer.template(kid)
+        template.runs.append((path, len(kids)))
+        members.setdefault(id(layout), []).append(len(kids))
+        layouts[id(layout)] = layout
+        kids.append(kid)
+    template.keep.extend(kids)
+    of_kid = np.zeros(len(kids), Index)
+    for k, ids in enumerate(members.values()):
+        of_kid[ids] = k
+    sizes = [(t.nv, t.npar) for t in layouts.values()]
+    nv = np.array([s[0] for s in sizes], Index)[of_kid] if kids else np.zeros(0, Index)
+    npar = np.array([s[1] for s in sizes], Index)[of_kid] if kids else np.zeros(0, Index)
+    voff = len(template.variables) + np.cumsum(nv) - nv
+    poff = len(template.parameters) + np.cumsum(npar) - npar
+    template.nv = len(template.variables) + int(nv.sum())
+    template.npar = len(template.parameters) + int(npar.sum())
+    for layout, ids in zip(layouts.values(), members.values(), strict=True):
+        at = np.array(ids, Index)
+        values, bound, starts = _values(layout, [kids[k] for k in ids])
+        template.groups.append(Group(layout, at, voff[at], poff[at], np.zeros(len(at), Index), values, bound, starts))
+    for k, (v, p) in enumerate(zip(voff.tolist(), poff.tolist(), strict=True)):
+        template.resolve[id(kids[k])] = (v, p, 0)
+    for layout, ids in zip(layouts.values(), members.values(), strict=True):
+        for k in ids:
+            template.layouts[id(kids[k])] = layout
+
+
+def number_discretes(template: Template) -> None:
+    """Give the children their discrete offsets, now that the own modes are known."""
+    count = max((int(g.kids.max()) for g in template.groups), default=-1) + 1
+    nd = np.zeros(count, Index)
+    for g in template.groups:
+        nd[g.kids] = g.template.nd
+    doff = len(template.discretes) + np.cumsum(nd) - nd
+    for g in template.groups:
+        g.doff = doff[g.kids]
+    template.nd = len(template.discretes) + int(nd.sum())
+    kids = template.keep[1 : 1 + count]
+    for k, kid in enumerate(kids):
+        v, p, _ = template.resolve[id(kid)]
+        template.resolve[id(kid)] = (v, p, int(doff[k]))
+
+
+def _values(layout: Template, kids: list[Component]) -> tuple[np.ndarray, tuple[Any, ...], tuple[Any, ...]]:
+    names = list(layout.parameters)
+    values = np.full((len(kids), len(names)), np.nan)
+    bound: list[tuple[int, int, Expr]] = []
+    dicts = [k.__dict__ for k in kids]
+    for f in dict.fromkeys(layout.parameters.values()):
+        assert isinstance(f, Parameter)
+        name, default = f.name, f.default
+        column = [d.get(name, default) for d in dicts]
+        j = names.index(f.names()[0])
+        if not f.shape and set(map(type, column)) <= {float, int}:
+            values[:, j] = column
+            continue
+        for row, value in enumerate(column):
+            for k, scalar in enumerate(_scalars(value)):
+                if isinstance(scalar, Expr):
+                    bound.append((row, j + k, scalar))
+                else:
+                    values[row, j + k] = float(scalar)
+    return values, tuple(bound), tuple(_starts(layout, kids))
+
+
+def _scalars(value: Any) -> list[Any]:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [s for v in value for s in _scalars(v)]
+    return [value]
+
+
+def _starts(layout: Template, kids: list[Component]) -> list[tuple[int, str, Any, bool]]:
+    fields = {
+        f.name: f
+        for f in (*layout.variables.values(), *layout.discretes.values())
+        if isinstance(f, (Variable, Discrete)) and f.name in layout.cls._fields
+    }
+    starts = []
+    for row, kid in enumerate(kids):
+        if kid.__dict__.keys().isdisjoint(fields):
+            continue
+        for name, f in fields.items():
+            if name in kid.__dict__:
+                given = kid.__dict__[name]
+                fixed = getattr(f, "fixed", False)
+                value, fixed = (given.value, given.fixed) if isinstance(given, Start) else (given, fixed)
+                scalars = _scalars(value)
+                if len(scalars) not in (1, len(f.names())):
+                    raise DeclarationError(f"start of `{name}` needs {len(f.names())} values", where=kid.location())
+                if len(scalars) == 1:
+                    scalars = scalars * len(f.names())
+                starts += [(row, n, s, fixed) for n, s in zip(f.names(), scalars, strict=True)]
+    return starts

@@ -1,0 +1,220 @@
+"""What one trace of a class yields: a template that is stamped for every instance.
+
+A template numbers the variables, parameters and discretes of its subtree
+locally: its own first (ports, then fields in written order), then children in
+order of creation. An instance is three base offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import CodeType
+
+import numpy as np
+
+from ..errors import Location, UnknownPathError, nearest
+from ..modeling.component import line_of
+from ..modeling.elements import ElementTable
+from ..modeling.expressions import Expr, Symbol
+from ..modeling.fields import Field
+from ..modeling.statements import Action
+
+Index = np.int64
+Origin = tuple[CodeType, int]
+"""Code object and instruction of a statement; decoded to a line when an error is printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """An equation that is not an integer row."""
+
+    expr: Expr
+    origin: Origin
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class ElementStatement:
+    name: str
+    """Its mode variable is the own discrete of this name."""
+    table: ElementTable
+    origin: Origin
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """A discrete equation."""
+
+    target: Symbol
+    value: Expr
+    origin: Origin
+
+
+@dataclass(frozen=True, eq=False)
+class WhenChain:
+    """Branches of (conditions, actions); ``edge`` false: fires as long as the condition holds (state machines)."""
+
+    branches: tuple[tuple[tuple[Expr, ...], tuple[Action, ...]], ...]
+    origin: Origin
+    edge: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    condition: Expr
+    message: str
+    origin: Origin
+
+
+@dataclass(eq=False)
+class Group:
+    """Children of one parent that share a template."""
+
+    template: Template
+    kids: np.ndarray
+    voff: np.ndarray
+    poff: np.ndarray
+    doff: np.ndarray
+    values: np.ndarray
+    """(children, own parameters), NaN where bound."""
+    bound: tuple[tuple[int, int, Expr], ...]
+    starts: tuple[tuple[int, str, object, bool], ...]
+    """(child, variable name, number or expression, fixed) for given start values."""
+
+
+@dataclass(eq=False)
+class Template:
+    """Layout and statements of one traced class."""
+
+    cls: type
+    variables: dict[str, Field] = field(default_factory=dict)
+    parameters: dict[str, Field] = field(default_factory=dict)
+    discretes: dict[str, Field] = field(default_factory=dict)
+    ports: dict[str, tuple[type, int]] = field(default_factory=dict)
+    """Name -> (port type, local index of its first variable)."""
+    powers: tuple[Expr, ...] = ()
+    nv: int = 0
+    npar: int = 0
+    nd: int = 0
+    groups: list[Group] = field(default_factory=list)
+    runs: list[tuple[str, int]] = field(default_factory=list)
+    """(attribute path, child position)."""
+    ptr: np.ndarray = field(default_factory=lambda: np.zeros(1, Index))
+    col: np.ndarray = field(default_factory=lambda: np.zeros(0, Index))
+    val: np.ndarray = field(default_factory=lambda: np.zeros(0, Index))
+    remainders: dict[int, Expr] = field(default_factory=dict)
+    """Local integer row -> its known part."""
+    row_origins: list[Origin] = field(default_factory=list)
+    row_texts: dict[int, str] = field(default_factory=dict)
+    residuals: list[Residual] = field(default_factory=list)
+    elements: list[ElementStatement] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
+    whens: list[WhenChain] = field(default_factory=list)
+    initials: list[Residual] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    """Own inputs, which only the root may leave open."""
+    resolve: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    """id of a component object of the trace -> (voff, poff, doff)."""
+    layouts: dict[int, Template] = field(default_factory=dict)
+    keep: list[object] = field(default_factory=list)
+    """Objects of the trace, so that their ids stay theirs."""
+
+    def index(self, kind: str, name: str) -> int | None:
+        """Return the local number of an own variable ("v"), parameter ("p") or discrete ("d")."""
+        table = {"v": self.variables, "p": self.parameters, "d": self.discretes}[kind]
+        cache = self.__dict__.setdefault("_cache_" + kind, {})
+        if len(cache) != len(table):
+            cache.update({n: k for k, n in enumerate(table)})
+        return cache.get(name)
+
+    def port_first(self, name: str) -> int:
+        """Return the local index of the first variable of a port."""
+        return self.ports[name][1]
+
+    @property
+    def port_kinds(self) -> list[tuple[type, int]]:
+        return list(self.ports.values())
+
+    def line(self, origin: Origin, path: str) -> Location:
+        code, lasti = origin
+        return Location(path, code.co_filename, line_of(code, lasti))
+
+    def children(self) -> Iterator[tuple[str, Group, int]]:
+        """Yield (attribute path, group, row in the group) in the order of creation."""
+        where = {int(kid): (g, r) for g in self.groups for r, kid in enumerate(g.kids)}
+        for path, kid in self.runs:
+            yield path, *where[kid]
+
+    def child(self, step: str) -> tuple[Group, int] | None:
+        """Return the group and row of the child at an attribute path such as ``cells[3]``."""
+        cache = self.__dict__.setdefault("_children", {})
+        if not cache:
+            cache.update({p: (g, r) for p, g, r in self.children()})
+        return cache.get(step)
+
+
+def find(root: Template, kind: str, path: str) -> tuple[int, Template, str]:
+    """Return (index, template, own name) of a variable, parameter or discrete by its path.
+
+    Raises
+    ------
+    UnknownPathError
+        With the nearest names.
+    """
+    template, base, rest = root, 0, path
+    while True:
+        index = template.index(kind, rest)
+        if index is not None:
+            return base + index, template, rest
+        step, template_, base_ = _descend(template, rest, kind)
+        if template_ is None:
+            raise UnknownPathError(f"nothing is named `{path}`", hint=nearest(rest, _candidates(template, kind)))
+        rest, template, base = rest[len(step) + 1 :], template_, base + base_
+
+
+def _descend(template: Template, rest: str, kind: str) -> tuple[str, Template | None, int]:
+    parts = rest.split(".")
+    found = template.child(parts[0])
+    if found is None or len(parts) < 2:
+        return "", None, 0
+    group, row = found
+    offset = {"v": group.voff, "p": group.poff, "d": group.doff}[kind][row]
+    return parts[0], group.template, int(offset)
+
+
+def _candidates(template: Template, kind: str) -> list[str]:
+    own = list({"v": template.variables, "p": template.parameters, "d": template.discretes}[kind])
+    names = [p for p, _ in template.runs[:50]]
+    deeper = []
+    for path, group, _ in list(template.children())[:50]:
+        t = group.template
+        table = {"v": t.variables, "p": t.parameters, "d": t.discretes}[kind]
+        deeper += [f"{path}.{n}" for n in table]
+    return own + deeper + names
+
+
+def name_of(root: Template, kind: str, k: int) -> str:
+    """Return the path of variable, parameter or discrete number ``k``."""
+    template, parts = root, []
+    table = {"v": "variables", "p": "parameters", "d": "discretes"}[kind]
+    attribute = {"v": "voff", "p": "poff", "d": "doff"}[kind]
+    while k >= len(getattr(template, table)):
+        best: tuple[Group, int] | None = None
+        for g in template.groups:
+            offsets = getattr(g, attribute)
+            size = {"v": g.template.nv, "p": g.template.npar, "d": g.template.nd}[kind]
+            r = int(np.searchsorted(offsets, k, "right")) - 1
+            if r >= 0 and size and k < offsets[r] + size:
+                best = (g, r)
+        assert best is not None
+        group, row = best
+        parts.append(_attribute(template, int(group.kids[row])))
+        k -= int(getattr(group, attribute)[row])
+        template = group.template
+    return ".".join([*parts, list(getattr(template, table))[k]])
+
+
+def _attribute(template: Template, kid: int) -> str:
+    return template.runs[kid][0]

@@ -1,0 +1,361 @@
+"""Trace a class once per structural key.
+
+``build()`` and ``equations()`` run on one object per key; what they yield is
+sorted into integer rows, residuals, elements and discrete statements over the
+local numbering of the template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import AcausalError, DuplicateNameError, DuplicateWriterError, Location, StatementError, UnconnectedInputError
+from ..modeling.component import Component, line_of, locate, touched
+from ..modeling.dimensions import check_equation, dimension
+from ..modeling.expressions import Expr, Symbol, wrap
+from ..modeling.fields import Discrete, Input, Output, Parameter, Structural, Variable, active
+from ..modeling.ports import PortRef
+from ..modeling.statements import Assign, Connect, Eq, Initially, Named, Require, Statement, Transitions, When
+from .balance import check_balance
+from .connections import check_ends, connection_rows, is_port_connection, signal_sets
+from .forms import affine_form, choices, integer_factors
+from .grouping import group_children, number_discretes
+from .template import Assignment, Check, ElementStatement, Index, Origin, Residual, Template, WhenChain
+
+
+class Tracer:
+    """Keeps the templates of one flattening, by key."""
+
+    def __init__(self) -> None:
+        self.templates: dict[tuple[Any, ...], Template] = {}
+
+    def template(self, obj: Component) -> Template:
+        """Return the template of an object, tracing its class if the key is new."""
+        cls = type(obj)
+        values = obj.__dict__
+        structural = tuple(
+            values.get(n, f.default) for n, f in cls._fields.items() if isinstance(f, Structural)
+        )
+        key = (cls, structural, None if cls.share else id(obj))
+        found = self.templates.get(key)
+        if found is None:
+            found = self.templates[key] = self._trace(self._representative(obj))
+        return found
+
+    def _representative(self, obj: Component) -> Component:
+        """The object to trace: a fresh one with the structural values, or the unshared object itself."""
+        cls = type(obj)
+        if not cls.share:
+            return obj
+        fresh = cls.__new__(cls)
+        for name, f in cls._fields.items():
+            if isinstance(f, Structural) and name in obj.__dict__:
+                fresh.__dict__[name] = obj.__dict__[name]
+        return fresh
+
+    def _trace(self, obj: Component) -> Template:
+        obj.ensure_built()
+        template = Template(type(obj))
+        template.keep.append(obj)
+        _own_layout(template, obj)
+        group_children(self, template, obj)
+        active.stack.append(obj)
+        try:
+            _Statements(template, obj).collect()
+        finally:
+            active.stack.pop()
+        check_balance(template, obj)
+        return template
+
+
+def _own_layout(template: Template, obj: Component) -> None:
+    for ref in obj.port_refs():
+        template.ports[ref.name] = (type(ref.port), len(template.variables))
+        for f in type(ref.port).fields().values():
+            for name in f.names():
+                template.variables[f"{ref.name}.{name}"] = f
+    for f in type(obj)._fields.values():
+        for name in f.names():
+            if isinstance(f, Parameter):
+                template.parameters[name] = f
+            elif isinstance(f, Variable) or (isinstance(f, (Input, Output)) and not f.is_discrete):
+                template.variables[name] = f
+            elif isinstance(f, (Discrete, Input, Output)):
+                template.discretes[name] = f
+            if isinstance(f, Input):
+                template.inputs.append(name)
+
+
+class _Statements:
+    """Sorts the statements of one traced object into its template."""
+
+    def __init__(self, template: Template, obj: Component) -> None:
+        self.t, self.obj = template, obj
+        self.label = type(obj).__name__
+        self.ends: list[PortRef] = []
+        self.sizes: list[int] = []
+        self.port_origins: list[Origin] = []
+        self.signals: list[tuple[Connect, Origin, Location]] = []
+        self.named: dict[str, Origin] = {}
+        self.lengths: list[int] = []
+        self.col: list[int] = []
+        self.val: list[int] = []
+
+    # -- running equations() -------------------------------------------------------------------------------------
+
+    def collect(self) -> None:
+        generator = self.obj.equations()
+        try:
+            for statement, origin in self._statements(generator):
+                self._take(statement, origin)
+        except AcausalError as error:
+            raise locate(error, self.label)
+        number_discretes(self.t)
+        self._signals()
+        self._child_inputs()
+        self._ports()
+        self._powers()
+
+    def _statements(self, generator: Iterator[Statement]) -> Iterator[tuple[Any, Origin]]:
+        recorded = iter(self.obj.__dict__.get("_statements", ()))
+        scripted = "_statements" in self.obj.__dict__
+        for statement in generator:
+            if scripted:
+                yield next(recorded)
+                continue
+            inner: Any = generator
+            while getattr(inner, "gi_yieldfrom", None) is not None and hasattr(inner.gi_yieldfrom, "gi_frame"):
+                inner = inner.gi_yieldfrom
+            frame = getattr(inner, "gi_frame", None)
+            code = self.obj.equations.__code__
+            yield statement, ((frame.f_code, frame.f_lasti) if frame is not None else (code, 0))
+
+    def _take(self, statement: Any, origin: Origin) -> None:
+        kind = type(statement)
+        if kind is Connect:
+            self._connect(statement, origin)
+        elif kind is Eq:
+            self._equation(statement, origin)
+        elif isinstance(statement, Named):
+            self._element(statement, origin)
+        elif isinstance(statement, (When, Transitions, Initially, Require)):
+            self._other(statement, origin)
+        else:
+            hint = "yield Eq(lhs, rhs), connect(...), when(...) or another statement"
+            if isinstance(statement, (bool, Expr)):
+                hint = "write `yield Eq(lhs, rhs)`; `==` is no equation"
+            raise StatementError(
+                f"equations() of {self.label} yielded {type(statement).__name__}", where=(self._place(origin),), hint=hint
+            )
+
+    def _place(self, origin: Origin) -> Location:
+        return self.t.line(origin, self.label)
+
+    # -- equations -----------------------------------------------------------------------------------------------
+
+    def classify(self, symbol: Symbol) -> int | None:
+        """Local index of a continuous variable, None for parameters and discretes."""
+        f = symbol.field
+        if isinstance(f, Parameter) or isinstance(f, Discrete) or (isinstance(f, (Input, Output)) and f.is_discrete):
+            return None
+        return self.locate("v", symbol)
+
+    def locate(self, kind: str, symbol: Symbol) -> int:
+        """Local index of a symbol; raises when it belongs to no part of this component."""
+        return locate_symbol(self.t, kind, symbol)
+
+    def _is_discrete(self, expr: Expr) -> bool:
+        f = getattr(expr, "field", None)
+        return isinstance(f, Discrete) or (isinstance(f, (Input, Output)) and f.is_discrete)
+
+    def _equation(self, eq: Eq, origin: Origin) -> None:
+        if self._is_discrete(eq.lhs):
+            self._assignment(eq.lhs, eq.rhs, origin)
+            return
+        if eq.lhs.is_condition or eq.rhs.is_condition:
+            raise StatementError(
+                f"{eq} equates conditions; the left side of a discrete equation is a Discrete", where=(self._place(origin),)
+            )
+        check_equation(eq.lhs, eq.rhs)
+        residual = choices(eq.residual)
+        form = affine_form(residual, self.classify)
+        row = integer_factors(form) if form is not None else None
+        if row is None or form is None:
+            self.t.residuals.append(Residual(residual, origin, str(eq)))
+            return
+        self.t.row_texts[len(self.lengths)] = str(eq)
+        if form.known is not None:
+            self.t.remainders[len(self.lengths)] = form.known
+        self._row(list(row), list(row.values()), origin)
+
+    def _row(self, col: list[int], val: list[int], origin: Origin) -> None:
+        self.lengths.append(len(col))
+        self.col.extend(col)
+        self.val.extend(val)
+        self.t.row_origins.append(origin)
+
+    def _assignment(self, target: Expr, value: Expr, origin: Origin) -> None:
+        assert isinstance(target, Symbol)
+        self.t.assignments.append(Assignment(target, value, origin))
+
+    def _element(self, statement: Any, origin: Origin) -> None:
+        name = statement.name
+        if name in self.named or name in self.t.discretes or name in self.t.variables:
+            first = self.named.get(name)
+            raise DuplicateNameError(
+                f"two statements or fields of {self.label} are named `{name}`",
+                where=tuple(self._place(o) for o in ((first, origin) if first else (origin,))),
+                hint='give one of them another name: name="..."',
+            )
+        self.named[name] = origin
+        self.t.discretes[name] = statement.mode_field()
+        table = statement.table()
+        for branch in table.branches:
+            for expr in (*branch.residuals, *(g.g for g in branch.guards)):
+                dimension(expr)
+        self.t.elements.append(ElementStatement(name, table, origin))
+
+    def _other(self, statement: Any, origin: Origin) -> None:
+        if isinstance(statement, When):
+            self.t.whens.append(WhenChain(statement.branches, origin))
+        elif isinstance(statement, Transitions):
+            self.t.whens.append(_machine(statement, origin))
+        elif isinstance(statement, Initially):
+            eq = statement.equation
+            check_equation(eq.lhs, eq.rhs)
+            self.t.initials.append(Residual(choices(eq.residual), origin, str(eq)))
+        else:
+            self.t.checks.append(Check(statement.condition, statement.message, origin))
+
+    # -- connections and inputs ----------------------------------------------------------------------------------
+
+    def _connect(self, statement: Connect, origin: Origin) -> None:
+        ends = statement.ends
+        if type(ends[0]) is not PortRef or any(type(e) is not PortRef or type(e.port) is not type(ends[0].port) for e in ends):
+            check_ends(statement, self._place(origin))
+        if is_port_connection(statement):
+            self.ends.extend(ends)
+            self.sizes.append(len(ends))
+            self.port_origins.append(origin)
+        else:
+            self.signals.append((statement, origin, self._place(origin)))
+
+    def _port_base(self, owner: Any, name: str) -> tuple[int, bool]:
+        base = offsets(self.t, owner)
+        layout = self.t.layouts[id(owner)]
+        return base[0] + layout.port_first(name), owner is self.obj
+
+    def _ports(self) -> None:
+        open_ports = []
+        for _, child in self.obj.parts():
+            voff, layout = self.t.resolve[id(child)][0], self.t.layouts[id(child)]
+            open_ports.extend((kind, voff + first) for kind, first in layout.port_kinds)
+        rows = connection_rows(self.ends, self.sizes, self.port_origins, self._port_base, open_ports)
+        self.lengths.extend(rows.lengths)
+        self.col.extend(rows.col)
+        self.val.extend(rows.val)
+        self.t.row_origins.extend(rows.origins)
+        self.t.ptr = np.concatenate([[0], np.cumsum(np.array(self.lengths, Index))]).astype(Index)
+        self.t.col = np.array(self.col, Index)
+        self.t.val = np.array(self.val, Index)
+
+    def _signals(self) -> None:
+        self.fed: set[tuple[int, str]] = set()
+        for s in signal_sets(self.signals, self.obj):
+            for target in s.targets:
+                self._feed(target, s.source, s.origin)
+
+    def _feed(self, target: Symbol, value: Expr, origin: Origin) -> None:
+        key = (id(target.owner), target.name)
+        if key in self.fed:
+            raise DuplicateWriterError(
+                f"input `{target.name}` of {type(target.owner).__name__} is fed twice", where=(self._place(origin),)
+            )
+        self.fed.add(key)
+        if target.field.is_discrete:
+            self._assignment(target, value, origin)
+        else:
+            self._equation(Eq(target, value), origin)
+
+    def _child_inputs(self) -> None:
+        """Keywords such as ``PWM(duty=0.5)`` feed an input; what is left open is an error."""
+        for path, child in self.obj.parts():
+            code, lasti = child.__dict__.get("_origin", (type(self.obj).equations.__code__, 0))
+            for name, f in type(child)._fields.items():
+                if not isinstance(f, Input):
+                    continue
+                symbols = f.symbols(child)
+                if name in child.__dict__:
+                    self._feed(symbols, wrap(child.__dict__[name]), (code, lasti))
+                elif not f.shape and (id(child), name) not in self.fed:
+                    raise UnconnectedInputError(
+                        f"input `{name}` of `{path}` has no value",
+                        where=(Location(f"{self.label}.{path}", code.co_filename, line_of(code, lasti)),),
+                        hint=f"connect it, or give it as keyword: {type(child).__name__}({name}=...)",
+                    )
+
+    def _powers(self) -> None:
+        powers = (ref.power() for ref in self.obj.port_refs())
+        self.t.powers = tuple(p for p in powers if p is not None)
+
+
+def _machine(statement: Transitions, origin: Origin) -> WhenChain:
+    """A state machine as a chain that fires while its state and condition hold, in written order."""
+    branches = []
+    for state, moves in statement.table.items():
+        here = Expr("==", (Expr("pre", (statement.state,)), wrap(state)))
+        for move in moves:
+            actions = (Assign(statement.state, wrap(move.target)), *move.actions)
+            branches.append(((here & move.condition,), actions))
+    return WhenChain(tuple(branches), origin, edge=False)
+
+
+def offsets(template: Template, owner: Any) -> tuple[int, int, int]:
+    """Return (voff, poff, doff) of a component object known to the trace, grandchildren included.
+
+    Raises
+    ------
+    StatementError
+        If the object is not a part of the traced component.
+    """
+    found = template.resolve.get(id(owner))
+    if found is not None:
+        return found
+    for child_id, layout in list(template.layouts.items()):
+        child = next((k for k in template.keep if id(k) == child_id), None)
+        if child is None or child is template.keep[0]:
+            continue
+        for path, obj in touched(child):
+            if obj is owner:
+                return _register(template, child, layout, path, owner)
+    raise StatementError(
+        f"a {type(owner).__name__} that is no part of {template.cls.__name__} is used in its statements",
+        hint="create parts in build() and use them through self",
+    )
+
+
+def _register(template: Template, child: Any, layout: Template, path: str, owner: Any) -> tuple[int, int, int]:
+    v, p, d = template.resolve[id(child)]
+    for step in path.split("."):
+        found = layout.child(step)
+        if found is None:
+            raise StatementError(f"`{path}` of {type(child).__name__} depends on its parameters and cannot be reached from outside")
+        group, row = found
+        v, p, d = v + int(group.voff[row]), p + int(group.poff[row]), d + int(group.doff[row])
+        layout = group.template
+    template.resolve[id(owner)] = (v, p, d)
+    template.layouts[id(owner)] = layout
+    template.keep.append(owner)
+    return v, p, d
+
+
+def locate_symbol(template: Template, kind: str, symbol: Symbol) -> int:
+    """Return the local index of a symbol ("v", "p" or "d") in a template."""
+    base = offsets(template, symbol.owner)["vpd".index(kind)]
+    index = template.layouts[id(symbol.owner)].index(kind, symbol.name)
+    if index is None:
+        raise StatementError(f"`{symbol.name}` of {type(symbol.owner).__name__} is not declared")
+    return base + index
