@@ -7,9 +7,10 @@ An equation says that the residual is zero, a guard that it is not negative.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
@@ -114,6 +115,18 @@ class AffineModel:
     def q(self) -> int:
         return len(self.S)
 
+    def rows(self, mode: Mode) -> Rows:
+        """The square system in force: base equations, then those of the branches."""
+        branches = [element.branches[k].equations for element, k in zip(self.elements, mode, strict=True)]
+        return stack_rows([self.base, *branches], self)
+
+
+def stack_rows(parts: Sequence[Rows], model: AffineModel) -> Rows:
+    """All forms of ``parts`` in one; the model gives the shape of an empty stack."""
+    if not parts:
+        return Rows(np.zeros((0, model.n)), np.zeros((0, model.n)), np.zeros((0, model.q)))
+    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in "EAB"))
+
 
 @dataclass(frozen=True, eq=False)
 class ModeData:
@@ -128,11 +141,17 @@ class ModeData:
     T: np.ndarray
     Ay: np.ndarray
     constraints: np.ndarray
-    """Rows over [z; xi], zero on z of the mode: hidden and visible constraints among differentiated variables."""
+    """Rows over [z; xi], zero on z of the mode: hidden and visible constraints among differentiated variables.
+
+    Row k is solved for ``dependent[k]``; its largest coefficient times scale lies in [1, 2).
+    """
     admissible: np.ndarray
-    """Rows over xi that must vanish for the mode to exist (already includes the derivatives along S)."""
+    """Rows over xi that must vanish for the mode to exist (already includes the derivatives along S).
+
+    Their largest coefficient times ``xi_scale`` is 1.
+    """
     admissible_names: tuple[str, ...]
-    """For each of these rows the equations and elements that contradict each other."""
+    """For each of these rows the equations and elements that contradict each other, separated by ``, ``."""
     undetermined: np.ndarray
     """Mask (n,): value is a don't-care, shown as least norm."""
     index: int
@@ -144,10 +163,27 @@ class ModeData:
     """guards @ [T; 0 I]: guards over y."""
     tau: float
     """min(T0, 1 / max |eigenvalue|)."""
-    jump: np.ndarray
-    """x+ of the selected states from [z-; xi], (n_states, n + q): conservation of the quantities in E."""
-    impulse: np.ndarray
-    """J1 (time integral of z over the instant) from [z-; xi], (n, n + q)."""
+    dependent: np.ndarray
+    """Indices into z of the differentiated variables solved from the constraints, one per row."""
+    maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray]] = field(repr=False)
+    """Computes ``jump`` and ``impulse``; called once, when a differentiated variable first moves."""
+
+    @cached_property
+    def _maps(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.maps(self)
+
+    @property
+    def jump(self) -> np.ndarray:
+        """Movement of the selected states per unit of ``r = constraints @ [z-; xi]``, shape (n_states, n_constraints).
+
+        It conserves the quantities in E; where ``r`` is zero the states are taken over exactly.
+        """
+        return self._maps[0]
+
+    @property
+    def impulse(self) -> np.ndarray:
+        """J1, the time integral of z over the instant, per unit of ``constraints @ [z-; xi]``, (n, n_constraints)."""
+        return self._maps[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +199,10 @@ class Restart:
 
 
 class Inadmissible(Exception):
-    """A candidate mode cannot exist; ``reason`` is one of the names below, ``where`` the culprits."""
+    """A candidate mode cannot exist.
+
+    ``reason`` is "singular", "contradictory sources", "reinit" or "mixed restitution"; ``where`` names the culprits.
+    """
 
     def __init__(self, reason: str, where: tuple[str, ...] = ()) -> None:
         super().__init__(f"{reason}: {', '.join(where)}")

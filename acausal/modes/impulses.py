@@ -1,0 +1,86 @@
+"""Jump of the states and impulses of all variables at an instant.
+
+Every equation integrated over the instant reads ``E (z+ - z-) + A J1 = 0``; consistency of the
+impulses demands ``E J1 + A J2 = 0``, and so on to ``E Jp = 0``. For linear passive networks p = 1
+suffices (Camlibel, Heemels, van der Schaft, Schumacher, "Switched networks and complementarity",
+2003); constraints on positions need p = 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .affine import AffineModel, Inadmissible, ModeData, Rows
+from .dont_care import blocked_rows, settle, settle_by_size
+from .elimination import Elimination, column_weights, product
+
+
+def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
+    """Movement of the selected states and impulse J1 per unit of the constraint residuals.
+
+    Parameters
+    ----------
+    model : AffineModel
+    data : ModeData
+        The mode that is entered.
+
+    Returns
+    -------
+    jump : (n_states, n_constraints) array
+    impulse : (n, n_constraints) array
+        Undetermined parts are least norm in the blocked variables, as for z itself.
+
+    Raises
+    ------
+    Inadmissible
+        "singular" if no impulse makes the constraints hold.
+
+    Notes
+    -----
+    The state is split into the part that satisfies the constraints with the selected states as
+    they are, and the defect ``r`` of the dependent ones. Only ``r`` enters, so what is continuous
+    is so by structure and not to rounding.
+    """
+    if not len(data.dependent):
+        return np.zeros((len(data.states), 0)), np.zeros((model.n, 0))
+    rows = model.rows(data.mode)
+    for order in range(1, max(data.index, 1) + 1):
+        system, unknown, known = _chain(model, data, rows, order)
+        system.reduce(unknown)
+        if not system.value[system.pivot < 0].any():
+            return _read_off(model, data, system, unknown, known)
+    raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent))
+
+
+def _chain(model: AffineModel, data: ModeData, rows: Rows, order: int) -> tuple[Elimination, np.ndarray, np.ndarray]:
+    """Rows of the impulse chain over [moves of the states, J1 .. Jp, residuals]."""
+    n, k, c = model.n, len(data.states), len(data.dependent)
+    dynamic = rows.E.any(axis=1)
+    blocks = np.zeros((order + 1, n, k + n * order + c))
+    moves = data.T[data.dependent, :k]
+    blocks[0, :, :k] = rows.E[:, data.states] + product(rows.E[:, data.dependent], moves)
+    # A residual was normalised; the coefficient of the dependent variable gives its defect.
+    own = data.constraints[np.arange(c), data.dependent]
+    blocks[0, :, k + n * order :] = -rows.E[:, data.dependent] / own
+    for level in range(order):
+        at = k + n * level
+        blocks[level, :, at : at + n] = rows.A
+        blocks[level + 1, :, at : at + n] = rows.E
+    table = np.vstack([*blocks[:-1], blocks[-1][dynamic]])
+    unknown = np.arange(k + n * order)
+    weight = np.ones(table.shape[1])
+    weight[unknown] = column_weights(table[:, unknown])
+    return Elimination(table, weight), unknown, np.arange(len(unknown), table.shape[1])
+
+
+def _read_off(model: AffineModel, data: ModeData, system: Elimination, unknown: np.ndarray,
+              known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    k = len(data.states)
+    first = unknown[k : k + model.n]
+    free = unknown[system.row[unknown] < 0]
+    if len(free):
+        blocked, magnitude = blocked_rows(model, data.mode)
+        forms = np.zeros((len(magnitude), len(system.row)))
+        forms[:, first] = blocked.A / magnitude[:, None]
+        settle_by_size(system, settle(system, free, forms), first, model.scale)
+    return system.solution(unknown[:k], known), system.solution(first, known)

@@ -1,0 +1,105 @@
+"""Consistent restart after an instant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .affine import AffineModel, Inadmissible, ModeData, Restart
+
+_MICRO_JUMP = 1e-9
+_ROUNDING = 2.0**-44
+_SOURCES = 1e-8
+_CONFLICT = 1e-9
+
+
+def restart(model: AffineModel, data: ModeData, z_minus: np.ndarray, xi: np.ndarray,
+            reinits: Sequence[tuple[int, float]] = ()) -> Restart:
+    """Consistent values in the candidate mode ``data``, with the conserved quantities kept.
+
+    Parameters
+    ----------
+    model : AffineModel
+    data : ModeData
+        The mode that is entered.
+    z_minus : (n,) array
+        Left limits of all variables.
+    xi : (q,) array
+        Sources at their right limit.
+    reinits : sequence of (int, float)
+        Differentiated variables that take a value by an external impulse on their own conserved
+        quantity; everything else is conserved.
+
+    Returns
+    -------
+    Restart
+        ``jumped`` is False, ``J1`` zero and the selected states are taken over bit by bit if all
+        constraints hold to rounding and nothing was reinitialised.
+
+    Raises
+    ------
+    Inadmissible
+        "contradictory sources", "reinit" (a constraint of the mode forbids the value) or "singular".
+    """
+    if len(data.admissible):
+        _require_admissible(data, xi)
+    k = len(data.states)
+    moved = False
+    if reinits:
+        z_minus, moved = _reinitialised(model, data, z_minus, xi, reinits)
+    y = np.concatenate((z_minus[data.states], xi))
+    J1 = None
+    if len(data.constraints):
+        residual = _residuals(data, z_minus, xi)
+        if residual is not None:
+            y[:k] += data.jump @ residual
+            J1 = data.impulse @ residual
+    for variable, value in reinits:
+        y[:k][data.states == variable] = value
+    jumped = moved or J1 is not None
+    return Restart(data, y, data.T @ y, np.zeros(model.n) if J1 is None else J1, jumped)
+
+
+def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray) -> np.ndarray | None:
+    """Defects of the constraints; what is rounding of an event instant counts as zero, None if all is."""
+    z = np.concatenate((z_minus, xi))
+    residual = data.constraints @ z
+    if residual @ residual <= _MICRO_JUMP**2:
+        return None
+    small = np.abs(residual) <= _MICRO_JUMP + _ROUNDING * (np.abs(data.constraints) @ np.abs(z))
+    residual[small] = 0.0
+    return None if small.all() else residual
+
+
+def _require_admissible(data: ModeData, xi: np.ndarray) -> None:
+    failed = np.abs(data.admissible @ xi) > _SOURCES
+    if failed.any():
+        names = [name for name, wrong in zip(data.admissible_names, failed, strict=True) if wrong]
+        raise Inadmissible("contradictory sources", tuple(dict.fromkeys(names)))
+
+
+def _reinitialised(model: AffineModel, data: ModeData, z_minus: np.ndarray, xi: np.ndarray,
+                   reinits: Sequence[tuple[int, float]]) -> tuple[np.ndarray, bool]:
+    """Left limits shifted so that the restart gives the wanted values; did any of them move?
+
+    An impulse ``rho`` that enters where ``x'`` stands acts as a left limit ``x- + rho``.
+    """
+    which = np.array([variable for variable, _ in reinits])
+    wanted = np.array([value for _, value in reinits])
+    k, scale = len(data.states), model.scale[which]
+    sensitivity = np.zeros((k, len(which)))
+    sensitivity[data.states[:, None] == which] = 1.0
+    start = z_minus[data.states]
+    if len(data.constraints):
+        sensitivity += data.jump @ data.constraints[:, which]
+        start = start + data.jump @ (data.constraints @ np.concatenate((z_minus, xi)))
+    response = data.T[which, :k] @ sensitivity * (scale / scale[:, None])
+    defect = (wanted - data.T[which] @ np.concatenate((start, xi))) / scale
+    shift = np.linalg.lstsq(response, defect, rcond=_CONFLICT)[0]
+    missed = np.abs(response @ shift - defect) > _CONFLICT * (1.0 + np.abs(wanted) / scale)
+    if missed.any():
+        raise Inadmissible("reinit", tuple(model.names[j] for j in which[missed]))
+    shifted = np.array(z_minus, dtype=float)
+    shifted[which] += shift * scale
+    return shifted, bool(np.any(np.abs(wanted - z_minus[which]) > _MICRO_JUMP * scale))
