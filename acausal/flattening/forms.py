@@ -172,7 +172,7 @@ def literal(expr: Expr) -> float | None:
 
 
 def choices(expr: Expr) -> Expr:
-    """Rewrite minimum, maximum, absolute value and sign as choices by a relation."""
+    """Rewrite minimum, maximum, absolute value, sign and tables as choices by relations."""
 
     def apply(node: Expr, args: list[Expr]) -> Expr:
         op = node.op
@@ -184,7 +184,27 @@ def choices(expr: Expr) -> Expr:
             return Expr("if_else", (args[0] < 0, -args[0], args[0]))
         if op == "sign":
             return Expr("if_else", (args[0] > 0, ONE, Expr("if_else", (args[0] < 0, -ONE, ZERO))))
+        if op == "table":
+            return _table(args[0], *node.data)
         same = all(a is b for a, b in zip(args, node.args, strict=True))
         return node if same else Expr(op, tuple(args), node.data)
 
     return fold(expr, lambda n: n, apply)
+
+
+def _table(x: Expr, xs: tuple[float, ...], ys: tuple[float, ...]) -> Expr:
+    """Binary tree of choices over the breakpoints; constant outside."""
+    n = len(xs)
+
+    def piece(k: int) -> Expr:
+        if k == 0 or k == n or ys[k] == ys[k - 1]:
+            return constant(ys[min(k, n - 1)])
+        return constant(ys[k - 1]) + constant((ys[k] - ys[k - 1]) / (xs[k] - xs[k - 1])) * (x - xs[k - 1])
+
+    def tree(low: int, high: int) -> Expr:
+        if low == high:
+            return piece(low)
+        middle = (low + high) // 2
+        return Expr("if_else", (x < xs[middle], tree(low, middle), tree(middle + 1, high)))
+
+    return tree(0, n)

@@ -1,0 +1,173 @@
+"""Equations that only produce outputs: evaluated on demand, never part of the dynamic core.
+
+A row is an observer of an unknown that occurs nowhere else; an integral if that
+unknown occurs only as a derivative, and then only there. Peeling them repeats
+until nothing more comes off, so that chains (sensor, square, mean) come off whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..flattening.flat_model import FlatModel
+from ..flattening.forms import Key, affine_form, literal
+from ..modeling.expressions import Expr, Symbol
+from ..structure.incidence import IntegerRows
+from .presolve import Presolved
+from .template_forms import RowForm, TemplateForms
+
+
+@dataclass(frozen=True, eq=False)
+class Observer:
+    """Residual ``factor * x + rest = 0`` of one instance, solved for variable ``x`` (or its derivative)."""
+
+    stamp: int
+    instance: int
+    row: RowForm
+    variable: int
+    """Global id of x."""
+    unknown: int
+    """Position in ``presolved.y``."""
+    sign: int
+    """x = sign * y[unknown]."""
+    integral: bool
+    factor: Expr
+    rest: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """What stays in the core, and the observers in the order of evaluation."""
+
+    observers: tuple[Observer, ...]
+    instances: tuple[np.ndarray, ...]
+    """Per base statement the instances that stay."""
+    core: np.ndarray
+    rows: np.ndarray
+
+
+class _Incidence:
+    """Occurrences of kept unknowns in base rows (twice: as such, and differentiated) and in kept integer rows."""
+
+    def __init__(self, flat: FlatModel, base: list[tuple[int, RowForm]], presolved: Presolved) -> None:
+        self.W = presolved.W
+        self.ny = len(presolved.y)
+        self.row_of: list[tuple[int, int]] = []
+        rows, cols = [], []
+        at = 0
+        for g, (stamp, r) in enumerate(base):
+            vb = flat.stamps[stamp].vb
+            for k, derivative in r.keys:
+                x = vb + k
+                start, end = self.W.ptr[x], self.W.ptr[x + 1]
+                count = end - start
+                inner = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+                rows.append(at + np.repeat(np.arange(len(vb)), count))
+                cols.append(self.W.col[np.repeat(start, count) + inner] + self.ny * derivative)
+            self.row_of.extend((g, i) for i in range(len(vb)))
+            at += len(vb)
+        K = presolved.K
+        self.n_base = at
+        rows.append(at + np.repeat(np.arange(len(K.ptr) - 1), np.diff(K.ptr)))
+        cols.append(K.col)
+        pairs = np.unique(np.column_stack([np.concatenate(rows), np.concatenate(cols)]), axis=0)
+        self.row, self.column = pairs[:, 0], pairs[:, 1]
+        self.n_rows = at + len(K.ptr) - 1
+
+
+def peel_observers(
+    flat: FlatModel,
+    forms: tuple[TemplateForms, ...],
+    base: list[tuple[int, RowForm]],
+    presolved: Presolved,
+    protected: np.ndarray,
+) -> Split:
+    """Take off all rows that only serve outputs, last ones first."""
+    inc = _Incidence(flat, base, presolved)
+    ny = inc.ny
+    visible = np.zeros(ny, bool)
+    visible[_columns_of(presolved.W, np.flatnonzero(protected))] = True
+    alive = np.ones(inc.n_rows, bool)
+    gone = np.zeros(ny, bool)
+    found: list[Observer] = []
+    tried: set[tuple[int, int]] = set()
+    while True:
+        live = alive[inc.row]
+        count = np.bincount(inc.column[live], minlength=2 * ny)
+        plain, slope = count[:ny], count[ny:]
+        single = ~visible & ~gone & (plain + slope == 1)
+        entries = np.flatnonzero(live & single[inc.column % ny] & (inc.row < inc.n_base))
+        progress = False
+        for e in entries.tolist():
+            r, j = int(inc.row[e]), int(inc.column[e])
+            if not alive[r] or (r, j) in tried:
+                continue
+            tried.add((r, j))
+            g, i = inc.row_of[r]
+            observer = _solve(flat, forms, base[g], i, j, ny, presolved.W)
+            if observer is not None:
+                found.append(observer)
+                alive[r], gone[j % ny], progress = False, True, True
+        if not progress:
+            break
+    stays: list[list[int]] = [[] for _ in base]
+    for r in np.flatnonzero(alive[: inc.n_base]).tolist():
+        stays[inc.row_of[r][0]].append(inc.row_of[r][1])
+    kept = np.flatnonzero(alive[inc.n_base :])
+    return Split(tuple(reversed(found)), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept)
+
+
+def _columns_of(W: IntegerRows, x: np.ndarray) -> np.ndarray:
+    return np.unique(np.concatenate([W.col[W.ptr[k] : W.ptr[k + 1]] for k in x.tolist()] or [np.zeros(0, np.int64)]))
+
+
+def _solve(
+    flat: FlatModel, forms: tuple[TemplateForms, ...], statement: tuple[int, RowForm], instance: int, column: int, ny: int, W: IntegerRows
+) -> Observer | None:
+    """The row solved for unknown ``column``, or None if it occurs in several variables or in a factor."""
+    stamp, row = statement
+    f, j, integral = forms[stamp], column % ny, column >= ny
+    base = int(flat.stamps[stamp].vb[instance])
+    users = [(k, d) for k, d in row.keys if j in W.col[W.ptr[base + k] : W.ptr[base + k + 1]]]
+    if len(users) != 1 or users[0][1] != integral:
+        return None
+    k = users[0][0]
+    x = base + k
+    if W.ptr[x + 1] - W.ptr[x] != 1 or abs(W.val[W.ptr[x]]) != 1:
+        return None
+    solved = _affine_in(row, users[0], f)
+    if solved is None:
+        return None
+    factor, rest = solved
+    return Observer(stamp, instance, row, x, j, int(W.val[W.ptr[x]]), integral, factor, rest)
+
+
+def _affine_in(row: RowForm, key: Key, forms: TemplateForms) -> tuple[Expr, Expr] | None:
+    """Factor and rest of a residual that is affine in one variable; the factor is a number or a parameter."""
+    from ..flattening.forms import ZERO
+
+    def only(symbol: Symbol) -> int | None:
+        return key[0] if forms.classify(symbol) == key[0] else None
+
+    form = affine_form(_mask_derivatives(row, key, forms), only)
+    if form is None or set(form.factors) != {key}:
+        return None
+    factor = form.factors[key]
+    value = literal(factor)
+    if value == 0 or (value is None and (row.form is not None or not forms.is_static(factor))):
+        return None
+    return factor, form.known if form.known is not None else ZERO
+
+
+def _mask_derivatives(row: RowForm, key: Key, forms: TemplateForms) -> Expr:
+    """Derivatives of other variables count as known in the solved form."""
+    from ..modeling.expressions import fold
+
+    def apply(node: Expr, args: list[Expr]) -> Expr:
+        if node.op == "der" and forms.classify(node.args[0]) != key[0]:  # type: ignore[arg-type]
+            return Expr("slope", node.args)
+        return node if all(a is b for a, b in zip(args, node.args, strict=True)) else Expr(node.op, tuple(args), node.data)
+
+    return fold(row.statement.expr, lambda n: n, apply)

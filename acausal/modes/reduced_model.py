@@ -1,0 +1,260 @@
+"""The reduced model: presolve, observers split off, and everything numbered for the numeric core.
+
+All of this is symbolic or integer work, done once per model; numbers enter in ``core``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import NotAffineError
+from ..flattening.flat_model import FlatModel
+from ..flattening.forms import Form
+from ..modeling.expressions import Expr
+from ..structure.incidence import IntegerRows
+from .exosystem import Term, decompose
+from .observers import Observer, peel_observers
+from .presolve import Presolved, presolve
+from .template_forms import ElementForms, Relation, RowForm, TemplateForms, template_forms
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A known expression of all instances of a stamp; ``static``: of parameters alone."""
+
+    stamp: int
+    expr: Expr
+    first: int
+    count: int
+    static: bool
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FormRows:
+    """One affine form stamped for all instances; ``known`` is the first number of its known part, -1 if none."""
+
+    stamp: int
+    form: Form
+    first: int
+    known: int
+
+
+@dataclass(frozen=True, eq=False)
+class ElementRows:
+    """Numbers of the form rows of one element statement, per branch: equations, guards, blocked."""
+
+    stamp: int
+    forms: ElementForms
+    branches: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RelationRows:
+    """A registered relation; ``row`` is the first form row of a state relation, -1 for a timed one."""
+
+    stamp: int
+    relation: Relation
+    first: int
+    row: int
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedModel:
+    """A flat model after exact elimination, with observers apart from the core."""
+
+    flat: FlatModel
+    forms: tuple[TemplateForms, ...]
+    presolved: Presolved
+    knowns: tuple[Known, ...]
+    nk: int
+    row_known: np.ndarray
+    """Known part of every integer row, -1 if none."""
+    rows: tuple[FormRows, ...]
+    n_rows: int
+    base: tuple[FormRows, ...]
+    """Those of ``rows`` that are equations of the model itself."""
+    base_instances: tuple[np.ndarray, ...]
+    """Which instances of each stay in the core."""
+    base_texts: tuple[RowForm, ...]
+    elements: tuple[ElementRows, ...]
+    relations: tuple[RelationRows, ...]
+    nr: int
+    initials: tuple[tuple[FormRows, RowForm], ...]
+    observers: tuple[Observer, ...]
+    core: np.ndarray
+    """Positions in ``presolved.y`` of the core unknowns."""
+    core_rows: np.ndarray
+    """Kept integer rows of the core."""
+    differentiated: np.ndarray
+    inputs: tuple[tuple[str, int, int], ...]
+    """(name, variable, known number) of the open inputs of the root."""
+
+
+class _Builder:
+    """Numbers known expressions and form rows in written order."""
+
+    def __init__(self, flat: FlatModel) -> None:
+        self.flat = flat
+        self.forms = tuple(template_forms(s.template) for s in flat.stamps)
+        self.knowns: list[Known] = []
+        self.nk = 0
+        self.rows: list[FormRows] = []
+        self.n_rows = 0
+
+    def known(self, stamp: int, expr: Expr) -> int:
+        forms, count = self.forms[stamp], len(self.flat.stamps[stamp].vb)
+        static = forms.is_static(expr)
+        terms = () if static else tuple(decompose(expr))
+        self.knowns.append(Known(stamp, expr, self.nk, count, static, terms))
+        self.nk += count
+        return self.nk - count
+
+    def form_rows(self, stamp: int, form: Form) -> FormRows:
+        known = -1 if form.known is None else self.known(stamp, form.known)
+        made = FormRows(stamp, form, self.n_rows, known)
+        self.rows.append(made)
+        self.n_rows += len(self.flat.stamps[stamp].vb)
+        return made
+
+    def integer_knowns(self) -> np.ndarray:
+        flat = self.flat
+        known = np.full(len(flat.ptr) - 1, -1, np.int64)
+        at = 0
+        for k, s in enumerate(flat.stamps):
+            rows = len(s.template.ptr) - 1
+            for local, expr in s.template.remainders.items():
+                first = self.known(k, expr)
+                known[at + local + rows * np.arange(len(s.vb))] = first + np.arange(len(s.vb))
+            at += rows * len(s.vb)
+        return known
+
+    def elements(self) -> list[ElementRows]:
+        found = []
+        for k, forms in enumerate(self.forms):
+            for statement, expr in forms.failures:
+                raise NotAffineError(
+                    f"`{expr}` in `{statement.name}` is not affine in the unknowns",
+                    where=(self.flat.location(k, 0, statement.origin),),
+                    hint="elements on the exact path take affine expressions",
+                )
+            for e in forms.elements:
+                branches = tuple(
+                    tuple(tuple(self.form_rows(k, f).first for f in part) for part in (b.equations, b.guards, b.blocked))
+                    for b in e.branches
+                )
+                found.append(ElementRows(k, e, branches))  # type: ignore[arg-type]
+        return found
+
+    def relations(self) -> tuple[list[RelationRows], int]:
+        found, nr = [], 0
+        for k, forms in enumerate(self.forms):
+            for r in forms.relations:
+                row = -1
+                if not r.timed:
+                    if r.form is None:
+                        raise NotAffineError(
+                            f"the relation `{r.node}` is not affine in the unknowns",
+                            where=(self.flat.location(k, 0, _origin_of(forms, r)),),
+                            hint="compare affine expressions, or sample the value in a `when`",
+                        )
+                    row = self.form_rows(k, r.form).first
+                found.append(RelationRows(k, r, nr, row))
+                nr += len(self.flat.stamps[k].vb)
+        return found, nr
+
+
+def _origin_of(forms: TemplateForms, relation: Relation) -> object:
+    from ..modeling.expressions import walk
+
+    t = forms.template
+    for statement in (*t.assignments, *t.residuals, *t.whens, *t.checks):
+        exprs = [getattr(statement, n) for n in ("value", "expr", "condition") if hasattr(statement, n)]
+        exprs += [c for b in getattr(statement, "branches", ()) for c in b[0]]
+        if any(node is relation.node for e in exprs for node in walk(e)):
+            return statement.origin
+    return (t.cls.equations.__code__, 0)
+
+
+def reduce_model(flat: FlatModel) -> ReducedModel:
+    """Presolve the integer rows, split observers off, number what stays.
+
+    Raises
+    ------
+    NotAffineError
+        If an equation of the dynamic core, a guard or a relation is not affine.
+    """
+    b = _Builder(flat)
+    row_known = b.integer_knowns()
+    base = [(k, r) for k, forms in enumerate(b.forms) for r in forms.rows]
+    base_rows = [b.form_rows(k, r.form) if r.form is not None else None for k, r in base]
+    affine = len(b.rows)
+    elements = b.elements()
+    relations, nr = b.relations()
+    initials = [(b.form_rows(k, _affine(flat, k, r)), r) for k, forms in enumerate(b.forms) for r in forms.initials]
+
+    integer, row_known, inputs = _with_inputs(flat, row_known, b)
+    differentiated, protected, uses = _masks(flat, base, b.rows[affine:])
+    presolved = presolve(
+        integer, differentiated=differentiated, protected=protected, uses=uses, has_remainder=row_known >= 0
+    )
+    split = peel_observers(flat, b.forms, base, presolved, protected)
+    for g, (k, r) in enumerate(base):
+        if r.form is None and len(split.instances[g]):
+            raise NotAffineError(
+                f"`{r.statement.text}` is not affine in the unknowns and part of the dynamic core",
+                where=(flat.location(k, int(split.instances[g][0]), r.statement.origin),),
+                hint="nonlinear equations are allowed where nothing dynamic depends on their result (sensors, losses)",
+            )
+    kept = [g for g, r in enumerate(base_rows) if r is not None]
+    return ReducedModel(
+        flat, b.forms, presolved, tuple(b.knowns), b.nk, row_known, tuple(b.rows), b.n_rows,
+        tuple(r for r in base_rows if r is not None), tuple(split.instances[g] for g in kept), tuple(base[g][1] for g in kept),
+        tuple(elements), tuple(relations), nr, tuple(initials), split.observers, split.core, split.rows,
+        differentiated, inputs,
+    )  # fmt: skip
+
+
+def _affine(flat: FlatModel, stamp: int, r: RowForm) -> Form:
+    if r.form is None:
+        raise NotAffineError(f"the initial equation `{r.statement.text}` is not affine", where=(flat.location(stamp, 0, r.statement.origin),))
+    return r.form
+
+
+def _with_inputs(flat: FlatModel, row_known: np.ndarray, b: _Builder) -> tuple[IntegerRows, np.ndarray, tuple[tuple[str, int, int], ...]]:
+    """Every open input of the root is one more row ``u - known = 0``."""
+    names = [n for n in flat.root.inputs if n in flat.root.variables]
+    rows = IntegerRows(flat.ptr, flat.col, flat.val, flat.nv)
+    if not names:
+        return rows, row_known, ()
+    at = [flat.root.index("v", n) for n in names]
+    first = b.nk
+    b.nk += len(names)
+    count = len(names)
+    extra = IntegerRows(
+        np.concatenate([rows.ptr, rows.ptr[-1] + 1 + np.arange(count)]),
+        np.concatenate([rows.col, np.array(at, np.int64)]),
+        np.concatenate([rows.val, -np.ones(count, np.int64)]),
+        flat.nv,
+    )
+    known = np.concatenate([row_known, first + np.arange(count)])
+    return extra, known, tuple((n, int(a or 0), first + k) for k, (n, a) in enumerate(zip(names, at, strict=True)))
+
+
+def _masks(flat: FlatModel, base: list[tuple[int, RowForm]], others: list[FormRows]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which variables are differentiated, which occur in elements and relations, how often in equations."""
+    differentiated, protected = np.zeros(flat.nv, bool), np.zeros(flat.nv, bool)
+    uses = np.zeros(flat.nv, np.int64)
+    for stamp, r in base:
+        for k, derivative in r.keys:
+            at = flat.stamps[stamp].vb + k
+            np.add.at(uses, at, 1)
+            differentiated[at] |= derivative
+    for rows in others:
+        for k, derivative in rows.form.factors:
+            at = flat.stamps[rows.stamp].vb + k
+            protected[at] = True
+            differentiated[at] |= derivative
+    return differentiated, protected, uses

@@ -1,0 +1,185 @@
+"""Statements of one template as affine forms, once per class: rows, elements, relations, what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ..flattening.forms import Form, Key, affine_form, choices, has_time, incidence
+from ..flattening.template import ElementStatement, Residual, Template
+from ..flattening.trace import locate_symbol
+from ..modeling.expressions import RELATIONS, Expr, Symbol, walk
+from ..flattening.flat_model import kind_of
+
+
+@dataclass(frozen=True, eq=False)
+class RowForm:
+    """A residual: affine with factors that hold no variable, or ``form`` None."""
+
+    statement: Residual
+    form: Form | None
+    keys: tuple[Key, ...]
+    """Variables and derivatives that occur."""
+
+
+@dataclass(frozen=True, eq=False)
+class BranchForms:
+    equations: tuple[Form, ...]
+    guards: tuple[Form, ...]
+    blocked: tuple[Form, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ElementForms:
+    statement: ElementStatement
+    branches: tuple[BranchForms, ...]
+    continuous: bool
+    """The condition of an ``If`` reads continuous variables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """``node`` compares ``form`` (left minus right) with zero; ``timed``: it depends on time and discretes alone."""
+
+    node: Expr
+    difference: Expr
+    form: Form | None
+    timed: bool
+
+
+@dataclass(eq=False)
+class TemplateForms:
+    """All forms of one template; ids of relation nodes lead to their position."""
+
+    template: Template
+    rows: list[RowForm] = field(default_factory=list)
+    elements: list[ElementForms] = field(default_factory=list)
+    initials: list[RowForm] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+    relation_at: dict[int, int] = field(default_factory=dict)
+    failures: list[tuple[ElementStatement, Expr]] = field(default_factory=list)
+    """Element expressions without affine form."""
+
+    def classify(self, symbol: Symbol) -> int | None:
+        return locate_symbol(self.template, "v", symbol) if kind_of(symbol) == "v" else None
+
+    def reads(self, expr: Expr, kinds: str) -> bool:
+        """True when symbols of these kinds, or registered relations, decide the value."""
+        for node in walk(expr):
+            if isinstance(node, Symbol) and kind_of(node) in kinds:
+                return True
+            if id(node) in self.relation_at or node.op in ("time", "sample", "initial", "terminal"):
+                return True
+        return False
+
+    def is_static(self, expr: Expr) -> bool:
+        """True for expressions of parameters alone."""
+        return not self.reads(expr, "vd")
+
+
+def template_forms(template: Template) -> TemplateForms:
+    """Return the forms of a template."""
+    forms = TemplateForms(template)
+    prepared = [(e, _tidy(e)) for e in template.elements]
+    remainders = list(template.remainders.values())
+    _register(forms, _expressions(template, prepared, remainders))
+    for r in template.residuals:
+        forms.rows.append(_row(forms, r))
+    for r in template.initials:
+        forms.initials.append(_row(forms, r))
+    for statement, branches in prepared:
+        control = statement.table.control
+        continuous = control is not None and any(
+            id(n) in forms.relation_at and not forms.relations[forms.relation_at[id(n)]].timed for n in walk(control)
+        )
+        made = tuple(_branch(forms, statement, b) for b in branches)
+        forms.elements.append(ElementForms(statement, made, continuous))
+    return forms
+
+
+_Branch = tuple[tuple[Expr, ...], tuple[Expr, ...], tuple[Expr, ...]]
+
+
+def _tidy(element: ElementStatement) -> tuple[_Branch, ...]:
+    def rewrite(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
+        return tuple(choices(e) for e in exprs)
+
+    return tuple((rewrite(b.residuals), rewrite(g.g for g in b.guards), rewrite(b.blocked)) for b in element.table.branches)
+
+
+def _row(forms: TemplateForms, r: Residual) -> RowForm:
+    return RowForm(r, affine_form(r.expr, forms.classify), tuple(incidence(r.expr, forms.classify)))
+
+
+def _branch(forms: TemplateForms, statement: ElementStatement, branch: _Branch) -> BranchForms:
+    def convert(exprs: tuple[Expr, ...]) -> tuple[Form, ...]:
+        made = []
+        for e in exprs:
+            form = affine_form(e, forms.classify)
+            if form is None:
+                forms.failures.append((statement, e))
+                form = Form({}, None)
+            made.append(form)
+        return tuple(made)
+
+    return BranchForms(*(convert(part) for part in branch))
+
+
+def _expressions(t: Template, prepared: list[tuple[ElementStatement, tuple[_Branch, ...]]], known: list[Expr]) -> Iterator[Expr]:
+    """All expressions whose relations make events; values of actions are evaluated as they come."""
+    yield from (r.expr for r in t.residuals)
+    yield from known
+    yield from (r.expr for r in t.initials)
+    for statement, branches in prepared:
+        for branch in branches:
+            for part in branch:
+                yield from part
+        table = statement.table
+        for extra in (table.control, table.enabled, table.breakaway, table.restitution, table.rest_speed):
+            if extra is not None:
+                yield extra
+        for b in table.branches:
+            yield from (g.enabled for g in b.guards if g.enabled is not None)
+    yield from (a.value for a in t.assignments)
+    for chain in t.whens:
+        for conditions, _ in chain.branches:
+            yield from conditions
+    yield from (c.condition for c in t.checks)
+
+
+def _register(forms: TemplateForms, expressions: Iterator[Expr]) -> None:
+    for expr in expressions:
+        skip = {id(n) for e in walk(expr) if e.op == "no_event" for n in walk(e)}
+        for node in walk(expr):
+            if node.op in RELATIONS and id(node) not in forms.relation_at and id(node) not in skip:
+                _register_relation(forms, node)
+
+
+def _register_relation(forms: TemplateForms, node: Expr) -> None:
+    difference = choices(node.args[0] - node.args[1])
+    keys = incidence(difference, forms.classify)
+    timed = not keys and has_time(difference)
+    if not keys and not timed:
+        return
+    affine_in_time = timed and polynomial_degree(difference) in (0, 1)
+    form = None if affine_in_time else affine_form(difference, forms.classify)
+    forms.relation_at[id(node)] = len(forms.relations)
+    forms.relations.append(Relation(node, difference, form, affine_in_time))
+
+
+def polynomial_degree(expr: Expr) -> int | None:
+    """Degree in time of an expression without variables, None if it is no polynomial piece by piece."""
+    if not has_time(expr):
+        return 0
+    if expr.op == "time":
+        return 1
+    if expr.op in ("+", "-", "neg", "if_else"):
+        parts = expr.args[1:] if expr.op == "if_else" else expr.args
+        degrees = [polynomial_degree(a) for a in parts]
+        return None if any(d is None for d in degrees) else max(d for d in degrees if d is not None)
+    if expr.op == "*":
+        degrees = [polynomial_degree(a) for a in expr.args]
+        return None if any(d is None for d in degrees) else sum(d for d in degrees if d is not None)
+    if expr.op == "/" and not has_time(expr.args[1]):
+        return polynomial_degree(expr.args[0])
+    return None
