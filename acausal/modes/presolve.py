@@ -1,0 +1,220 @@
+"""Exact mode-independent elimination of the integer rows of a whole model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..structure.elimination import echelon, null_space
+from ..structure.incidence import INT, Incidence, IntegerRows, stack
+from ..structure.merging import Merged, merge
+from ..structure.peeling import Peeled, peel
+
+
+@dataclass(frozen=True, eq=False)
+class Presolved:
+    """The model ``A x + r = 0`` as ``x = W y + V r`` with ``K y + U r = 0``; r is known, one value per original row.
+
+    Both forms have the same solutions if ``R r = 0``, apart from the freedoms that are pinned. The balance of unknowns
+    and equations is kept: ``n - m == (ny + g) - (mk + dependent)``.
+
+    Attributes
+    ----------
+    y : ndarray of int64, shape (ny,)
+        Ids of the unknowns that are kept, ascending.
+    W : IntegerRows, shape (n, ny)
+        Variables from the kept unknowns.
+    V : IntegerRows, shape (n, m)
+        Variables from the remainders of the original rows.
+    K, U : IntegerRows, shapes (mk, ny) and (mk, m)
+        Rows that stay equations.
+    kept_row_origin : ndarray of int64, shape (mk,)
+        Original row each of them stands for.
+    R : IntegerRows, shape (k, m)
+        Combinations of original rows in which all variables cancel but remainders do not. ``R r != 0`` at run time means
+        that equations contradict each other; every row that takes part has an entry, those without remainder too.
+    dependent : ndarray of int64
+        Original rows that were dropped because they follow from others, those of `R` and those that hold identically.
+    pinned : ndarray of int64, shape (g,)
+        Variables that no equation determines and that nothing else depends on (no reference in an island): set to
+        zero, each paired with a dependent row of its island, ascending.
+    islands : tuple of ndarray of int64
+        For every pinned variable all variables that move with it, itself included.
+    """
+
+    y: np.ndarray
+    W: IntegerRows
+    V: IntegerRows
+    K: IntegerRows
+    U: IntegerRows
+    kept_row_origin: np.ndarray
+    R: IntegerRows
+    dependent: np.ndarray
+    pinned: np.ndarray
+    islands: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Core:
+    """Independent rows that stay, over variables and remainders; ``leftover``: a dropped row holds remainders."""
+
+    rows: IntegerRows
+    origin: np.ndarray
+    dependent: np.ndarray
+    leftover: bool
+
+
+def presolve(
+    rows: IntegerRows,
+    *,
+    differentiated: np.ndarray,
+    protected: np.ndarray,
+    uses: np.ndarray,
+    has_remainder: np.ndarray,
+    max_terms: int = 8,
+) -> Presolved:
+    """Eliminate aliases, known values and short sums; drop dependent rows; pin variables without a reference.
+
+    Parameters
+    ----------
+    rows : IntegerRows, shape (m, n)
+        Equations ``sum_j val_j x_j + r_i = 0``.
+    differentiated : ndarray of bool, shape (n,)
+        Variables whose derivative occurs. They stay unknowns: the second one of an alias class, or one that is zero or
+        known, keeps its equation, because it may hide a constraint.
+    protected : ndarray of bool, shape (n,)
+        Variables in an element, guard or relation. They stay unknowns, become signed aliases of one, or known.
+    uses : ndarray of int, shape (n,)
+        Occurrences in equations that are not integer rows.
+    has_remainder : ndarray of bool, shape (m,)
+        Rows with ``r_i`` not identically zero.
+    max_terms : int
+        Longest definition, remainders included, of a variable that is used elsewhere.
+
+    Notes
+    -----
+    Remainders are extra columns that are never eliminated. Signed alias classes and known values in rounds, then columns
+    that occur in one row only, then an exact echelon form of what is left, which finds the dependent rows: never a
+    reduced form, whose definitions are long. All arithmetic is on integers; close to linear in the number of entries.
+    """
+    n, m = rows.n, rows.m
+    remainder = np.flatnonzero(has_remainder)
+    problem = _with_remainders(rows, remainder)
+    given = np.arange(problem.n) >= n
+    differentiated = np.concatenate((differentiated, np.zeros(len(remainder), bool)))
+    protected = np.concatenate((protected, np.zeros(len(remainder), bool))) | differentiated
+    visible = protected[:n] | (np.asarray(uses) > 0)
+
+    merged = merge(problem, differentiated, 2 - protected.astype(INT) - differentiated, given, max_terms)
+    counted, fixed = np.zeros(problem.n, INT), given.copy()
+    np.add.at(counted, merged.root[:n], np.asarray(uses, INT) * (merged.sign[:n] != 0))
+    fixed[merged.root[protected]] = True
+    peeled = peel(merged.live, ~fixed, counted, max_terms)
+    core = _core(merged, peeled, n)
+    dependent = np.sort(np.concatenate((merged.dependent, core.dependent)))
+
+    expansion, kept = _expansion(merged, peeled, n)
+    pinned, islands = _pin(rows, expansion, kept, core.rows, dependent, visible)
+    y = np.setdiff1d(kept, pinned, assume_unique=True)
+    return Presolved(
+        y=y,
+        W=expansion.columns(y),
+        V=_known_part(expansion, remainder, n, m),
+        K=core.rows.columns(y),
+        U=_known_part(core.rows, remainder, n, m),
+        kept_row_origin=core.origin,
+        R=_contradictions(rows, has_remainder) if merged.leftover or core.leftover else IntegerRows.empty(m),
+        dependent=dependent,
+        pinned=pinned,
+        islands=islands,
+    )
+
+
+def _with_remainders(rows: IntegerRows, remainder: np.ndarray) -> IntegerRows:
+    """Append one column for every row that has a remainder."""
+    row = np.concatenate((rows.row, remainder))
+    col = np.concatenate((rows.col, rows.n + np.arange(len(remainder))))
+    val = np.concatenate((rows.val, np.ones(len(remainder), INT)))
+    return IntegerRows.from_triplets(row, col, val, (rows.m, rows.n + len(remainder))).primitive()
+
+
+def _known_part(rows: IntegerRows, remainder: np.ndarray, n: int, m: int) -> IntegerRows:
+    """Coefficients of the remainders, over the original rows."""
+    known = rows.where(rows.col >= n)
+    return IntegerRows(known.ptr, remainder[known.col - n], known.val, m)
+
+
+def _core(merged: Merged, peeled: Peeled, n: int) -> _Core:
+    """Rows that are neither aliases nor definitions, without those that follow from others."""
+    rows = stack(merged.live.take(peeled.rest), merged.links)
+    origin = np.concatenate((merged.origin[peeled.rest], merged.link_origin))
+    unknowns = rows.where(rows.col < n)
+    form = echelon(unknowns)
+    known = rows.where(rows.col >= n)
+    leftover = len(form.redundant) > 0 and len(form.combinations.times(known).col) > 0
+    independent = np.ones(rows.m, bool)
+    independent[form.redundant] = False
+    return _Core(rows.take(independent), origin[independent], origin[form.redundant], bool(leftover))
+
+
+def _expansion(merged: Merged, peeled: Peeled, n: int) -> tuple[IntegerRows, np.ndarray]:
+    """All variables over the kept ones and the remainders, and the ids of the kept ones."""
+    defined = np.concatenate((merged.known, peeled.pivot))
+    signed = merged.sign[:n] != 0
+    row = np.flatnonzero(signed)
+    total = len(merged.root)
+    alias = IntegerRows(np.concatenate(([0], np.cumsum(signed))), merged.root[row], merged.sign[row], total)
+    is_kept = (merged.root[:n] == np.arange(n)) & signed
+    is_kept[defined] = False
+    return alias.substitute(defined, stack(merged.values, peeled.definitions)), np.flatnonzero(is_kept)
+
+
+def _pin(
+    rows: IntegerRows,
+    expansion: IntegerRows,
+    kept: np.ndarray,
+    core: IntegerRows,
+    dependent: np.ndarray,
+    visible: np.ndarray,
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Find the freedoms that no row and no visible variable sees, at most one per dependent row of the same component."""
+    if not len(dependent):
+        return np.zeros(0, INT), ()
+    component_of_row, component = _components(rows)
+    surplus = np.bincount(component_of_row[dependent], minlength=component.max(initial=0) + 1)
+    candidates = kept[surplus[component[kept]] > 0]
+    seen = stack(expansion.take(visible), core).columns(candidates)
+    single = seen.lengths == 1
+    hidden = np.ones(len(candidates), bool)
+    hidden[seen.col[np.repeat(single, seen.lengths)]] = False
+    candidates = candidates[hidden]
+    seen = seen.take(~single).columns(np.flatnonzero(hidden))
+    space = null_space(seen.take(seen.lengths > 0))
+    chosen = []
+    for index, label in enumerate(component[candidates[space.free]].tolist()):
+        if surplus[label]:
+            surplus[label] -= 1
+            chosen.append(index)
+    basis = space.basis.take(np.array(chosen, INT)).over(expansion.n, candidates)
+    moving = basis.times(expansion.transpose())
+    islands = tuple(
+        moving.col[start:stop] for start, stop in zip(moving.ptr[:-1], moving.ptr[1:], strict=True)
+    )
+    return candidates[space.free[chosen]], islands
+
+
+def _components(rows: IntegerRows) -> tuple[np.ndarray, np.ndarray]:
+    """Connected component of every row and of every variable."""
+    from scipy.sparse.csgraph import connected_components
+
+    size = rows.m + rows.n
+    graph = Incidence.from_pairs(rows.row, rows.m + rows.col, (size, size)).csr()
+    label = connected_components(graph, directed=False)[1].astype(INT)
+    return label[: rows.m], label[rows.m :]
+
+
+def _contradictions(rows: IntegerRows, has_remainder: np.ndarray) -> IntegerRows:
+    """Vanishing combinations of the original rows in which a remainder takes part."""
+    combinations = echelon(rows.compress()).combinations
+    return combinations.take(combinations.count(has_remainder) > 0)

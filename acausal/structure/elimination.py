@@ -1,0 +1,239 @@
+"""Exact elimination of integer rows: rank, dependent rows with their combinations, null space."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+
+from .aliases import alias_classes, alias_edges
+from .incidence import INT, IntegerRows
+
+Number = int | Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Echelon:
+    """Pivots of an echelon form, and the rows that depend on the others.
+
+    Attributes
+    ----------
+    pivot_row, pivot_col : ndarray of int64, shape (rank,)
+        Pivots in the order of elimination.
+    redundant : ndarray of int64, shape (k,)
+        Dependent rows, ascending.
+    combinations : IntegerRows, shape (k, m)
+        Row i holds integers ``c`` without common divisor, ``c[redundant[i]] > 0``, ``sum_j c_j rows[j] = 0``;
+        besides ``redundant[i]`` only pivot rows take part.
+    """
+
+    pivot_row: np.ndarray
+    pivot_col: np.ndarray
+    redundant: np.ndarray
+    combinations: IntegerRows
+
+
+@dataclass(frozen=True, eq=False)
+class NullSpace:
+    """Integer vectors that every row maps to zero.
+
+    Attributes
+    ----------
+    free : ndarray of int64, shape (k,)
+        One column per vector, ascending: vector i is positive there and zero at the other free columns.
+    basis : IntegerRows, shape (k, n)
+        The vectors.
+    """
+
+    free: np.ndarray
+    basis: IntegerRows
+
+
+def echelon(rows: IntegerRows) -> Echelon:
+    """Exact echelon form over the rationals, without back substitution.
+
+    Parameters
+    ----------
+    rows : IntegerRows
+        The rows, compressed.
+
+    Returns
+    -------
+    Echelon
+        Pivots, dependent rows and their combinations.
+
+    Notes
+    -----
+    Rows with a column that occurs nowhere else are independent and leave in bulk. The rest is eliminated row by row,
+    the shortest first, pivot +-1 in the column with the fewest rows if possible [1]_. Without back substitution
+    chains of sums stay sparse.
+
+    References
+    ----------
+    .. [1] H. M. Markowitz, "The elimination form of the inverse and its application to linear programming",
+       Management Science 3 (1957) 255-269.
+    """
+    work = _Elimination(rows)
+    redundant = sorted(work.redundant)
+    combinations = IntegerRows.from_dicts(
+        [_integers(work.combination(row), row) for row in redundant], rows.m
+    )
+    order = np.array(work.pivots, INT).reshape(-1, 2)
+    return Echelon(order[:, 0], order[:, 1], np.array(redundant, INT), combinations)
+
+
+def null_space(rows: IntegerRows) -> NullSpace:
+    """Basis of the integer null space; the rows are compressed.
+
+    Notes
+    -----
+    Columns that rows of one or two entries make zero, equal or opposite are merged in bulk before the elimination;
+    back substitution is made for the free columns only.
+    """
+    representative, sign = np.arange(rows.n), np.ones(rows.n, INT)
+    while True:
+        edges = alias_edges(rows)
+        if not len(edges.row):
+            break
+        classes = alias_classes(edges)
+        sign = sign * classes.sign[representative]
+        representative = classes.representative[representative]
+        left = np.ones(rows.m, bool)
+        left[edges.row] = False
+        rows = rows.take(left)
+        rows = IntegerRows(
+            rows.ptr, classes.representative[rows.col], rows.val * classes.sign[rows.col], rows.n
+        ).compress()
+    work = _Elimination(rows)
+    pivots = np.array([col for _, col in work.pivots], INT)
+    is_free = (representative == np.arange(rows.n)) & (sign != 0)
+    is_free[pivots] = False
+    free = np.flatnonzero(is_free)
+    values = work.back_substitute(free.tolist())
+    vectors: list[dict[int, Number]] = [{} for _ in free]
+    for column, (root, s) in enumerate(zip(representative.tolist(), sign.tolist(), strict=True)):
+        for index, value in values.get(root, {}).items() if s else ():
+            vectors[index][column] = s * value
+    basis = [_integers(vector, int(column)) for vector, column in zip(vectors, free, strict=True)]
+    return NullSpace(free, IntegerRows.from_dicts(basis, rows.n))
+
+
+def _integers(vector: dict[int, Number], positive: int) -> dict[int, int]:
+    """Scale to integers without common divisor."""
+    scale = lcm(*(Fraction(value).denominator for value in vector.values()))
+    whole = {key: int(value * scale) for key, value in vector.items() if value}
+    divisor = gcd(*whole.values())
+    if whole[positive] < 0:
+        divisor = -divisor
+    return {key: value // divisor for key, value in whole.items()}
+
+
+class _Elimination:
+    """Elimination in progress: ``final[q] = rows[q] - sum of f * final[r]`` over ``steps[q] = [(r, f), ...]``."""
+
+    def __init__(self, rows: IntegerRows) -> None:
+        self.pivots: list[tuple[int, int]] = []
+        self.redundant: list[int] = []
+        self.steps: dict[int, list[tuple[int, Number]]] = {}
+        self.final: dict[int, dict[int, Number]] = {}
+        self._rows = rows
+        live = self._trim(rows)
+        sub = rows.take(live)
+        col, val, ptr = sub.col.tolist(), sub.val.tolist(), sub.ptr.tolist()
+        for row, start, stop in zip(live.tolist(), ptr[:-1], ptr[1:], strict=True):
+            self.final[row] = dict(zip(col[start:stop], val[start:stop], strict=True))
+        self._eliminate()
+        self._order = {row: -k for k, (row, _) in enumerate(self.pivots)}
+
+    def _trim(self, rows: IntegerRows, rounds: int = 20) -> np.ndarray:
+        """Take pivots in columns with one entry, in bulk; return the ids of the rows that are left."""
+        live = np.arange(rows.m)
+        for _ in range(rounds):
+            occurrences = np.bincount(rows.col, minlength=rows.n)
+            entry = np.flatnonzero(occurrences[rows.col] == 1)
+            row = rows.row[entry]
+            first = np.concatenate(([True], np.diff(row) != 0))[: len(row)]
+            self.pivots += zip(live[row[first]].tolist(), rows.col[entry[first]].tolist(), strict=True)
+            left = np.ones(rows.m, bool)
+            left[row] = False
+            rows, live = rows.take(left), live[left]
+            if 50 * np.count_nonzero(~left) <= len(left):
+                break
+        return live
+
+    def _eliminate(self) -> None:
+        users: dict[int, set[int]] = {}
+        for row, entries in self.final.items():
+            for col in entries:
+                users.setdefault(col, set()).add(row)
+        heap = [(len(entries), row) for row, entries in self.final.items()]
+        heapq.heapify(heap)
+        done: dict[int, bool] = {}
+        while heap:
+            length, row = heapq.heappop(heap)
+            entries = self.final[row]
+            if row in done or length != len(entries):
+                continue
+            done[row] = True
+            if not entries:
+                self.redundant.append(row)
+                continue
+            pivot = min(entries, key=lambda col: (abs(entries[col]) != 1, len(users[col]), col))
+            self.pivots.append((row, pivot))
+            for col in entries:
+                users[col].discard(row)
+            for other in sorted(users[pivot]):
+                self._subtract(other, row, pivot, users)
+                heapq.heappush(heap, (len(self.final[other]), other))
+
+    def _subtract(self, target: int, row: int, pivot: int, users: dict[int, set[int]]) -> None:
+        entries, source = self.final[target], self.final[row]
+        factor = _ratio(entries[pivot], source[pivot])
+        self.steps.setdefault(target, []).append((row, factor))
+        for col, value in source.items():
+            new = entries.get(col, 0) - factor * value
+            if new:
+                entries[col] = new
+                users[col].add(target)
+            else:
+                entries.pop(col, None)
+                users[col].discard(target)
+
+    def combination(self, row: int) -> dict[int, Number]:
+        """Write the vanished row as a combination of the original ones."""
+        order = self._order
+        result: dict[int, Number] = {row: 1}
+        heap = [(-len(order), row)]
+        while heap:
+            _, current = heapq.heappop(heap)
+            for source, factor in self.steps.get(current, ()):
+                if source not in result:
+                    heapq.heappush(heap, (order[source], source))
+                result[source] = result.get(source, 0) - factor * result[current]
+        return {key: value for key, value in result.items() if value}
+
+    def back_substitute(self, free: list[int]) -> dict[int, dict[int, Number]]:
+        """Columns that are not zero as combinations of the free ones: ``{column: {position in free: value}}``."""
+        values: dict[int, dict[int, Number]] = {column: {k: 1} for k, column in enumerate(free)}
+        for row, pivot in reversed(self.pivots) if free else ():
+            entries = self.final[row] if row in self.final else self._original(row)
+            total: dict[int, Number] = {}
+            for col, value in entries.items():
+                for k, part in values.get(col, {}).items() if col != pivot else ():
+                    total[k] = total.get(k, 0) - value * part
+            known = {k: _ratio(value, entries[pivot]) for k, value in total.items() if value}
+            if known:
+                values[pivot] = known
+        return values
+
+    def _original(self, row: int) -> dict[int, Number]:
+        part = slice(self._rows.ptr[row], self._rows.ptr[row + 1])
+        return dict(zip(self._rows.col[part].tolist(), self._rows.val[part].tolist(), strict=True))
+
+
+def _ratio(numerator: Number, denominator: Number) -> Number:
+    quotient = Fraction(numerator) / denominator if denominator not in (1, -1) else numerator * denominator
+    return int(quotient) if quotient.denominator == 1 else quotient
