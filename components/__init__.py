@@ -1,0 +1,1 @@
+"""Component library, one package per domain: import classes from the domain, ``acausal.components.electrical``."""
