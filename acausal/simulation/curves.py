@@ -44,11 +44,10 @@ class Probe:
     """Rows of one backward-Euler step of length ``h`` over the scaled unknowns ``z / scale``."""
 
     def __init__(self, model: AffineModel, z_minus: np.ndarray, xi: np.ndarray, h: float) -> None:
-        from scipy.linalg import expm
-
         self.scale, self.xi_scale, self.T0 = model.scale, model.xi_scale, model.T0
         self._h, self._z_minus = h, z_minus
-        self._xi = expm(model.S * h) @ xi
+        # The sources take the same implicit step, so all leading terms agree with the derivatives.
+        self._xi = np.linalg.solve(np.eye(model.q) - h * model.S, xi)
 
     def rows(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """``P, c`` with the value ``P (z / scale) + c`` at the end of the step."""
@@ -84,6 +83,11 @@ class PortCurve:
     """Segment k is ``breaks[k] <= s <= breaks[k + 1]``; the ends are infinite."""
     trend: np.ndarray
     """Signs of dx and dy along the whole curve: that of a resistance."""
+
+    @property
+    def chord(self) -> np.ndarray:
+        """Direction from the far end of the first branch to that of the last one."""
+        return self.slope[0] + self.slope[-1]
 
     def inside(self, segment: int, shift: float) -> float:
         """A value of s inside a segment, moved by ``shift`` in [0, 1] off the regular places."""
@@ -135,7 +139,7 @@ class _Plane:
         """Normal and constant of an affine form in the plane."""
         P, c = self._probe.rows(rows)
         normal = P[0] @ self._inverse
-        size = np.linalg.norm(normal)
+        size = float(np.linalg.norm(normal))
         if size == 0.0 or np.abs(normal @ self.P - P[0]).max() > _PARALLEL * np.abs(P[0]).max():
             raise PathLost(f"a branch of {self._path} depends on more than its pair")
         return normal / size, float(c[0] - normal @ self.c) / size

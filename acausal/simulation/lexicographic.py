@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from acausal.modes.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart, Rows
+from acausal.modes.restart import restart
 
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
@@ -28,7 +28,6 @@ LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 _ROUNDING = 1e-10
 _COEFFICIENTS = 1e-14
 _SCALE_FLOOR = 1e-12
-_XI_ROWS = 1e-8
 _VALUE = 1
 _ZERO = 4
 
@@ -69,7 +68,7 @@ class SignTable:
         self._tau = tau
         self._forms = np.vstack(forms)
         self._rounding = np.vstack(bounds[:3])
-        self._floor = np.concatenate([_SCALE_FLOOR * scale * (tau / T0) ** k for k in range(3)])
+        self._floor = np.concatenate([_SCALE_FLOOR * scale * (tau / T0) ** k for k in range(3)]).tolist()
         self._over_z, self._z_scale = over_z, z_scale
         self._absolute_z = None if over_z is None else _ROUNDING * np.abs(over_z)
         self._z_floor = _SCALE_FLOOR * scale
@@ -82,16 +81,14 @@ class SignTable:
         m = self._size
         if m == 0:
             return [], []
-        values = self._forms @ y
-        noise = self._rounding @ np.abs(y)
-        noise += self._floor
-        noise += (4.0 * math.ulp(t) / self._tau) * np.abs(values[m:])
-        value, floor = values.tolist(), noise.tolist()
+        # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
+        value, noise, floor = self._forms.dot(y).tolist(), self._rounding.dot(np.abs(y)).tolist(), self._floor
+        resolution = 4.0 * math.ulp(t) / self._tau
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
             k = i
             for level in (1, 2, 3):
-                if abs(value[k]) > floor[k]:
+                if abs(value[k]) > noise[k] + floor[k] + resolution * abs(value[k + m]):
                     signs[i], levels[i] = (1 if value[k] > 0.0 else -1), level
                     break
                 k += m
@@ -125,7 +122,7 @@ def form_scale(over_z: np.ndarray, over_xi: np.ndarray, model: AffineModel) -> n
     return np.max(terms, axis=1, initial=0.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Instant:
     """What is constant during one search.
 
@@ -139,12 +136,12 @@ class Instant:
     xi: np.ndarray
     forced: Sequence[int]
     disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = ()
-    reinits: Sequence[Any] = ()
+    reinits: Sequence[tuple[int, float]] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Verdict:
-    """Outcome of one test: consistent exactly when ``restart`` is there and nothing is violated."""
+    """Outcome of one test; ``restart`` is None for a mode that cannot exist, ``reason`` then says why."""
 
     mode: Mode
     restart: Restart | None
@@ -154,6 +151,7 @@ class Verdict:
 
     @property
     def consistent(self) -> bool:
+        """There is a restart that violates nothing."""
         return self.restart is not None and not self.violations
 
     def next_mode(self) -> Mode:
@@ -177,13 +175,12 @@ class Verdict:
 class _PreparedMode:
     """Everything a test needs of one mode, arranged once."""
 
-    __slots__ = ("conditions", "guards", "origin", "xi_bound")
+    __slots__ = ("conditions", "guards", "origin")
 
     def __init__(self, model: AffineModel, data: ModeData) -> None:
         n, T0 = model.n, model.T0
         scale = form_scale(data.guards[:, :n], data.guards[:, n:], model)
         self.guards = SignTable(data.Gy, data, scale, T0, data.guards[:, :n], model.scale)
-        self.xi_bound = _XI_ROWS * np.max(np.abs(data.admissible) * model.xi_scale, axis=1, initial=0.0)
         self.origin = []
         position: dict[int, int] = {}
         for element, target in zip(data.guard_element.tolist(), data.guard_target.tolist(), strict=True):
@@ -206,12 +203,10 @@ class CandidateTest:
     model : AffineModel
     modes : callable
         Cached reduction of a mode; raises `Inadmissible`.
-    restart : callable
-        ``restart(model, data, z_minus, xi, reinits)``; may raise `Inadmissible`.
     """
 
-    def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData], restart: Callable[..., Restart]) -> None:
-        self._model, self._modes, self._restart = model, modes, restart
+    def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData]) -> None:
+        self._model, self._modes = model, modes
         self._prepared: WeakKeyDictionary[ModeData, _PreparedMode] = WeakKeyDictionary()
 
     def __call__(self, mode: Mode, instant: Instant) -> Verdict:
@@ -221,26 +216,18 @@ class CandidateTest:
             prepared = self._prepared.get(data)
             if prepared is None:
                 prepared = self._prepared[data] = _PreparedMode(self._model, data)
-            if len(prepared.xi_bound):
-                _require_admissible(data, prepared.xi_bound, instant.xi)
-            restart = self._restart(self._model, data, instant.z_minus, instant.xi, instant.reinits)
+            values = restart(self._model, data, instant.z_minus, instant.xi, instant.reinits)
         except Inadmissible as error:
             return Verdict(mode, None, (), str(error))
-        J1 = restart.J1 if restart.jumped else None
-        violations = _violated_guards(prepared, restart.y, J1, instant)
+        J1 = values.J1 if values.jumped else None
+        violations = _violated_guards(prepared, values.y, J1, instant)
         for k, table, select in prepared.conditions:
             if instant.forced[k] < 0:
-                signs, levels = table.signs(restart.y, instant.t, J1)
+                signs, levels = table.signs(values.y, instant.t, J1)
                 target = select(np.array(signs))
                 if target != mode[k]:
                     violations.append((min(levels, default=_VALUE), k, target))
-        return Verdict(mode, restart, tuple(violations))
-
-
-def _require_admissible(data: ModeData, bound: np.ndarray, xi: np.ndarray) -> None:
-    failed = np.flatnonzero(np.abs(data.admissible @ xi) > bound).tolist()
-    if failed:
-        raise Inadmissible("contradictory sources", tuple(data.admissible_names[i] for i in failed))
+        return Verdict(mode, values, tuple(violations))
 
 
 def _violated_guards(prepared: _PreparedMode, y: np.ndarray, J1: np.ndarray | None,

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from acausal.modes.affine import AffineModel, Mode
-from acausal.simulation.curves import PathLost, PortCurve, Probe, is_free, port_curve
+
+from .curves import PathLost, PortCurve, Probe, is_free, port_curve
 
 _TILT = 1e-7
 _MAX_PIVOTS = 300
@@ -125,9 +126,9 @@ class _CellSystem:
         """``cell``, or a neighbour of it when ``cell`` is an unstable branch.
 
         A branch is unstable when its determinant has another sign than that of the network
-        with every element replaced by a resistance.
+        with every curve replaced by its chord between the far ends.
         """
-        stable = np.linalg.slogdet(self._with_slopes([curve.trend for curve in self.curves]))[0]
+        stable = np.linalg.slogdet(self._with_slopes([curve.chord for curve in self.curves]))[0]
         if self._sign(cell) == stable:
             return cell
         for a, curve in enumerate(self.curves):

@@ -10,25 +10,25 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from acausal.modes.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
-from acausal.simulation.curves import PathLost, free_branches, has_curves, is_free
-from acausal.simulation.lexicographic import CandidateTest, Instant, Verdict
-from acausal.simulation.path_following import follow_path
+
+from .curves import PathLost, free_branches, has_curves, is_free
+from .lexicographic import CandidateTest, Instant, Verdict
+from .path_following import follow_path
 
 History = tuple[tuple[Mode, str], ...]
 
-_PROBE_LENGTHS = (1.0, 1e-2, 1e2, 1e-4)
+_PROBE_LENGTHS = (1e-2, 1e-4, 1.0, 1e2)
 _SLOW_PROBE_LENGTHS = (1e-3, 1e-5)
 _SLOW = 1e-8
 _POLISH = 10
 _LEAVE_DISABLED = {Kind.COMPLEMENTARITY: (2, 0), Kind.FRICTION: (3, 0)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Choice:
     """The consistent mode as a restart in it, and the candidates tried on the way."""
 
@@ -75,15 +75,12 @@ class Search:
     model : AffineModel
     modes : callable
         Cached reduction ``modes(mode) -> ModeData``; raises `Inadmissible`.
-    restart : callable
-        ``restart(model, data, z_minus, xi, reinits) -> Restart``; may raise `Inadmissible`.
     options : SearchOptions, optional
     """
 
-    def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData], restart: Callable[..., Restart],
-                 options: SearchOptions | None = None) -> None:
+    def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData], options: SearchOptions | None = None) -> None:
         self._model, self._modes = model, modes
-        self._test = CandidateTest(model, modes, restart)
+        self._test = CandidateTest(model, modes)
         self._options = options or SearchOptions()
         self._hints: dict[Hashable, Mode] = {}
         self._monotone: dict[tuple[int, ...], bool] = {}
@@ -92,7 +89,7 @@ class Search:
     def next_mode(self, z_minus: np.ndarray, xi: np.ndarray, present: Mode, forced: Sequence[int],
                   triggers: tuple[int, ...] = (), *, t: float = 0.0,
                   disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = (),
-                  reinits: Sequence[Any] = (), key: tuple[Hashable, ...] = ()) -> Choice:
+                  reinits: Sequence[tuple[int, float]] = (), key: tuple[Hashable, ...] = ()) -> Choice:
         """The consistent mode after an instant.
 
         Parameters
@@ -111,8 +108,8 @@ class Search:
             Time, for the noise of a crossing located to the last bit.
         disabled_guards : collection of (element, branch, guard)
             Guards of `Modes` elements whose ``leave`` is not enabled.
-        reinits : sequence
-            Handed to the restart of every candidate.
+        reinits : sequence of (int, float)
+            Differentiated variables that take a value by an external impulse, in every candidate.
         key : tuple
             Other discrete values the answer depends on; part of the key of the hint.
 
@@ -123,14 +120,14 @@ class Search:
         self.stats.searches += 1
         forced = tuple(forced)
         instant = Instant(t, z_minus, xi, forced, disabled_guards, reinits)
-        start = self._start(present, forced)
         name = (present, triggers, forced, key)
         hint = self._hints.get(name)
-        if hint is not None and (hint == start or self._all_monotone(forced)):
+        if hint is not None and (self._all_monotone(forced) or hint == self._start(present, forced)):
             verdict = self._test(hint, instant)
-            if verdict.consistent:
+            if verdict.restart is not None and not verdict.violations:
                 self.stats.hints += 1
                 return Choice(verdict.restart, ())
+        start = self._start(present, forced)
         choice = _Trial(self._model, self._modes, self._test, instant, start, self._options, self.stats).run()
         if self._options.hints:
             self._remember(name, choice.restart.data.mode)
@@ -169,29 +166,27 @@ class _Trial:
 
     def run(self) -> Choice:
         """First consistent candidate of the cascade."""
-        verdict = self._flip(self._start) or self._follow_paths() or self._enumerate()
-        return Choice(verdict.restart, self._history())
+        restart = self._flip(self._start) or self._follow_paths() or self._enumerate()
+        return Choice(restart, self._history())
 
     def _examine(self, mode: Mode) -> Verdict:
         if mode not in self._seen:
             self._seen[mode] = self._test(mode, self._instant)
         return self._seen[mode]
 
-    def _flip(self, mode: Mode, limit: int | None = None) -> Verdict | None:
+    def _flip(self, mode: Mode, limit: int | None = None) -> Restart | None:
         """Put the elements violated at the most singular level into their targets until nothing is violated."""
         steps = 0
         while mode not in self._seen and (limit is None or steps < limit):
             verdict = self._examine(mode)
-            if verdict.consistent:
-                return verdict
-            if verdict.restart is None:
-                return None
+            if verdict.restart is None or not verdict.violations:
+                return verdict.restart
             mode = verdict.next_mode()
             steps += 1
             self._stats.flips += 1
         return None
 
-    def _follow_paths(self) -> Verdict | None:
+    def _follow_paths(self) -> Restart | None:
         z = self._instant.z_minus
         if len(self._instant.reinits):
             z = z.copy()
@@ -205,9 +200,9 @@ class _Trial:
                 path = follow_path(self._model, z, self._instant.xi, self._start, self._instant.forced, h)
             except PathLost:
                 continue
-            verdict = self._flip(path.mode, _POLISH)
-            if verdict is not None:
-                return verdict
+            restart = self._flip(path.mode, _POLISH)
+            if restart is not None:
+                return restart
         return None
 
     def _probe_lengths(self) -> list[float]:
@@ -219,7 +214,7 @@ class _Trial:
         slow = [factor * T0 for factor in _SLOW_PROBE_LENGTHS] if tau < _SLOW * T0 else []
         return [factor * tau for factor in _PROBE_LENGTHS] + slow
 
-    def _enumerate(self) -> Verdict:
+    def _enumerate(self) -> Restart:
         """First consistent mode of all, those with the fewest changes from the start first."""
         choices = self._choices()
         if math.prod(len(branches) for branches in choices) > self._options.max_enumerated:
@@ -227,8 +222,8 @@ class _Trial:
         self._stats.enumerations += 1
         for mode in sorted(product(*choices), key=self._distance):
             verdict = self._examine(mode)
-            if verdict.consistent:
-                return verdict
+            if verdict.restart is not None and not verdict.violations:
+                return verdict.restart
         raise NoConsistentMode(self._history(), complete=True)
 
     def _distance(self, mode: Mode) -> int:

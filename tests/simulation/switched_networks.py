@@ -55,8 +55,9 @@ def friction(path, n, q, v, f, sliding, breakaway):
 
 
 def switch(path, n, q, u, i):
-    none, U, I = rows(n, q), rows(n, q, u), rows(n, q, i)
-    return Element(path, Kind.CONTROLLED, (Branch("open", I, none, (), (True,)), Branch("closed", U, none, (), (False,))), (U, I))
+    none, across, through = rows(n, q), rows(n, q, u), rows(n, q, i)
+    branches = (Branch("open", through, none, (), (True,)), Branch("closed", across, none, (), (False,)))
+    return Element(path, Kind.CONTROLLED, branches, (across, through))
 
 
 class Network:
@@ -89,7 +90,7 @@ class Network:
     def _inject(self, p, q, form):
         """Current ``form`` flows from p to q."""
         for node, sign in ((p, 1.0), (q, -1.0)):
-            if node == 0:
+            if self._potential(node) is None:
                 continue
             balance = self.currents[node]
             for key, value in form.items():
@@ -101,10 +102,15 @@ class Network:
                     balance[key] = balance.get(key, 0.0) + sign * value
 
     def R(self, p, q, R, source=None):
-        """Resistance, in series with the source ``{xi: coefficient}`` that lifts p."""
-        form = {k: c / R for k, c in self._between(p, q).items()}
+        """Resistance, in series with the source ``{xi: coefficient}`` that lifts p.
+
+        The conductance has few bits, so that sums are exact and a balance is a balance.
+        """
+        quantum = 2.0 ** (np.floor(np.log2(self.i0 / self.u0)) - 30)
+        conductance = np.round(1 / R / quantum) * quantum
+        form = {k: c * conductance for k, c in self._between(p, q).items()}
         if source:
-            form["xi"] = {k: -c / R for k, c in source.items()}
+            form["xi"] = {k: -c * conductance for k, c in source.items()}
         self._inject(p, q, form)
 
     def L(self, p, q, L):
@@ -162,27 +168,20 @@ def random_network(rng, K):
     for k in range(1, N + 1):
         p, q, kind = k, int(rng.integers(0, k)), rng.choice(4, p=[0.3, 0.25, 0.25, 0.2])
         if kind == 0:
-            network.R(*_touch(network, p, q), 10 ** rng.uniform(-1, 2))
+            network.R(p, q, 10 ** rng.uniform(-1, 2))
         elif kind == 1:
-            network.L(*_touch(network, p, q), 10 ** rng.uniform(-4, -2))
+            network.L(p, q, 10 ** rng.uniform(-4, -2))
         elif kind == 2:
-            network.C(*_touch(network, p, q), 10 ** rng.uniform(-6, -3))
+            network.C(p, q, 10 ** rng.uniform(-6, -3))
         else:
-            network.R(*_touch(network, p, q), 10 ** rng.uniform(-1, 1), {0: rng.uniform(-10, 10)})
+            network.R(p, q, 10 ** rng.uniform(-1, 1), {0: np.round(1024 * rng.uniform(-10, 10)) / 1024})
     for _ in range(N // 2):
         p, q = rng.choice(N + 1, 2, replace=False)
-        network.R(*_touch(network, int(p), int(q)), 10 ** rng.uniform(0, 3))
+        network.R(int(p), int(q), 10 ** rng.uniform(0, 3))
     for _ in range(K):
         p, q = rng.choice(N + 1, 2, replace=False)
-        network.D(*_touch(network, int(p), int(q)))
+        network.D(int(p), int(q))
     return network.model()
-
-
-def _touch(network, p, q):
-    """Create the potentials before currents are booked on them."""
-    network._potential(p)
-    network._potential(q)
-    return p, q
 
 
 def friction_stack(rng, K, coincide):

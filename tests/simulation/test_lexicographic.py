@@ -1,0 +1,108 @@
+"""Signs with known answers, and verdicts against a step of vanishing length in 200 digits."""
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+
+from acausal.modes.affine import Inadmissible, Kind
+from acausal.modes.reduction import reduce_mode
+from acausal.simulation.lexicographic import CandidateTest, Instant, SignTable, lexicographic_signs
+from tests.oracles.small_step import is_consistent
+from tests.simulation.switched_networks import build, friction_stack, random_network
+
+ONE = np.ones(1)
+
+
+def chain(order, T0=1.0):
+    """x' of the last of a chain of integrators is zero; y is the chain itself and the constant 1."""
+    equations = [{"der": {k: 1.0}, **({k + 1: -1.0} if k + 1 < order else {})} for k in range(order)]
+    model = build([f"x{k}" for k in range(order)], equations, (), [[0.0]], [1.0] * order, [1.0], T0)
+    return reduce_mode(model, ())
+
+
+@pytest.mark.parametrize(("y", "sign"), [
+    ((1, -1, -1, -1), 1), ((0, -1, 1, 1), -1), ((0, 0, 1, -1), 1), ((0, 0, 0, -1), 0), ((0, 0, 0, 0), 0),
+    ((1e-14, -1, 1, 0), -1), ((-1e-14, 0, 1e-14, 0), 0), ((1e-11, -1, 0, 0), 1),
+])
+def test_first_entry_above_noise_decides(y, sign):
+    data = chain(4)
+    form = np.array([[1.0, 0, 0, 0, 0]])
+    assert lexicographic_signs(form, data, np.array([*y, 1.0]), ONE, 1.0, 0.0) == [sign]
+
+
+def test_crossing_located_to_the_last_bit_has_its_value_after_the_crossing():
+    data = chain(2)
+    t = 1e6
+    y = np.array([-2 * np.spacing(t), 1.0, 1.0])
+    table = SignTable(np.array([[1.0, 0, 0]]), data, ONE, 1.0)
+    assert table.signs(y, t) == ([1], [2])
+    assert table.signs(10 * y * [1, 0.1, 1], t) == ([-1], [1])
+
+
+def test_impulse_overrules_value():
+    data = chain(1)
+    over_z = np.array([[1.0], [2.0], [0.0]])
+    table = SignTable(np.hstack([over_z, np.zeros((3, 1))]), data, np.ones(3), 1.0, over_z, ONE)
+    assert table.signs(np.array([1.0, 1.0]), 0.0, np.array([-1e-3])) == ([-1, -1, 0], [0, 0, 4])
+    assert table.signs(np.array([1.0, 1.0]), 0.0) == ([1, 1, 0], [1, 1, 4])
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("time", [1e-6, 1.0, 1e6])
+def test_units_do_not_matter(scale, time):
+    data = chain(3, T0=time)
+    form = np.array([[1.0, 0, 0, 0]])
+    for y, sign in (((0, 1, 0), 1), ((1e-14, -1, 0), -1), ((0, 1e-14, -1), -1)):
+        values = scale * np.array(y) / time ** np.arange(3)
+        assert lexicographic_signs(form, data, np.array([*values, 1.0]), scale * ONE, time, 0.0) == [sign]
+
+
+def oracle(model, mode, z, xi):
+    square = model.rows(mode)
+    leak, guards = np.zeros_like(square.A), []
+    i = len(model.base)
+    for element, k in zip(model.elements, mode, strict=True):
+        leak[i] = element.blocked[k].A[0] * (1.0 if element.kind is Kind.COMPLEMENTARITY else -1.0)
+        i += 1
+        guard = element.branches[k].guards
+        guards.append(np.hstack([guard.A, guard.B]))
+    guards = np.vstack(guards)
+    size = np.max(np.abs(guards) * np.concatenate([model.scale, model.xi_scale]), axis=1)
+    return is_consistent(square.E, square.A, square.B, model.S, leak, guards, z, xi, model.T0, size)
+
+
+def verdicts(model, z, xi, modes):
+    test = CandidateTest(model, cache(lambda mode: reduce_mode(model, mode)))
+    instant = Instant(0.0, z, xi, (-1,) * len(model.elements))
+    return {mode: test(mode, instant) for mode in modes}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_mode_of_random_diode_networks(seed):
+    rng = np.random.default_rng(seed)
+    model = random_network(rng, 4)
+    z = np.where(model.differentiated, rng.uniform(-5, 5, model.n), 0.0)
+    modes = list(itertools.product((0, 1), repeat=4))
+    found = verdicts(model, z, ONE, modes)
+    assert [found[mode].consistent for mode in modes] == [oracle(model, mode, z, ONE) for mode in modes]
+    assert any(verdict.consistent for verdict in found.values())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_mode_of_friction_stacks(seed):
+    model, z, _ = friction_stack(np.random.default_rng(seed), 2, seed % 2)
+    modes = list(itertools.product(range(3), repeat=4))
+    found = verdicts(model, z, ONE, modes)
+    assert {mode for mode in modes if found[mode].consistent} == {mode for mode in modes if oracle(model, mode, z, ONE)}
+
+
+def test_verdict_of_an_inadmissible_mode_gives_the_reason():
+    def refuse(mode):
+        raise Inadmissible("singular", ("x",))
+
+    model, z, mode = friction_stack(np.random.default_rng(0), 1, False)
+    verdict = CandidateTest(model, refuse)(mode, Instant(0.0, z, ONE, (-1, -1)))
+    assert not verdict.consistent
+    assert verdict.describe(model.elements) == "singular: x"
