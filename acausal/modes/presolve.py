@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..structure.elimination import echelon, null_space
-from ..structure.incidence import INT, Incidence, IntegerRows, stack
+from ..structure.incidence import INT, IntegerRows, stack
 from ..structure.merging import Merged, merge
 from ..structure.peeling import Peeled, peel
 
@@ -37,10 +37,12 @@ class Presolved:
     dependent : ndarray of int64
         Original rows that were dropped because they follow from others, those of `R` and those that hold identically.
     pinned : ndarray of int64, shape (g,)
-        Variables that no equation determines and that nothing else depends on (no reference in an island): set to
-        zero, each paired with a dependent row of its island, ascending.
+        Variables that no integer row determines and that nothing else depends on (no reference in an island), set to
+        zero; ascending, at most one per dependent row.
+    loose : ndarray of int64
+        Further such variables for which no dependent row is left; they stay unknowns. Empty without dependent rows.
     islands : tuple of ndarray of int64
-        For every pinned variable all variables that move with it, itself included.
+        For every pinned, then every loose variable all variables that move with it, itself included.
     """
 
     y: np.ndarray
@@ -52,6 +54,7 @@ class Presolved:
     R: IntegerRows
     dependent: np.ndarray
     pinned: np.ndarray
+    loose: np.ndarray
     islands: tuple[np.ndarray, ...]
 
 
@@ -115,7 +118,10 @@ def presolve(
     dependent = np.sort(np.concatenate((merged.dependent, core.dependent)))
 
     expansion, kept = _expansion(merged, peeled, n)
-    pinned, islands = _pin(rows, expansion, kept, core.rows, dependent, visible)
+    free, islands = np.zeros(0, INT), IntegerRows.empty(n)
+    if len(dependent):
+        free, islands = _freedoms(expansion, kept, core.rows, visible)
+    pinned = free[: len(dependent)]
     y = np.setdiff1d(kept, pinned, assume_unique=True)
     return Presolved(
         y=y,
@@ -127,7 +133,8 @@ def presolve(
         R=_contradictions(rows, has_remainder) if merged.leftover or core.leftover else IntegerRows.empty(m),
         dependent=dependent,
         pinned=pinned,
-        islands=islands,
+        loose=free[len(dependent) :],
+        islands=tuple(np.split(islands.col, islands.ptr[1:-1])) if len(free) else (),
     )
 
 
@@ -170,48 +177,22 @@ def _expansion(merged: Merged, peeled: Peeled, n: int) -> tuple[IntegerRows, np.
     return alias.substitute(defined, stack(merged.values, peeled.definitions)), np.flatnonzero(is_kept)
 
 
-def _pin(
-    rows: IntegerRows,
-    expansion: IntegerRows,
-    kept: np.ndarray,
-    core: IntegerRows,
-    dependent: np.ndarray,
-    visible: np.ndarray,
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Find the freedoms that no row and no visible variable sees, at most one per dependent row of the same component."""
-    if not len(dependent):
-        return np.zeros(0, INT), ()
-    component_of_row, component = _components(rows)
-    surplus = np.bincount(component_of_row[dependent], minlength=component.max(initial=0) + 1)
-    candidates = kept[surplus[component[kept]] > 0]
-    seen = stack(expansion.take(visible), core).columns(candidates)
+def _freedoms(
+    expansion: IntegerRows, kept: np.ndarray, core: IntegerRows, visible: np.ndarray
+) -> tuple[np.ndarray, IntegerRows]:
+    """Directions in the kept unknowns that no row and no visible variable sees.
+
+    Returns one kept unknown per direction, ascending, and the directions over all variables.
+    """
+    seen = stack(expansion.take(visible), core).columns(kept)
     single = seen.lengths == 1
-    hidden = np.ones(len(candidates), bool)
+    hidden = np.ones(len(kept), bool)
     hidden[seen.col[np.repeat(single, seen.lengths)]] = False
-    candidates = candidates[hidden]
+    candidates = kept[hidden]
     seen = seen.take(~single).columns(np.flatnonzero(hidden))
     space = null_space(seen.take(seen.lengths > 0))
-    chosen = []
-    for index, label in enumerate(component[candidates[space.free]].tolist()):
-        if surplus[label]:
-            surplus[label] -= 1
-            chosen.append(index)
-    basis = space.basis.take(np.array(chosen, INT)).over(expansion.n, candidates)
-    moving = basis.times(expansion.transpose())
-    islands = tuple(
-        moving.col[start:stop] for start, stop in zip(moving.ptr[:-1], moving.ptr[1:], strict=True)
-    )
-    return candidates[space.free[chosen]], islands
-
-
-def _components(rows: IntegerRows) -> tuple[np.ndarray, np.ndarray]:
-    """Connected component of every row and of every variable."""
-    from scipy.sparse.csgraph import connected_components
-
-    size = rows.m + rows.n
-    graph = Incidence.from_pairs(rows.row, rows.m + rows.col, (size, size)).csr()
-    label = connected_components(graph, directed=False)[1].astype(INT)
-    return label[: rows.m], label[rows.m :]
+    directions = space.basis.over(expansion.n, candidates)
+    return candidates[space.free], directions.times(expansion.transpose())
 
 
 def _contradictions(rows: IntegerRows, has_remainder: np.ndarray) -> IntegerRows:
