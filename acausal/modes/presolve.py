@@ -101,41 +101,61 @@ def presolve(
     that occur in one row only, then an exact echelon form of what is left, which finds the dependent rows: never a
     reduced form, whose definitions are long. All arithmetic is on integers; close to linear in the number of entries.
     """
-    n, m = rows.n, rows.m
-    remainder = np.flatnonzero(has_remainder)
-    problem = _with_remainders(rows, remainder)
-    given = np.arange(problem.n) >= n
-    differentiated = np.concatenate((differentiated, np.zeros(len(remainder), bool)))
-    protected = np.concatenate((protected, np.zeros(len(remainder), bool))) | differentiated
-    visible = protected[:n] | (np.asarray(uses) > 0)
+    visible = protected | differentiated | (uses > 0)
+    merged, peeled = _eliminate(
+        rows, differentiated, protected | differentiated, uses, has_remainder, max_terms
+    )
+    return _assemble(rows, merged, peeled, visible, has_remainder)
 
-    merged = merge(problem, differentiated, 2 - protected.astype(INT) - differentiated, given, max_terms)
-    counted, fixed = np.zeros(problem.n, INT), given.copy()
-    np.add.at(counted, merged.root[:n], np.asarray(uses, INT) * (merged.sign[:n] != 0))
-    fixed[merged.root[protected]] = True
-    peeled = peel(merged.live, ~fixed, counted, max_terms)
-    core = _core(merged, peeled, n)
+
+def _assemble(
+    rows: IntegerRows, merged: Merged, peeled: Peeled, visible: np.ndarray, has_remainder: np.ndarray
+) -> Presolved:
+    core = _core(merged, peeled, rows.n)
     dependent = np.sort(np.concatenate((merged.dependent, core.dependent)))
-
-    expansion, kept = _expansion(merged, peeled, n)
-    free, islands = np.zeros(0, INT), IntegerRows.empty(n)
+    expansion, kept = _expansion(merged, peeled, rows.n)
+    free, islands = np.zeros(0, INT), IntegerRows.empty(rows.n)
     if len(dependent):
         free, islands = _freedoms(expansion, kept, core.rows, visible)
-    pinned = free[: len(dependent)]
+    pinned, loose = free[: len(dependent)], free[len(dependent) :]
     y = np.setdiff1d(kept, pinned, assume_unique=True)
+    remainder = np.flatnonzero(has_remainder)
+    contradictable = merged.leftover or core.leftover
     return Presolved(
         y=y,
         W=expansion.columns(y),
-        V=_known_part(expansion, remainder, n, m),
+        V=_known_part(expansion, remainder, rows),
         K=core.rows.columns(y),
-        U=_known_part(core.rows, remainder, n, m),
+        U=_known_part(core.rows, remainder, rows),
         kept_row_origin=core.origin,
-        R=_contradictions(rows, has_remainder) if merged.leftover or core.leftover else IntegerRows.empty(m),
+        R=_contradictions(rows, has_remainder) if contradictable else IntegerRows.empty(rows.m),
         dependent=dependent,
         pinned=pinned,
-        loose=free[len(dependent) :],
+        loose=loose,
         islands=tuple(np.split(islands.col, islands.ptr[1:-1])) if len(free) else (),
     )
+
+
+def _eliminate(
+    rows: IntegerRows,
+    differentiated: np.ndarray,
+    protected: np.ndarray,
+    uses: np.ndarray,
+    has_remainder: np.ndarray,
+    max_terms: int,
+) -> tuple[Merged, Peeled]:
+    """Aliases, known values and short definitions, with one column behind the variables for every remainder."""
+    problem = _with_remainders(rows, np.flatnonzero(has_remainder))
+    n, known = rows.n, np.zeros(problem.n - rows.n, bool)
+    given = np.arange(problem.n) >= n
+    priority = 2 - protected.astype(INT) - differentiated
+    merged = merge(
+        problem, np.concatenate((differentiated, known)), np.concatenate((priority, known)), given, max_terms
+    )
+    counted, fixed = np.zeros(problem.n, INT), given.copy()
+    np.add.at(counted, merged.root[:n], uses * (merged.sign[:n] != 0))
+    fixed[merged.root[:n][protected]] = True
+    return merged, peel(merged.live, ~fixed, counted, max_terms)
 
 
 def _with_remainders(rows: IntegerRows, remainder: np.ndarray) -> IntegerRows:
@@ -146,10 +166,10 @@ def _with_remainders(rows: IntegerRows, remainder: np.ndarray) -> IntegerRows:
     return IntegerRows.from_triplets(row, col, val, (rows.m, rows.n + len(remainder))).primitive()
 
 
-def _known_part(rows: IntegerRows, remainder: np.ndarray, n: int, m: int) -> IntegerRows:
+def _known_part(extended: IntegerRows, remainder: np.ndarray, rows: IntegerRows) -> IntegerRows:
     """Coefficients of the remainders, over the original rows."""
-    known = rows.where(rows.col >= n)
-    return IntegerRows(known.ptr, remainder[known.col - n], known.val, m)
+    known = extended.where(extended.col >= rows.n)
+    return IntegerRows(known.ptr, remainder[known.col - rows.n], known.val, rows.m)
 
 
 def _core(merged: Merged, peeled: Peeled, n: int) -> _Core:

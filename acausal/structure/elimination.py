@@ -208,11 +208,11 @@ class _Elimination:
         result: dict[int, Number] = {row: 1}
         heap = [(-len(order), row)]
         while heap:
-            _, current = heapq.heappop(heap)
-            for source, factor in self.steps.get(current, ()):
+            _, target = heapq.heappop(heap)
+            for source, factor in self.steps.get(target, ()):
                 if source not in result:
                     heapq.heappush(heap, (order[source], source))
-                result[source] = result.get(source, 0) - factor * result[current]
+                result[source] = result.get(source, 0) - factor * result[target]
         return {key: value for key, value in result.items() if value}
 
     def back_substitute(self, free: list[int]) -> dict[int, dict[int, Number]]:
