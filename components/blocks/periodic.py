@@ -1,0 +1,48 @@
+"""What periodic pulses have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from acausal.modeling import (
+    Component,
+    Discrete,
+    Expr,
+    Parameter,
+    Statement,
+    and_,
+    assign,
+    floor,
+    if_else,
+    initial,
+    maximum,
+    require,
+    sample,
+    time,
+    when,
+)
+
+
+class PartialPulse(Component):
+    """Instants of periodic pulses: the first ``width`` percent of every period from ``startTime`` on."""
+
+    width: Parameter = Parameter(
+        default=50.0, unit="1", min=0, max=100, doc="Width of a pulse in percent of the period"
+    )
+    period: Parameter = Parameter(unit="s", min=0, doc="Period")
+    startTime: Parameter = Parameter(default=0.0, unit="s", doc="Begin of the first pulse")
+    end: Discrete = Discrete(float, unit="s", doc="End of the last pulse that has begun")
+
+    def equations(self) -> Iterator[Statement]:
+        yield require(self.period > 0, "the period of pulses must be positive")
+        # A pulse that fills its period ends after the next one has begun, so that no gap opens between them.
+        length = self.period * if_else(self.width >= 100, 2.0, self.width / 100)
+        # Pulses that began before the run are under way at its start.
+        passed = self.period * maximum(0, floor((time - self.startTime) / self.period))
+        yield when(
+            sample(period=self.period, start=self.startTime), assign(self.end, time + length)
+        ).elsewhen(initial(), assign(self.end, self.startTime + passed + length))
+
+    def active(self) -> Expr:
+        """Return the condition that a pulse lasts."""
+        return and_(time >= self.startTime, time < self.end)

@@ -1,0 +1,169 @@
+"""Pulse width modulation. Edges of the sampled modulators are time events, computed from the duty ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from acausal.modeling import (
+    Component,
+    Discrete,
+    Eq,
+    Expr,
+    Input,
+    Output,
+    Parameter,
+    Statement,
+    Structural,
+    Variable,
+    and_,
+    assign,
+    if_else,
+    maximum,
+    minimum,
+    not_,
+    or_,
+    sample,
+    time,
+    when,
+)
+
+
+class Carrier(Enum):
+    """Shape of a carrier over one period, between 0 and 1."""
+
+    SAWTOOTH = "sawtooth"
+    """Rises: the pulse begins with the period."""
+
+    TRIANGLE = "triangle"
+    """Rises, then falls: half of the pulse begins the period, half ends it."""
+
+    FALLING = "falling"
+    """Falls: the pulse ends with the period."""
+
+
+class PartialPWM(Component):
+    """Pulses ``y`` and their complement ``notY`` for a duty ratio."""
+
+    frequency: Parameter = Parameter(unit="Hz", min=0, doc="Frequency of the carrier")
+    duty: Input = Input(float, unit="1", doc="Duty ratio, limited to 0 and 1")
+    carrier: Structural[Carrier] = Structural(Carrier, default=Carrier.SAWTOOTH, doc="Shape of the carrier")
+    phase: Parameter = Parameter(default=0.0, unit="1", min=0, doc="Delay of the carrier in periods")
+    startTime: Parameter = Parameter(default=0.0, unit="s", doc="Begin of the first period at phase 0")
+    y: Output = Output(bool, doc="True: duty ratio above the carrier")
+    notY: Output = Output(bool, doc="Complement of y")
+
+    def ticks(self) -> Expr:
+        """Return the condition that a period of the carrier begins."""
+        return sample(period=1 / self.frequency, start=self.startTime + self.phase / self.frequency)
+
+
+class PWM(PartialPWM):
+    """Pulse width modulator, ``y = held > carrier``, with the duty ratio held from the begin of each period.
+
+    A duty ratio of 0 or below gives no pulse, not even one without length, and one of 1 or above no gap. Before the
+    first period ``y`` is false. A duty ratio that changes at a tick acts one period later.
+    """
+
+    held: Discrete = Discrete(float, unit="1", doc="Duty ratio of this period")
+    end: Discrete = Discrete(float, unit="s", doc="End of the pulse that begins the period")
+    begin: Discrete = Discrete(float, unit="s", doc="Begin of the pulse that ends the period")
+
+    def equations(self) -> Iterator[Statement]:
+        period, full = 1 / self.frequency, self.held >= 1
+        share = 0.5 if self.carrier is Carrier.TRIANGLE else 1.0
+        # A full pulse ends after the next period has begun, so that no gap opens at the tick.
+        yield when(
+            self.ticks(),
+            assign(self.held, minimum(maximum(self.duty, 0.0), 1.0)),
+            assign(self.end, time + if_else(full, 2.0, share * self.held) * period),
+            assign(self.begin, time + (1.0 - share * self.held) * period),
+        )
+        leading, trailing = time < self.end, and_(self.held > 0, time >= self.begin)
+        pulse = {
+            Carrier.SAWTOOTH: leading,
+            Carrier.TRIANGLE: or_(leading, trailing),
+            Carrier.FALLING: trailing,
+        }[self.carrier]
+        yield Eq(self.y, pulse)
+        yield Eq(self.notY, not_(self.y))
+
+
+class NaturalPWM(PartialPWM):
+    """Pulse width modulator with natural sampling, ``y = duty > carrier`` at every time.
+
+    Edges are state events. A duty ratio that is steeper than the carrier gives several pulses in a period.
+    """
+
+    tick: Discrete = Discrete(float, unit="s", doc="Begin of the period")
+    running: Discrete = Discrete(bool, doc="The first period has begun")
+    level: Variable = Variable(unit="1", doc="Carrier")
+
+    def equations(self) -> Iterator[Statement]:
+        yield when(self.ticks(), assign(self.tick, time), assign(self.running, True))
+        elapsed = (time - self.tick) * self.frequency
+        level = {
+            Carrier.SAWTOOTH: elapsed,
+            Carrier.TRIANGLE: if_else(
+                time < self.tick + 0.5 / self.frequency, 2.0 * elapsed, 2.0 - 2.0 * elapsed
+            ),
+            Carrier.FALLING: 1.0 - elapsed,
+        }[self.carrier]
+        yield Eq(self.level, if_else(self.running, level, 1.0))
+        # Full duty touches the carrier at its peak, which must not open a gap.
+        yield Eq(self.y, and_(self.running, or_(self.duty >= 1, self.duty > self.level)))
+        yield Eq(self.notY, not_(self.y))
+
+
+class DeadTime(Component):
+    """Drives the two switches of a leg from one signal; each turns on ``dead_time`` after the other has turned off.
+
+    ``high = u`` and ``low = not u``, except for the dead time after each change of ``u`` and after the start, when
+    both are false. A pulse that is not longer than the dead time is lost.
+    """
+
+    u: Input = Input(bool, doc="True: the upper switch conducts")
+    dead_time: Parameter = Parameter(default=0.0, unit="s", min=0, doc="Delay of turning on")
+    high: Output = Output(bool, doc="Upper switch")
+    low: Output = Output(bool, doc="Lower switch")
+    rise: Discrete = Discrete(float, unit="s", doc="Last change of u to true")
+    fall: Discrete = Discrete(float, unit="s", doc="Last change of u to false")
+
+    def equations(self) -> Iterator[Statement]:
+        off = not_(self.u)
+        yield when(self.u, assign(self.rise, time))
+        yield when(off, assign(self.fall, time))
+        yield Eq(self.high, and_(self.u, time >= self.rise + self.dead_time))
+        yield Eq(self.low, and_(off, time >= self.fall + self.dead_time))
+
+
+class ComplementaryPWM(Component):
+    """Pulse width modulator for the two switches of a leg, as ``PWM`` with ``DeadTime``.
+
+    A pulse or gap that is not longer than the dead time is lost.
+    """
+
+    frequency: Parameter = Parameter(unit="Hz", min=0, doc="Frequency of the carrier")
+    duty: Input = Input(
+        float, unit="1", doc="Duty ratio of the upper switch before the dead time, limited to 0 and 1"
+    )
+    dead_time: Parameter = Parameter(default=0.0, unit="s", min=0, doc="Delay of turning on")
+    carrier: Structural[Carrier] = Structural(Carrier, default=Carrier.SAWTOOTH, doc="Shape of the carrier")
+    phase: Parameter = Parameter(default=0.0, unit="1", min=0, doc="Delay of the carrier in periods")
+    startTime: Parameter = Parameter(default=0.0, unit="s", doc="Begin of the first period at phase 0")
+    high: Output = Output(bool, doc="Upper switch")
+    low: Output = Output(bool, doc="Lower switch")
+
+    def build(self) -> None:
+        self.pwm = PWM(
+            frequency=self.frequency,
+            duty=self.duty,
+            carrier=self.carrier,
+            phase=self.phase,
+            startTime=self.startTime,
+        )
+        self.delay = DeadTime(u=self.pwm.y, dead_time=self.dead_time)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.high, self.delay.high)
+        yield Eq(self.low, self.delay.low)
