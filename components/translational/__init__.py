@@ -1,0 +1,34 @@
+"""One-dimensional translational mechanics, with true sticking and rigid impacts."""
+
+from .contact import HardStop as HardStop
+from .contact import ImpactStop as ImpactStop
+from .friction import CoulombFriction as CoulombFriction
+from .friction import Friction as Friction
+from .friction import MassWithFriction as MassWithFriction
+from .interfaces import Flange as Flange
+from .interfaces import PartialCompliant as PartialCompliant
+from .interfaces import PartialCompliantWithRelativeStates as PartialCompliantWithRelativeStates
+from .interfaces import PartialMass as PartialMass
+from .interfaces import PartialOneFlange as PartialOneFlange
+from .interfaces import PartialRigid as PartialRigid
+from .interfaces import PartialTwoFlanges as PartialTwoFlanges
+from .parts import Damper as Damper
+from .parts import Fixed as Fixed
+from .parts import Mass as Mass
+from .parts import Spring as Spring
+from .parts import SpringDamper as SpringDamper
+from .sensors import AccSensor as AccSensor
+from .sensors import ForceSensor as ForceSensor
+from .sensors import PartialRelativeSensor as PartialRelativeSensor
+from .sensors import PositionSensor as PositionSensor
+from .sensors import PowerSensor as PowerSensor
+from .sensors import RelPositionSensor as RelPositionSensor
+from .sensors import RelSpeedSensor as RelSpeedSensor
+from .sensors import SpeedSensor as SpeedSensor
+from .sources import ConstantForce as ConstantForce
+from .sources import ConstantSpeed as ConstantSpeed
+from .sources import Force as Force
+from .sources import Force2 as Force2
+from .sources import ForceStep as ForceStep
+from .sources import Position as Position
+from .sources import Speed as Speed
