@@ -1,0 +1,70 @@
+"""Location of one isolated root of a closed form, to adjacent doubles of absolute time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .basis import Basis
+
+
+@dataclass(frozen=True, eq=False)
+class Closed:
+    """The scalar function ``row phi(h) + offset`` and its derivative ``slope phi(h)``."""
+
+    basis: Basis
+    row: np.ndarray
+    slope: np.ndarray
+    offset: float
+
+
+def locate(function: Closed, low: float, high: float, t0: float) -> float:
+    """Smallest `h` with a value that is not positive, up to rounding of the value.
+
+    Parameters
+    ----------
+    function : Closed
+        Positive on the left of one root and not positive on the right of it.
+    low, high : float
+        Bracket; `low` moves left when the value there is not positive already.
+    t0 : float
+        Absolute time of ``h = 0``: the neighbour of ``t0 + h`` is the resolution.
+
+    Notes
+    -----
+    Newton's method, bisection when it leaves the bracket; a last search in doubling
+    steps of one unit in the last place brings both ends of the bracket together.
+    """
+    low = _positive_end(function, low, high)
+    x = 0.5 * (low + high)
+    step = 0.0
+    for _ in range(200):
+        phi = function.basis.at(x)
+        value = float(function.row.dot(phi)) + function.offset
+        if value > 0.0:
+            low = x
+        else:
+            high = x
+        tick = math.ulp(t0 + high)
+        if high - low <= tick:
+            return high
+        slope = float(function.slope.dot(phi))
+        move = -value / slope if slope else math.inf
+        if abs(move) <= 2.0 * tick:
+            step = max(2.0 * step, tick)
+            move = step if value > 0.0 else -step
+        following = x + move
+        x = following if low < following < high else 0.5 * (low + high)
+        if x in (low, high):
+            return high
+    return high
+
+
+def _positive_end(function: Closed, low: float, high: float) -> float:
+    step = (high - low) / 64.0
+    while low > 0.0 and function.row.dot(function.basis.at(low)) + function.offset <= 0.0:
+        low = max(0.0, low - step)
+        step *= 2.0
+    return low

@@ -1,0 +1,146 @@
+"""Closed-form flow of an affine mode ``y' = Ay y`` with ``y = [x; xi]``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .assembly import assemble
+
+DEAD = 2.0**-52
+"""Part of the largest magnitude seen of a state below which a decaying group no longer counts."""
+
+
+class AffineFlow:
+    """Everything about the flow of one mode that does not depend on the start value.
+
+    Parameters
+    ----------
+    Ay : (ny, ny)
+        Generator. The last ``ny - nx`` states are the exosystem: their rows are zero in
+        the first ``nx`` columns, and their block is block diagonal (see `exosystem.blocks`).
+    nx : int
+        Number of physical states.
+    T0 : float
+        Time unit in seconds (shortest declared period, else the span of the run). States
+        slow against it are integrated together with the sources that drive them instead
+        of being split off.
+
+    Attributes
+    ----------
+    basis : Basis
+        The scalar functions of which every trajectory is a combination.
+    reach : float
+        Length in seconds over which one combination is exact; longer trajectories continue in pieces.
+
+    Raises
+    ------
+    ValueError
+        The exosystem has a block that is no constant, polynomial, sinusoid or exponential.
+
+    Notes
+    -----
+    Sources are split off by the particular solution ``x = X xi + w`` (Sylvester equation),
+    eigenvalues close to those of a source stay joined with it as a power series, and ``w``
+    is a sum of modes, or of small groups where the eigenvectors are ill conditioned.
+    """
+
+    def __init__(self, Ay: np.ndarray, nx: int, T0: float) -> None:
+        self.ny, self.nx = len(Ay), nx
+        parts = assemble(np.asarray(Ay, float), nx, T0)
+        self.basis = parts.basis
+        self.reach = parts.reach
+        self._left = np.ascontiguousarray(parts.left)
+        self._right = np.ascontiguousarray(parts.right)
+        self._starts = parts.starts
+        self._single = len(parts.starts) == parts.left.shape[1]
+        self.limited = parts.limited
+
+    def start(self, y0: np.ndarray) -> Trajectory:
+        """The trajectory through `y0` (ny,) at the start of the segment."""
+        return Trajectory(self, y0, self.coefficients(y0))
+
+    def coefficients(self, y0: np.ndarray) -> np.ndarray:
+        """Coefficients (ny, basis.size) of the trajectory through `y0`."""
+        terms = self._left * self._right.dot(y0)
+        return terms if self._single else np.add.reduceat(terms, self._starts, axis=1)
+
+
+class Trajectory:
+    """One solution ``y(h)``, a function of the time ``h`` in seconds since the start of the segment.
+
+    Attributes
+    ----------
+    flow : AffineFlow
+    y0 : (ny,)
+    C : (ny, basis.size)
+        ``y(h) = C phi(h)`` as long as ``h <= reach``.
+    reach : float
+    """
+
+    __slots__ = ("C", "_largest", "_next", "flow", "reach", "y0")
+
+    def __init__(self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray, largest: np.ndarray | None = None) -> None:
+        self.flow, self.y0, self.C = flow, y0, C
+        self.reach = flow.reach
+        self._next: Trajectory | None = None
+        self._largest = largest
+        if flow.limited:
+            self._limit()
+
+    def _limit(self) -> None:
+        """Drop decayed groups, and take the reach from those that are left."""
+        size = np.abs(self.y0)
+        self._largest = size if self._largest is None else np.maximum(size, self._largest)
+        self.reach = np.inf
+        for reach, columns, decays in self.flow.limited:
+            part = self.C[:, columns]
+            if not part.any():
+                continue
+            if decays:
+                bound = np.abs(part) @ self.flow.basis.envelope(0.0, reach)[columns]
+                if (bound <= DEAD * self._largest).all():
+                    self.C[:, columns] = 0.0
+                    continue
+            self.reach = min(self.reach, reach)
+
+    def at(self, h: float) -> np.ndarray:
+        """State (ny,) at time `h`."""
+        if h > self.reach:
+            start, piece = self._piece(h)
+            return piece.C.dot(piece.flow.basis.at(h - start))
+        return self.C.dot(self.flow.basis.at(h))
+
+    def sample(self, hs: np.ndarray) -> np.ndarray:
+        """States (k, ny) at the times `hs` (k,)."""
+        hs = np.asarray(hs, float)
+        if hs.max(initial=0.0) <= self.reach:
+            return self.flow.basis.sample(hs) @ self.C.T
+        y = np.empty((len(hs), self.flow.ny))
+        for start, piece in self.pieces(float(hs.max())):
+            inside = (hs > start) & (hs <= start + piece.reach)
+            if start == 0.0:
+                inside |= hs <= 0.0
+            y[inside] = self.flow.basis.sample(hs[inside] - start) @ piece.C.T
+        return y
+
+    def pieces(self, h_end: float) -> Iterator[tuple[float, Trajectory]]:
+        """Starts and trajectories of the pieces that cover ``[0, h_end]``, each exact over its own reach."""
+        start, piece = 0.0, self
+        yield start, piece
+        while start + piece.reach < h_end:
+            start, piece = start + piece.reach, piece._continue()
+            yield start, piece
+
+    def _piece(self, h: float) -> tuple[float, Trajectory]:
+        start, piece = 0.0, self
+        while h > start + piece.reach:
+            start, piece = start + piece.reach, piece._continue()
+        return start, piece
+
+    def _continue(self) -> Trajectory:
+        if self._next is None:
+            y = self.at(self.reach)
+            self._next = Trajectory(self.flow, y, self.flow.coefficients(y), self._largest)
+        return self._next

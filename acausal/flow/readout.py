@@ -1,0 +1,180 @@
+"""Any variable of the model from the state of a segment: rows of matrices, and observers on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..flattening.flat_model import VECTOR, kind_of
+from ..modeling.expressions import Expr, Symbol, fold
+from ..modes.affine import ModeData
+from ..modes.core import Exosystem, model_relation
+from ..modes.observers import Observer
+from ..modes.reduced_model import ReducedModel
+from .modal import Trajectory
+from .quadrature import integrate
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What a segment has besides its trajectory: start time, discretes, relations, integrals at the start."""
+
+    t: float
+    D: np.ndarray
+    R: np.ndarray
+    q: np.ndarray
+
+
+class Readout:
+    """Reads variables of one model with one set of parameters.
+
+    Variables that the core determines are rows over ``y`` of a mode; the others
+    are evaluated through the observers, in their order.
+    """
+
+    def __init__(self, model: ReducedModel, exosystem: Exosystem, P: np.ndarray) -> None:
+        self.model, self.P = model, P
+        self.VK = (model.V_known @ exosystem.K).tocsr()
+        self.nx_total = model.flat.nv
+        self.observer_of = {o.unknown: k for k, o in enumerate(model.observers)}
+        self.integrals = [k for k, o in enumerate(model.observers) if o.integral]
+        self.position = {k: n for n, k in enumerate(self.integrals)}
+        core = np.zeros(len(model.presolved.y), bool)
+        core[model.core] = True
+        self.in_core = core
+        self._rows: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
+        self._keep: list[ModeData] = []
+
+    # -- affine part ---------------------------------------------------------------------------------------------
+
+    def rows(self, data: ModeData, ids: tuple[int, ...]) -> np.ndarray:
+        """Rows over y of the affine part of variables, (k, ny)."""
+        key = (id(data), ids)
+        found = self._rows.get(key)
+        if found is None:
+            at = list(ids)
+            found = self.model.W_core[at] @ data.T
+            n = len(data.states)
+            found[:, n:] += self.VK[at].toarray()
+            self._rows[key] = found
+            self._keep.append(data)
+        return found
+
+    def observed(self, k: int) -> list[tuple[int, int]]:
+        """(observer, factor) through which variable ``k`` depends on unknowns outside the core."""
+        W = self.model.W
+        cols, vals = W.indices[W.indptr[k] : W.indptr[k + 1]], W.data[W.indptr[k] : W.indptr[k + 1]]
+        pairs = zip(cols.tolist(), vals.tolist(), strict=True)
+        return [(self.observer_of[j], int(v)) for j, v in pairs if j in self.observer_of]
+
+    # -- values --------------------------------------------------------------------------------------------------
+
+    def values(self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray) -> np.ndarray:
+        """Values of variable ``k`` at the times ``hs`` of a segment."""
+        return _Evaluation(self, data, trajectory, moment, hs).variable(k)
+
+    def slopes(self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray) -> np.ndarray:
+        """Time derivative of variable ``k`` at the times ``hs`` of a segment."""
+        return _Evaluation(self, data, trajectory, moment, hs).slope(k)
+
+    def at(self, ids: tuple[int, ...], data: ModeData, y: np.ndarray, moment: Moment) -> np.ndarray:
+        """Values of several variables at one state, integrals at ``moment.q``."""
+        found = self.rows(data, ids) @ y
+        for n, k in enumerate(ids):
+            if self.observed(k):
+                found[n] = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :]).variable(k)[0]
+        return found
+
+    def advance(self, data: ModeData, trajectory: Trajectory, moment: Moment, h: float) -> np.ndarray:
+        """Integrals at the end of a segment of length ``h``."""
+        if not self.integrals or h <= 0.0:
+            return moment.q
+
+        def rates(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+            e = _Evaluation(self, data, trajectory, moment, hs, ys)
+            return np.column_stack([e.rate(k) for k in self.integrals])
+
+        return moment.q + integrate(trajectory, rates, 0.0, h)
+
+
+class _Evaluation:
+    """Values at some times of one segment; observers are evaluated once."""
+
+    def __init__(
+        self, readout: Readout, data: ModeData, trajectory: Trajectory | None, moment: Moment, hs: np.ndarray, ys: np.ndarray | None = None
+    ) -> None:
+        self.r, self.data, self.trajectory, self.moment, self.hs = readout, data, trajectory, moment, hs
+        self.ys = ys if ys is not None else trajectory.sample(hs)  # type: ignore[union-attr]
+        self.known: dict[int, np.ndarray] = {}
+
+    def variable(self, k: int) -> np.ndarray:
+        total = self.ys @ self.r.rows(self.data, (k,))[0]
+        for observer, factor in self.r.observed(k):
+            total = total + factor * self.observer(observer)
+        return total
+
+    def slope(self, k: int) -> np.ndarray:
+        total = self.ys @ (self.r.rows(self.data, (k,))[0] @ self.data.Ay)
+        for observer, factor in self.r.observed(k):
+            if not self.r.model.observers[observer].integral:
+                return np.full(len(self.hs), np.nan)
+            total = total + factor * self.r.model.observers[observer].sign * self.rate(observer)
+        return total
+
+    def observer(self, k: int) -> np.ndarray:
+        """Value of the unknown that observer ``k`` determines."""
+        if k not in self.known:
+            o = self.r.model.observers[k]
+            self.known[k] = self._integral(k) if o.integral else o.sign * self._solve(o)
+        return self.known[k]
+
+    def rate(self, k: int) -> np.ndarray:
+        """Time derivative of the variable of an integral observer."""
+        return self._solve(self.r.model.observers[k])
+
+    def _solve(self, o: Observer) -> np.ndarray:
+        return -self._expression(o, o.rest) / self._expression(o, o.factor)
+
+    def _integral(self, k: int) -> np.ndarray:
+        o = self.r.model.observers[k]
+        n = self.r.position[k]
+        start = np.full(len(self.hs), self.moment.q[n])
+        if self.trajectory is None or not self.hs.any():
+            return o.sign * start
+        r, trajectory = self.r, self.trajectory
+
+        def rate(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+            return _Evaluation(r, self.data, trajectory, self.moment, hs, ys).rate(k)[:, None]
+
+        order = np.argsort(self.hs, kind="stable")
+        total, before, out = self.moment.q[n], 0.0, np.empty(len(self.hs))
+        for i in order.tolist():
+            h = float(self.hs[i])
+            if h > before:
+                total = total + integrate(trajectory, rate, before, h)[0]
+                before = h
+            out[i] = total
+        return o.sign * out
+
+    def _expression(self, o: Observer, expr: Expr) -> np.ndarray:
+        model, moment = self.r.model, self.moment
+        forms, flat, i = model.forms[o.stamp], model.flat, o.instance
+
+        def leaf(node: Expr) -> Any:
+            if isinstance(node, Symbol):
+                kind = kind_of(node)
+                k = flat.symbol(o.stamp, i, kind, node)
+                return self.r.P[k] if kind == "p" else moment.D[k] if kind == "d" else self.variable(k)
+            return moment.t + self.hs if node.op == "time" else node.data
+
+        def apply(node: Expr, args: list[Any]) -> Any:
+            local = forms.relation_at.get(id(node))
+            if local is not None:
+                return moment.R[model_relation(model, o.stamp, local) + i] != 0.0
+            if node.op in ("der", "slope"):
+                return self.slope(flat.symbol(o.stamp, i, "v", node.args[0]))  # type: ignore[arg-type]
+            return args[0] if node.op == "pre" else VECTOR[node.op](*args)
+
+        return np.broadcast_to(np.asarray(fold(expr, leaf, apply), float), self.hs.shape)

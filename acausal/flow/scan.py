@@ -1,0 +1,190 @@
+"""First crossing of the guards of a mode along a closed-form trajectory; nothing is sampled away."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .bounds import Bounds, GuardForms
+from .location import Closed, locate
+from .modal import Trajectory
+
+TOUCH = 0.01
+"""Part of the noise floor a guard must go below zero to count as a crossing, not as a touch."""
+RISE = 0.04
+"""Part of the noise floor at which a guard known to leave zero upwards is searched for its next zero."""
+PARTS = 4
+"""Parts into which an undecided interval is split."""
+FINEST = 2.0**-80
+"""Smallest interval next to the start, relative to the length of the search."""
+CHUNK = 16
+"""Intervals examined together."""
+Hit = tuple[float, int]
+
+
+def first_crossing(
+    trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0
+) -> Hit | None:
+    """Earliest time at which a guard ``G y >= 0`` is left.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    G : (ng, ny)
+        Guard rows.
+    armed : (ng,) bool
+        Guards with positive lexicographic sign at the start. They trigger at their next zero,
+        once they have left their noise. The others are silent at the start: they are armed when
+        they rise above their noise floor, and trigger when they fall below minus that floor.
+    floor : (ng,)
+        Noise floors of the values.
+    h_end : float
+        Length of the search in seconds.
+    t0 : float
+        Absolute time of the start; crossings are located to adjacent doubles of ``t0 + h``.
+
+    Returns
+    -------
+    (h, k) or None
+        Smallest `h` at which guard `k` is not positive any more; of equal times the first guard.
+        Zero when a guard is below minus its noise floor from the start.
+
+    Notes
+    -----
+    Guards are bounded on whole intervals (`bounds.GuardForms.bounds`), undecided intervals are split,
+    so two crossings between two points of evaluation are not missed. Functions too fast for an
+    interval enter with their magnitude, so nothing fast is resolved that cannot matter. A dip of
+    less than a hundredth of the noise floor below zero is a touch, not a crossing.
+    """
+    if not len(G):
+        return None
+    search = _Search(G, armed, floor)
+    if h_end <= trajectory.reach:
+        return search.piece(trajectory, h_end, t0)
+    for start, piece in trajectory.pieces(h_end):
+        hit = search.piece(piece, min(piece.reach, h_end - start), t0 + start)
+        if hit is not None:
+            return start + hit[0], hit[1]
+    return None
+
+
+class _Search:
+    """Which guards have left their noise, and the closed form of all on the present piece."""
+
+    def __init__(self, G: np.ndarray, armed: np.ndarray, floor: np.ndarray) -> None:
+        self.G, self.armed, self.floor = G, armed, floor
+        self.above: np.ndarray | None = None
+
+    def piece(self, trajectory: Trajectory, length: float, t0: float) -> Hit | None:
+        """Search the first `length` seconds of a trajectory that starts at `t0`."""
+        self.forms = forms = GuardForms(trajectory.flow.basis, self.G.dot(trajectory.C))
+        bounds = forms.whole(length)
+        self.t0, self.finest = t0, FINEST * length
+        if self.above is None:
+            if (bounds.low > self.floor).all():
+                if length == trajectory.reach:
+                    self._begin(bounds.ends[0])
+                return None
+            below = self._begin(forms.R.dot(forms.basis.frame[:, 0]))
+            if below is not None:
+                return below
+        open_guards = self._open(bounds, 0)
+        if open_guards is None:
+            return None
+        hit = self._roots(bounds, 0, 0.0, length, open_guards)
+        return hit if hit is not None else self._march(length)
+
+    def _begin(self, start: np.ndarray) -> Hit | None:
+        """Arm the guards above their noise; one below minus its noise has triggered already."""
+        self.touch = -TOUCH * self.floor
+        self.rise = np.where(self.armed, RISE * self.floor, self.floor)
+        self._note(start > self.rise)
+        below = np.flatnonzero(start < -self.floor)
+        return (0.0, int(below[0])) if len(below) else None
+
+    def _note(self, above: np.ndarray) -> None:
+        self.above = above
+        self.all_above = bool(above.all())
+
+    def _march(self, length: float) -> Hit | None:
+        """Search from left to right in chunks, with steps that follow the speed of the guards."""
+        h, growth = 0.0, 1.0
+        while h < length:
+            step = min(self._spacing(h, length) * growth, 0.25 * length)
+            count = min(CHUNK, max(1, math.ceil((length - h) / step * (1.0 - 1e-9))))
+            last = h + count * step
+            if last >= length * (1.0 - 1e-12):
+                last = length
+            hit, split = self._walk(np.linspace(h, last, count + 1))
+            if hit is not None:
+                return hit
+            growth = 1.0 if split else 2.0 * growth
+            h = last
+        return None
+
+    def _spacing(self, h: float, length: float) -> float:
+        """Interval that suits the fastest function still above the noise of some guard."""
+        basis = self.forms.basis
+        size = np.abs(self.forms.R) * basis.envelope(h, length)
+        matters = (size > -self.touch[:, None]).any(0)
+        return float(basis.time_unit[matters].min(initial=length))
+
+    def _walk(self, nodes: np.ndarray) -> tuple[Hit | None, bool]:
+        """Settle consecutive intervals; the second value tells whether one had to be split."""
+        bounds = self.forms.bounds(nodes)
+        clear = (bounds.low > self.touch).all(1)
+        split = False
+        for i in range(len(nodes) - 1):
+            if self.all_above and clear[i]:
+                continue
+            open_guards = self._open(bounds, i)
+            if open_guards is None:
+                continue
+            a, b = float(nodes[i]), float(nodes[i + 1])
+            hit = self._roots(bounds, i, a, b, open_guards)
+            if hit is None:
+                split = True
+                hit = self._inside(bounds.ends[i], a, b)
+            if hit is not None:
+                return hit, True
+        return None, split
+
+    def _open(self, bounds: Bounds, i: int) -> np.ndarray | None:
+        """Guards that may trigger on interval `i`; None, and the guards that rose noted, if there is none."""
+        low = bounds.low[i]
+        clear = low > self.touch
+        if self.all_above:
+            return None if clear.all() else ~clear
+        silent_or_leaving = (low > -self.floor) & ((bounds.high(i) < self.rise) | (bounds.inside(i) > self.touch))
+        settled = np.where(self.above, clear, silent_or_leaving)
+        if not settled.all():
+            return ~settled
+        self._note(self.above | (bounds.ends[i] > self.rise) | (bounds.middle(i) > self.rise))
+        return None
+
+    def _roots(self, bounds: Bounds, i: int, a: float, b: float, open_guards: np.ndarray) -> Hit | None:
+        """Earliest trigger on interval `i` if every open guard certainly has exactly one; None otherwise."""
+        end = bounds.ends[i]
+        down = np.where(self.above, end < self.touch, (end < -self.floor) & (bounds.high(i) < self.rise))
+        if not ((down & (bounds.slope(i) < 0.0)) | ~open_guards).all():
+            return None
+        best: Hit | None = None
+        for k in np.flatnonzero(open_guards).tolist():
+            row = self.forms.R[k]
+            offset = 0.0 if self.above[k] else float(self.floor[k])
+            closed = Closed(self.forms.basis, row, row.dot(self.forms.basis.derivative), offset)
+            h = locate(closed, a, b if best is None else min(b, best[0]), self.t0)
+            if best is None or h < best[0]:
+                best = h, k
+        return best
+
+    def _inside(self, end: np.ndarray, a: float, b: float) -> Hit | None:
+        """Split the interval ``[a, b]``; at adjacent doubles the values `end` at the right end decide."""
+        if b - a > PARTS * max(math.ulp(self.t0 + b), self.finest):
+            return self._walk(np.linspace(a, b, PARTS + 1))[0]
+        down = np.flatnonzero(np.where(self.above, end < self.touch, end < -self.floor))
+        if len(down):
+            return b, int(down[0])
+        self._note(self.above | (end > self.rise))
+        return None
