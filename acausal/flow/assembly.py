@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,6 +15,14 @@ from .spectrum import Group, decouple
 
 Rate = tuple[float, float, float]
 """sigma, omega, omega_low with omega >= 0."""
+
+
+def rate_of(centre: complex, low: complex) -> Rate:
+    """Rate of a complex exponent or of its conjugate."""
+    if centre.imag == 0:
+        return centre.real, 0.0, 0.0
+    return centre.real, abs(centre.imag), low.imag if centre.imag > 0 else -low.imag
+
 
 JOIN = 0.01
 """Distance, times T0, within which an eigenvalue is joined with a constant, sinusoid or exponential."""
@@ -32,6 +43,7 @@ class Parts:
     left, right : (ny, nt), (nt, ny)
     starts : (basis.size,)
         First term of every basis function.
+    reach : float
     limited : list of (reach, columns, decays)
         Basis functions that belong to a truncated series, exact over `reach`.
     """
@@ -54,22 +66,20 @@ class Terms:
         """Add the real term ``left (right y0)``."""
         self.columns.setdefault((rate, side, k), []).append((left, right))
 
-    def add_complex(self, centre: complex, low: complex, k: int, left: np.ndarray, right: np.ndarray) -> Rate:
+    def add_complex(self, centre: complex, low: complex, k: int, left: np.ndarray, right: np.ndarray) -> None:
         """Add ``Re(left (right y0) exp(centre h) h^k / k!)``."""
         if centre.imag < 0:
-            centre, low, left, right = centre.conjugate(), low.conjugate(), left.conj(), right.conj()
-        rate = (centre.real, centre.imag, low.imag if centre.imag else 0.0)
+            left, right = left.conj(), right.conj()
+        rate = rate_of(centre, low)
         lr, li, rr, ri = left.real, left.imag, right.real, right.imag
-        imaginary_left, imaginary_right = li.any(), ri.any()
-        sides = (0, 1) if centre.imag else (0,)
-        for side in sides:
+        self.add(rate, 0, k, lr, rr)
+        if centre.imag:
             # exp(i a) = cos a + i sin a: the sine takes minus the imaginary part of the coefficient.
-            first, second = ((lr, rr), (-li, ri)) if side == 0 else ((-li, rr), (-lr, ri))
-            if side == 0 or imaginary_left:
-                self.add(rate, side, k, *first)
-            if imaginary_right and (side == 1 or imaginary_left):
-                self.add(rate, side, k, *second)
-        return rate
+            self.add(rate, 0, k, -li, ri)
+            self.add(rate, 1, k, -li, rr)
+            self.add(rate, 1, k, -lr, ri)
+        elif li.any() and ri.any():
+            self.add(rate, 0, k, -li, ri)
 
     def order(self) -> list[tuple[Rate, int, int]]:
         """Columns in the order of `Basis`, with every lower power and every sine present."""
@@ -81,26 +91,6 @@ class Terms:
         still = [(rate, 0, k) for rate, k in flat if not rate[1]]
         turning = [(rate, k) for rate, k in flat if rate[1]]
         return still + [(rate, side, k) for side in (0, 1) for rate, k in turning]
-
-
-def assemble(Ay: np.ndarray, nx: int, T0: float) -> Parts:
-    """Terms, basis and reach of the flow of ``y' = Ay y`` with `nx` physical states."""
-    ny = len(Ay)
-    sources = blocks(Ay[nx:, nx:])
-    members = [member for block in sources for member in block.members]
-    groups = decouple(Ay[:nx, :nx], T0) if nx else []
-    B = Ay[:nx, nx:]
-    terms = Terms()
-    limits: list[tuple[float, set[Rate], bool]] = []
-    for block in sources:
-        _add_source(terms, block, nx, ny)
-    particular = [np.zeros((nx, member.N.shape[0]), complex) for member in members]
-    driven = [B @ member.P for member in members]
-    for group in groups:
-        _add_group(terms, limits, group, members, driven, particular, nx, T0)
-    for member, X in zip(members, particular, strict=True):
-        _add_particular(terms, member, X, nx, ny)
-    return _pack(terms, limits, ny)
 
 
 def _add_source(terms: Terms, block: Block, nx: int, ny: int) -> None:
@@ -127,41 +117,145 @@ def _add_source(terms: Terms, block: Block, nx: int, ny: int) -> None:
         power, k = power @ block.S, k + 1
 
 
-def _add_group(
-    terms: Terms,
-    limits: list[tuple[float, set[Rate], bool]],
-    group: Group,
-    members: list[Member],
-    driven: list[np.ndarray],
-    particular: list[np.ndarray],
-    nx: int,
-    T0: float,
-) -> None:
-    """Free response of one group, and its part of the forced response of every source."""
-    right = np.zeros((len(group.N), nx + (members[0].P.shape[0] if members else 0)), complex)
-    right[:, :nx] = group.U
-    left = np.vstack([group.weight * group.P, np.zeros((right.shape[1] - nx, len(group.N)))])
-    for member, drive, X in zip(members, driven, particular, strict=True):
-        beta = group.U @ drive
-        if not beta.any():
-            continue
-        distance = (group.centre - member.centre) + (group.centre_low - member.centre_low)
-        delta = group.N + distance * np.eye(len(group.N))
-        spread = _spread(delta)
-        if spread[0] * T0 >= join_distance(len(member.N)):
-            x = _particular(delta, member.N, beta)
-            X += group.weight * (group.P @ x)
-            right[:, nx:] -= x @ member.Q
-            continue
-        first = [beta @ np.linalg.matrix_power(member.N, k) @ member.Q for k in range(len(member.N))]
-        source = [np.pad(f, ((0, 0), (nx, 0))) for f in first]
-        reach = _add_series(terms, member.centre, member.centre_low, left, delta, spread[1], source, T0, len(member.N))
-        _limit(limits, reach, member.centre, member.centre_low)
-    spread = _spread(group.N)
-    reach = _add_series(terms, group.centre, group.centre_low, left, group.N, spread[1], [right], T0, 0)
-    _limit(limits, reach, group.centre, group.centre_low)
+class _Assembler:
+    """Collects the terms of one flow, group by group and source by source."""
+
+    def __init__(self, Ay: np.ndarray, nx: int, T0: float) -> None:
+        self.nx, self.ny, self.T0 = nx, len(Ay), T0
+        self.terms = Terms()
+        self.limits: list[tuple[float, Rate]] = []
+        self.sources = blocks(Ay[nx:, nx:], nx)
+        self.members = [member for block in self.sources for member in block.members]
+        self.driven = [Ay[:nx, nx:] @ member.P for member in self.members]
+        self.particular = [np.zeros((nx, len(member.N)), complex) for member in self.members]
+
+    def add_sources(self) -> None:
+        """The exosystem states themselves, and the quasi-steady response of the physical states to them."""
+        start = 0
+        for block in self.sources:
+            _add_source(self.terms, block, self.nx, self.ny)
+            X = self.particular[start]
+            if block.is_sinusoid:
+                # The second member is conjugate to the first, and only real parts count.
+                X = X + self.particular[start + 1].conj()
+            if self.nx and X.any():
+                self._add_particular(block.members[0], X)
+            start += len(block.members)
+
+    def _add_particular(self, member: Member, X: np.ndarray) -> None:
+        left = np.zeros((self.ny, X.shape[1]), complex)
+        left[: self.nx] = X
+        rows, k = member.Q, 0
+        while rows.any():
+            for i in np.flatnonzero(rows.any(1)):
+                self.terms.add_complex(member.centre, member.centre_low, k, left[:, i], rows[i])
+            rows, k = member.N @ rows, k + 1
+
+    def add_modes(self, modes: list[Group]) -> None:
+        """Simple modes: free response, and the forced responses, all modes at once."""
+        nx = self.nx
+        exponent = np.array([mode.centre for mode in modes])
+        low = np.array([mode.centre_low for mode in modes])
+        left = np.zeros((self.ny, len(modes)), complex)
+        left[:nx] = np.hstack([mode.P for mode in modes]) * np.array([mode.weight for mode in modes])
+        right = np.zeros((len(modes), self.ny), complex)
+        right[:, :nx] = U = np.vstack([mode.U for mode in modes])
+        for member, drive, X in zip(self.members, self.driven, self.particular, strict=True):
+            beta = U @ drive
+            delta = (exponent - member.centre) + (low - member.centre_low)
+            joined = np.abs(delta) * self.T0 < join_distance(len(member.N))
+            if joined.any():
+                for i in np.flatnonzero(joined & beta.any(1)):
+                    self._add_joined(member, left[:, i : i + 1], delta[i : i + 1, None], beta[i : i + 1])
+                beta[joined], delta[joined] = 0.0, 1.0
+            x = _sylvester_column_by_column(lambda column, d=delta: column / d, member.N, beta)
+            X += left[:nx] @ x
+            right -= x @ member.Q
+        for i, mode in enumerate(modes):
+            self.terms.add_complex(mode.centre, mode.centre_low, 0, left[:, i], right[i])
+
+    def add_cluster(self, group: Group) -> None:
+        """A group of several modes with one common exponent: free response and forced responses."""
+        nx, m = self.nx, len(group.N)
+        left = np.zeros((self.ny, m), complex)
+        left[:nx] = group.weight * group.P
+        right = np.zeros((m, self.ny), complex)
+        right[:, :nx] = group.U
+        for member, drive, X in zip(self.members, self.driven, self.particular, strict=True):
+            beta = group.U @ drive
+            delta = group.N + ((group.centre - member.centre) + (group.centre_low - member.centre_low)) * np.eye(m)
+            if np.abs(np.linalg.eigvals(delta)).min() * self.T0 < join_distance(len(member.N)):
+                if beta.any():
+                    self._add_joined(member, left, delta, beta)
+                continue
+            x = _sylvester_column_by_column(np.linalg.inv(delta).dot, member.N, beta)
+            X += left[:nx] @ x
+            right -= x @ member.Q
+        self._add_series(group.centre, group.centre_low, left, group.N, [right])
+
+    def _add_joined(self, member: Member, left: np.ndarray, delta: np.ndarray, beta: np.ndarray) -> None:
+        """Forced response of modes that are close to the exponent of the source."""
+        drive, power = [], member.Q
+        for _ in range(len(member.N)):
+            drive.append(beta @ power)
+            power = member.N @ power
+        self._add_series(member.centre, member.centre_low, left, delta, [np.zeros_like(drive[0]), *drive])
+
+    def _add_series(self, centre: complex, low: complex, left: np.ndarray, N: np.ndarray, start: list[np.ndarray]) -> None:
+        """Power series of ``z' = N z + d(h)``: start value ``start[0]``, derivatives of the drive ``start[1:]`` at 0."""
+        triangular = len(N) == 1 or not np.tril(N, -1).any()
+        spread = float(np.abs(N.diagonal() if triangular else np.linalg.eigvals(N)).max())
+        reach, degree = _series(spread, self.T0, len(N) + len(start))
+        c = start[0]
+        for k in range(degree + 1):
+            for i in np.flatnonzero(c.any(1)):
+                self.terms.add_complex(centre, low, k, left[:, i], c[i])
+            c = N @ c
+            if k + 1 < len(start):
+                c = c + start[k + 1]
+            elif not c.any():
+                return
+        self.limits.append((reach, rate_of(centre, low)))
 
 
+def assemble(Ay: np.ndarray, nx: int, T0: float) -> Parts:
+    """Terms, basis and reach of the flow of ``y' = Ay y`` with `nx` physical states."""
+    work = _Assembler(Ay, nx, T0)
+    groups = decouple(Ay[:nx, :nx], T0) if nx else []
+    modes = [group for group in groups if len(group.N) == 1]
+    if modes:
+        work.add_modes(modes)
+    for group in groups:
+        if len(group.N) > 1:
+            work.add_cluster(group)
+    work.add_sources()
+    return _pack(work.terms, work.limits, len(Ay))
+
+
+def _series(spread: float, T0: float, lead: int) -> tuple[float, int]:
+    """Length over which a power series serves, and its degree; `lead` terms do not count for convergence."""
+    if spread == 0.0:
+        return np.inf, 2 * lead
+    reach = 2.0 ** math.floor(math.log2(min(SERIES_RADIUS / spread, SERIES_SPAN * T0)))
+    degree, size = 0, 1.0
+    while size > SERIES_LAST:
+        degree += 1
+        size *= spread * reach / degree
+    return reach, lead + degree
+
+
+def _sylvester_column_by_column(
+    solve: Callable[[np.ndarray], np.ndarray], N: np.ndarray, beta: np.ndarray
+) -> np.ndarray:
+    """Solution of ``delta X - X N = -beta`` with strictly upper triangular `N`; `solve` divides a column by delta."""
+    X = np.empty_like(beta)
+    X[:, 0] = solve(-beta[:, 0])
+    for k in range(1, len(N)):
+        X[:, k] = solve(X[:, :k] @ N[:k, k] - beta[:, k])
+    return X
+
+
+@lru_cache
 def join_distance(m: int) -> float:
     """Distance of exponents, times T0, below which a source of chain length `m` is not split off.
 
@@ -174,81 +268,7 @@ def join_distance(m: int) -> float:
     return distance
 
 
-def _spread(N: np.ndarray) -> tuple[float, float]:
-    """Smallest and largest magnitude of the eigenvalues."""
-    if len(N) == 1:
-        size = abs(N[0, 0])
-        return size, size
-    size = np.abs(np.linalg.eigvals(N) if np.tril(N, -1).any() else N.diagonal())
-    return float(size.min()), float(size.max())
-
-
-def _particular(delta: np.ndarray, N: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """Solution of ``delta X - X N = -beta`` with strictly upper triangular `N`."""
-    X = np.empty_like(beta)
-    inverse = 1.0 / delta if len(delta) == 1 else np.linalg.inv(delta)
-    for k in range(len(N)):
-        X[:, k] = inverse @ (X[:, :k] @ N[:k, k] - beta[:, k])
-    return X
-
-
-def _add_series(
-    terms: Terms,
-    centre: complex,
-    low: complex,
-    left: np.ndarray,
-    N: np.ndarray,
-    spread: float,
-    source: list[np.ndarray],
-    T0: float,
-    chain: int,
-) -> float:
-    """Power series of ``z' = N z`` (chain 0, start value `source[0]`) or of ``z' = N z + source`` from zero.
-
-    Returns the length over which it is exact.
-    """
-    reach = np.inf
-    degree = 2 * (len(N) + chain)
-    if spread > 0.0 and (len(N) > 1 or chain):
-        reach = 2.0 ** np.floor(np.log2(min(SERIES_RADIUS / spread, SERIES_SPAN * T0)))
-        degree = len(N) + chain
-        size = 1.0
-        while size > SERIES_LAST:
-            degree += 1
-            size *= spread * reach / (degree - len(N) - chain)
-    c, k = (source[0], 0) if chain == 0 else (np.zeros_like(source[0]), 0)
-    while k <= degree:
-        for i in range(len(N)):
-            if c[i].any():
-                terms.add_complex(centre, low, k, left[:, i], c[i])
-        c = N @ c + (source[k] if k < chain else 0.0)
-        k += 1
-        if k >= chain and not c.any():
-            return np.inf if spread == 0.0 or len(N) == 1 else reach
-    return reach
-
-
-def _limit(limits: list[tuple[float, set[Rate], bool]], reach: float, centre: complex, low: complex) -> None:
-    if np.isfinite(reach):
-        sign = 1.0 if centre.imag >= 0 else -1.0
-        rate = (centre.real, abs(centre.imag), sign * low.imag if centre.imag else 0.0)
-        limits.append((reach, {rate}, centre.real < 0))
-
-
-def _add_particular(terms: Terms, member: Member, X: np.ndarray, nx: int, ny: int) -> None:
-    """Quasi-steady response ``X xi`` of the physical states."""
-    power = np.eye(len(member.N))
-    left = np.zeros((ny, X.shape[1]), complex)
-    left[:nx] = X
-    for k in range(len(member.N)):
-        rows = np.pad(power @ member.Q, ((0, 0), (nx, 0)))
-        for i in range(len(member.N)):
-            if left[:, i].any() and rows[i].any():
-                terms.add_complex(member.centre, member.centre_low, k, left[:, i], rows[i])
-        power = power @ member.N
-
-
-def _pack(terms: Terms, limits: list[tuple[float, set[Rate], bool]], ny: int) -> Parts:
+def _pack(terms: Terms, limits: list[tuple[float, Rate]], ny: int) -> Parts:
     order = terms.order()
     nothing = [(np.zeros(ny), np.zeros(ny))]
     left: list[np.ndarray] = []
@@ -261,8 +281,8 @@ def _pack(terms: Terms, limits: list[tuple[float, set[Rate], bool]], ny: int) ->
             right.append(b)
     basis = Basis([(*rate, k) for rate, side, k in order if side == 0])
     limited = []
-    for reach, rates, decays in limits:
-        columns = np.array([j for j, (rate, _, _) in enumerate(order) if rate in rates])
-        limited.append((float(reach), columns, decays))
+    for reach, rate in limits:
+        columns = np.array([j for j, (other, _, _) in enumerate(order) if other == rate])
+        limited.append((reach, columns, rate[0] < 0))
     reach = min((r for r, _, _ in limited), default=np.inf)
     return Parts(basis, np.array(left).T.reshape(ny, -1), np.array(right).reshape(-1, ny), np.array(starts), reach, limited)

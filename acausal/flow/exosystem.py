@@ -15,8 +15,10 @@ class Member:
 
     Attributes
     ----------
-    P, Q : (q, m), (m, q) complex
-        Basis inside the exosystem and its dual. A sinusoid has two members, which are conjugate.
+    P : (q, m) complex
+        Basis inside the exosystem. A sinusoid has two members, which are conjugate.
+    Q : (m, ny) complex
+        Dual of the basis, acting on the whole state ``y = [x; xi]``.
     centre, centre_low : complex
         Exponent, as an unevaluated sum.
     N : (m, m)
@@ -43,8 +45,8 @@ class Block:
         return len(self.members) == 2
 
 
-def blocks(S: np.ndarray) -> list[Block]:
-    """Split an exosystem matrix into its diagonal blocks.
+def blocks(S: np.ndarray, nx: int) -> list[Block]:
+    """Split an exosystem matrix, which stands behind `nx` physical states, into its diagonal blocks.
 
     Raises
     ------
@@ -59,24 +61,24 @@ def blocks(S: np.ndarray) -> list[Block]:
         stop = start + 1
         while stop < q and (S[start:stop, stop:].any() or S[stop:, start:stop].any()):
             stop += 1
-        found.append(_block(np.arange(start, stop), S[start:stop, start:stop], q))
+        found.append(_block(np.arange(start, stop), S[start:stop, start:stop], (q, nx)))
         start = stop
     return found
 
 
-def _block(states: np.ndarray, S: np.ndarray, q: int) -> Block:
+def _block(states: np.ndarray, S: np.ndarray, sizes: tuple[int, int]) -> Block:
     m = len(S)
     if m == 1:
-        return Block(states, S, (_member(states, q, np.eye(1), np.eye(1), complex(S[0, 0]), 0j, np.zeros((1, 1))),))
+        return Block(states, S, (_member(states, sizes, np.eye(1), np.eye(1), complex(S[0, 0]), 0j, np.zeros((1, 1))),))
     if not np.tril(S).any():
-        return Block(states, S, (_member(states, q, np.eye(m), np.eye(m), 0j, 0j, S),))
+        return Block(states, S, (_member(states, sizes, np.eye(m), np.eye(m), 0j, 0j, S),))
     if m == 2 and not S.diagonal().any() and S[0, 1] * S[1, 0] < 0:
-        return Block(states, S, _sinusoid(states, S, q))
+        return Block(states, S, _sinusoid(states, S, sizes))
     msg = f"exosystem states {states.tolist()} form no constant, polynomial, sinusoid or exponential: {S.tolist()}"
     raise ValueError(msg)
 
 
-def _sinusoid(states: np.ndarray, S: np.ndarray, q: int) -> tuple[Member, ...]:
+def _sinusoid(states: np.ndarray, S: np.ndarray, sizes: tuple[int, int]) -> tuple[Member, ...]:
     b, c = S[0, 1], S[1, 0]
     square, square_low = two_product(np.array(-b), np.array(c))
     omega = np.sqrt(square)
@@ -86,16 +88,17 @@ def _sinusoid(states: np.ndarray, S: np.ndarray, q: int) -> tuple[Member, ...]:
     Q = np.array([[0.5, -0.5j * b / omega]])
     zero = np.zeros((1, 1))
     return (
-        _member(states, q, P, Q, complex(0.0, omega), complex(0.0, low), zero),
-        _member(states, q, P.conj(), Q.conj(), complex(0.0, -omega), complex(0.0, -low), zero),
+        _member(states, sizes, P, Q, complex(0.0, omega), complex(0.0, low), zero),
+        _member(states, sizes, P.conj(), Q.conj(), complex(0.0, -omega), complex(0.0, -low), zero),
     )
 
 
 def _member(
-    states: np.ndarray, q: int, P: np.ndarray, Q: np.ndarray, centre: complex, low: complex, N: np.ndarray
+    states: np.ndarray, sizes: tuple[int, int], P: np.ndarray, Q: np.ndarray, centre: complex, low: complex, N: np.ndarray
 ) -> Member:
+    q, nx = sizes
     wide = np.zeros((q, P.shape[1]), complex)
     wide[states] = P
-    tall = np.zeros((P.shape[1], q), complex)
-    tall[:, states] = Q
+    tall = np.zeros((P.shape[1], nx + q), complex)
+    tall[:, nx + states] = Q
     return Member(wide, tall, centre, low, N)

@@ -18,7 +18,7 @@ CONDITION = 1e3
 """Largest condition of a set of bases that is accepted."""
 CONVERGED = 1e-8
 """Size of a correction after which the next, quadratically smaller one is rounding."""
-SWEEPS = 12
+SWEEPS = 8
 """Damped balancing sweeps: the order of magnitude is enough."""
 TINY = 1e-300
 """Keeps an isolated state at its scale."""

@@ -17,6 +17,8 @@ import numpy as np
 
 SPLITTER = 134217729.0
 """2**27 + 1: halves a 53 bit mantissa."""
+BATCH = 2**17
+"""Elements of products formed together."""
 
 
 def split(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -44,15 +46,23 @@ class Accumulator:
     def add(self, a: np.ndarray, b: np.ndarray) -> None:
         """Add the elementwise product of two arrays that broadcast to the shape."""
         p, error = two_product(a, b)
-        total = self.high + p
-        z = total - self.high
-        self.low = self.low + (((self.high - (total - z)) + (p - z)) + error)
-        self.high = total
+        self._sum(p)
+        self.low += error
 
     def add_product(self, a: np.ndarray, b: np.ndarray) -> None:
         """Add the matrix product ``a @ b``."""
-        for j in range(a.shape[1]):
-            self.add(a[:, j : j + 1], b[j : j + 1])
+        step = max(1, BATCH // self.high.size)
+        for start in range(0, a.shape[1], step):
+            p, error = two_product(a.T[start : start + step, :, None], b[start : start + step, None, :])
+            for slab in p:
+                self._sum(slab)
+            self.low += error.sum(0)
+
+    def _sum(self, p: np.ndarray) -> None:
+        total = self.high + p
+        z = total - self.high
+        self.low += (self.high - (total - z)) + (p - z)
+        self.high = total
 
     @property
     def value(self) -> np.ndarray:

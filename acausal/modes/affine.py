@@ -109,10 +109,12 @@ class AffineModel:
 
     @property
     def n(self) -> int:
+        """Number of unknowns."""
         return len(self.names)
 
     @property
     def q(self) -> int:
+        """Number of exosystem states."""
         return len(self.S)
 
     def rows(self, mode: Mode) -> Rows:

@@ -41,7 +41,7 @@ def settle(system: Elimination, free: np.ndarray, forms: np.ndarray) -> np.ndarr
     if not len(free):
         return free
     seen = product(forms, system.null_directions(free)).T
-    system.append(seen @ forms, np.abs(seen) @ np.abs(forms))
+    system.append(seen @ forms, (np.abs(seen) @ np.abs(forms)) ** 2)
     system.reduce(free)
     return free[system.row[free] < 0]
 

@@ -1,31 +1,43 @@
 """Gauss-Jordan elimination that tells exact zeros from small numbers.
 
-Next to every value stands a magnitude: the sum of the absolute contributions it was computed
-from, in other words a first-order running error bound in units of the rounding unit (Wilkinson,
-"Error analysis revisited", 1986). A value below ``2**-44`` of its magnitude is the result of
-cancellation and becomes an exact zero; every other value counts as incidence however small it
-is. Rank decisions are therefore free of scale: a conductance of 1e-12 is not an open circuit.
+Next to every value stand the sum of its absolute contributions and the variance of its rounding
+error, in units of the squared rounding unit, with the errors of all contributions taken as
+independent (the probabilistic running error analysis of Higham and Mary, SIAM J. Sci. Comput. 41,
+2019). A value that is small against both is the result of cancellation and no incidence; every
+other value counts however small it is. Rank decisions are therefore free of scale: a conductance
+of 1e-12 is not an open circuit.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-CANCELLED = 2.0**-44
-"""Values below this fraction of their magnitude are zero."""
+_CANCELLED = 2.0**-46
+"""Values below this fraction of their propagated error unit are zero; errors measured reach 2**-50."""
 
-_DOMINANT = 0.1
+_SMALL = 2.0**-30
+"""No value above this fraction of its own contributions is zero: in long dense eliminations the
+error estimate grows exponentially, the errors do not."""
+
+_EXACT = 2.0**-50
+_DOMINANT = 0.5
 _UNRELIABLE = 2.0**-10
-
-
-def drop_cancelled(value: np.ndarray, magnitude: np.ndarray) -> np.ndarray:
-    """``value`` with the entries that are results of cancellation replaced by exact zeros."""
-    return np.where(np.abs(value) <= CANCELLED * magnitude, 0.0, value)
 
 
 def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Matrix product whose cancelled entries are exact zeros."""
-    return drop_cancelled(left @ right, np.abs(left) @ np.abs(right))
+    value = left @ right
+    value[np.abs(value) <= _CANCELLED * (np.abs(left) @ np.abs(right))] = 0.0
+    return value
+
+
+def _significant(value: np.ndarray, variance: np.ndarray, magnitude: np.ndarray) -> np.ndarray:
+    return (value * value > _CANCELLED**2 * variance) | (np.abs(value) > _SMALL * magnitude)
+
+
+def _size(value: np.ndarray, variance: np.ndarray, magnitude: np.ndarray) -> np.ndarray:
+    """What a value contributes to a magnitude: itself, or its error where it is nothing else."""
+    return np.where(_significant(value, variance, magnitude), np.abs(value), np.sqrt(variance))
 
 
 def column_weights(matrix: np.ndarray, sweeps: int = 3) -> np.ndarray:
@@ -54,17 +66,20 @@ class Elimination:
     rows : (m, N) array
     weight : (N,) array
         Typical magnitude of every column variable. A variable is solved from a row only if its
-        term there is within a factor 10 of the largest one, which bounds the growth.
+        term there is within a factor 2 of the largest one, which bounds the growth.
 
     Notes
     -----
     Shortest row first (Markowitz), pivots of exactly +-1 preferred. All other rows are reduced
     at once, so the pivot columns are unit columns at any time and rows can be added later.
+    Cancelled values are passed over in the search for pivots but not altered: their errors stay
+    correlated with those of other entries and may cancel later.
     """
 
     def __init__(self, rows: np.ndarray, weight: np.ndarray) -> None:
         self.value = np.array(rows, dtype=float)
         self.magnitude = np.abs(self.value)
+        self.variance = self.value**2
         self.weight = weight
         self.pivot = np.full(len(rows), -1)
         """Column solved from a row, -1 if none."""
@@ -73,93 +88,107 @@ class Elimination:
 
     def reduce(self, columns: np.ndarray) -> np.ndarray:
         """Solve for as many of ``columns`` as possible from rows without pivot; return the new pivot rows."""
-        count = np.count_nonzero(self.value[:, columns], axis=1)
         never = self.value.shape[1] + 1
-        count[(self.pivot >= 0) | (count == 0)] = never
+        count = np.full(len(self.value), never)
         new = []
+        changed = (self.pivot < 0).nonzero()[0]
         while len(count):
+            if len(changed):
+                at = (changed[:, None], columns)
+                left = _significant(self.value[at], self.variance[at], self.magnitude[at]).sum(axis=1)
+                left[left == 0] = never
+                count[changed] = left
             row = int(count.argmin())
             if count[row] == never:
                 break
-            touched = self._solve(row, self._dominant_column(row, columns))
             count[row] = never
-            active = touched[count[touched] != never]
-            if len(active):
-                left = (self.value[active[:, None], columns] != 0.0).sum(axis=1)
-                left[left == 0] = never
-                count[active] = left
+            touched = self._solve(row, self._dominant_column(row, columns))
+            changed = touched[self.pivot[touched] < 0]
             new.append(row)
         return np.array(new, dtype=int)
 
-    def append(self, rows: np.ndarray, magnitude: np.ndarray | None = None) -> None:
+    def append(self, rows: np.ndarray, variance: np.ndarray) -> None:
         """Add rows, reduced by all pivots found so far."""
-        size = np.abs(rows) if magnitude is None else magnitude
-        used = np.flatnonzero((self.row >= 0) & rows.any(axis=0))
+        used = ((self.row >= 0) & rows.any(axis=0)).nonzero()[0]
         pivots, factor = self.row[used], rows[:, used]
-        excess = size[:, used] - np.abs(factor)
+        square = factor * factor
+        doubt = np.maximum(variance[:, used] - square, 0.0)
+        size = _size(self.value[pivots], self.variance[pivots], self.magnitude[pivots])
+        magnitude = np.sqrt(variance) + np.sqrt(variance[:, used]) @ size
         value = rows - factor @ self.value[pivots]
-        size = size + np.abs(factor) @ self.magnitude[pivots] + excess @ np.abs(self.value[pivots])
-        value[:, used] = 0.0
-        dust = np.abs(value) <= CANCELLED * size
-        value[dust] = size[dust] = 0.0
+        variance = variance + square @ self.variance[pivots] + doubt @ self.value[pivots] ** 2
+        value[:, used] = variance[:, used] = 0.0
         self.value = np.vstack([self.value, value])
-        self.magnitude = np.vstack([self.magnitude, size])
+        self.magnitude = np.vstack([self.magnitude, magnitude])
+        self.variance = np.vstack([self.variance, variance])
         self.pivot = np.append(self.pivot, np.full(len(rows), -1))
+
+    def entries(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Block of the values, with exact zeros where they cancelled."""
+        at = (rows[:, None], columns)
+        value = self.value[at]
+        return np.where(_significant(value, self.variance[at], self.magnitude[at]), value, 0.0)
 
     def solution(self, solved: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Coefficients of ``given`` in the columns ``solved``; zero rows where a column has no pivot."""
         rows = self.row[solved]
-        found = 0.0 - self.value[rows[:, None], given]
+        found = 0.0 - self.entries(rows, given)
         found[rows < 0] = 0.0
         return found
 
     def null_directions(self, free: np.ndarray) -> np.ndarray:
         """Directions (N, len(free)) that change no row, one per column without pivot."""
         directions = np.zeros((len(self.row), len(free)))
-        solved = np.flatnonzero(self.row >= 0)
+        solved = (self.row >= 0).nonzero()[0]
         directions[solved] = self.solution(solved, free)
         directions[free, np.arange(len(free))] = 1.0
         return directions
 
     def _dominant_column(self, row: int, columns: np.ndarray) -> int:
-        values = np.abs(self.value[row, columns])
-        present = values.nonzero()[0]
+        values, variance = self.value[row, columns], self.variance[row, columns]
+        present = _significant(values, variance, self.magnitude[row, columns]).nonzero()[0]
         if len(present) == 1:
             return int(columns[present[0]])
-        candidates, values = columns[present], values[present]
+        candidates, values, variance = columns[present], np.abs(values[present]), variance[present]
         merit = values * self.weight[candidates]
         keep = merit >= _DOMINANT * merit.max()
         candidates, values = candidates[keep], values[keep]
-        unreliable = values < _UNRELIABLE * self.magnitude[row, candidates]
-        length = (self.value[:, candidates] != 0.0).sum(axis=0)
-        return int(candidates[np.lexsort((length, values != 1.0, unreliable))[0]])
+        unreliable = values * values < _UNRELIABLE**2 * variance[keep]
+        inexact = np.abs(values - 1.0) > _CANCELLED
+        at = (slice(None), candidates)
+        length = _significant(self.value[at], self.variance[at], self.magnitude[at]).sum(axis=0)
+        return int(candidates[np.lexsort((length, inexact, unreliable))[0]])
 
     def _solve(self, row: int, column: int) -> np.ndarray:
         """Solve ``column`` from ``row``; return the other rows that changed."""
         cells = self.value[row].nonzero()[0]
-        value, size = self.value[row, cells], self.magnitude[row, cells]
         pivot = self.value[row, column]
-        doubt = self.magnitude[row, column] / abs(pivot) - 1.0
-        value, size = value / pivot, size / abs(pivot)
+        square = pivot * pivot
+        doubt = max(self.variance[row, column] / square - 1.0, 0.0)
+        value, variance = self.value[row, cells] / pivot, self.variance[row, cells] / square
+        magnitude = self.magnitude[row, cells] / abs(pivot)
         if doubt > 0.0:
-            size += doubt * np.abs(value)
-        self.value[row, cells], self.magnitude[row, cells] = value, size
-        self.value[row, column] = self.magnitude[row, column] = 1.0
+            variance += doubt * value * value
+        self.value[row, cells], self.variance[row, cells], self.magnitude[row, cells] = value, variance, magnitude
+        self.value[row, column] = self.variance[row, column] = 1.0
         touched = self.value[:, column].nonzero()[0]
         touched = touched[touched != row]
         if len(touched):
-            self._substitute(touched, column, cells, value, size)
+            self._substitute(touched, column, cells, value, variance, _size(value, variance, magnitude))
         self.pivot[row], self.row[column] = column, row
         return touched
 
-    def _substitute(self, rows: np.ndarray, column: int, cells: np.ndarray, value: np.ndarray, size: np.ndarray) -> None:
-        at = (rows[:, None], cells)
-        factor = self.value[rows, column][:, None]
-        absolute = np.abs(factor)
-        excess = self.magnitude[rows, column][:, None] - absolute
-        new = self.value[at] - factor * value
-        bound = self.magnitude[at] + absolute * size + excess * np.abs(value)
-        dust = np.abs(new) <= CANCELLED * bound
-        new[dust] = bound[dust] = 0.0
-        self.value[at], self.magnitude[at] = new, bound
-        self.value[rows, column] = self.magnitude[rows, column] = 0.0
+    def _substitute(self, rows: np.ndarray, column: int, cells: np.ndarray, value: np.ndarray, variance: np.ndarray,
+                    size: np.ndarray) -> None:
+        at, left = (rows[:, None], cells), (rows[:, None], [column])
+        factor, spread = self.value[left], self.variance[left]
+        square = factor * factor
+        doubt = np.maximum(spread - square, 0.0)
+        old, change = self.value[at], factor * value
+        new = old - change
+        bound = self.variance[at] + square * variance + doubt * (value * value)
+        exact = np.abs(new) <= _EXACT * np.abs(change)
+        magnitude = self.magnitude[at] + _size(factor, spread, self.magnitude[left]) * size
+        new[exact] = bound[exact] = magnitude[exact] = 0.0
+        self.value[at], self.variance[at], self.magnitude[at] = new, bound, magnitude
+        self.value[left] = self.variance[left] = self.magnitude[left] = 0.0

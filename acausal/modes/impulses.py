@@ -47,7 +47,8 @@ def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.nda
     for order in range(1, max(data.index, 1) + 1):
         system, unknown, known = _chain(model, data, rows, order)
         system.reduce(unknown)
-        if not system.value[system.pivot < 0].any():
+        unsolved = (system.pivot < 0).nonzero()[0]
+        if not system.entries(unsolved, known).any():
             return _read_off(model, data, system, unknown, known)
     raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent))
 

@@ -6,6 +6,8 @@ All of this is symbolic or integer work, done once per model; numbers enter in `
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +20,9 @@ from .exosystem import Term, decompose
 from .observers import Observer, peel_observers
 from .presolve import Presolved, presolve
 from .template_forms import ElementForms, Relation, RowForm, TemplateForms, template_forms
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +96,61 @@ class ReducedModel:
     differentiated: np.ndarray
     inputs: tuple[tuple[str, int, int], ...]
     """(name, variable, known number) of the open inputs of the root."""
+
+    @cached_property
+    def relation_first(self) -> dict[int, dict[int, int]]:
+        """Per stamp and local relation the number of its first instance."""
+        table: dict[int, dict[int, int]] = {}
+        for r in self.relations:
+            local = self.forms[r.stamp].relation_at[id(r.relation.node)]
+            table.setdefault(r.stamp, {})[local] = r.first
+        return table
+
+    @cached_property
+    def W(self) -> csr_array:
+        """Variables (nv, ny) from the kept unknowns."""
+        return _sparse(self.presolved.W)
+
+    @cached_property
+    def W_core(self) -> csr_array:
+        """Variables (nv, n) from the core unknowns."""
+        return self.W[:, self.core]
+
+    @cached_property
+    def V_known(self) -> csr_array:
+        """Variables (nv, nk) from the known expressions, through the integer rows."""
+        return _sparse(self.presolved.V) @ self._known_of_row
+
+    @cached_property
+    def _known_of_row(self) -> csr_array:
+        from scipy.sparse import csr_array
+
+        rows = np.flatnonzero(self.row_known >= 0)
+        data = np.ones(len(rows))
+        return csr_array((data, (rows, self.row_known[rows])), shape=(len(self.row_known), self.nk))
+
+    @cached_property
+    def K_core(self) -> tuple[csr_array, csr_array]:
+        """Kept integer rows of the core: (over its unknowns, over the known expressions)."""
+        K, U = _sparse(self.presolved.K), _sparse(self.presolved.U) @ self._known_of_row
+        return K[self.core_rows][:, self.core], U[self.core_rows]
+
+    @cached_property
+    def contradictions(self) -> csr_array:
+        """Combinations of known expressions that must vanish, from redundant integer rows."""
+        return _sparse(self.presolved.R) @ self._known_of_row
+
+    @cached_property
+    def discrete_factors(self) -> bool:
+        """True when a factor of an equation depends on discretes or relations."""
+        return any(not self.forms[r.stamp].is_static(f) for r in self.rows for f in r.form.factors.values())
+
+
+def _sparse(rows: IntegerRows) -> csr_array:
+    from scipy.sparse import csr_array
+
+    return csr_array((rows.val.astype(float), rows.col, rows.ptr), shape=(len(rows.ptr) - 1, rows.n))
+
 
 
 class _Builder:

@@ -52,12 +52,13 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     free = columns.unknown[system.row[columns.unknown] < 0]
     directions = system.null_directions(free)[columns.unknown]
     redundant = np.flatnonzero(system.pivot < 0)
-    sources = system.value[redundant[:, None], columns.source]
+    sources = system.entries(redundant, columns.source)
     names = [""] * len(redundant)
-    if directions[columns.x].any() or sources.any():
+    uncertain = np.any(directions, axis=1)
+    if uncertain[columns.x].any() or sources.any():
         names = _culprits(model, mode, rows)
-    if directions[columns.x].any():
-        moving = columns.x[directions[columns.x].any(axis=1)]
+    if uncertain[columns.x].any():
+        moving = columns.x[uncertain[columns.x]]
         raise Inadmissible("singular", tuple(model.names[j] for j in moving) + tuple(names))
     admissible, admissible_names = _source_conditions(model, sources, names)
     _settle_free(model, mode, columns, system, free)
@@ -66,7 +67,7 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     constraints, dependent = _constraints(model, columns, system)
     return ModeData(
         mode=tuple(mode), states=flow.states, T=flow.T, Ay=flow.Ay, constraints=constraints,
-        admissible=admissible, admissible_names=admissible_names, undetermined=directions.any(axis=1),
+        admissible=admissible, admissible_names=admissible_names, undetermined=uncertain,
         index=rounds + (len(columns.x) < model.n), guards=guards, guard_element=owner, guard_target=target,
         Gy=product(guards, flow.extended()), tau=flow.time_constant(model.T0), dependent=dependent,
         maps=partial(impulse_maps, model),
@@ -104,8 +105,8 @@ def _differentiate(model: AffineModel, columns: _Columns, table: np.ndarray, row
     rounds = 0
     while len(new := system.reduce(columns.state)):
         rounds += 1
-        value, size = system.value[new], system.magnitude[new]
-        system.append(_derivative(columns, value, model.S), _derivative(columns, size, np.abs(model.S)))
+        value, variance = system.value[new], system.variance[new]
+        system.append(_derivative(columns, value, model.S), _derivative(columns, variance, model.S**2))
         system.reduce(columns.unknown)
     return system, rounds
 
@@ -128,7 +129,8 @@ def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[str]:
     names = [model.row_names[i] if i < len(model.row_names) else f"equation {i}" for i in range(len(model.base))]
     for element, branch in zip(model.elements, mode, strict=True):
         names += [element.path] * len(element.branches[branch].equations)
-    involved = system.value[system.pivot < 0, table.shape[1]:] != 0.0
+    labels = np.arange(table.shape[1], labelled.shape[1])
+    involved = system.entries((system.pivot < 0).nonzero()[0], labels) != 0.0
     return [", ".join(dict.fromkeys(names[i] for i in np.flatnonzero(row))) for row in involved]
 
 
@@ -201,8 +203,8 @@ def _constraints(model: AffineModel, columns: _Columns, system: Elimination) -> 
     solved = system.row[columns.state] >= 0
     rows = system.row[columns.state[solved]]
     constraints = np.zeros((len(rows), model.n + model.q))
-    constraints[:, columns.x] = system.value[rows[:, None], columns.state]
-    constraints[:, model.n:] = system.value[rows[:, None], columns.source]
+    constraints[:, columns.x] = system.entries(rows, columns.state)
+    constraints[:, model.n:] = system.entries(rows, columns.source)
     size = np.max(np.abs(constraints[:, : model.n]) * model.scale, axis=1, initial=0.0)
     return constraints / np.exp2(np.floor(np.log2(size)))[:, None], columns.x[solved]
 

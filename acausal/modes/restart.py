@@ -81,7 +81,7 @@ def _require_admissible(data: ModeData, xi: np.ndarray) -> None:
 
 def _reinitialised(model: AffineModel, data: ModeData, z_minus: np.ndarray, xi: np.ndarray,
                    reinits: Sequence[tuple[int, float]]) -> tuple[np.ndarray, bool]:
-    """Left limits shifted so that the restart gives the wanted values; did any of them move?
+    """Left limits shifted so that the restart gives the wanted values, and whether any of them moves.
 
     An impulse ``rho`` that enters where ``x'`` stands acts as a left limit ``x- + rho``.
     """

@@ -1,0 +1,1 @@
+"""Emit: expressions of a reduced model as compiled functions."""

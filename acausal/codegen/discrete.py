@@ -1,0 +1,361 @@
+"""One micro-step of the discrete part as a single function: sorted equations, whens, state machines.
+
+Reference for the synchronous reading of ``when``: semantics of the language, "Instants".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..errors import DuplicateWriterError, EventIterationError, Location
+from ..flattening.forms import has_time
+from ..flattening.template import Assignment, WhenChain
+from ..modeling.expressions import Expr
+from ..modeling.statements import Reinit, Terminate
+from ..modes.reduced_model import ReducedModel
+from .context import Arguments, Context, read_numbers
+from .lowering import Buffered
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A sampled condition: period and start are parameter expressions of an instance."""
+
+    stamp: int
+    instance: int
+    node: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A branch of a when: what fires with it."""
+
+    reinits: tuple[tuple[int, int], ...]
+    """(variable, position among the reinit values)."""
+    messages: tuple[str, ...]
+    place: Location
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteProgram:
+    """The function of one micro-step and what its arguments and results mean.
+
+    Arguments: parameters, discretes before, relations, variables, samples, memory of conditions,
+    (t, tolerance, initial, terminal). Results: discretes, memory, relations, times of the timed
+    relations, fired branches, reinit values, checks, controls of the elements, enabled guards.
+    """
+
+    update: Buffered
+    p: np.ndarray
+    x: np.ndarray
+    r: np.ndarray
+    timed: np.ndarray
+    samples: tuple[Sample, ...]
+    branches: tuple[Branch, ...]
+    checks: tuple[tuple[str, Location], ...]
+    guards: tuple[tuple[int, int, int], ...]
+    """(element, branch, guard) of the entries of the enabled guards."""
+    written: tuple[tuple[int, Location], ...]
+    memory: int
+
+    @property
+    def trivial(self) -> bool:
+        """Nothing discrete at all."""
+        return not (self.samples or self.branches or self.checks or len(self.r) or len(self.written))
+
+
+class _Update:
+    def __init__(self, model: ReducedModel) -> None:
+        self.model = model
+        self.flat = model.flat
+        self.arguments = Arguments(model)
+        self.context = Context(self.arguments)
+        for k in range(model.flat.nd):
+            self.arguments.symbol("d", k)
+        for k in range(model.nr):
+            self.arguments.symbol("r", k)
+        self.tolerance = ca.SX.sym("tolerance")
+        self.memory: list[tuple[Any, Any]] = []
+        self.fired: list[Any] = []
+        self.branches: list[Branch] = []
+        self.reinits: list[Any] = []
+        self.times: dict[int, Any] = {}
+
+    # -- order ---------------------------------------------------------------------------------------------------
+
+    def items(self) -> list[tuple[int, int, Any]]:
+        found = []
+        for k, s in enumerate(self.flat.stamps):
+            for i in range(len(s.vb)):
+                found += [(k, i, a) for a in s.template.assignments]
+                found += [(k, i, w) for w in s.template.whens]
+        return found
+
+    def targets(self, stamp: int, instance: int, item: Any) -> list[int]:
+        if isinstance(item, Assignment):
+            return [self.context.number(stamp, instance, item.target)[1]]
+        found = [a.target for _, actions in item.branches for a in actions if hasattr(a, "target") and not isinstance(a, Reinit)]
+        return list(dict.fromkeys(self.context.number(stamp, instance, t)[1] for t in found))
+
+    def expressions(self, item: Any) -> list[Expr]:
+        if isinstance(item, Assignment):
+            return [item.value]
+        return [
+            e
+            for conditions, actions in item.branches
+            for e in (*conditions, *(a.value for a in actions if hasattr(a, "value")))
+        ]
+
+    def writers(self, items: list[tuple[int, int, Any]]) -> dict[int, int]:
+        """Item that determines each discrete; two are an error."""
+        modes = {
+            int(s.db[i]) + (s.template.index("d", e.name) or 0): self.flat.location(k, i, e.origin)
+            for k, s in enumerate(self.flat.stamps)
+            for e in s.template.elements
+            for i in range(len(s.vb))
+        }
+        writer: dict[int, int] = {}
+        for n, (stamp, instance, item) in enumerate(items):
+            place = self.flat.location(stamp, instance, item.origin)
+            for d in self.targets(stamp, instance, item):
+                if d in writer or d in modes:
+                    other = modes.get(d) or self.flat.location(*items[writer[d]][:2], items[writer[d]][2].origin)
+                    raise DuplicateWriterError(
+                        f"`{self.flat.discrete(d)}` is determined by two statements",
+                        where=(other, place),
+                        hint="one Eq, one when chain (with elsewhen), one transitions or one mode statement per discrete",
+                    )
+                writer[d] = n
+        return writer
+
+    def sorted(self, items: list[tuple[int, int, Any]]) -> list[int]:
+        """Order of evaluation: an item after those that determine what it reads now."""
+        writer = self.writers(items)
+        needs: list[list[int]] = []
+        for n, (stamp, instance, item) in enumerate(items):
+            reads: dict[int, None] = {}
+            for e in self.expressions(item):
+                for kind, k in read_numbers(self.context, stamp, instance, e):
+                    for d in self._discretes(kind, k):
+                        if d in writer:
+                            reads.setdefault(writer[d])
+            own = isinstance(item, WhenChain) and n in reads
+            if own:
+                del reads[n]
+            needs.append(list(reads))
+        return self._kahn(items, needs)
+
+    def _discretes(self, kind: str, k: int) -> list[int]:
+        if kind == "d":
+            return [k]
+        return [d for _, d in self.signal_reads(k)] if kind == "v" else []
+
+    def _kahn(self, items: list[tuple[int, int, Any]], needs: list[list[int]]) -> list[int]:
+        order: list[int] = []
+        done = [False] * len(items)
+        waiting = list(range(len(items)))
+        while waiting:
+            ready = [n for n in waiting if all(done[m] for m in needs[n])]
+            if not ready:
+                places = tuple(self.flat.location(items[n][0], items[n][1], items[n][2].origin) for n in waiting[:6])
+                names = [self.flat.discrete(d) for n in waiting[:6] for d in self.targets(*items[n])]
+                raise EventIterationError(
+                    f"the discrete variables `{'`, `'.join(names)}` determine each other",
+                    where=places,
+                    hint="read one of them with pre(...)",
+                )
+            for n in ready:
+                done[n] = True
+            order += ready
+            waiting = [n for n in waiting if not done[n]]
+        return order
+
+    # -- signals that a discrete alone determines ----------------------------------------------------------------
+
+    def signal_knowns(self, x: int) -> list[tuple[float, int, int, Expr]] | None:
+        """(factor, stamp, instance, expression) that add up to a variable without unknowns, time and relations."""
+        W, V = self.model.W, self.model.V_known
+        if W.indptr[x + 1] != W.indptr[x]:
+            return None
+        found = []
+        for e in range(V.indptr[x], V.indptr[x + 1]):
+            number = int(V.indices[e])
+            known = next((k for k in self.model.knowns if k.first <= number < k.first + k.count), None)
+            if known is None or has_time(known.expr) or self._reads_relations(known.stamp, known.expr):
+                return None
+            found.append((float(V.data[e]), known.stamp, number - known.first, known.expr))
+        return found
+
+    def _reads_relations(self, stamp: int, expr: Expr) -> bool:
+        from ..modeling.expressions import walk
+
+        return any(id(n) in self.model.forms[stamp].relation_at for n in walk(expr))
+
+    def signal_reads(self, x: int) -> list[tuple[str, int]]:
+        knowns = self.signal_knowns(x)
+        reads = [r for _, s, i, e in knowns or [] for r in read_numbers(self.context, s, i, e)]
+        return [(kind, k) for kind, k in reads if kind == "d"]
+
+    def lower(self, stamp: int, instance: int, expr: Expr) -> Any:
+        for kind, k in list(read_numbers(self.context, stamp, instance, expr)):
+            if kind == "v":
+                knowns = self.signal_knowns(k)
+                if knowns is not None:
+                    self.context.signals[k] = sum(f * self.context.lower(s, i, e) for f, s, i, e in knowns)
+            elif kind == "t" and k not in self.context.timed:
+                self._timed_relation(k)
+        return self.context.lower(stamp, instance, expr)
+
+    def _timed_relation(self, number: int) -> None:
+        """Value after time t of a relation that is affine in time, and the time at which it changes."""
+        rows = next(r for r in self.model.relations if r.first <= number < r.first + len(self.flat.stamps[r.stamp].vb))
+        a = self.arguments
+        g = self.lower(rows.stamp, number - rows.first, rows.relation.difference)
+        slope = ca.jacobian(g, a.t)
+        at = -ca.substitute(g, a.t, ca.SX(0)) / slope
+        moving = ca.ne(slope, 0)
+        reached = a.t + self.tolerance >= at
+        positive = ca.if_else(moving, ca.if_else(reached, slope > 0, slope < 0), g > 0)
+        negative = ca.if_else(moving, ca.if_else(reached, slope < 0, slope > 0), g < 0)
+        values = {
+            "<": negative, "<=": ca.logic_not(positive), ">": positive, ">=": ca.logic_not(negative),
+            "==": ca.logic_and(ca.logic_not(positive), ca.logic_not(negative)), "!=": ca.logic_or(positive, negative),
+        }  # fmt: skip
+        self.context.timed[number] = values[rows.relation.node.op]
+        self.times[number] = ca.if_else(moving, at, np.inf)
+
+    # -- the function --------------------------------------------------------------------------------------------
+
+    def item(self, stamp: int, instance: int, item: Any) -> None:
+        if isinstance(item, Assignment):
+            target = self.context.number(stamp, instance, item.target)[1]
+            self.context.new[target] = self.lower(stamp, instance, item.value)
+            return
+        targets = self.targets(stamp, instance, item)
+        result = {d: self.arguments.symbol("d", d) for d in targets}
+        free = ca.SX(1)
+        for conditions, actions in item.branches:
+            fires = self._fires(stamp, instance, conditions, item.edge)
+            now = ca.logic_and(free, fires)
+            free = ca.logic_and(free, ca.logic_not(fires))
+            self._actions(stamp, instance, item, actions, now, result)
+        self.context.new.update(result)
+
+    def _fires(self, stamp: int, instance: int, conditions: tuple[Expr, ...], edge: bool) -> Any:
+        any_ = ca.SX(0)
+        for c in conditions:
+            value = self.lower(stamp, instance, c)
+            if edge:
+                before = ca.SX.sym(f"w{len(self.memory)}")
+                self.memory.append((before, value))
+                value = ca.logic_and(value, ca.logic_not(before))
+            any_ = ca.logic_or(any_, value)
+        return any_
+
+    def _actions(self, stamp: int, instance: int, item: WhenChain, actions: Any, now: Any, result: dict[int, Any]) -> None:
+        reinits, messages = [], []
+        for action in actions:
+            if isinstance(action, Terminate):
+                messages.append(action.message)
+                continue
+            value = self.lower(stamp, instance, action.value)
+            _, k = self.context.number(stamp, instance, action.target)
+            if isinstance(action, Reinit):
+                reinits.append((k, len(self.reinits)))
+                self.reinits.append(value)
+            else:
+                result[k] = ca.if_else(now, value, result[k])
+        place = self.flat.location(stamp, instance, item.origin)
+        self.branches.append(Branch(tuple(reinits), tuple(messages), place))
+        self.fired.append(now)
+
+    def checks(self) -> tuple[list[Any], list[tuple[str, Location]]]:
+        values, labels = [], []
+        for k, s in enumerate(self.flat.stamps):
+            for c in s.template.checks:
+                for i in range(len(s.vb)):
+                    values.append(self.lower(k, i, c.condition))
+                    labels.append((c.message, self.flat.location(k, i, c.origin)))
+        return values, labels
+
+    def controls(self) -> tuple[list[Any], list[tuple[int, int, int]], list[Any]]:
+        """Per element the value of its control or enabling condition; enabled flags of guards."""
+        values, guards, flags = [], [], []
+        for rows in self.model.elements:
+            table = rows.forms.statement.table
+            for i in range(len(self.flat.stamps[rows.stamp].vb)):
+                number = len(values)
+                values.append(self._control(rows, table, i))
+                for b, branch in enumerate(table.branches):
+                    for g, leave in enumerate(branch.guards):
+                        if leave.enabled is not None:
+                            guards.append((number, b, g))
+                            flags.append(self.lower(rows.stamp, i, leave.enabled))
+        return values, guards, flags
+
+    def _control(self, rows: Any, table: Any, i: int) -> Any:
+        if table.control is not None:
+            return ca.SX(1) if rows.forms.continuous else self.lower(rows.stamp, i, table.control)
+        value = ca.SX(1) if table.enabled is None else self.lower(rows.stamp, i, table.enabled)
+        if table.breakaway is not None and not self.model.forms[rows.stamp].reads(table.breakaway, "v"):
+            capacity = self.lower(rows.stamp, i, table.breakaway)
+            value = ca.logic_and(value, ca.ne(capacity, 0))
+        elif table.breakaway is not None and has_time(table.breakaway):
+            capacity = self.lower(rows.stamp, i, table.breakaway)
+            moving = ca.logic_or(ca.ne(capacity, 0), ca.ne(ca.jacobian(capacity, self.arguments.t), 0))
+            value = ca.logic_and(value, moving)
+        return value
+
+
+def discrete_program(model: ReducedModel) -> DiscreteProgram:
+    """Build the function of one micro-step.
+
+    Raises
+    ------
+    DuplicateWriterError
+        If two statements determine one discrete variable.
+    EventIterationError
+        If discrete variables determine each other without ``pre``.
+    """
+    u = _Update(model)
+    items = u.items()
+    for n in u.sorted(items):
+        u.item(*items[n])
+    for rows in model.relations:
+        if rows.relation.timed:
+            for i in range(len(model.flat.stamps[rows.stamp].vb)):
+                if rows.first + i not in u.context.timed:
+                    u._timed_relation(rows.first + i)
+    controls, guards, flags = u.controls()
+    checks, labels = u.checks()
+    a, c = u.arguments, u.context
+    timed = sorted(u.times)
+    outputs = [
+        [c.discrete(k) for k in range(model.flat.nd)],
+        [value for _, value in u.memory],
+        [c.timed[k] if k in c.timed else a.symbol("r", k) for k in range(model.nr)],
+        [u.times[k] for k in timed],
+        u.fired,
+        u.reinits,
+        checks,
+        controls,
+        flags,
+    ]
+    results = [ca.vertcat(*o) if o else ca.SX.zeros(0) for o in outputs]
+    samples = ca.vertcat(*a.samples.values()) if a.samples else ca.SX.zeros(0)
+    memory = ca.vertcat(*(m for m, _ in u.memory)) if u.memory else ca.SX.zeros(0)
+    clock = ca.vertcat(a.t, u.tolerance, a.initial, a.terminal)
+    arguments = [a.vector("p"), a.vector("d"), a.vector("r"), a.vector("x"), samples, memory, clock]
+    update = ca.Function("update", arguments, results)
+    written = tuple(
+        (d, model.flat.location(s, i, item.origin)) for s, i, item in items for d in u.targets(s, i, item)
+    )
+    return DiscreteProgram(
+        Buffered(update), np.array(a.numbers("p"), np.int64), np.array(a.numbers("x"), np.int64),
+        np.array([k for k in range(model.nr) if k not in u.times], np.int64), np.array(timed, np.int64),
+        tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), tuple(labels), tuple(guards), written, len(u.memory),
+    )  # fmt: skip

@@ -1,0 +1,89 @@
+"""Expressions of one instance as CasADi SX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+
+from ..modeling.expressions import ARITHMETIC, Expr, Symbol
+
+_SX: dict[str, Any] = {
+    **ARITHMETIC,
+    "sin": ca.sin, "cos": ca.cos, "tan": ca.tan, "asin": ca.asin, "acos": ca.acos, "atan": ca.atan, "atan2": ca.atan2,
+    "sinh": ca.sinh, "cosh": ca.cosh, "tanh": ca.tanh, "exp": ca.exp, "log": ca.log, "sqrt": ca.sqrt, "abs": ca.fabs,
+    "sign": ca.sign, "floor": ca.floor, "min": ca.fmin, "max": ca.fmax, "mod": lambda x, y: x - y * ca.floor(x / y),
+    "<": ca.lt, "<=": ca.le, ">": ca.gt, ">=": ca.ge, "==": ca.eq, "!=": ca.ne,
+    "and": ca.logic_and, "or": ca.logic_or, "not": ca.logic_not, "xor": ca.ne,
+    "if_else": ca.if_else, "no_event": lambda x: x,
+}  # fmt: skip
+
+
+def lower(expr: Expr, leaf: Callable[[Expr], Any], special: Callable[[Expr], Any]) -> Any:
+    """Return the SX of an expression.
+
+    Parameters
+    ----------
+    leaf : callable
+        SX of a symbol, of time and of conditions without arguments.
+    special : callable
+        SX of a node that does not follow from its arguments (frozen relations, ``pre``, ``sample``, ...), else None.
+    """
+
+    def at_leaf(node: Expr) -> Any:
+        if node.op in ("const", "true"):
+            return ca.SX(float(node.data))
+        return leaf(node)
+
+    value: dict[int, Any] = {}
+    stack = [(expr, False)]
+    while stack:
+        node, done = stack.pop()
+        if id(node) in value:
+            continue
+        if not node.args or isinstance(node, Symbol):
+            value[id(node)] = at_leaf(node)
+        elif done:
+            value[id(node)] = _SX[node.op](*(value[id(a)] for a in node.args))
+        else:
+            made = special(node)
+            if made is not None:
+                value[id(node)] = made
+            else:
+                stack.append((node, True))
+                stack.extend((a, False) for a in reversed(node.args))
+    return value[id(expr)]
+
+
+class Buffered:
+    """A CasADi function called through its buffer: no conversion of arguments.
+
+    ``inputs`` and ``outputs`` are arrays that the caller fills and reads.
+    """
+
+    def __init__(self, f: ca.Function) -> None:
+        self.function = f
+        self._bind()
+
+    def _bind(self) -> None:
+        import numpy as np
+
+        f = self.function
+        self.inputs = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
+        self.outputs = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
+        self._buffer, self._run = f.buffer()
+        for k, a in enumerate(self.inputs):
+            self._buffer.set_arg(k, memoryview(a))
+        for k, a in enumerate(self.outputs):
+            self._buffer.set_res(k, memoryview(a))
+
+    def __call__(self) -> None:
+        self._run()
+
+    def __getstate__(self) -> Any:
+        return self.function
+
+    def __setstate__(self, state: Any) -> None:
+        self.function = state
+        self._bind()

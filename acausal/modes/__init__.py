@@ -1,0 +1,1 @@
+"""Reduce: presolve, affine core, analysis of one mode, restart."""

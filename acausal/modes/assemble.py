@@ -1,0 +1,178 @@
+"""The affine switched model of a core: elements with their branch tables, names and scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, walk
+from ..modeling.fields import Variable
+from .affine import AffineModel, Branch, Element, Kind, Rows
+from .core import CoreMatrices, Values, evaluate, model_relation
+from .reduced_model import ElementRows, ReducedModel
+from .scales import propagate_scales
+
+_KINDS = {"complementarity": Kind.COMPLEMENTARITY, "friction": Kind.FRICTION, "impact": Kind.IMPACT, "modes": Kind.MODES}
+
+
+def assemble(
+    model: ReducedModel, core: CoreMatrices, values: Values, magnitudes: np.ndarray, xi_scale: np.ndarray, T0: float
+) -> AffineModel:
+    """Return the affine model.
+
+    Parameters
+    ----------
+    magnitudes : (nv,) array
+        Magnitudes of all variables known from nominals and start values, 0 elsewhere.
+    xi_scale : (q,) array
+    T0 : float
+        Time unit.
+    """
+    flat, n = model.flat, len(model.core)
+    ids = model.presolved.y[model.core]
+    names = tuple(flat.variable(int(k)) for k in ids)
+    flow = flow_columns(model)
+    elements = tuple(
+        _element(model, core, values, rows, i, flow) for rows in model.elements for i in range(len(flat.stamps[rows.stamp].vb))
+    )
+    every = [core.base, *(b.equations for e in elements for b in e.branches)]
+    stacked = Rows(*(np.concatenate([getattr(r, a) for r in every]) for a in "EAB"))
+    known = _core_magnitudes(model, magnitudes)
+    scale = propagate_scales(stacked, known, xi_scale, T0, unit_labels(model))
+    differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
+    return AffineModel(names, differentiated, core.base, elements, core.exosystem.S, scale, xi_scale, T0, row_names(model))
+
+
+def _core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:
+    """Largest magnitude among the aliases of every core unknown."""
+    W = model.W_core
+    single = np.diff(W.indptr) == 1
+    row = np.flatnonzero(single)
+    known = np.zeros(W.shape[1])
+    np.maximum.at(known, W.indices[W.indptr[row]], magnitudes[row])
+    return known
+
+
+def flow_columns(model: ReducedModel) -> np.ndarray:
+    """Mask over the core unknowns: an alias of it is a flow."""
+    W, flat = model.W_core, model.flat
+    flow = np.zeros(W.shape[1], bool)
+    for f, at in flat.variable_fields():
+        if isinstance(f, Variable) and f.flow:
+            single = at[np.diff(W.indptr)[at] == 1]
+            flow[W.indices[W.indptr[single]]] = True
+    return flow
+
+
+def unit_labels(model: ReducedModel) -> np.ndarray:
+    """Number of the unit of every core unknown."""
+    labels: dict[str, int] = {}
+    of = np.zeros(model.flat.nv, np.int64)
+    for f, at in model.flat.variable_fields():
+        of[at] = labels.setdefault(f.unit, len(labels))
+    return of[model.presolved.y[model.core]]
+
+
+def row_names(model: ReducedModel) -> tuple[str, ...]:
+    """Text and place of every core equation."""
+    names = []
+    for rows, instances, text in zip(model.base, model.base_instances, model.base_texts, strict=True):
+        for i in instances.tolist():
+            names.append(f"{text.statement.text} at {model.flat.location(rows.stamp, i, text.statement.origin)}")
+    for r in model.presolved.kept_row_origin[model.core_rows].tolist():
+        names.append(integer_row_name(model, r))
+    return tuple(names)
+
+
+def integer_row_name(model: ReducedModel, row: int) -> str:
+    """Text and place of an integer row."""
+    flat = model.flat
+    if row >= len(flat.row_stamp):
+        return "an input"
+    s, local = int(flat.row_stamp[row]), int(flat.row_local[row])
+    text = flat.stamps[s].template.row_texts.get(local, "a connection")
+    return f"{text} at {flat.row_location(row)}"
+
+
+def _slice(rows: Rows, at: list[int]) -> Rows:
+    return Rows(rows.E[at], rows.A[at], rows.B[at])
+
+
+def _element(
+    model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int, flow: np.ndarray
+) -> Element:
+    table, statement = rows.forms.statement.table, rows.forms.statement
+    branches, blocked = [], []
+    for made, (equations, guards, others) in zip(table.branches, rows.branches, strict=True):
+        eq = _slice(core.forms, [k + i for k in equations])
+        cuts = tuple(bool((a != 0).any() and flow[a != 0].all() and not (e != 0).any()) for a, e in zip(eq.A, eq.E, strict=True))
+        targets = tuple(g.target for g in made.guards)
+        branches.append(Branch(made.name, eq, _slice(core.forms, [k + i for k in guards]), targets, cuts))
+        blocked.append(_slice(core.forms, [k + i for k in others]))
+    path = model.flat.path(rows.stamp, i)
+    kind = _KINDS.get(table.kind, Kind.CONDITION if rows.forms.continuous else Kind.CONTROLLED)
+    extra: dict[str, Any] = {}
+    if kind is Kind.CONDITION:
+        extra = _selection(model, core, values, rows, i)
+    one = np.array([i])
+    if table.restitution is not None:
+        extra["restitution"] = float(evaluate(model, rows.stamp, table.restitution, values, one)[0])
+    if table.rest_speed is not None:
+        extra["rest_speed"] = float(evaluate(model, rows.stamp, table.rest_speed, values, one)[0])
+    if table.impulse is not None:
+        extra["impulse_allowed"] = table.impulse == "allow"
+    name = f"{path}.{statement.name}" if path else statement.name
+    return Element(name, kind, tuple(branches), tuple(blocked), table.curve, table.monotone, **extra)
+
+
+def truth(op: str, sign: int) -> bool:
+    """Value of the relation ``a op b`` from the sign of a - b."""
+    return {"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0, "==": sign == 0, "!=": sign != 0}[op]
+
+
+def _selection(model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int) -> dict[str, Any]:
+    """Relations of the condition of an ``If`` and the branch that their signs select."""
+    forms, control = model.forms[rows.stamp], rows.forms.statement.table.control
+    assert control is not None
+    local = [forms.relation_at[id(n)] for n in walk(control) if id(n) in forms.relation_at]
+    state = [k for k in local if not forms.relations[k].timed]
+    first = {k: r.row for k in state for r in model.relations if r.stamp == rows.stamp and r.relation is forms.relations[k]}
+    numbers = [model_relation(model, rows.stamp, k) + i for k in state]
+    operators = [forms.relations[k].node.op for k in state]
+
+    def select(signs: np.ndarray) -> int:
+        trial = Values(values.P, values.D, values.R.copy())
+        for number, op, sign in zip(numbers, operators, signs, strict=True):
+            trial.R[number] = float(truth(op, int(sign)))
+        return 0 if evaluate(model, rows.stamp, control, trial, np.array([i]))[0] else 1
+
+    return {"relations": _slice(core.forms, [first[k] + i for k in state]), "select": select}
+
+
+_MAGNITUDE: dict[str, Any] = {
+    "+": np.add, "-": np.add, "*": np.multiply, "neg": lambda a: a, "min": np.maximum, "max": np.maximum,
+    "if_else": lambda c, a, b: np.maximum(a, b), "/": lambda a, b: np.divide(a, b, out=np.zeros_like(a + b), where=b > 0),
+}  # fmt: skip
+
+
+def magnitude(model: ReducedModel, stamp: int, expr: Expr, values: Values, span: float) -> np.ndarray:
+    """Bound of a known expression over the run: sums of magnitudes, choices at their larger side."""
+    forms, s = model.forms[stamp], model.flat.stamps[stamp]
+    ones = np.ones(len(s.vb))
+
+    def leaf(node: Expr) -> np.ndarray:
+        if isinstance(node, Symbol) or node.op in ("const", "true"):
+            return np.abs(evaluate(model, stamp, node, values))
+        return ones * span if node.op == "time" else ones
+
+    def apply(node: Expr, args: list[Any]) -> Any:
+        if node.op in RELATIONS or node.op in ("sin", "cos", "exp", "tanh"):
+            return ones
+        if node.op in _MAGNITUDE:
+            return _MAGNITUDE[node.op](*args)
+        if forms.is_static(node):
+            return np.abs(evaluate(model, stamp, node, values))
+        return args[0]
+
+    return fold(expr, leaf, apply)

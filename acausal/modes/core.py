@@ -1,0 +1,199 @@
+"""Numbers in place: the affine core of a reduced model for one set of parameters and discrete values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import NonFiniteError
+from ..flattening.flat_model import VECTOR, kind_of
+from ..flattening.trace import locate_symbol
+from ..modeling.expressions import Expr, Symbol, fold
+from .affine import Rows
+from .exosystem import PIECE_DEGREE, Term
+from .reduced_model import FormRows, ReducedModel
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Numbers that expressions may read: parameters, discretes, relations."""
+
+    P: np.ndarray
+    D: np.ndarray
+    R: np.ndarray
+
+
+def evaluate(model: ReducedModel, stamp: int, expr: Expr, values: Values, instances: np.ndarray | None = None) -> np.ndarray:
+    """Evaluate an expression without continuous variables for all, or some, instances of a stamp."""
+    forms, s = model.forms[stamp], model.flat.stamps[stamp]
+    at = np.arange(len(s.vb)) if instances is None else instances
+
+    def relation(node: Expr) -> np.ndarray | None:
+        k = forms.relation_at.get(id(node))
+        return None if k is None else values.R[model_relation(model, stamp, k) + at] != 0.0
+
+    def leaf(node: Expr) -> Any:
+        if isinstance(node, Symbol):
+            kind = kind_of(node)
+            if kind == "v":
+                return 0.0  # only inside a relation, whose frozen value replaces it
+            k = locate_symbol(s.template, kind, node)
+            return values.P[s.pb[at] + k] if kind == "p" else values.D[s.db[at] + k]
+        return 0.0 if node.data is None else node.data
+
+    def apply(node: Expr, args: list[Any]) -> Any:
+        if node.op == "pre":
+            return args[0]
+        frozen = relation(node)
+        return VECTOR[node.op](*args) if frozen is None else frozen
+
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(np.asarray(fold(expr, leaf, apply), float), at.shape)
+
+
+def model_relation(model: ReducedModel, stamp: int, local: int) -> int:
+    """Return the number of the first instance of a relation of a stamp."""
+    return model.relation_first[stamp][local]
+
+
+@dataclass(frozen=True, eq=False)
+class Exosystem:
+    """All time-dependent known expressions as states xi, xi' = S xi; xi[0] = 1 carries the static ones."""
+
+    S: np.ndarray
+    K: csr_array
+    """Known values (nk, q) from the states."""
+    blocks: tuple[tuple[int, int, int, Term | None], ...]
+    """(first state, known number, count of instances, term): chains of ``term.states`` states per instance."""
+    static: np.ndarray
+    """Values of the static known expressions (nk,), zero elsewhere."""
+
+
+def build_exosystem(model: ReducedModel, values: Values, input_degrees: tuple[int, ...], piece_time: float) -> Exosystem:
+    """Number the exosystem states and set up their generator.
+
+    ``input_degrees``: per open input the degree of the polynomial pieces it is fed with.
+    ``piece_time``: time unit of the chains of general functions, so that their entries stay comparable.
+    """
+    from scipy.sparse import csr_array
+
+    static = np.zeros(model.nk)
+    blocks: list[tuple[int, int, int, Term | None]] = []
+    entries: list[tuple[int, int]] = []
+    parts: list[tuple[int, np.ndarray]] = []
+    q = 1
+    for known in model.knowns:
+        at = np.arange(known.first, known.first + known.count)
+        if known.static:
+            static[at] = evaluate(model, known.stamp, known.expr, values)
+            continue
+        for term in known.terms:
+            n = term.states
+            blocks.append((q, known.first, known.count, term))
+            rates = np.zeros(known.count) if term.rate is None else evaluate(model, known.stamp, term.rate, values)
+            for i in range(known.count):
+                parts.append((q, _generator(term.kind, n, float(rates[i]), piece_time)))
+                entries.append((known.first + i, q))
+                q += n
+    for (_, _, known_number), degree in zip(model.inputs, input_degrees, strict=True):
+        blocks.append((q, known_number, 1, None))
+        parts.append((q, _generator("pieces" if degree > 1 else "polynomial", degree + 1, 0.0, piece_time)))
+        entries.append((known_number, q))
+        q += degree + 1
+    S = np.zeros((q, q))
+    for first, block in parts:
+        S[first : first + len(block), first : first + len(block)] = block
+    some = np.flatnonzero(static)
+    row = np.array([e[0] for e in entries] + some.tolist(), np.int64)
+    col = np.array([e[1] for e in entries] + [0] * len(some), np.int64)
+    data = np.concatenate([np.ones(len(entries)), static[some]])
+    return Exosystem(S, csr_array((data, (row, col)), shape=(model.nk, q)), tuple(blocks), static)
+
+
+def _generator(kind: str, n: int, rate: float, unit: float) -> np.ndarray:
+    if kind == "sinusoid":
+        return np.array([[0.0, 1.0], [-(rate**2), 0.0]])
+    if kind == "exponential":
+        return np.array([[rate]])
+    return np.diag(np.full(n - 1, 1.0 / unit if n > PIECE_DEGREE else 1.0), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class CoreMatrices:
+    """All form rows and the core equations over the core unknowns.
+
+    ``forms``: every affine form of the model; ``base``: the equations of the core.
+    """
+
+    forms: Rows
+    base: Rows
+    exosystem: Exosystem
+
+
+def core_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -> CoreMatrices:
+    """Evaluate all factors and gather them over the core unknowns.
+
+    Raises
+    ------
+    NonFiniteError
+        When a coefficient is infinite or not a number.
+    """
+    E, A, known = _form_matrices(model, values)
+    W = model.W_core
+    Vr = model.V_known
+    E_z, A_z = (E @ W).toarray(), (A @ W).toarray()
+    B = ((known + A @ Vr) @ exosystem.K).toarray()
+    forms = Rows(E_z, A_z, B)
+    select = np.concatenate([r.first + i for r, i in zip(model.base, model.base_instances, strict=True)] or [np.zeros(0, np.int64)])
+    K, U = model.K_core
+    kept_B = (U @ exosystem.K).toarray()
+    base = Rows(
+        np.concatenate([E_z[select], np.zeros(K.shape)]),
+        np.concatenate([A_z[select], K.toarray()]),
+        np.concatenate([B[select], kept_B]),
+    )
+    return CoreMatrices(forms, base, exosystem)
+
+
+def _form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
+    from scipy.sparse import csr_array
+
+    triplets: dict[bool, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {True: [], False: []}
+    known: list[tuple[np.ndarray, np.ndarray]] = []
+    for r in model.rows:
+        s = model.flat.stamps[r.stamp]
+        at = r.first + np.arange(len(s.vb))
+        for (k, derivative), factor in r.form.factors.items():
+            value = evaluate(model, r.stamp, factor, values)
+            if not np.isfinite(value).all():
+                raise _not_finite(model, r, k, value)
+            triplets[derivative].append((at, s.vb + k, value))
+        if r.known >= 0:
+            known.append((at, r.known + np.arange(len(s.vb))))
+
+    def matrix(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Any:
+        row, col, val = (np.concatenate([p[k] for p in parts] or [np.zeros(0)]) for k in range(3))
+        m = csr_array((val, (row.astype(np.int64), col.astype(np.int64))), shape=(model.n_rows, model.flat.nv))
+        m.sum_duplicates()
+        return m
+
+    row = np.concatenate([k[0] for k in known] or [np.zeros(0, np.int64)])
+    col = np.concatenate([k[1] for k in known] or [np.zeros(0, np.int64)])
+    K = csr_array((np.ones(len(row)), (row, col)), shape=(model.n_rows, model.nk))
+    return matrix(triplets[True]), matrix(triplets[False]), K
+
+
+def _not_finite(model: ReducedModel, r: FormRows, k: int, value: np.ndarray) -> NonFiniteError:
+    i = int(np.flatnonzero(~np.isfinite(value))[0])
+    name = model.flat.variable(int(model.flat.stamps[r.stamp].vb[i]) + k)
+    path = model.flat.path(r.stamp, i) or model.flat.label
+    return NonFiniteError(
+        f"the factor of `{name}` in an equation of `{path}` is {value[i]}",
+        hint="a parameter that may be zero must not stand in a denominator",
+    )
+

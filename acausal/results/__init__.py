@@ -1,0 +1,1 @@
+"""Record: segments, signals, tables, plots."""

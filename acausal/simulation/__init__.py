@@ -1,0 +1,1 @@
+"""Run: programs, instants, the choice of modes, the loop."""

@@ -1,0 +1,313 @@
+"""One instant: micro-steps of relations, discrete equations, mode choice and restart until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ChatteringError, EventIterationError, Location, NonFiniteError, RequirementError
+from ..modes.affine import Inadmissible, Kind, Mode, Restart
+from ..modes.impacts import lost_energy, restitution
+from ..results.record import Step
+from .failures import search_failed
+from .impulse_policy import check_interruption
+from .search import NoConsistentMode
+
+if TYPE_CHECKING:
+    from .run import Run
+
+DISABLED = {Kind.COMPLEMENTARITY: 2, Kind.FRICTION: 3}
+
+
+@dataclass(eq=False)
+class Outcome:
+    """Results of one evaluation of the discrete part."""
+
+    D: np.ndarray
+    memory: np.ndarray
+    R: np.ndarray
+    fired: tuple[int, ...]
+    forced: tuple[int, ...]
+    disabled: frozenset[tuple[int, int, int]]
+
+
+class Instants:
+    """Processes the instants of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        program = run.program.discrete
+        self.discrete = program
+        self.f = program.update
+        self.f.inputs[0][:] = run.values.P[program.p]
+        self.x_ids = tuple(program.x.tolist())
+        self.state_relations = program.r
+        self.operators = _operators(run)
+        self.memory = np.zeros(program.memory)
+        elements = run.core.model.elements
+        self.kinds = [e.kind for e in elements]
+        self.free_forced = tuple(-1 for _ in elements)
+        self.latch = _latches(run)
+        self.mode_slots = _mode_slots(run)
+        self.limit = run.options.max_micro_steps
+        self.quiet = program.trivial and all(k is not Kind.CONTROLLED for k in self.kinds)
+        self.timed_next = np.inf
+
+    # -- the instant ---------------------------------------------------------------------------------------------
+
+    def process(
+        self, kind: str, triggers: tuple[Any, ...], ticks: Sequence[bool] = (), reinits: list[tuple[int, float]] | None = None
+    ) -> None:
+        """Run the micro-steps of the present instant of the run."""
+        run = self.run
+        seen: dict[bytes, int] = {}
+        trail: list[str] = []
+        for k in range(self.limit + 1):
+            first = k == 0
+            outcome = self.evaluate(ticks if first else (), kind == "start" and first, kind == "terminal" and first)
+            quiet = not first and self._same(outcome)
+            if quiet:
+                self.memory = outcome.memory
+                run.D = outcome.D
+                break
+            requested = self._reinits(outcome)
+            if first and reinits:
+                requested = reinits + requested
+            self._accept(outcome, requested, kind, triggers, k)
+            trail.append(self._describe(outcome))
+            stamp = run.D.tobytes() + repr(run.data.mode).encode() + run.y.tobytes() + outcome.R.tobytes()
+            if stamp in seen or k == self.limit:
+                raise self._cycle(trail, outcome)
+            seen[stamp] = k
+        self._check()
+
+    def evaluate(self, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
+        """Evaluate relations at the values of the previous micro-step, then the discrete part."""
+        run, f = self.run, self.f
+        R = run.R
+        if len(self.state_relations):
+            R = R.copy()
+            R[self.state_relations] = self.relation_values()
+        inputs = f.inputs
+        inputs[1][:] = run.D
+        inputs[2][:] = R
+        if self.x_ids:
+            inputs[3][:] = run.read(self.x_ids)
+        inputs[4][:] = ticks if len(ticks) else 0.0
+        inputs[5][:] = self.memory
+        inputs[6][:] = (run.t, run.tolerance, initial, terminal)
+        f()
+        D, memory, R, times, fired, _, _, controls, flags = f.outputs
+        if not np.isfinite(D).all():
+            raise self._not_finite(D)
+        after = times[times > run.t + run.tolerance]
+        self.timed_next = float(after.min()) if len(after) else np.inf
+        disabled = frozenset(g for g, on in zip(self.discrete.guards, flags, strict=True) if not on)
+        which = tuple(np.flatnonzero(fired).tolist()) if len(fired) else ()
+        return Outcome(D.copy(), memory.copy(), R.copy(), which, self._forced(controls), disabled)
+
+    def forced_at_start(self) -> tuple[int, ...]:
+        """Forced branches from start values alone."""
+        run, f = self.run, self.f
+        for a, value in ((1, run.D), (2, run.R), (5, self.memory)):
+            f.inputs[a][:] = value
+        f.inputs[3][:] = run.program.start[list(self.x_ids)]
+        f.inputs[4][:] = 0.0
+        f.inputs[6][:] = (run.t, run.tolerance, 0.0, 0.0)
+        f()
+        run.R = f.outputs[2].copy()
+        return self._forced(f.outputs[7])
+
+    def relation_values(self) -> np.ndarray:
+        """Truth of the state relations from their lexicographic signs along the flow in force."""
+        run = self.run
+        signs = run.signs()[run.tables.guards :]
+        return np.array([self.operators[i](s) for i, s in enumerate(signs)], float)
+
+    def _forced(self, controls: np.ndarray) -> tuple[int, ...]:
+        forced = []
+        mode = self.run.mode
+        for k, kind in enumerate(self.kinds):
+            on = controls[k] != 0.0
+            if kind is Kind.CONTROLLED:
+                forced.append(0 if on else 1)
+            elif kind in DISABLED:
+                held = self.latch[k] and mode[k] == 1
+                forced.append(-1 if on or held else DISABLED[kind])
+            else:
+                forced.append(-1)
+        return tuple(forced)
+
+    def _same(self, o: Outcome) -> bool:
+        run = self.run
+        return (
+            not o.fired
+            and o.forced == run.forced
+            and o.disabled == run.disabled
+            and bool((o.D == run.D).all())
+            and bool((o.R == run.R).all())
+        )
+
+    def _reinits(self, o: Outcome) -> list[tuple[int, float]]:
+        found = []
+        for b in o.fired:
+            branch = self.discrete.branches[b]
+            for x, position in branch.reinits:
+                value = float(self.f.outputs[5][position])
+                if not np.isfinite(value):
+                    raise NonFiniteError(
+                        f"reinit of `{self.run.flat.variable(x)}` at t = {self.run.t:.9g} gives {value}", where=(branch.place,)
+                    )
+                found.append((x, value))
+            for message in branch.messages:
+                self.run.stop(message or "terminated")
+        return found
+
+    # -- acceptance ----------------------------------------------------------------------------------------------
+
+    def _accept(self, o: Outcome, requested: list[tuple[int, float]], kind: str, triggers: tuple[Any, ...], k: int) -> None:
+        run = self.run
+        run.D, run.R, run.forced, run.disabled = o.D, o.R, o.forced, o.disabled
+        self.memory = o.memory
+        run.refresh_core()
+        xi = run.sources.states(run.t, run.D, run.R)
+        core_reinits = run.apply_reinits(requested)
+        before, z_minus = run.data, run.z
+        try:
+            choice = run.search.next_mode(
+                z_minus, xi, run.mode, o.forced, triggers, t=run.t, disabled_guards=o.disabled, reinits=core_reinits
+            )
+            restart = choice.restart
+            J1 = restart.J1
+            if restart.jumped and before is not None:
+                restart, J1 = self._bounce(restart, z_minus, xi)
+        except (NoConsistentMode, Inadmissible) as error:
+            raise search_failed(run, error, o.forced, core_reinits, kind) from None
+        step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
+        if restart.jumped:
+            check_interruption(run, restart, z_minus, kind)
+            self._log_jump(step, restart, J1, z_minus, xi, before)
+        run.enter(restart)
+        self._write_modes()
+        run.record.steps.append(step)
+
+    def _bounce(self, restart: Restart, z_minus: np.ndarray, xi: np.ndarray) -> tuple[Restart, np.ndarray]:
+        run = self.run
+        bounce = restitution(run.core.model, run.data, restart, z_minus, xi)
+        if bounce is None:
+            return restart, restart.J1
+        after = run.search.next_mode(bounce.z, xi, bounce.mode, run.forced, ("bounce",), t=run.t).restart
+        return Restart(after.data, after.y, after.z, after.J1, True), bounce.J1
+
+    def _log_jump(self, step: Step, restart: Restart, J1: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, before: Any) -> None:
+        run = self.run
+        model = run.core.model
+        size = np.abs(J1)
+        some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)) if size.any() else []
+        step.impulses = tuple((model.names[j], run.unit(j), float(J1[j])) for j in some)
+        moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
+        step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved)
+        if before is not None:
+            lost = lost_energy(model, before, restart.data, z_minus, restart.z, J1, xi)
+            step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
+
+    def _write_modes(self) -> None:
+        run = self.run
+        mode = run.mode
+        if self.mode_slots:
+            run.D = run.D.copy()
+            for k, (slot, code) in enumerate(self.mode_slots):
+                run.D[slot] = code(mode[k])
+
+    # -- failures ------------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        checks = self.f.outputs[6]
+        for k in np.flatnonzero(checks == 0.0).tolist() if len(checks) else ():
+            message, place = self.discrete.checks[k]
+            raise RequirementError(f"{message} (at t = {self.run.t:.9g})", where=(place,), hint="a require statement does not hold")
+
+    def _not_finite(self, D: np.ndarray) -> NonFiniteError:
+        k = int(np.flatnonzero(~np.isfinite(D))[0])
+        place = next((p for d, p in self.discrete.written if d == k), Location())
+        return NonFiniteError(
+            f"`{self.run.flat.discrete(k)}` becomes {D[k]} at t = {self.run.t:.9g}",
+            where=(place,),
+            hint="look for a division by zero or a logarithm or root of a negative number in its statement",
+        )
+
+    def _describe(self, o: Outcome) -> str:
+        run = self.run
+        changes = [f"{run.flat.discrete(k)} = {run.D[k]:g}" for k in range(len(run.D))][:12]
+        branches = [f"{e.path}: {e.branches[b].name}" for e, b in zip(run.core.model.elements, run.mode, strict=True)][:12]
+        return ", ".join(changes + branches)
+
+    def _cycle(self, trail: list[str], o: Outcome) -> ChatteringError | EventIterationError:
+        run = self.run
+        table = "\n".join(f"    micro-step {k}: {line}" for k, line in enumerate(trail[-6:], len(trail) - len(trail[-6:])))
+        moving = self._switching_relations()
+        if moving:
+            return ChatteringError(
+                f"at t = {run.t:.9g} the relations {', '.join(moving)} switch without end\n{table}",
+                hint="give them a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
+            )
+        names = [run.flat.discrete(d) for d, _ in self.discrete.written]
+        return EventIterationError(
+            f"at t = {run.t:.9g} the discrete variables do not settle: {', '.join(names[:8])}\n{table}",
+            where=tuple(p for _, p in self.discrete.written[:3]),
+            hint="a variable that depends on its own new value needs pre(...)",
+        )
+
+    def _switching_relations(self) -> list[str]:
+        run = self.run
+        values = self.relation_values() if len(self.state_relations) else np.zeros(0)
+        changed = [int(n) for n, v in zip(self.state_relations, values, strict=True) if v != run.R[n]]
+        return [relation_text(run, n) for n in changed]
+
+
+def relation_text(run: Run, number: int) -> str:
+    """Return a relation as written, with its component."""
+    flat = run.flat
+    for rows in run.reduced.relations:
+        count = len(flat.stamps[rows.stamp].vb)
+        if rows.first <= number < rows.first + count:
+            path = flat.path(rows.stamp, number - rows.first)
+            return f"`{rows.relation.node}`" + (f" of `{path}`" if path else "")
+    raise IndexError(number)
+
+
+def _operators(run: Run) -> list[Any]:
+    from ..modes.assemble import truth
+
+    found = []
+    for rows in run.reduced.relations:
+        if not rows.relation.timed:
+            op = rows.relation.node.op
+            found += [lambda s, op=op: truth(op, s)] * len(run.flat.stamps[rows.stamp].vb)
+    return found
+
+
+def _latches(run: Run) -> list[bool]:
+    found: list[bool] = []
+    for rows in run.reduced.elements:
+        found += [rows.forms.statement.table.latch] * len(run.flat.stamps[rows.stamp].vb)
+    return found
+
+
+def _mode_slots(run: Run) -> list[tuple[int, Any]]:
+    """Discrete number and coding of the mode variable of every element."""
+    found = []
+    for rows in run.reduced.elements:
+        s = run.flat.stamps[rows.stamp]
+        slot = s.template.index("d", rows.forms.statement.name)
+        assert slot is not None
+        kind = rows.forms.statement.table.kind
+        code = {"if": lambda b: float(b == 0), "complementarity": lambda b: float(b == 1)}.get(kind, float)
+        found += [(int(d) + slot, code) for d in s.db]
+    return found
+
+
+__all__ = ["Instants", "Mode", "relation_text"]

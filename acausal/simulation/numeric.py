@@ -1,0 +1,194 @@
+"""Numbers of a run: the affine core, its analysed modes with their flows and sign tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ContradictionError, Location
+from ..flow.modal import AffineFlow
+from ..flow.readout import Readout
+from ..modes.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
+from ..modes.assemble import assemble, integer_row_name, magnitude
+from ..modes.core import CoreMatrices, Exosystem, Values, build_exosystem, core_matrices, evaluate
+from ..modes.exosystem import PIECE_DEGREE
+from ..modes.reduced_model import ReducedModel
+from ..modes.reduction import reduce_mode
+from .lexicographic import SignTable, form_scale, forms_over_state
+from .source_states import Feed
+
+_ROUNDING = 1e-10
+_SCALE_FLOOR = 1e-12
+
+
+@dataclass(eq=False)
+class SegmentTables:
+    """Per analysed mode: flow, and all guards and relations as rows over ``y``."""
+
+    flow: AffineFlow
+    forms: np.ndarray
+    """Guards in force, then state relations (left minus right)."""
+    signs: SignTable
+    scale: np.ndarray
+    slope: np.ndarray
+    guards: int
+    absolute: np.ndarray
+
+    def floor(self, y: np.ndarray, t: float) -> np.ndarray:
+        """Noise floor of every value."""
+        noise = _ROUNDING * (self.absolute @ np.abs(y)) + _SCALE_FLOOR * self.scale
+        return noise + 4.0 * math.ulp(t) * np.abs(self.slope @ y)
+
+
+class NumericCore:
+    """An affine model with its cache of modes; a function of parameters, discretes in factors, and scales."""
+
+    def __init__(
+        self, reduced: ReducedModel, values: Values, exosystem: Exosystem, matrices: CoreMatrices, model: AffineModel
+    ) -> None:
+        self.reduced, self.model, self.exosystem = reduced, model, exosystem
+        self.readout = Readout(reduced, exosystem, values.P)
+        self.values = values
+        self.relations = _relation_rows(reduced, matrices)
+        self.analysed = 0
+        self._modes: dict[Mode, ModeData | Inadmissible] = {}
+        self._tables: dict[ModeData, SegmentTables] = {}
+        self.initial_rows = matrices.forms
+        self._check_contradictions()
+
+    def mode(self, mode: Mode) -> ModeData:
+        """Return the analysed mode; raises ``Inadmissible``, every time anew, for one that cannot exist."""
+        found = self._modes.get(mode)
+        if found is None:
+            self.analysed += 1
+            try:
+                found = reduce_mode(self.model, mode)
+            except Inadmissible as error:
+                found = error
+            self._modes[mode] = found
+        if isinstance(found, Inadmissible):
+            raise Inadmissible(found.reason, found.where)
+        return found
+
+    def tables(self, data: ModeData) -> SegmentTables:
+        """Return flow and sign tables of a mode."""
+        found = self._tables.get(data)
+        if found is None:
+            found = self._tables[data] = self._make(data)
+        return found
+
+    def _make(self, data: ModeData) -> SegmentTables:
+        model, n = self.model, self.model.n
+        relations = forms_over_state(self.relations, data)
+        forms = np.concatenate([data.Gy, relations])
+        over_z = np.concatenate([data.guards[:, :n], self.relations.A])
+        over_xi = np.concatenate([data.guards[:, n:], self.relations.B])
+        scale = form_scale(over_z, over_xi, model)
+        signs = SignTable(forms, data, scale, model.T0, over_z, model.scale)
+        flow = AffineFlow(data.Ay, len(data.states), model.T0)
+        return SegmentTables(flow, forms, signs, scale, forms @ data.Ay, len(data.Gy), np.abs(forms))
+
+    def _check_contradictions(self) -> None:
+        rows = self.reduced.contradictions @ self.exosystem.K
+        if rows.shape[0] == 0:
+            return
+        R = self.reduced.presolved.R
+        sources = rows.toarray()
+        size = np.abs(sources) * self.model.xi_scale
+        for k in np.flatnonzero(np.abs(sources).max(axis=1) > 0):
+            total = abs(float(sources[k] @ self._xi_typical()))
+            if total > 1e-8 * size[k].max():
+                names = [integer_row_name(self.reduced, int(r)) for r in R.col[R.ptr[k] : R.ptr[k + 1]]]
+                raise ContradictionError(
+                    "equations contradict each other: " + "; ".join(names[:8]),
+                    where=[Location(*_place(self.reduced, int(r))) for r in R.col[R.ptr[k] : R.ptr[k + 1]][:4]],
+                    why=f"their combination leaves {total:g} = 0",
+                    hint="two ideal sources may not prescribe the same quantity (potentials in parallel, flows in series)",
+                )
+
+    def _xi_typical(self) -> np.ndarray:
+        """A generic point of the exosystem: constants as they are, everything else at incommensurable phases."""
+        q = self.model.q
+        xi = self.model.xi_scale * np.cos(1.0 + 1.7 * np.arange(q))
+        xi[0] = 1.0
+        return xi
+
+
+def _place(reduced: ReducedModel, row: int) -> tuple[str, str, int]:
+    if row >= len(reduced.flat.row_stamp):
+        return ("", "", 0)
+    place = reduced.flat.row_location(row)
+    return place.path, place.file, place.line
+
+
+def _relation_rows(reduced: ReducedModel, matrices: CoreMatrices) -> Rows:
+    at: list[int] = []
+    for r in reduced.relations:
+        if not r.relation.timed:
+            at.extend(range(r.row, r.row + len(reduced.flat.stamps[r.stamp].vb)))
+    forms = matrices.forms
+    return Rows(forms.E[at], forms.A[at], forms.B[at])
+
+
+def build_core(
+    reduced: ReducedModel, values: Values, feeds: Sequence[Feed], starts: np.ndarray, nominals: np.ndarray, T0: float, span: float
+) -> NumericCore:
+    """Evaluate the numbers of a run and assemble its affine model."""
+    degrees = tuple(f.degree for f in feeds)
+    exosystem = build_exosystem(reduced, values, degrees, T0)
+    matrices = core_matrices(reduced, values, exosystem)
+    xi_scale = _xi_scale(reduced, values, exosystem, feeds, T0, span)
+    known = np.maximum(np.abs(starts), nominals)
+    model = assemble(reduced, matrices, values, known, xi_scale, T0)
+    return NumericCore(reduced, values, exosystem, matrices, model)
+
+
+def _xi_scale(
+    reduced: ReducedModel, values: Values, exosystem: Exosystem, feeds: Sequence[Feed], T0: float, span: float
+) -> np.ndarray:
+    """Magnitudes of the exosystem states."""
+    scale = np.zeros(len(exosystem.S))
+    scale[0] = 1.0
+    inputs = iter(feeds)
+    by_known = {k.first: k for k in reduced.knowns}
+    for first, known_number, count, term in exosystem.blocks:
+        if term is None:
+            _fill(scale, first, _feed_size(next(inputs), span), "pieces", 0.0, T0, exosystem.S)
+            continue
+        known = by_known[known_number]
+        sizes = magnitude(reduced, known.stamp, term.expr, values, span)
+        rates = np.zeros(count) if term.rate is None else evaluate(reduced, known.stamp, term.rate, values)
+        for i in range(count):
+            at = first + i * term.states
+            _fill(scale[: at + term.states], at, float(sizes[i]), term.kind, float(rates[i]), T0, exosystem.S)
+    return scale
+
+
+def _fill(scale: np.ndarray, first: int, size: float, kind: str, rate: float, T0: float, S: np.ndarray) -> None:
+    for k in range(first, len(scale)):
+        scale[k] = size
+        size *= abs(rate) if kind == "sinusoid" else 1.0 if kind == "pieces" else 1.0 / T0
+        if k + 1 >= len(S) or (S[k, k + 1] == 0.0):
+            return
+
+
+def _feed_size(feed: Feed, span: float) -> float:
+    if feed.function is None:
+        return float(np.abs(feed.values).max())
+    return float(max(abs(feed.function(span * k / 16)) for k in range(17)))
+
+
+def nominal_magnitudes(reduced: ReducedModel) -> np.ndarray:
+    """Declared nominal values of all variables, 0 where there is none."""
+    found = np.zeros(reduced.flat.nv)
+    for f, at in reduced.flat.variable_fields():
+        nominal = getattr(f, "nominal", None)
+        if nominal:
+            found[at] = abs(nominal)
+    return found
+
+
+__all__ = ["PIECE_DEGREE", "NumericCore", "SegmentTables", "build_core", "nominal_magnitudes"]

@@ -1,0 +1,273 @@
+"""The loop of a run: instant, segment, instant, ... on the exact path."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ChatteringError, Location
+from ..flow.readout import Moment
+from ..flow.scan import first_crossing
+from ..modes.affine import Mode, ModeData, Restart
+from ..modes.core import Values
+from ..results.record import Record, Segment
+from .clocks import Clock
+from .instants import Instants, relation_text
+from .numeric import NumericCore, SegmentTables
+from .failures import search_failed
+from .search import NoConsistentMode, Search
+from .source_states import Feed, SourceStates
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices of a run that are not part of the model."""
+
+    impulses: str = "error"
+    max_micro_steps: int = 50
+    save: tuple[str, ...] | None = None
+
+
+@dataclass(eq=False)
+class Status:
+    """How a run ended."""
+
+    finished: bool = False
+    message: str = ""
+
+
+@dataclass(eq=False)
+class Run:
+    """State of one run; ``advance`` moves it forward, ``record`` keeps what happened."""
+
+    program: Program
+    values: Values
+    core: NumericCore
+    feeds: tuple[Feed, ...]
+    options: Options
+    t: float
+    T0: float
+    span: float
+    clocks: list[Clock]
+    z: np.ndarray
+    q: np.ndarray
+    forced: tuple[int, ...] = ()
+    disabled: frozenset[tuple[int, int, int]] = frozenset()
+    record: Record = field(default_factory=Record)
+    status: Status = field(default_factory=Status)
+
+    def __post_init__(self) -> None:
+        self.reduced = self.program.reduced
+        self.flat = self.program.flat
+        self.D, self.R = self.values.D, self.values.R
+        self.data: ModeData = None  # type: ignore[assignment]
+        self.y = np.zeros(0)
+        self.mode: Mode = tuple(
+            rows.forms.statement.table.start for rows in self.reduced.elements for _ in self.flat.stamps[rows.stamp].vb
+        )
+        self.shortest = min((float(c.period) for c in self.clocks), default=math.inf)
+        self.search = Search(self.core.model, self.core.mode)
+        self.sources = SourceStates(self.program.sources, self.core.exosystem, self.values.P, self.feeds, self.T0, self._piece_span())
+        self._signs: list[int] | None = None
+        self.instants = Instants(self)
+        self._last: tuple[Any, ...] = ()
+        self._repeats = 0
+
+    def _piece_span(self) -> float:
+        return min(self.span, self.T0) if math.isfinite(self.shortest) else self.span / 8
+
+    @property
+    def tolerance(self) -> float:
+        """Events closer than this share an instant."""
+        short = 1e-12 * self.shortest if math.isfinite(self.shortest) else 0.0
+        return max(4.0 * math.ulp(self.t), short)
+
+    # -- access for the instants ---------------------------------------------------------------------------------
+
+    @property
+    def tables(self) -> SegmentTables:
+        return self.core.tables(self.data)
+
+    def signs(self) -> list[int]:
+        """Lexicographic signs of all guards and relations at the present state."""
+        if self._signs is None:
+            self._signs = self.tables.signs.signs(self.y, self.t)[0]
+        return self._signs
+
+    def moment(self) -> Moment:
+        return Moment(self.t, self.D, self.R, self.q)
+
+    def read(self, ids: tuple[int, ...]) -> np.ndarray:
+        """Values of continuous variables after the previous micro-step."""
+        return self.core.readout.at(ids, self.data, self.y, self.moment())
+
+    def enter(self, restart: Restart) -> None:
+        """Accept a restart."""
+        self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
+        self._signs = None
+
+    def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
+        """Set integrals at once; return the reinits of core unknowns."""
+        found: dict[int, float] = {}
+        for x, value in requested:
+            target = self.program.reinit_target(x)
+            if target[0] == "integral":
+                self.q = self.q.copy()
+                self.q[target[1]] = value
+            else:
+                found[target[1]] = value * target[2]
+        return list(found.items())
+
+    def core_only(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
+        """Reinits of core unknowns among those requested for variables."""
+        targets = ((self.program.reinit_target(x), v) for x, v in requested)
+        return [(t[1], v * t[2]) for t, v in targets if t[0] == "core"]
+
+    def refresh_core(self) -> None:
+        """Rebuild the numbers when a discrete value in a factor changed."""
+        if self.reduced.discrete_factors:
+            core = self.program.core_for(self.values, self.D, self.R, self.feeds, self.T0, self.span)
+            if core is not self.core:
+                self.core = core
+                self.search = Search(core.model, core.mode)
+                self._signs = None
+
+    def stop(self, message: str) -> None:
+        self.status = Status(True, message)
+
+    def unit(self, j: int) -> str:
+        """Unit of a core unknown."""
+        return self.program.unit_of_core(j)
+
+    def state_name(self, j: int) -> str:
+        """Name of a core unknown as users know it: the differentiated variable of its class."""
+        return self.program.state_name(j)
+
+    def element_place(self, k: int) -> tuple[str, Location]:
+        """Component path and place of element ``k``."""
+        return self.program.element_place(k)
+
+    # -- the loop ------------------------------------------------------------------------------------------------
+
+    def start(self, reinits: list[tuple[int, float]]) -> None:
+        """Process the first instant."""
+        first = self.mode
+        self._provisional(reinits)
+        self.instants.memory = self.instants.evaluate((), False, False).memory
+        self.mode = first
+        ticks = [c.due(self.t, self.tolerance) for c in self.clocks]
+        self.instants.process("start", (), ticks, reinits)
+
+    def _provisional(self, reinits: list[tuple[int, float]]) -> None:
+        """A consistent point from the start values, at which the first micro-step evaluates relations."""
+        z = self.z
+        xi = self.sources.states(self.t, self.D, self.R)
+        self.forced = self.instants.forced_at_start()
+        try:
+            choice = self.search.next_mode(z, xi, self.mode, self.forced, ("provisional",), t=self.t, reinits=self.core_only(reinits))
+        except NoConsistentMode as error:
+            raise search_failed(self, error, self.forced, self.core_only(reinits), "start") from None
+        self.enter(choice.restart)
+        self.z = z
+
+    def advance(self, t_end: float, until: Any = None, progress: Any = None) -> None:
+        """Run to ``t_end``, instants at ``t_end`` included."""
+        while not self.status.finished:
+            horizon = min(t_end, self._next_time())
+            hit = self._segment(horizon)
+            if hit is None and horizon >= t_end and not self._due(t_end):
+                self.status = Status(False, "")
+                return
+            self._instant(hit)
+            if progress is not None:
+                progress(self.t)
+            if self.t >= t_end:
+                return
+
+    def _next_time(self) -> float:
+        ticks = min((c.next for c in self.clocks), default=math.inf)
+        return min(ticks, self.instants.timed_next, self.sources.next_break(self.t))
+
+    def _due(self, t: float) -> bool:
+        return self._next_time() <= t + self.tolerance
+
+    def _segment(self, horizon: float) -> int | None:
+        """Flow to the horizon or the first crossing; return the form that crossed, or None."""
+        data, tables, t = self.data, self.tables, self.t
+        trajectory = tables.flow.start(self.y)
+        length = horizon - t
+        hit = None
+        if len(tables.forms) and length > 0.0:
+            hit = self._scan(tables, trajectory, length)
+        h = length if hit is None else hit[0]
+        moment = self.moment()
+        end = horizon if hit is None else t + h
+        if h > 0.0:
+            self.record.segments.append(Segment(t, end, data, trajectory, moment, self.core.readout))
+            self.q = self.core.readout.advance(data, trajectory, moment, h)
+            self.y = trajectory.at(h)
+            self.z = data.T @ self.y
+        self.t = end
+        self._signs = None
+        return None if hit is None else hit[1]
+
+    def _scan(self, tables: SegmentTables, trajectory: Any, length: float) -> tuple[float, int] | None:
+        signs = self.signs()
+        active, orientation, armed = self._orientation(tables, signs)
+        if not len(active):
+            return None
+        forms = tables.forms[active] * orientation[:, None]
+        floor = tables.floor(self.y, self.t)[active]
+        hit = first_crossing(trajectory, forms, armed, floor, length, self.t)
+        return None if hit is None else (hit[0], int(active[hit[1]]))
+
+    def _orientation(self, tables: SegmentTables, signs: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which forms are watched, with the sign that makes them positive in force, and which are armed."""
+        n = tables.guards
+        sign = np.array(signs)
+        orientation = np.ones(len(sign))
+        values = self.R[self.instants.state_relations]
+        for i, op in enumerate(self.program.relation_operators):
+            positive = bool(values[i]) == (op in (">", ">="))
+            orientation[n + i] = 1.0 if positive else -1.0
+        watched = self.program.watched(self.data, self.forced, self.disabled, len(sign))
+        active = np.flatnonzero(watched)
+        armed = (sign * orientation > 0)[active]
+        return active, orientation[active], armed
+
+    def _instant(self, hit: int | None) -> None:
+        tolerance = self.tolerance
+        ticks = [c.due(self.t, tolerance) for c in self.clocks]
+        triggers: tuple[Any, ...] = (-1 if hit is None else hit, *(k for k, due in enumerate(ticks) if due))
+        key = (self.t, triggers, self.mode, self.D.tobytes())
+        self._repeats = self._repeats + 1 if key == self._last else 0
+        self._last = key
+        if self._repeats > 2:
+            raise self._chattering(hit)
+        kind = "time" if hit is None else "state"
+        self.instants.process(kind, triggers, ticks)
+
+    def _chattering(self, hit: int | None) -> ChatteringError:
+        what = "an event" if hit is None else self.form_name(hit)
+        return ChatteringError(
+            f"at t = {self.t:.9g} {what} triggers again and again without progress",
+            hint="give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
+        )
+
+    def form_name(self, hit: int) -> str:
+        """What crossed: a guard of an element or a relation."""
+        n = self.tables.guards
+        if hit < n:
+            name, _ = self.element_place(int(self.data.guard_element[hit]))
+            return f"a guard of `{name}`"
+        return relation_text(self, int(self.instants.state_relations[hit - n]))
+
+    def finish(self) -> None:
+        """Process ``when(terminal())`` after the last instant."""
+        self.instants.process("terminal", ("terminal",))
