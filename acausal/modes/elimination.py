@@ -86,8 +86,12 @@ class Elimination:
         self.row = np.full(rows.shape[1], -1)
         """Row a column is solved from, -1 if none."""
 
-    def reduce(self, columns: np.ndarray) -> np.ndarray:
-        """Solve for as many of ``columns`` as possible from rows without pivot; return the new pivot rows."""
+    def reduce(self, columns: np.ndarray, ordered: bool = False) -> np.ndarray:
+        """Solve for as many of ``columns`` as possible from rows without pivot; return the new pivot rows.
+
+        Of equally good columns the one in fewest rows is taken; if ``ordered``, the first one, so
+        that the choice does not depend on how the rows were combined before.
+        """
         never = self.value.shape[1] + 1
         count = np.full(len(self.value), never)
         new = []
@@ -102,7 +106,7 @@ class Elimination:
             if count[row] == never:
                 break
             count[row] = never
-            touched = self._solve(row, self._dominant_column(row, columns))
+            touched = self._solve(row, self._dominant_column(row, columns, ordered))
             changed = touched[self.pivot[touched] < 0]
             new.append(row)
         return np.array(new, dtype=int)
@@ -144,7 +148,7 @@ class Elimination:
         directions[free, np.arange(len(free))] = 1.0
         return directions
 
-    def _dominant_column(self, row: int, columns: np.ndarray) -> int:
+    def _dominant_column(self, row: int, columns: np.ndarray, ordered: bool) -> int:
         values, variance = self.value[row, columns], self.variance[row, columns]
         present = _significant(values, variance, self.magnitude[row, columns]).nonzero()[0]
         if len(present) == 1:
@@ -155,6 +159,8 @@ class Elimination:
         candidates, values = candidates[keep], values[keep]
         unreliable = values * values < _UNRELIABLE**2 * variance[keep]
         inexact = np.abs(values - 1.0) > _CANCELLED
+        if ordered:
+            return int(candidates[np.lexsort((inexact, unreliable))[0]])
         at = (slice(None), candidates)
         length = _significant(self.value[at], self.variance[at], self.magnitude[at]).sum(axis=0)
         return int(candidates[np.lexsort((length, inexact, unreliable))[0]])

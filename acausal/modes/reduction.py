@@ -103,7 +103,7 @@ def _differentiate(model: AffineModel, columns: _Columns, table: np.ndarray, row
     system = Elimination(table, weight)
     system.reduce(columns.unknown)
     rounds = 0
-    while len(new := system.reduce(columns.state)):
+    while len(new := system.reduce(columns.state, ordered=True)):
         rounds += 1
         value, variance = system.value[new], system.variance[new]
         system.append(_derivative(columns, value, model.S), _derivative(columns, variance, model.S**2))
