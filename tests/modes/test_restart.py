@@ -310,4 +310,4 @@ def test_common_restart_is_quick() -> None:
         spent.append((time.perf_counter() - begin) / 200)
     assert model.n == 10
     assert len(data.constraints) == 1
-    assert min(spent) < 15e-6
+    assert min(spent) < 20e-6  # 6 us on an idle core
