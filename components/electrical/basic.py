@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acausal.modeling import Component, Eq, Parameter, Statement, Variable, der, require, sqrt
+from acausal.modeling import Component, Eq, Parameter, Statement, Variable, der, if_else, require, sqrt
 
 from .interfaces import OnePort, Pin, TwoPort
 
@@ -97,7 +97,8 @@ class CoupledInductors(TwoPort):
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
         yield require(self.L1 > 0, "the inductance `L1` must be positive")
-        n = sqrt(self.L2 / self.L1)
+        # A requirement is checked only after all factors have been found finite.
+        n = sqrt(self.L2 / if_else(self.L1 > 0, self.L1, 1))
         yield Eq(self.im, self.i1 + n * self.i2)
         yield Eq(self.v1, der((1 - self.k) * self.L1 * self.i1 + self.k * self.L1 * self.im))
         yield Eq(self.v2, der((1 - self.k) * self.L2 * self.i2 + n * self.k * self.L1 * self.im))

@@ -46,8 +46,8 @@ class IdealMOSFET(TransistorWithDiode):
     """MOSFET with body diode, n-channel; ``p`` is the drain, ``n`` the source.
 
     Channel: `IdealClosingSwitch` with ``control = gate``, which conducts both ways; body: `IdealDiode` backward. With
-    the gate on and current backward the two share it as their resistances and the threshold demand, half and half if
-    both are ideal. Switching is instantaneous, without capacitances and reverse recovery.
+    the gate on and current backward the two share it as ``Ron``, ``RonDiode`` and ``VkneeDiode`` demand; if all are
+    zero only the sum is determined. Switching is instantaneous, without capacitances and reverse recovery.
     """
 
     interrupt: Structural[Impulse] = Structural(

@@ -15,10 +15,12 @@ from acausal.components.electrical import (
     IdealDiode,
     IdealTransformer,
     Inductor,
+    RampCurrent,
     Resistor,
+    StepVoltage,
 )
 from acausal.errors import AcausalError, ParameterError
-from acausal.modeling import Circuit, time
+from acausal.modeling import Circuit, Start, time
 from tests.components.electrical.circuits import coupled, loop, parallel
 
 # The exact path has rounding errors only.
@@ -86,6 +88,21 @@ def test_inductor_and_capacitor_oscillate() -> None:
     np.testing.assert_allclose(Z * result["inductor.i"].at(t), 5 * np.sin(w * t), atol=5e-9)
 
 
+def test_a_capacitor_takes_its_charge_from_an_ideal_source_at_once() -> None:
+    circuit = loop(source=StepVoltage(V=5.0, startTime=0.5), a=Capacitor(C=1.0), b=Capacitor(C=4.0))
+    result = simulate(circuit, 1.0)
+    assert result["a.v"].at(0.5, side="left") == 0
+    assert result["a.v"].at(0.5) == pytest.approx(4)
+    assert result["b.v"].final == pytest.approx(1)
+
+
+def test_an_ideal_source_of_current_moves_an_inductor() -> None:
+    circuit = loop(source=RampCurrent(I=-5.0, duration=1.0), inductor=Inductor(L=1e-3))
+    result = simulate(circuit, 2.0)
+    np.testing.assert_allclose(result["inductor.v"].at(np.array([0.5, 1.5])), [5e-3, 0.0], atol=1e-15)
+    assert result["inductor.i"].final == pytest.approx(5)
+
+
 def test_inductors_in_series_share_one_current() -> None:
     circuit = loop(source=ConstantVoltage(V=6.0), a=Inductor(L=1.0), b=Inductor(L=2.0))
     result = simulate(circuit, 1.0)
@@ -139,11 +156,11 @@ def test_coupled_inductors_discharge_from_given_currents() -> None:
     """Both windings shorted through R: ``M di/dt = -R i`` with the inductance matrix M."""
     k, R = 0.6, 3.0
     M = np.array([[L1, k * np.sqrt(L1 * L2)], [k * np.sqrt(L1 * L2), L2]])
-    windings = CoupledInductors(L1=L1, L2=L2, k=k, i1=2.0, i2=-1.0)
+    windings = CoupledInductors(L1=L1, L2=L2, k=k, i1=Start(2.0, fixed=True), i2=Start(1.0, fixed=True))
     result = simulate(coupled(Resistor(R=R), windings, Resistor(R=R)), 1.0)
     rates, modes = np.linalg.eig(-R * np.linalg.inv(M))
     t = np.linspace(0, 1, 21)
-    expected = modes @ (np.linalg.solve(modes, [2.0, -1.0])[:, None] * np.exp(np.outer(rates, t)))
+    expected = modes @ (np.linalg.solve(modes, [2.0, 1.0])[:, None] * np.exp(np.outer(rates, t)))
     np.testing.assert_allclose(result["port.i1"].at(t), expected[0], **CLOSE)
     np.testing.assert_allclose(result["port.i2"].at(t), expected[1], **CLOSE)
 
@@ -163,6 +180,28 @@ def test_perfect_coupling_is_an_ideal_transformer_with_magnetising_current() -> 
     np.testing.assert_allclose(result["port.v2"].at(t), n * V, **CLOSE)
     np.testing.assert_allclose(result["port.im"].at(t), V * t / L1, **CLOSE)
     np.testing.assert_allclose(result["port.i1"].at(t), V * t / L1 + n**2 * V / R, **CLOSE)
+
+
+def test_magnetising_current_decays_with_perfect_coupling() -> None:
+    """``L1 * der(im) = v1``, ``im = -v1 / R - n * v2 / R``."""
+    n, R = np.sqrt(L2 / L1), 3.0
+    result = simulate(
+        coupled(Resistor(R=R), CoupledInductors(L1=L1, L2=L2, k=1.0, im=4.0), Resistor(R=R)), 1.0
+    )
+    t = np.linspace(0, 1, 11)
+    im = 4 * np.exp(-R * t / (L1 * (1 + n**2)))
+    np.testing.assert_allclose(result["port.im"].at(t), im, **CLOSE)
+    np.testing.assert_allclose(result["port.i2"].at(t), n * im / (1 + n**2), **CLOSE)
+
+
+@pytest.mark.parametrize("k", [0.0, 0.5, 1.0])
+def test_coupling_given_for_one_run(k: float) -> None:
+    """The structure follows the value: the exact zeros of ``k`` and ``1 - k`` change it."""
+    circuit = coupled(ConstantVoltage(V=V), CoupledInductors(L1=L1, L2=L2, k=0.9), Conductor(G=0.0))
+    simulate(circuit, 1.0)
+    result = simulate(circuit, 1.0, parameters={"port.k": k})
+    assert result["port.v2"].final == pytest.approx(k * np.sqrt(L2 / L1) * V, abs=1e-12)
+    assert result["port.i1"].final == pytest.approx(V / L1)
 
 
 def test_perfect_coupling_hands_the_ampere_turns_over() -> None:

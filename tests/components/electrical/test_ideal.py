@@ -160,6 +160,27 @@ def test_diode_characteristic(Ron: float, Goff: float, Vknee: float) -> None:
     assert not result["diode.on"].at(0.1) and result["diode.on"].at(0.9)
 
 
+@pytest.mark.parametrize(("Ron", "Goff", "Vknee"), DIODES)
+def test_losses_given_for_one_run(Ron: float, Goff: float, Vknee: float) -> None:
+    """Zero and non-zero losses on one model: the structure follows the values."""
+    circuit = loop(
+        source=RampVoltage(V=7.0, offset=-3.0, duration=1.0), load=Resistor(R=2.0), diode=IdealDiode()
+    )
+    result = simulate(circuit, 1.0, parameters={"diode.Ron": Ron, "diode.Goff": Goff, "diode.Vknee": Vknee})
+    t = np.linspace(0, 1, 15)
+    np.testing.assert_allclose(
+        result["diode.i"].at(t), diode_point(-3 + 7 * t, 2.0, Ron, Goff, Vknee)[1], **CLOSE
+    )
+
+
+def test_diodes_in_series_share_the_reverse_voltage() -> None:
+    """Nothing but equal leakage decides it."""
+    circuit = loop(source=SineVoltage(V=V, f=F), a=IdealDiode(), b=IdealDiode(), load=Resistor(R=5.0))
+    result = simulate(circuit, T)
+    for name in ("a.v", "b.v"):
+        np.testing.assert_allclose(result[name].at(np.array([0.25, 0.75]) * T), [0, -V / 2], **CLOSE)
+
+
 def test_half_wave_rectifier() -> None:
     result = simulate(loop(source=SineVoltage(V=V, f=F), diode=IdealDiode(), load=Resistor(R=5.0)), 2 * T)
     t = np.linspace(0, 2 * T, 201)

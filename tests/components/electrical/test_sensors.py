@@ -73,4 +73,4 @@ def test_power_of_a_resistor_and_capacitor_at_a_sine() -> None:
     i = (current * np.exp(1j * w * t)).imag
     np.testing.assert_allclose(result["ampere.i"].at(t), i, atol=1e-9)
     np.testing.assert_allclose(result["watt.power"].at(t), i * V * np.sin(w * t), atol=1e-8)
-    assert result["watt.power"].mean(0, 0.04) == pytest.approx(V**2 * R / (2 * abs(Z) ** 2), rel=1e-6)
+    assert result["watt.power"].mean(0, 0.04) == pytest.approx(V**2 * R / (2 * abs(Z) ** 2), rel=1e-9)
