@@ -35,6 +35,8 @@ class Basis:
         ``abs(sigma + i omega)``.
     time_unit : (size,)
         Time in which a function changes: a time constant, or 1/16 of a period; inf for a polynomial.
+    fourth : (size, size)
+        Matrix of the fourth derivative.
     frame : (size, 4)
         Values and slopes at ``h = 0`` in the first two columns, zeros.
     derivative : (size, size)
@@ -56,7 +58,8 @@ class Basis:
         self.power = full[:, 3].copy()
         self.inverse_factorial = np.array([1.0 / math.factorial(int(k)) for k in self.power])
         self.derivative = self._derivative_matrix(table.tolist())
-        self.fourth = np.linalg.matrix_power(self.derivative, 4)
+        second = self.derivative.dot(self.derivative)
+        self.fourth = second.dot(second)
         self.frame = np.zeros((self.size, 4))
         self.frame[:, 0] = self.power == 0
         self.frame[n + m :, 0] = 0.0
@@ -77,6 +80,8 @@ class Basis:
         turning = np.arange(n, n + m)
         D[turning, turning + m] = -self.omega
         D[turning + m, turning] = self.omega
+        if not self.power.any():
+            return D
         rates = [(-1, *row[:3]) for row in table[:n]] + [(side, *row[:3]) for side in (0, 1) for row in table[n:]]
         place = {(*rate, k): j for j, (rate, k) in enumerate(zip(rates, self.power, strict=True))}
         for (*rate, k), j in place.items():

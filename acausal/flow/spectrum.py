@@ -18,6 +18,8 @@ CONDITION = 1e3
 """Largest condition of a set of bases that is accepted."""
 CONVERGED = 1e-8
 """Size of a correction after which the next, quadratically smaller one is rounding."""
+ROUNDING = 4e-16
+"""Size of a correction that is not worth making."""
 SWEEPS = 8
 """Damped balancing sweeps: the order of magnitude is enough."""
 TINY = 1e-300
@@ -132,6 +134,7 @@ def eigenvectors(
     lam, sorted_vectors = np.linalg.eig(A[order[:, None], order])
     V = np.empty((n, n), complex)
     V[order] = sorted_vectors
+    still = lam.imag == 0
     lam, low = lam.astype(complex), np.zeros(n, complex)
     scale = state_scales(A, T0)
     U = _dual(V)
@@ -152,8 +155,12 @@ def eigenvectors(
         change = np.abs(Z).max()
         if change > 1e-2:
             return None
-        V = V + V @ Z
-        U = dual(V)
+        if change > ROUNDING:
+            V = V + V @ Z
+            V.imag[:, still] = 0.0
+            U = dual(V)
+            U.imag[still] = 0.0
+        shift.imag[still] = 0.0
         moved = lam + shift
         lam, low = moved, (lam - moved) + shift
         if change < CONVERGED:
