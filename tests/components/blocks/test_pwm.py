@@ -1,0 +1,200 @@
+"""Edges of pulse width modulators against their formulas; no pulse and no gap without length."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from acausal import Component, Discrete, Eq, Input, Statement, assign, pre, when
+from acausal.components.blocks import (
+    PWM,
+    BooleanTable,
+    Carrier,
+    ComplementaryPWM,
+    DeadTime,
+    NaturalPWM,
+    Ramp,
+    TimeTable,
+)
+from tests.components.signals import changes, pulses, run
+
+F = 1000.0
+MS = 1e-3
+
+
+class EdgeCounter(Component):
+    """Counts the changes of a signal, those between two micro-steps of one instant included."""
+
+    u: Input = Input(bool)
+    rises: Discrete = Discrete(int)
+    falls: Discrete = Discrete(int)
+    off: Discrete = Discrete(bool, start=True)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.off, ~self.u)
+        yield when(self.u, assign(self.rises, pre(self.rises) + 1))
+        yield when(self.off, assign(self.falls, pre(self.falls) + 1))
+
+
+def intervals(signal) -> np.ndarray:
+    return np.array(pulses(signal)) / MS
+
+
+def test_sawtooth_edges() -> None:
+    result = run(3.5 * MS, pwm=PWM(frequency=F, duty=0.25))
+    assert intervals(result["pwm.y"]) == pytest.approx(
+        np.array([(0, 0.25), (1, 1.25), (2, 2.25), (3, 3.25)]), rel=1e-14
+    )
+    assert intervals(result["pwm.notY"]) == pytest.approx(
+        np.array([(0.25, 1), (1.25, 2), (2.25, 3), (3.25, 3.5)]), rel=1e-14
+    )
+
+
+def test_falling_edges() -> None:
+    y = run(3 * MS, pwm=PWM(frequency=F, duty=0.25, carrier=Carrier.FALLING))["pwm.y"]
+    assert intervals(y)[:2] == pytest.approx(np.array([(0.75, 1), (1.75, 2)]), rel=1e-14)
+
+
+def test_triangle_edges() -> None:
+    y = run(2.5 * MS, pwm=PWM(frequency=F, duty=0.5, carrier=Carrier.TRIANGLE))["pwm.y"]
+    assert intervals(y) == pytest.approx(np.array([(0, 0.25), (0.75, 1.25), (1.75, 2.25)]), rel=1e-14)
+
+
+def test_phase_and_start_time_delay_the_carrier() -> None:
+    y = run(3 * MS, pwm=PWM(frequency=F, duty=0.5, phase=1 / 3, startTime=0.5 * MS))["pwm.y"]
+    assert intervals(y)[:2] == pytest.approx(np.array([(5 / 6, 4 / 3), (11 / 6, 7 / 3)]), rel=1e-13)
+
+
+@pytest.mark.parametrize("carrier", Carrier)
+@pytest.mark.parametrize(("duty", "on"), [(-0.1, False), (0.0, False), (1.0, True), (1.2, True)])
+def test_extreme_duty_ratios_have_no_edges(carrier: Carrier, duty: float, on: bool) -> None:
+    result = run(
+        4.5 * MS,
+        ("pwm.y", "counter.u"),
+        pwm=PWM(frequency=F, duty=duty, carrier=carrier),
+        counter=EdgeCounter(),
+    )
+    assert changes(result["pwm.y"]).size == 0
+    assert bool(result["pwm.y"].at(0.0)) is on
+    assert result["counter.rises"].final <= on
+    assert result["counter.falls"].final == 0
+
+
+@pytest.mark.parametrize("carrier", Carrier)
+def test_no_edge_without_length_when_the_duty_ratio_changes(carrier: Carrier) -> None:
+    duties = [1.0, 0.5, 1.0, 1.0, 0.0, 0.5, 0.5, 0.0, 0.0, 1.0, 0.25, 0.0]
+    steps = [(0.0, duties[0])]
+    for k in range(1, len(duties)):
+        steps += [(k - 0.5, duties[k - 1]), (k - 0.5, duties[k])]
+    result = run(
+        len(duties) * MS,
+        ("duty.y", "pwm.duty"),
+        ("pwm.y", "counter.u"),
+        duty=TimeTable(table=tuple((t * MS, d) for t, d in steps)),
+        pwm=PWM(frequency=F, carrier=carrier),
+        counter=EdgeCounter(),
+    )
+    found = pulses(result["pwm.y"])
+    assert all(b - a > 0.1 * MS for a, b in found)
+    assert all(c[0] - b[1] > 0.1 * MS for b, c in zip(found[:-1], found[1:], strict=True))
+    ends = [b for _, b in found if b < len(duties) * MS]
+    assert result["counter.falls"].final == len(ends)
+    for k, d in enumerate(duties):
+        inside = [max(0.0, min(b, (k + 1) * MS) - max(a, k * MS)) for a, b in found]
+        assert sum(inside) == pytest.approx(d * MS, abs=1e-12 * MS)
+
+
+def test_the_duty_ratio_is_held_from_the_begin_of_the_period() -> None:
+    duty = Ramp(offset=0.1, height=0.8, duration=4 * MS)
+    y = run(4 * MS, ("duty.y", "pwm.duty"), duty=duty, pwm=PWM(frequency=F))["pwm.y"]
+    expected = [(k, k + 0.1 + 0.2 * k) for k in range(4)]
+    assert intervals(y) == pytest.approx(np.array(expected), rel=1e-12)
+
+
+def test_edges_do_not_drift() -> None:
+    y = run(0.2, pwm=PWM(frequency=1e4, duty=0.3))["pwm.y"]
+    found = np.array(pulses(y))
+    k = np.arange(2000)
+    assert found[:2000, 0] == pytest.approx(k / 1e4, rel=1e-15)
+    assert found[:2000, 1] - k / 1e4 == pytest.approx(np.full(2000, 0.3e-4), rel=1e-11)
+
+
+def natural(carrier: Carrier, **ramp: float):
+    parts = {"duty": Ramp(**ramp), "pwm": NaturalPWM(frequency=F, carrier=carrier)}
+    return run(3.9 * MS, ("duty.y", "pwm.duty"), **parts)["pwm.y"]
+
+
+def test_natural_sampling_with_a_sawtooth() -> None:
+    # 0.1 + 0.2 * t / ms = t / ms - k
+    y = natural(Carrier.SAWTOOTH, offset=0.1, height=0.8, duration=4 * MS)
+    assert intervals(y) == pytest.approx(np.array([(k, (k + 0.1) / 0.8) for k in range(4)]), rel=1e-12)
+
+
+def test_natural_sampling_with_a_triangle() -> None:
+    # Rising flank 2 * (t / ms - k), falling flank 2 - 2 * (t / ms - k), against 0.1 + 0.2 * t / ms.
+    y = natural(Carrier.TRIANGLE, offset=0.1, height=0.8, duration=4 * MS)
+    falls = [(0.1 + 2 * k) / 1.8 for k in range(4)]
+    rises = [0.0, *((1.9 + 2 * k) / 2.2 for k in range(3))]
+    assert intervals(y)[:4] == pytest.approx(np.column_stack([rises, falls]), rel=1e-12)
+
+
+@pytest.mark.parametrize("carrier", Carrier)
+@pytest.mark.parametrize(("duty", "on"), [(0.0, False), (1.0, True)])
+def test_natural_sampling_of_extreme_duty_ratios(carrier: Carrier, duty: float, on: bool) -> None:
+    result = run(
+        3.5 * MS,
+        ("pwm.y", "counter.u"),
+        pwm=NaturalPWM(frequency=F, duty=duty, carrier=carrier),
+        counter=EdgeCounter(),
+    )
+    assert changes(result["pwm.y"]).size == 0
+    assert bool(result["pwm.y"].at(0.5 * MS)) is on
+    assert result["counter.falls"].final == 0
+
+
+def test_dead_time_delays_turning_on() -> None:
+    result = run(2.5 * MS, leg=ComplementaryPWM(frequency=F, duty=0.4, dead_time=0.05 * MS))
+    assert intervals(result["leg.high"]) == pytest.approx(
+        np.array([(0.05, 0.4), (1.05, 1.4), (2.05, 2.4)]), rel=1e-12
+    )
+    assert intervals(result["leg.low"]) == pytest.approx(
+        np.array([(0.45, 1), (1.45, 2), (2.45, 2.5)]), rel=1e-12
+    )
+
+
+def test_pulses_shorter_than_the_dead_time_are_lost() -> None:
+    result = run(1.9 * MS, leg=ComplementaryPWM(frequency=F, duty=0.03, dead_time=0.05 * MS))
+    assert pulses(result["leg.high"]) == []
+    assert intervals(result["leg.low"]) == pytest.approx(np.array([(0.08, 1), (1.08, 1.9)]), rel=1e-12)
+
+
+@pytest.mark.parametrize(("duty", "on", "off"), [(1.0, "high", "low"), (0.0, "low", "high")])
+def test_extreme_duty_ratios_of_a_leg(duty: float, on: str, off: str) -> None:
+    result = run(3 * MS, leg=ComplementaryPWM(frequency=F, duty=duty, dead_time=0.05 * MS))
+    assert intervals(result[f"leg.{on}"]) == pytest.approx(np.array([(0.05, 3.0)]), rel=1e-12)
+    assert pulses(result[f"leg.{off}"]) == []
+
+
+def test_the_switches_of_a_leg_are_never_on_together() -> None:
+    result = run(
+        9 * MS,
+        ("u.y", "leg.u"),
+        ("leg.high", "high.u"),
+        ("leg.low", "low.u"),
+        u=BooleanTable(table=tuple(k * MS for k in range(1, 8))),
+        leg=DeadTime(dead_time=0.1 * MS),
+        high=EdgeCounter(),
+        low=EdgeCounter(),
+    )
+    high, low = intervals(result["leg.high"]), intervals(result["leg.low"])
+    assert high == pytest.approx(np.array([(1.1, 2), (3.1, 4), (5.1, 6), (7.1, 9)]), rel=1e-12)
+    assert low == pytest.approx(np.array([(0.1, 1), (2.1, 3), (4.1, 5), (6.1, 7)]), rel=1e-12)
+    assert (result["high.rises"].final, result["low.rises"].final) == (4, 4)
+
+
+def test_without_dead_time_the_leg_switches_over_at_once() -> None:
+    result = run(2.5 * MS, leg=ComplementaryPWM(frequency=F, duty=0.4))
+    assert intervals(result["leg.high"]) == pytest.approx(np.array([(0, 0.4), (1, 1.4), (2, 2.4)]), rel=1e-12)
+    assert intervals(result["leg.low"]) == pytest.approx(
+        np.array([(0.4, 1), (1.4, 2), (2.4, 2.5)]), rel=1e-12
+    )

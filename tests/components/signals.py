@@ -1,0 +1,36 @@
+"""What the tests of components read off signals."""
+
+import numpy as np
+
+from acausal import Component, Result, Signal, simulate
+
+
+def changes(signal: Signal) -> np.ndarray:
+    """Times after the start at which a signal jumps; both limits of a jump must be there."""
+    t, values = np.asarray(signal.t), np.asarray(signal.values, float)
+    k = np.flatnonzero((values[1:] != values[:-1]) & (t[1:] == t[:-1]) & (t[1:] > t[0]))
+    return t[k]
+
+
+def pulses(signal: Signal) -> list[tuple[float, float]]:
+    """Intervals in which a Boolean signal is true; the last may end with the run."""
+    edges = [float(t) for t in changes(signal)]
+    first = float(signal.t[0])
+    on = bool(signal.at(first, side="right"))
+    marks = [first, *edges] if on else edges
+    if len(marks) % 2:
+        marks.append(float(signal.t[-1]))
+    return list(zip(marks[::2], marks[1::2], strict=True))
+
+
+def run(t_end: float, *connections: tuple[str, str], **parts: Component) -> Result:
+    """Simulate named parts whose signals or ports are connected as ``("source.y", "block.u")``."""
+    from acausal import Circuit
+    from acausal.modeling.component import resolve
+
+    circuit = Circuit()
+    for name, part in parts.items():
+        circuit.add(name, part)
+    for ends in connections:
+        circuit.connect(*(resolve(circuit, end) for end in ends))
+    return simulate(circuit, t_end)
