@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import Location, ParameterError
 from ..modeling.component import FUNCTIONS
 from ..modeling.expressions import Expr, Symbol, fold
-from ..modeling.fields import Discrete, Field, Input, Output, Parameter, Variable
+from ..modeling.fields import Discrete, Field, Input, Output, Parameter, Start, Variable
 from .template import Group, Index, Template, find, name_of
 from .trace import locate_symbol
 
@@ -253,6 +253,11 @@ def start_values(flat: FlatModel, P: np.ndarray) -> tuple[np.ndarray, np.ndarray
         for k, f in enumerate(s.template.discretes.values()):
             if isinstance(f, Discrete):
                 discrete[s.db + k] = number_of(f.start)
+    for k, number, fix in root_starts(flat):
+        start[k], fixed[k], given[k] = number, fix, True
+    for name, f in flat.root.discretes.items():
+        if isinstance(f, Discrete) and f.name in flat.own_values:
+            discrete[flat.root.index("d", name)] = number_of(flat.own_values[f.name])
     for s in flat.stamps:
         for g in s.template.groups:
             for row, name, value, fix in g.starts:
@@ -264,6 +269,19 @@ def start_values(flat: FlatModel, P: np.ndarray) -> tuple[np.ndarray, np.ndarray
                 else:
                     discrete[s.db + g.doff[row] + g.template.index("d", name)] = number
     return start, fixed, given, discrete
+
+
+def root_starts(flat: FlatModel) -> list[tuple[int, float, bool]]:
+    """Return (variable, value, fixed) for the start values given to the root object itself."""
+    found = []
+    for k, (name, f) in enumerate(flat.root.variables.items()):
+        given = flat.own_values.get(f.name) if isinstance(f, Variable) and "." not in name else None
+        if given is None:
+            continue
+        value, fixed = (given.value, given.fixed) if isinstance(given, Start) else (given, f.fixed)  # type: ignore[attr-defined]
+        scalar = _element(value, name[len(f.name) :])
+        found.append((k, float(value if scalar is None else scalar), fixed))
+    return found
 
 
 def number_of(value: Any) -> float:

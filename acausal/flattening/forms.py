@@ -122,7 +122,7 @@ def _apply(node: Expr, args: list[Form], classify: Classify) -> Form:
         }
         known = None
         if args[1].known is not None or args[2].known is not None:
-            known = Expr("if_else", (cond, args[1].known or ZERO, args[2].known or ZERO))
+            known = Expr("if_else", (cond, *(ZERO if a.known is None else a.known for a in args[1:])))
         return Form(factors, known)
     raise _NotAffine
 
@@ -197,7 +197,7 @@ def _table(x: Expr, xs: tuple[float, ...], ys: tuple[float, ...]) -> Expr:
     n = len(xs)
 
     def piece(k: int) -> Expr:
-        if k == 0 or k == n or ys[k] == ys[k - 1]:
+        if k == 0 or k == n or ys[k] == ys[k - 1] or xs[k] == xs[k - 1]:
             return constant(ys[min(k, n - 1)])
         return constant(ys[k - 1]) + constant((ys[k] - ys[k - 1]) / (xs[k] - xs[k - 1])) * (x - xs[k - 1])
 

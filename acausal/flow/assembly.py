@@ -183,7 +183,9 @@ class _Assembler:
         right[:, :nx] = group.U
         for member, drive, X in zip(self.members, self.driven, self.particular, strict=True):
             beta = group.U @ drive
-            delta = group.N + ((group.centre - member.centre) + (group.centre_low - member.centre_low)) * np.eye(m)
+            delta = group.N + (
+                (group.centre - member.centre) + (group.centre_low - member.centre_low)
+            ) * np.eye(m)
             if np.abs(np.linalg.eigvals(delta)).min() * self.T0 < join_distance(len(member.N)):
                 if beta.any():
                     self._add_joined(member, left, delta, beta)
@@ -201,7 +203,9 @@ class _Assembler:
             power = member.N @ power
         self._add_series(member.centre, member.centre_low, left, delta, [np.zeros_like(drive[0]), *drive])
 
-    def _add_series(self, centre: complex, low: complex, left: np.ndarray, N: np.ndarray, start: list[np.ndarray]) -> None:
+    def _add_series(
+        self, centre: complex, low: complex, left: np.ndarray, N: np.ndarray, start: list[np.ndarray]
+    ) -> None:
         """Power series of ``z' = N z + d(h)``: start value ``start[0]``, derivatives of the drive ``start[1:]`` at 0."""
         triangular = len(N) == 1 or not np.tril(N, -1).any()
         spread = float(np.abs(N.diagonal() if triangular else np.linalg.eigvals(N)).max())
@@ -285,4 +289,11 @@ def _pack(terms: Terms, limits: list[tuple[float, Rate]], ny: int) -> Parts:
         columns = np.array([j for j, (other, _, _) in enumerate(order) if other == rate])
         limited.append((reach, columns, rate[0] < 0))
     reach = min((r for r, _, _ in limited), default=np.inf)
-    return Parts(basis, np.array(left).T.reshape(ny, -1), np.array(right).reshape(-1, ny), np.array(starts), reach, limited)
+    return Parts(
+        basis,
+        np.array(left).T.reshape(ny, -1),
+        np.array(right).reshape(-1, ny),
+        np.array(starts),
+        reach,
+        limited,
+    )

@@ -10,6 +10,8 @@ from .basis import Basis
 
 RESOLVED = 2.0
 """Angle or number of time constants up to which a function is interpolated; faster ones enter with their magnitude."""
+ROUNDING = 4.0 * 2.0**-52
+"""Rounding error of a sum relative to the sum of the magnitudes of its terms."""
 SLOPE_ERROR = math.sqrt(3.0) / 216.0
 """Error constant of the slope of the cubic Hermite interpolant."""
 
@@ -42,6 +44,8 @@ class Bounds:
         Bounds of the fourth derivative.
     rest : array or None
         Bounds of the sum of the fast functions.
+    noise : array or None
+        Rounding errors of the values.
 
     Notes
     -----
@@ -50,10 +54,16 @@ class Bounds:
     ``M4 L^4 / 144``, so the coefficients of p with this one lowered bound g from below.
     """
 
-    __slots__ = ("coefficients", "ends", "error", "length", "low", "rest")
+    __slots__ = ("coefficients", "ends", "error", "length", "low", "noise", "rest")
 
     def __init__(
-        self, values: np.ndarray, ends: np.ndarray, length: float, fourth: np.ndarray, rest: np.ndarray | None
+        self,
+        values: np.ndarray,
+        ends: np.ndarray,
+        length: float,
+        fourth: np.ndarray,
+        rest: np.ndarray | None,
+        noise: np.ndarray | None = None,
     ) -> None:
         self.ends, self.length, self.rest = ends, length, rest
         self.error = fourth * (length**4 / 144.0)
@@ -61,11 +71,16 @@ class Bounds:
         self.coefficients[..., 2] -= self.error
         low = np.minimum.reduce(self.coefficients, 2)
         self.low = low if rest is None else low - rest
-        """Bound from below."""
+        """Bound from below; what only rounding takes below zero counts as above."""
+        if noise is not None:
+            self.low += noise
+        self.noise = noise
 
     def inside(self, i: int) -> np.ndarray:
         """Bound from below on interval `i` that the left end does not enter."""
         inside = self.coefficients[i, :, 1:].min(1)
+        if self.noise is not None:
+            inside += self.noise[i]
         return inside if self.rest is None else inside - self.rest[i]
 
     def high(self, i: int) -> np.ndarray:
@@ -117,7 +132,9 @@ class GuardForms:
         keep = basis.speed * length <= RESOLVED
         rest = np.abs(self.R).dot(envelope * ~keep)
         values = self.R.dot(columns * keep[:, None])
-        return Bounds(values[None], self.R.dot(phi)[None], length, self.size4.dot(envelope * keep)[None], rest[None])
+        return Bounds(
+            values[None], self.R.dot(phi)[None], length, self.size4.dot(envelope * keep)[None], rest[None]
+        )
 
     def bounds(self, nodes: np.ndarray) -> Bounds:
         """Bounds on the intervals between equally spaced `nodes`."""
@@ -136,4 +153,5 @@ class GuardForms:
         values = np.empty((len(nodes) - 1, len(R), 4))
         values[..., 0], values[..., 1] = left[:-1], slope[:-1]
         values[..., 2], values[..., 3] = left[1:], slope[1:]
-        return Bounds(values, ends[1:], length, envelope.dot(size4.T), rest)
+        noise = ROUNDING * envelope.dot(np.abs(self.R).T)
+        return Bounds(values, ends[1:], length, envelope.dot(size4.T), rest, noise)

@@ -69,7 +69,9 @@ def blocks(S: np.ndarray, nx: int) -> list[Block]:
 def _block(states: np.ndarray, S: np.ndarray, sizes: tuple[int, int]) -> Block:
     m = len(S)
     if m == 1:
-        return Block(states, S, (_member(states, sizes, np.eye(1), np.eye(1), complex(S[0, 0]), 0j, np.zeros((1, 1))),))
+        return Block(
+            states, S, (_member(states, sizes, np.eye(1), np.eye(1), complex(S[0, 0]), 0j, np.zeros((1, 1))),)
+        )
     if not np.tril(S).any():
         return Block(states, S, (_member(states, sizes, np.eye(m), np.eye(m), 0j, 0j, S),))
     if m == 2 and not S.diagonal().any() and S[0, 1] * S[1, 0] < 0:
@@ -94,7 +96,13 @@ def _sinusoid(states: np.ndarray, S: np.ndarray, sizes: tuple[int, int]) -> tupl
 
 
 def _member(
-    states: np.ndarray, sizes: tuple[int, int], P: np.ndarray, Q: np.ndarray, centre: complex, low: complex, N: np.ndarray
+    states: np.ndarray,
+    sizes: tuple[int, int],
+    P: np.ndarray,
+    Q: np.ndarray,
+    centre: complex,
+    low: complex,
+    N: np.ndarray,
 ) -> Member:
     q, nx = sizes
     wide = np.zeros((q, P.shape[1]), complex)

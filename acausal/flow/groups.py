@@ -91,7 +91,9 @@ def _split(A: np.ndarray, frame: _Frame) -> list[tuple[np.ndarray, np.ndarray]]:
         P, U, blocks, shift = _correct(A, P, blocks, slices)
         parts = []
         for s in slices:
-            parts += [(P[:, s] @ p, t) for p, t in _split(blocks[s, s] + shift[s, s], frame.inside(P[:, s], U[s]))]
+            parts += [
+                (P[:, s] @ p, t) for p, t in _split(blocks[s, s] + shift[s, s], frame.inside(P[:, s], U[s]))
+            ]
         return parts
     return _cluster(T, Q, frame)
 
@@ -148,7 +150,9 @@ def _acyclic_order(A: np.ndarray) -> np.ndarray | None:
     return np.array(order)
 
 
-def _block_diagonalise(T: np.ndarray, Q: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[slice]]:
+def _block_diagonalise(
+    T: np.ndarray, Q: np.ndarray, label: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list[slice]]:
     """Move equal labels together (ascending) and decouple the groups by Sylvester equations."""
     T, Q, label = T.copy(), Q.copy(), label.copy()
     for end in range(len(T) - 1, 0, -1):

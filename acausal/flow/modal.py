@@ -81,7 +81,9 @@ class Trajectory:
 
     __slots__ = ("C", "_largest", "_next", "flow", "reach", "y0")
 
-    def __init__(self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray, largest: np.ndarray | None = None) -> None:
+    def __init__(
+        self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray, largest: np.ndarray | None = None
+    ) -> None:
         self.flow, self.y0, self.C = flow, y0, C
         self.reach = flow.reach
         self._next: Trajectory | None = None

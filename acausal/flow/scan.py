@@ -133,7 +133,7 @@ class _Search:
     def _walk(self, nodes: np.ndarray) -> tuple[Hit | None, bool]:
         """Settle consecutive intervals; the second value tells whether one had to be split."""
         bounds = self.forms.bounds(nodes)
-        clear = (bounds.low > self.touch).all(1)
+        clear = (bounds.low >= self.touch).all(1)
         split = False
         for i in range(len(nodes) - 1):
             if self.all_above and clear[i]:
@@ -153,10 +153,12 @@ class _Search:
     def _open(self, bounds: Bounds, i: int) -> np.ndarray | None:
         """Guards that may trigger on interval `i`; None, and the guards that rose noted, if there is none."""
         low = bounds.low[i]
-        clear = low > self.touch
+        clear = low >= self.touch
         if self.all_above:
             return None if clear.all() else ~clear
-        silent_or_leaving = (low > -self.floor) & ((bounds.high(i) < self.rise) | (bounds.inside(i) > self.touch))
+        silent_or_leaving = (low >= -self.floor) & (
+            (bounds.high(i) <= self.rise) | (bounds.inside(i) >= self.touch)
+        )
         settled = np.where(self.above, clear, silent_or_leaving)
         if not settled.all():
             return ~settled

@@ -20,7 +20,7 @@ CONVERGED = 1e-8
 """Size of a correction after which the next, quadratically smaller one is rounding."""
 ROUNDING = 4e-16
 """Size of a correction that is not worth making."""
-SWEEPS = 8
+SWEEPS = 5
 """Damped balancing sweeps: the order of magnitude is enough."""
 TINY = 1e-300
 """Keeps an isolated state at its scale."""
@@ -85,7 +85,9 @@ def decouple(A: np.ndarray, T0: float) -> list[Group]:
     V, U, lam, low = found
     zero = np.zeros((1, 1), complex)
     return [
-        Group(V[:, i : i + 1], U[i : i + 1], complex(lam[i]), complex(low[i]), zero, 2 if lam[i].imag > 0 else 1)
+        Group(
+            V[:, i : i + 1], U[i : i + 1], complex(lam[i]), complex(low[i]), zero, 2 if lam[i].imag > 0 else 1
+        )
         for i in range(len(A))
         if lam[i].imag >= 0
     ]
@@ -125,9 +127,7 @@ def condition(P: np.ndarray, U: np.ndarray, scale: np.ndarray) -> float:
     return float((growth * scale / scale[:, None]).max())
 
 
-def eigenvectors(
-    A: np.ndarray, T0: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+def eigenvectors(A: np.ndarray, T0: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
     """Eigenvectors, dual vectors and eigenvalues with their rounding errors; None when ill conditioned."""
     n = len(A)
     order = speed_order(A)

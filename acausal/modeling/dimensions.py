@@ -57,7 +57,8 @@ def _apply(node: Expr, args: list[Inferred]) -> Inferred:
         if a is None or b is None:
             return None
         both = args == [ANY, ANY]
-        return ANY if both else product(a, b, 1 if op == "*" else -1)  # type: ignore[arg-type]
+        nothing = op == "*" and any(n.op == "const" and n.data == 0 for n in node.args)
+        return ANY if both or nothing else product(a, b, 1 if op == "*" else -1)  # type: ignore[arg-type]
     if op == "der":
         return None if args[0] is None else product(args[0], _SECOND, -1)  # type: ignore[arg-type]
     if op == "if_else":

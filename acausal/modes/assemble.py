@@ -65,6 +65,20 @@ def flow_columns(model: ReducedModel) -> np.ndarray:
     return flow
 
 
+def flow_like(model: ReducedModel) -> np.ndarray:
+    """Mask over all variables: a flow, or an alias of one by an integer row of two terms."""
+    flat = model.flat
+    flow = np.zeros(flat.nv, bool)
+    for f, at in flat.variable_fields():
+        if isinstance(f, Variable) and f.flow:
+            flow[at] = True
+    two = np.flatnonzero(np.diff(flat.ptr) == 2)
+    a, b = flat.col[flat.ptr[two]], flat.col[flat.ptr[two] + 1]
+    either = flow[a] | flow[b]
+    flow[a[either]] = flow[b[either]] = True
+    return flow
+
+
 def unit_labels(model: ReducedModel) -> np.ndarray:
     """Number of the unit of every core unknown."""
     labels: dict[str, int] = {}

@@ -86,16 +86,25 @@ class Instants:
 
     def evaluate(self, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
         """Evaluate relations at the values of the previous micro-step, then the discrete part."""
-        run, f = self.run, self.f
+        run = self.run
         R = run.R
         if len(self.state_relations):
             R = R.copy()
             R[self.state_relations] = self.relation_values()
+        x = run.read(self.x_ids) if self.x_ids else ()
+        return self._update(R, x, ticks, initial, terminal)
+
+    def at_start(self, ticks: Sequence[bool]) -> Outcome:
+        """The first micro-step as far as start values alone tell: relations of variables count as false."""
+        return self._update(self.run.R, self.run.starts.value[list(self.x_ids)], ticks, True, False)
+
+    def _update(self, R: np.ndarray, x: Any, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
+        run, f = self.run, self.f
         inputs = f.inputs
         inputs[1][:] = run.D
         inputs[2][:] = R
         if self.x_ids:
-            inputs[3][:] = run.read(self.x_ids)
+            inputs[3][:] = x
         inputs[4][:] = ticks if len(ticks) else 0.0
         inputs[5][:] = self.memory
         inputs[6][:] = (run.t, run.tolerance, initial, terminal)
@@ -108,18 +117,6 @@ class Instants:
         disabled = frozenset(g for g, on in zip(self.discrete.guards, flags, strict=True) if not on)
         which = tuple(np.flatnonzero(fired).tolist()) if len(fired) else ()
         return Outcome(D.copy(), memory.copy(), R.copy(), which, self._forced(controls), disabled)
-
-    def forced_at_start(self) -> tuple[int, ...]:
-        """Forced branches from start values alone."""
-        run, f = self.run, self.f
-        for a, value in ((1, run.D), (2, run.R), (5, self.memory)):
-            f.inputs[a][:] = value
-        f.inputs[3][:] = run.program.start[list(self.x_ids)]
-        f.inputs[4][:] = 0.0
-        f.inputs[6][:] = (run.t, run.tolerance, 0.0, 0.0)
-        f()
-        run.R = f.outputs[2].copy()
-        return self._forced(f.outputs[7])
 
     def relation_values(self) -> np.ndarray:
         """Truth of the state relations from their lexicographic signs along the flow in force."""

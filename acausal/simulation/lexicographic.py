@@ -25,7 +25,7 @@ from acausal.modes.restart import restart
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
 
-_ROUNDING = 1e-10
+_ROUNDING = 1e-12
 _COEFFICIENTS = 1e-14
 _SCALE_FLOOR = 1e-12
 _VALUE = 1

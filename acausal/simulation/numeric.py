@@ -20,7 +20,7 @@ from ..modes.reduction import reduce_mode
 from .lexicographic import SignTable, form_scale, forms_over_state
 from .source_states import Feed
 
-_ROUNDING = 1e-10
+_ROUNDING = 1e-12
 _SCALE_FLOOR = 1e-12
 
 
@@ -38,9 +38,9 @@ class SegmentTables:
     absolute: np.ndarray
 
     def floor(self, y: np.ndarray, t: float) -> np.ndarray:
-        """Noise floor of every value."""
+        """Depth at which an unarmed form reacts: twice the noise of the sign test, so that the test then sees it."""
         noise = _ROUNDING * (self.absolute @ np.abs(y)) + _SCALE_FLOOR * self.scale
-        return noise + 4.0 * math.ulp(t) * np.abs(self.slope @ y)
+        return 2.0 * (noise + 4.0 * math.ulp(t) * np.abs(self.slope @ y))
 
 
 class NumericCore:
@@ -56,8 +56,13 @@ class NumericCore:
         self.analysed = 0
         self._modes: dict[Mode, ModeData | Inadmissible] = {}
         self._tables: dict[ModeData, SegmentTables] = {}
-        self.initial_rows = matrices.forms
+        self._forms = matrices.forms
         self._check_contradictions()
+
+    def form_rows(self, first: int, count: int) -> Rows:
+        """Return some of the affine forms of the model."""
+        forms, at = self._forms, slice(first, first + count)
+        return Rows(forms.E[at], forms.A[at], forms.B[at])
 
     def mode(self, mode: Mode) -> ModeData:
         """Return the analysed mode; raises ``Inadmissible``, every time anew, for one that cannot exist."""

@@ -12,15 +12,17 @@ import numpy as np
 
 from ..codegen.discrete import discrete_program
 from ..codegen.sources import source_program
-from ..errors import AcausalError, Location, ParameterError, SingularModelError, UnknownPathError, nearest
+from ..errors import AcausalError, Location, ParameterError, RequirementError, SingularModelError, UnknownPathError, nearest
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
 from ..modes.affine import ModeData
+from ..modes.assemble import flow_like
 from ..modes.core import Values, evaluate
 from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.result import Result
 from .clocks import Clock
+from .initialization import Starts
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .run import Options, Run
 from .source_states import Feed
@@ -47,7 +49,6 @@ class Program:
         self.sources = source_program(self.reduced)
         self._check_islands()
         self._cores: dict[Any, NumericCore] = {}
-        self.start = np.zeros(self.flat.nv)
         self._watched: dict[Any, np.ndarray] = {}
 
     # -- compile-time checks -------------------------------------------------------------------------------------
@@ -57,9 +58,11 @@ class Program:
         for pinned, island in zip(presolved.pinned, presolved.islands, strict=True):
             names = [flat.variable(int(k)) for k in island[:6]]
             more = f" and {len(island) - 6} more" if len(island) > 6 else ""
+            flow = flow_like(self.reduced)[int(pinned)]
+            what = "undetermined circulating flow" if flow else "no reference"
+            then = "the flows are relative to it" if flow else "potentials of the island are relative to it"
             warnings.warn(
-                f"no reference in the island {{{', '.join(names)}{more}}}: `{flat.variable(int(pinned))}` is pinned to zero;"
-                " potentials of the island are relative to it",
+                f"{what} in the island {{{', '.join(names)}{more}}}: `{flat.variable(int(pinned))}` is pinned to zero; {then}",
                 stacklevel=4,
             )
 
@@ -125,27 +128,45 @@ class Program:
             return None
         return int(W.indices[W.indptr[x]]), int(W.data[W.indptr[x]])
 
+    def settable(self, x: int) -> tuple[Any, ...] | None:
+        """Return ("core", unknown, sign) or ("integral", position, sign) of a differentiated variable, else None."""
+        alias = self.single(x)
+        if alias is None:
+            return None
+        j, sign = alias
+        at = int(self.core_index[j])
+        if at >= 0:
+            return ("core", at, sign) if self._differentiated[at] else None
+        for n, k in enumerate(self._integrals):
+            o = self.reduced.observers[k]
+            if o.unknown == j:
+                return "integral", n, sign * o.sign
+        return None
+
+    @cached_property
+    def _differentiated(self) -> np.ndarray:
+        """Mask over the core unknowns: an alias is differentiated somewhere."""
+        found = np.zeros(len(self.reduced.core), bool)
+        for x in np.flatnonzero(self.reduced.differentiated).tolist():
+            alias = self.single(x)
+            if alias is not None and self.core_index[alias[0]] >= 0:
+                found[self.core_index[alias[0]]] = True
+        return found
+
     def reinit_target(self, x: int) -> tuple[Any, ...]:
-        """Return ("core", unknown, sign) or ("integral", position, sign) for a variable to be set.
+        """Return what `settable` returns.
 
         Raises
         ------
         SingularModelError
             If the variable is not differentiated.
         """
-        alias = self.single(x)
-        if alias is not None:
-            j, sign = alias
-            at = int(self.core_index[j])
-            if at >= 0:
-                return "core", at, sign
-            for n, k in enumerate(self._integrals):
-                o = self.reduced.observers[k]
-                if o.unknown == j:
-                    return "integral", n, sign * o.sign
-        raise SingularModelError(
-            f"`{self.flat.variable(x)}` cannot be set: it is not differentiated", hint="reinit and initial values need a state"
-        )
+        target = self.settable(x)
+        if target is None:
+            raise SingularModelError(
+                f"`{self.flat.variable(x)}` cannot be set: it is not differentiated", hint="reinit and initial values need a state"
+            )
+        return target
 
     @cached_property
     def _integrals(self) -> list[int]:
@@ -168,15 +189,17 @@ class Program:
 
     # -- numbers -------------------------------------------------------------------------------------------------
 
-    def core_for(self, values: Values, D: np.ndarray, R: np.ndarray, feeds: Sequence[Feed], T0: float, span: float) -> NumericCore:
+    def core_for(
+        self, values: Values, D: np.ndarray, R: np.ndarray, feeds: Sequence[Feed], T0: float, span: float, starts: Starts
+    ) -> NumericCore:
         """Return the numeric core for these values, from the cache if it was built before."""
         factors = (D.tobytes(), R.tobytes()) if self.reduced.discrete_factors else ()
         sources = tuple((f.degree, f.values.tobytes()) for f in feeds)
-        key = (values.P.tobytes(), factors, sources, T0, span, self.start.tobytes())
+        key = (values.P.tobytes(), factors, sources, T0, span, starts.value.tobytes())
         core = self._cores.get(key)
         if core is None:
             made = Values(values.P, D.copy(), R.copy())
-            core = build_core(self.reduced, made, feeds, self.start * self.reduced.differentiated, self._nominals, T0, span)
+            core = build_core(self.reduced, made, feeds, starts.value * self.reduced.differentiated, self._nominals, T0, span)
             if len(self._cores) >= MAX_CORES:
                 del self._cores[next(iter(self._cores))]
             self._cores[key] = core
@@ -217,21 +240,29 @@ class Program:
         initial: Mapping[str, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
         options: Options | None = None,
-    ) -> tuple[Run, list[tuple[int, float]]]:
-        """Return a run at its start and the values that must hold there."""
+    ) -> Run:
+        """Return a run before its first instant."""
         changes = {**overrides(self.model), **self._expand(parameters or {})}
         P = parameter_vector(self.flat, changes)
         start, fixed, given, D = start_values(self.flat, P)
-        held = self._initial(dict(initial or {}), start, fixed, D)
+        self._initial(dict(initial or {}), start, fixed, D)
+        starts = Starts(start, fixed, given)
         feeds = self._feeds(dict(inputs or {}), D)
         values = Values(P, D, np.zeros(self.reduced.nr))
-        self.start = start
+        self._check_static(values)
         clocks = self._clocks(values, t0)
         T0 = self._time_unit(values, clocks, span)
-        core = self.core_for(values, D, values.R, feeds, T0, span)
-        z, q = self._left_limits(start, fixed, given)
-        run = Run(self, values, core, feeds, options or Options(), t0, T0, span, clocks, z, q)
-        return run, held
+        core = self.core_for(values, D, values.R, feeds, T0, span, starts)
+        return Run(self, values, core, feeds, options or Options(), t0, T0, span, clocks, starts)
+
+    def _check_static(self, values: Values) -> None:
+        """Requirements on parameters alone come before any number is used."""
+        for k, s in enumerate(self.flat.stamps):
+            for c in s.template.checks:
+                if self.reduced.forms[k].is_static(c.condition):
+                    failed = np.flatnonzero(evaluate(self.reduced, k, c.condition, values) == 0.0)
+                    if len(failed):
+                        raise RequirementError(c.message, where=(self.flat.location(k, int(failed[0]), c.origin),))
 
     def _expand(self, parameters: Mapping[str, Any]) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -242,7 +273,7 @@ class Program:
                 found[path] = value
         return found
 
-    def _initial(self, initial: dict[str, Any], start: np.ndarray, fixed: np.ndarray, D: np.ndarray) -> list[tuple[int, float]]:
+    def _initial(self, initial: dict[str, Any], start: np.ndarray, fixed: np.ndarray, D: np.ndarray) -> None:
         for path, value in initial.items():
             if isinstance(value, str) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
                 raise ParameterError(f"initial value of `{path}` must be a finite number, got {value!r}")
@@ -254,17 +285,6 @@ class Program:
                     D[self.flat.find("d", path)[0]] = float(value)
                 except UnknownPathError:
                     raise unknown from None
-        held: dict[tuple[Any, ...], tuple[int, float]] = {}
-        for x in np.flatnonzero(fixed).tolist():
-            target = self.reinit_target(x)
-            earlier = held.get(target[:2])
-            if earlier is not None and not math.isclose(earlier[1], float(start[x])):
-                from ..errors import InitializationError
-
-                names = f"`{self.flat.variable(earlier[0])}` = {earlier[1]:g} and `{self.flat.variable(x)}` = {start[x]:g}"
-                raise InitializationError(f"{names} cannot both hold at the start", hint="drop one of the fixed values")
-            held[target[:2]] = (x, float(start[x]))
-        return list(held.values())
 
     def _feeds(self, inputs: dict[str, Any], D: np.ndarray) -> tuple[Feed, ...]:
         names = [n for n, _, _ in self.reduced.inputs]
@@ -279,26 +299,6 @@ class Program:
             if name not in inputs and isinstance(own.get(name), (bool, int, float)):
                 D[self.flat.root.index("d", name)] = float(own[name])
         return tuple(Feed(n, inputs.get(n, own.get(n, 0.0))) for n in names)
-
-    def _left_limits(self, start: np.ndarray, fixed: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Left limits of the core unknowns and integrals: fixed before given before default starts."""
-        z, rank = np.zeros(len(self.reduced.core)), np.full(len(self.reduced.core), -1)
-        q = np.zeros(len(self._integrals))
-        at = {self.reduced.observers[k].unknown: (n, self.reduced.observers[k].sign) for n, k in enumerate(self._integrals)}
-        relevant = self.reduced.differentiated | fixed | given
-        for x in np.flatnonzero(relevant).tolist():
-            alias = self.single(x)
-            if alias is None:
-                continue
-            j, sign = alias
-            k = int(self.core_index[j])
-            priority = 2 * int(fixed[x]) + int(given[x])
-            if k >= 0 and priority > rank[k]:
-                z[k], rank[k] = sign * start[x], priority
-            elif j in at:
-                n, own = at[j]
-                q[n] = own * sign * start[x]
-        return z, q
 
     def simulate(
         self,
@@ -318,11 +318,11 @@ class Program:
         AcausalError
             Any failure of the run; its ``result`` holds what was computed.
         """
-        run, held = self.prepare(
+        run = self.prepare(
             t_end - t_start, t0=t_start, parameters=parameters, initial=initial, inputs=inputs, options=Options(impulses=impulses)
         )
         try:
-            run.start(held)
+            run.start()
             run.advance(t_end, progress=progress)
             run.finish()
         except AcausalError as error:

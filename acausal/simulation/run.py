@@ -15,6 +15,7 @@ from ..modes.affine import Mode, ModeData, Restart
 from ..modes.core import Values
 from ..results.record import Record, Segment
 from .clocks import Clock
+from .initialization import Starts, check_held, complete, held_values, left_limits
 from .instants import Instants, relation_text
 from .numeric import NumericCore, SegmentTables
 from .failures import search_failed
@@ -55,8 +56,7 @@ class Run:
     T0: float
     span: float
     clocks: list[Clock]
-    z: np.ndarray
-    q: np.ndarray
+    starts: Starts
     forced: tuple[int, ...] = ()
     disabled: frozenset[tuple[int, int, int]] = frozenset()
     record: Record = field(default_factory=Record)
@@ -66,6 +66,7 @@ class Run:
         self.reduced = self.program.reduced
         self.flat = self.program.flat
         self.D, self.R = self.values.D, self.values.R
+        self.z, self.q = left_limits(self.program, self.starts)
         self.data: ModeData = None  # type: ignore[assignment]
         self.y = np.zeros(0)
         self.mode: Mode = tuple(
@@ -132,7 +133,7 @@ class Run:
     def refresh_core(self) -> None:
         """Rebuild the numbers when a discrete value in a factor changed."""
         if self.reduced.discrete_factors:
-            core = self.program.core_for(self.values, self.D, self.R, self.feeds, self.T0, self.span)
+            core = self.program.core_for(self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts)
             if core is not self.core:
                 self.core = core
                 self.search = Search(core.model, core.mode)
@@ -155,26 +156,33 @@ class Run:
 
     # -- the loop ------------------------------------------------------------------------------------------------
 
-    def start(self, reinits: list[tuple[int, float]]) -> None:
+    def start(self) -> None:
         """Process the first instant."""
-        first = self.mode
-        self._provisional(reinits)
-        self.instants.memory = self.instants.evaluate((), False, False).memory
-        self.mode = first
+        first, D = self.mode, self.D
+        held = held_values(self.program, self.starts)
         ticks = [c.due(self.t, self.tolerance) for c in self.clocks]
-        self.instants.process("start", (), ticks, reinits)
+        self._provisional(ticks, held)
+        complete(self, self.starts)
+        self.instants.memory = self.instants.evaluate((), False, False).memory
+        self.mode, self.D = first, D
+        self.instants.process("start", (), ticks, held)
+        check_held(self, self.starts)
 
-    def _provisional(self, reinits: list[tuple[int, float]]) -> None:
+    def _provisional(self, ticks: list[bool], held: list[tuple[int, float]]) -> None:
         """A consistent point from the start values, at which the first micro-step evaluates relations."""
-        z = self.z
-        xi = self.sources.states(self.t, self.D, self.R)
-        self.forced = self.instants.forced_at_start()
+        z, D = self.z, self.D
+        outcome = self.instants.at_start(ticks)
+        self.forced, self.R = outcome.forced, outcome.R
+        xi = self.sources.states(self.t, outcome.D, outcome.R)
+        reinits = self.core_only(held)
         try:
-            choice = self.search.next_mode(z, xi, self.mode, self.forced, ("provisional",), t=self.t, reinits=self.core_only(reinits))
+            choice = self.search.next_mode(
+                z, xi, self.mode, outcome.forced, ("provisional",), t=self.t, disabled_guards=outcome.disabled, reinits=reinits
+            )
         except NoConsistentMode as error:
-            raise search_failed(self, error, self.forced, self.core_only(reinits), "start") from None
+            raise search_failed(self, error, outcome.forced, reinits, "start") from None
         self.enter(choice.restart)
-        self.z = z
+        self.z, self.D = z, D
 
     def advance(self, t_end: float, until: Any = None, progress: Any = None) -> None:
         """Run to ``t_end``, instants at ``t_end`` included."""

@@ -1,0 +1,198 @@
+"""Start values: left limits of the states, completed through the constraints by priority.
+
+Fixed values and initial equations come first, then given starts, then defaults
+(a default is the start declared by the class of a differentiated variable).
+Given starts that contradict each other stay left limits: the restart moves
+them with the conserved quantities kept.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import InitializationError
+from .lexicographic import forms_over_state
+
+if TYPE_CHECKING:
+    from .program import Program
+    from .run import Run
+
+_CONFLICT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """Start values of all variables (nv,), which of them must hold after the start, which were given."""
+
+    value: np.ndarray
+    fixed: np.ndarray
+    given: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Condition:
+    """``row @ x = value`` over the selected states, with the name and size of what it prescribes."""
+
+    row: np.ndarray
+    value: float
+    size: float
+    name: str
+
+
+def left_limits(program: Program, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
+    """Left limits of the core unknowns and of the integrals: fixed before given before default starts."""
+    model = program.reduced
+    z, rank = np.zeros(len(model.core)), np.full(len(model.core), -1)
+    integrals = [o for o in model.observers if o.integral]
+    q, q_rank = np.zeros(len(integrals)), np.full(len(integrals), -1)
+    at = {o.unknown: n for n, o in enumerate(integrals)}
+    for x in np.flatnonzero(model.differentiated | starts.fixed | starts.given).tolist():
+        alias = program.single(x)
+        if alias is None:
+            continue
+        j, sign = alias
+        k, priority = int(program.core_index[j]), 2 * int(starts.fixed[x]) + int(starts.given[x])
+        if k >= 0 and priority > rank[k]:
+            z[k], rank[k] = sign * starts.value[x], priority
+        elif j in at and priority > q_rank[at[j]]:
+            q[at[j]], q_rank[at[j]] = integrals[at[j]].sign * sign * starts.value[x], priority
+    return z, q
+
+
+def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
+    """Fixed values of states as (variable, value).
+
+    Raises
+    ------
+    InitializationError
+        If two fixed values of one state differ.
+    """
+    held: dict[tuple[object, ...], tuple[int, float]] = {}
+    for x in np.flatnonzero(starts.fixed).tolist():
+        target = program.settable(x)
+        if target is None:
+            continue
+        value = float(starts.value[x])
+        earlier = held.get(target[:2])
+        if earlier is not None and not math.isclose(earlier[1] * _sign(program, earlier[0]), value * _sign(program, x)):
+            flat = program.flat
+            names = f"`{flat.variable(earlier[0])}` = {earlier[1]:g} and `{flat.variable(x)}` = {value:g}"
+            raise InitializationError(f"{names} cannot both hold at the start", hint="drop one of the fixed values")
+        held[target[:2]] = (x, value)
+    return list(held.values())
+
+
+def _sign(program: Program, x: int) -> int:
+    alias = program.single(x)
+    return 1 if alias is None else alias[1]
+
+
+def complete(run: Run, starts: Starts) -> None:
+    """Complete the left limits of the run through the constraints of its provisional mode.
+
+    Raises
+    ------
+    InitializationError
+        If fixed values and initial equations contradict the constraints.
+    """
+    model, data = run.core.model, run.data
+    n = len(data.states)
+    default = ~_chosen(run, starts) & model.differentiated
+    if not n or not (default.any() or run.reduced.initials):
+        return
+    x, free = np.zeros(n), np.eye(n)
+    scale = model.scale[data.states]
+    levels = (list(_fixed(run, starts)), list(_given(run, starts)), list(_defaults(run, starts)))
+    for level, conditions in enumerate(levels):
+        if not conditions:
+            continue
+        A = np.array([c.row / c.size for c in conditions])
+        b = np.array([c.value / c.size for c in conditions]) - A @ x
+        M = (A * scale) @ free
+        step, *_ = np.linalg.lstsq(M, b, rcond=1e-12)
+        miss = np.abs(M @ step - b)
+        if level < 2 and (miss > _CONFLICT).any():
+            names = ", ".join(c.name for c, m in zip(conditions, miss, strict=True) if m > _CONFLICT)
+            if level == 1:
+                warnings.warn(f"the given starts {names} contradict the model; they only count as left limits of states", stacklevel=2)
+                return
+            raise InitializationError(f"the fixed values and initial equations {names} contradict the model", hint="drop one of them")
+        x = x + scale * (free @ step)
+        free = free @ _null(M)
+        if not free.shape[1]:
+            break
+    limits = data.T @ np.concatenate([x, run.y[n:]])
+    run.z = np.where(default, limits, run.z)
+
+
+def _null(M: np.ndarray) -> np.ndarray:
+    _, s, V = np.linalg.svd(M)
+    rank = int((s > 1e-12 * max(s[0], 1e-300)).sum()) if len(s) else 0
+    return V[rank:].T
+
+
+def _chosen(run: Run, starts: Starts) -> np.ndarray:
+    """Mask over the core unknowns: an alias has a fixed or given start."""
+    chosen = np.zeros(run.core.model.n, bool)
+    for x in np.flatnonzero(starts.fixed | starts.given).tolist():
+        target = run.program.settable(x)
+        if target is not None and target[0] == "core":
+            chosen[target[1]] = True
+    return chosen
+
+
+def _variables(run: Run, ids: np.ndarray, values: np.ndarray) -> Iterator[_Condition]:
+    data, n = run.data, len(run.data.states)
+    scale = run.core.model.scale[data.states]
+    for x in ids.tolist():
+        if run.core.readout.observed(x):
+            continue
+        row = run.core.readout.rows(data, (x,))[0]
+        size = float(np.max(np.abs(row[:n]) * scale, initial=0.0))
+        if size > 0.0:
+            name = f"`{run.flat.variable(x)}` = {values[x]:g}"
+            yield _Condition(row[:n], float(values[x] - row[n:] @ run.y[n:]), size, name)
+
+
+def _fixed(run: Run, starts: Starts) -> Iterator[_Condition]:
+    yield from _variables(run, np.flatnonzero(starts.fixed), starts.value)
+    data, n = run.data, len(run.data.states)
+    scale = run.core.model.scale[data.states]
+    for rows, form in run.reduced.initials:
+        count = len(run.flat.stamps[rows.stamp].vb)
+        over_y = forms_over_state(run.core.form_rows(rows.first, count), data)
+        for i, row in enumerate(over_y):
+            size = float(np.max(np.abs(row[:n]) * scale, initial=0.0))
+            if size > 0.0:
+                place = run.flat.location(rows.stamp, i, form.statement.origin)
+                yield _Condition(row[:n], -float(row[n:] @ run.y[n:]), size, f"{form.statement.text} at {place}")
+
+
+def _given(run: Run, starts: Starts) -> Iterator[_Condition]:
+    yield from _variables(run, np.flatnonzero(starts.given & ~starts.fixed), starts.value)
+
+
+def _defaults(run: Run, starts: Starts) -> Iterator[_Condition]:
+    rest = run.reduced.differentiated & ~starts.given & ~starts.fixed
+    yield from _variables(run, np.flatnonzero(rest), starts.value)
+
+
+def check_held(run: Run, starts: Starts) -> None:
+    """Raise InitializationError unless fixed values hold after the first instant."""
+    ids = tuple(np.flatnonzero(starts.fixed).tolist())
+    if not ids:
+        return
+    values = run.read(ids)
+    for x, value in zip(ids, values.tolist(), strict=True):
+        wanted = float(starts.value[x])
+        if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted)):
+            raise InitializationError(
+                f"`{run.flat.variable(x)}` is fixed at {wanted:g} but the model gives {value:.9g} at the start",
+                hint="other fixed values or the elements in force determine it; drop `fixed` or change them",
+            )
