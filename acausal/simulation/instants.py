@@ -19,6 +19,8 @@ from .search import NoConsistentMode
 if TYPE_CHECKING:
     from .run import Run
 
+State = tuple[np.ndarray, Mode, np.ndarray, np.ndarray]
+"""Discretes, mode, state vector and relations after a micro-step; the arrays are never written to."""
 DISABLED = {Kind.COMPLEMENTARITY: 2, Kind.FRICTION: 3}
 
 
@@ -63,8 +65,7 @@ class Instants:
     ) -> None:
         """Run the micro-steps of the present instant of the run."""
         run = self.run
-        seen: dict[bytes, int] = {}
-        trail: list[str] = []
+        trail: list[State] = []
         for k in range(self.limit + 1):
             first = k == 0
             outcome = self.evaluate(ticks if first else (), kind == "start" and first, kind == "terminal" and first)
@@ -77,11 +78,9 @@ class Instants:
             if first and reinits:
                 requested = reinits + requested
             self._accept(outcome, requested, kind, triggers, k)
-            trail.append(self._describe(outcome))
-            stamp = run.D.tobytes() + repr(run.data.mode).encode() + run.y.tobytes() + outcome.R.tobytes()
-            if stamp in seen or k == self.limit:
+            trail.append((run.D, run.mode, run.y, outcome.R))
+            if k == self.limit or (k > 0 and _repeats(trail)):
                 raise self._cycle(trail, outcome)
-            seen[stamp] = k
         self._check()
 
     def evaluate(self, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
@@ -236,15 +235,17 @@ class Instants:
             hint="look for a division by zero or a logarithm or root of a negative number in its statement",
         )
 
-    def _describe(self, o: Outcome) -> str:
+    def _describe(self, state: State) -> str:
         run = self.run
-        changes = [f"{run.flat.discrete(k)} = {run.D[k]:g}" for k in range(len(run.D))][:12]
-        branches = [f"{e.path}: {e.branches[b].name}" for e, b in zip(run.core.model.elements, run.mode, strict=True)][:12]
+        D, mode = state[:2]
+        changes = [f"{run.flat.discrete(k)} = {value:g}" for k, value in enumerate(D[:12].tolist())]
+        branches = [f"{e.path}: {e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)][:12]
         return ", ".join(changes + branches)
 
-    def _cycle(self, trail: list[str], o: Outcome) -> ChatteringError | EventIterationError:
+    def _cycle(self, trail: list[State], o: Outcome) -> ChatteringError | EventIterationError:
         run = self.run
-        table = "\n".join(f"    micro-step {k}: {line}" for k, line in enumerate(trail[-6:], len(trail) - len(trail[-6:])))
+        first = max(0, len(trail) - 6)
+        table = "\n".join(f"    micro-step {k}: {self._describe(state)}" for k, state in enumerate(trail[first:], first))
         moving = self._switching_relations()
         if moving:
             return ChatteringError(
@@ -263,6 +264,13 @@ class Instants:
         values = self.relation_values() if len(self.state_relations) else np.zeros(0)
         changed = [int(n) for n, v in zip(self.state_relations, values, strict=True) if v != run.R[n]]
         return [relation_text(run, n) for n in changed]
+
+
+def _repeats(trail: list[State]) -> bool:
+    """Whether the last state occurred before."""
+    D, mode, y, R = trail[-1]
+    before = [s for s in trail[:-1] if s[1] == mode]
+    return any(np.array_equal(D, s[0]) and np.array_equal(y, s[2]) and np.array_equal(R, s[3]) for s in before)
 
 
 def relation_text(run: Run, number: int) -> str:
