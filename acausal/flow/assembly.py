@@ -12,6 +12,7 @@ import numpy as np
 from .basis import Basis
 from .exosystem import Block, Member, blocks
 from .spectrum import Group, decouple
+from .twofold import Complex
 
 Rate = tuple[float, float, float]
 """sigma, omega, omega_low with omega >= 0."""
@@ -66,7 +67,7 @@ class Terms:
         """Add the real term ``left (right y0)``."""
         self.columns.setdefault((rate, side, k), []).append((left, right))
 
-    def add_complex(self, centre: complex, low: complex, k: int, left: np.ndarray, right: np.ndarray) -> None:
+    def add_complex(self, centre: complex, low: complex, k: int, left: Complex, right: Complex) -> None:
         """Add ``Re(left (right y0) exp(centre h) h^k / k!)``."""
         if centre.imag < 0:
             left, right = left.conj(), right.conj()

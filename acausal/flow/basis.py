@@ -82,13 +82,12 @@ class Basis:
         D[turning + m, turning] = self.omega
         if not self.power.any():
             return D
-        rates = [(-1, *row[:3]) for row in table[:n]] + [
-            (side, *row[:3]) for side in (0, 1) for row in table[n:]
-        ]
-        place = {(*rate, k): j for j, (rate, k) in enumerate(zip(rates, self.power, strict=True))}
-        for (*rate, k), j in place.items():
+        rates = [(-1, *row[:3]) for row in table[:n]]
+        rates += [(side, *row[:3]) for side in (0, 1) for row in table[n:]]
+        place = {(rate, k): j for j, (rate, k) in enumerate(zip(rates, self.power.tolist(), strict=True))}
+        for (rate, k), j in place.items():
             if k > 0:
-                D[j, place[*rate, k - 1]] = 1.0
+                D[j, place[rate, k - 1]] = 1.0
         return D
 
     def at(self, h: float) -> np.ndarray:

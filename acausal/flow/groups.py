@@ -128,8 +128,8 @@ def _triangular(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     order = speed_order(A)
     sorted_A = A[order[:, None], order]
-    _, (scale, _) = scipy.linalg.matrix_balance(sorted_A, permute=False, separate=True)
-    T, Z = scipy.linalg.schur(sorted_A * scale / scale[:, None], output="complex")
+    scale = scipy.linalg.matrix_balance(sorted_A, permute=False, separate=True)[1][0]
+    T, Z = scipy.linalg.schur(sorted_A * scale / scale[:, None], output="complex")[:2]
     Q = np.empty_like(Z)
     Q[order] = scale[:, None] * Z
     return T, Q

@@ -88,7 +88,7 @@ def integrate(trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: 
         fine, difference = (RULES @ values).transpose(1, 0, 2) * half[:, None]
         size = WEIGHTS @ np.abs(values) * half[:, None]
         allowed = np.maximum(rtol * (half / (h1 - h0))[:, None] * (magnitude + size.sum(0)), ROUNDING * size)
-        good = (_error(difference, size) <= allowed).all(1)
+        good = np.all(_error(difference, size) <= allowed, axis=1)
         if level == LEVELS - 1:
             good[:] = True
         total = total + fine[good].sum(0)

@@ -74,14 +74,15 @@ class _Search:
 
     def __init__(self, G: np.ndarray, armed: np.ndarray, floor: np.ndarray) -> None:
         self.G, self.armed, self.floor = G, armed, floor
-        self.above: np.ndarray | None = None
+        self.above = np.zeros(len(floor), bool)
+        self.begun = False
 
     def piece(self, trajectory: Trajectory, length: float, t0: float) -> Hit | None:
         """Search the first `length` seconds of a trajectory that starts at `t0`."""
         self.forms = forms = GuardForms(trajectory.flow.basis, self.G.dot(trajectory.C))
         bounds = forms.whole(length)
         self.t0, self.finest = t0, FINEST * length
-        if self.above is None:
+        if not self.begun:
             if (bounds.low > self.floor).all():
                 if length == trajectory.reach:
                     self._begin(bounds.ends[0])
@@ -97,6 +98,7 @@ class _Search:
 
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""
+        self.begun = True
         self.touch = -TOUCH * self.floor
         self.rise = np.where(self.armed, RISE * self.floor, self.floor)
         self._note(start > self.rise)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .twofold import dual, residual
+from .twofold import Complex, dual, residual
 
 CONDITION = 1e3
 """Largest condition of a set of bases that is accepted."""
@@ -44,11 +44,11 @@ class Group:
         2 when the conjugate group is represented by this one.
     """
 
-    P: np.ndarray
-    U: np.ndarray
+    P: Complex
+    U: Complex
     centre: complex
     centre_low: complex
-    N: np.ndarray
+    N: Complex
     weight: int
 
 
@@ -127,15 +127,15 @@ def condition(P: np.ndarray, U: np.ndarray, scale: np.ndarray) -> float:
     return float((growth * scale / scale[:, None]).max())
 
 
-def eigenvectors(A: np.ndarray, T0: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, Complex] | None:
     """Eigenvectors, dual vectors and eigenvalues with their rounding errors; None when ill conditioned."""
     n = len(A)
     order = speed_order(A)
-    lam, sorted_vectors = np.linalg.eig(A[order[:, None], order])
+    values, vectors = np.linalg.eig(A[order[:, None], order])
     V = np.empty((n, n), complex)
-    V[order] = sorted_vectors
-    still = lam.imag == 0
-    lam, low = lam.astype(complex), np.zeros(n, complex)
+    V[order] = vectors
+    still = np.imag(values) == 0
+    lam, low = values.astype(complex), np.zeros(n, complex)
     scale = state_scales(A, T0)
     U = _dual(V)
     if U is None:
@@ -144,14 +144,9 @@ def eigenvectors(A: np.ndarray, T0: float) -> tuple[np.ndarray, np.ndarray, np.n
         if not condition(V, U, scale) < CONDITION:
             return None
         if not _rounding_shows(lam):
-            return V, U, lam, low
-        E = U @ residual(A, V, lam)
-        shift = E.diagonal().copy()
-        gap = lam - lam[:, None]
-        np.fill_diagonal(E, 0.0)
-        # Equal eigenvalues: any basis of the eigenspace serves, there is nothing to separate.
-        apart = np.abs(gap) > 1e-14 * np.abs(lam)
-        Z = np.where(apart, E / np.where(apart, gap, 1.0), 0.0)
+            break
+        Z, shift = _newton_step(A, V, U, lam)
+        shift.imag[still] = 0.0
         change = np.abs(Z).max()
         if change > 1e-2:
             return None
@@ -160,21 +155,31 @@ def eigenvectors(A: np.ndarray, T0: float) -> tuple[np.ndarray, np.ndarray, np.n
             V.imag[:, still] = 0.0
             U = dual(V)
             U.imag[still] = 0.0
-        shift.imag[still] = 0.0
         moved = lam + shift
         lam, low = moved, (lam - moved) + shift
         if change < CONVERGED:
-            return V, U, lam, low
+            break
     return V, U, lam, low
 
 
-def _dual(V: np.ndarray) -> np.ndarray | None:
+def _newton_step(A: np.ndarray, V: Complex, U: Complex, lam: Complex) -> tuple[Complex, Complex]:
+    """Corrections ``V + V Z`` and ``lam + shift`` of first order."""
+    E = U @ residual(A, V, lam)
+    shift = E.diagonal().copy()
+    gap = lam - lam[:, None]
+    np.fill_diagonal(E, 0.0)
+    # Equal eigenvalues: any basis of the eigenspace serves, there is nothing to separate.
+    apart = np.abs(gap) > 1e-14 * np.abs(lam)
+    return np.where(apart, E / np.where(apart, gap, 1.0), 0.0), shift
+
+
+def _dual(V: Complex) -> Complex | None:
     try:
         return np.linalg.inv(V)
     except np.linalg.LinAlgError:
         return None
 
 
-def _rounding_shows(lam: np.ndarray) -> bool:
+def _rounding_shows(lam: Complex) -> bool:
     speed = np.abs(lam)
     return bool(speed.max() > SPAN * speed.min() or (np.abs(lam.imag) > 0.1 * SPAN * np.abs(lam.real)).any())

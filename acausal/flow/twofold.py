@@ -14,6 +14,9 @@ Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (200
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
+
+Complex = NDArray[np.complex128]
 
 SPLITTER = 134217729.0
 """2**27 + 1: halves a 53 bit mantissa."""
@@ -70,7 +73,7 @@ class Accumulator:
         return self.high + self.low
 
 
-def residual(A: np.ndarray, P: np.ndarray, T: np.ndarray) -> np.ndarray:
+def residual(A: NDArray[np.float64] | Complex, P: Complex, T: Complex) -> Complex:
     """``A P - P T``, every element as if computed in twice the working precision.
 
     Parameters
@@ -93,7 +96,7 @@ def residual(A: np.ndarray, P: np.ndarray, T: np.ndarray) -> np.ndarray:
     return r[:, :m] + 1j * r[:, m:]
 
 
-def dual(P: np.ndarray) -> np.ndarray:
+def dual(P: Complex) -> Complex:
     """Inverse of a complex matrix, small elements of large matrices included.
 
     Raises
@@ -110,7 +113,9 @@ def dual(P: np.ndarray) -> np.ndarray:
     return U - (r[:, :n] + 1j * r[:, n:]) @ U
 
 
-def _add_complex_product(acc: Accumulator, A: np.ndarray, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _add_complex_product(
+    acc: Accumulator, A: NDArray[np.float64] | Complex, P: Complex
+) -> tuple[np.ndarray, np.ndarray]:
     """Add ``A P`` with real and imaginary part side by side; returns ``P`` and ``i P`` in that form."""
     wide = np.hstack([P.real, P.imag])
     rotated = np.hstack([-P.imag, P.real])

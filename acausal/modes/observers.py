@@ -110,6 +110,7 @@ def peel_observers(
             if observer is not None:
                 found.append(observer)
                 alive[r], gone[j % ny], progress = False, True, True
+                visible[_slopes(flat, base[g], i, presolved.W, observer)] = True
         if not progress:
             break
     stays: list[list[int]] = [[] for _ in base]
@@ -117,6 +118,13 @@ def peel_observers(
         stays[inc.row_of[r][0]].append(inc.row_of[r][1])
     kept = np.flatnonzero(alive[inc.n_base :])
     return Split(tuple(reversed(found)), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept)
+
+
+def _slopes(flat: FlatModel, statement: tuple[int, RowForm], instance: int, W: IntegerRows, observer: Observer) -> np.ndarray:
+    """Unknowns of the derivatives that an observer reads: they stay in the core, where derivatives are known."""
+    base = int(flat.stamps[statement[0]].vb[instance])
+    read = [base + k for k, derivative in statement[1].keys if derivative and base + k != observer.variable]
+    return _columns_of(W, np.array(read, np.int64))
 
 
 def _columns_of(W: IntegerRows, x: np.ndarray) -> np.ndarray:

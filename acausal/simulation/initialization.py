@@ -180,7 +180,9 @@ def _given(run: Run, starts: Starts) -> Iterator[_Condition]:
 
 def _defaults(run: Run, starts: Starts) -> Iterator[_Condition]:
     rest = run.reduced.differentiated & ~starts.given & ~starts.fixed
-    yield from _variables(run, np.flatnonzero(rest), starts.value)
+    targets = ((x, run.program.settable(x)) for x in np.flatnonzero(rest).tolist())
+    ids = [x for x, t in targets if t is not None and t[0] == "core" and run.core.model.differentiated[t[1]]]
+    yield from _variables(run, np.array(ids, np.int64), starts.value)
 
 
 def check_held(run: Run, starts: Starts) -> None:

@@ -47,14 +47,18 @@ class Program:
         self.reduced: ReducedModel = reduce_model(self.flat)
         self.discrete = discrete_program(self.reduced)
         self.sources = source_program(self.reduced)
-        self._check_islands()
         self._cores: dict[Any, NumericCore] = {}
         self._watched: dict[Any, np.ndarray] = {}
+        self._warned = False
 
     # -- compile-time checks -------------------------------------------------------------------------------------
 
-    def _check_islands(self) -> None:
+    def _warn_of_islands(self) -> None:
+        """Warn, once per program, of what no equation determines."""
         presolved, flat = self.reduced.presolved, self.flat
+        if self._warned:
+            return
+        self._warned = True
         for pinned, island in zip(presolved.pinned, presolved.islands, strict=True):
             names = [flat.variable(int(k)) for k in island[:6]]
             more = f" and {len(island) - 6} more" if len(island) > 6 else ""
@@ -253,6 +257,7 @@ class Program:
         clocks = self._clocks(values, t0)
         T0 = self._time_unit(values, clocks, span)
         core = self.core_for(values, D, values.R, feeds, T0, span, starts)
+        self._warn_of_islands()
         return Run(self, values, core, feeds, options or Options(), t0, T0, span, clocks, starts)
 
     def _check_static(self, values: Values) -> None:

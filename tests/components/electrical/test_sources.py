@@ -180,7 +180,6 @@ def test_table(quantity: str) -> None:
     assert y.mean(0.125, 0.875) == pytest.approx(1 + (0.25 + 0.5 + 0.375) / 0.75)
 
 
-@pytest.mark.xfail(raises=ZeroDivisionError, reason="the slope between two points of equal time is evaluated")
 def test_a_table_with_a_step() -> None:
     points = [(0.0, 1.0), (0.5, 2.0), (0.5, -1.0), (1.0, -1.0)]
     y = waveform("Table", "Voltage", 1.0, table=points)
