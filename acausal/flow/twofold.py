@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Complex = NDArray[np.complex128]
+Complex = NDArray[np.complexfloating]
 
 SPLITTER = 134217729.0
 """2**27 + 1: halves a 53 bit mantissa."""

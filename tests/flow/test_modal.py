@@ -32,7 +32,9 @@ def test_buck_with_leakage_keeps_its_slow_state(conductance: float) -> None:
     Ay = generator(A, [[1e5], [0.0]], [[0.0]])
     assert largest_error(Ay, 2, 2e-5, np.array([1.0, 5.0, 12.0]), [1e-14, 1e-9, 5e-6, 1e-3]) < TOLERANCE
     reversed_states = Ay[np.ix_([1, 0, 2], [1, 0, 2])]
-    assert largest_error(reversed_states, 2, 2e-5, np.array([5.0, 1.0, 12.0]), [1e-14, 5e-6, 1e-3]) < TOLERANCE
+    assert (
+        largest_error(reversed_states, 2, 2e-5, np.array([5.0, 1.0, 12.0]), [1e-14, 5e-6, 1e-3]) < TOLERANCE
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -50,17 +52,25 @@ def test_ladder_with_capacitors_over_twelve_decades(seed: int) -> None:
     [
         pytest.param([[0, 1], [0, 0]], [[0], [2]], [[0]], 1.0, id="double integrator"),
         pytest.param([[0, -1e6], [100, -2e4]], [[1], [0]], [[0]], 1e-3, id="critically damped"),
-        pytest.param(chain(4), [[0, 0], [0, 0], [0, 0], [2, 0]], chain(2), 1.0, id="integrators driven by a ramp"),
-        pytest.param(chain(4).T, [[2, 0], [0, 0], [0, 0], [0, 0]], chain(2), 1.0, id="integrators in reverse order"),
-        pytest.param([[0, 1], [-314.0**2, 0]], [[0, 0], [1e4, 0]], sinusoid(314.0), 0.02, id="resonance"),
-        pytest.param([[0, 1], [-314.0**2, 0]], [[0, 0], [1e4, 0]], sinusoid(314.001), 0.02, id="close to resonance"),
+        pytest.param(
+            chain(4), [[0, 0], [0, 0], [0, 0], [2, 0]], chain(2), 1.0, id="integrators driven by a ramp"
+        ),
+        pytest.param(
+            chain(4).T, [[2, 0], [0, 0], [0, 0], [0, 0]], chain(2), 1.0, id="integrators in reverse order"
+        ),
+        pytest.param([[0, 1], [-(314.0**2), 0]], [[0, 0], [1e4, 0]], sinusoid(314.0), 0.02, id="resonance"),
+        pytest.param(
+            [[0, 1], [-(314.0**2), 0]], [[0, 0], [1e4, 0]], sinusoid(314.001), 0.02, id="close to resonance"
+        ),
         pytest.param([[0]], [[2]], [[0]], 0.02, id="integrator driven by a constant"),
         pytest.param([[0]], [[2, 1]], chain(2), 0.02, id="integrator driven by a ramp"),
         pytest.param([[-1e-4]], [[2]], [[0]], 0.02, id="leaky integrator"),
         pytest.param([[-1e-12]], [[2]], [[0]], 0.02, id="hardly leaky integrator"),
         pytest.param([[-3]], [[2, 0]], chain(2), 0.02, id="slow lag driven by a ramp"),
         pytest.param([[-3, 1], [1, -4]], [[1], [1]], [[-3]], 1.0, id="exponential source"),
-        pytest.param([[-3, 1], [0, -3]], [[0], [1]], [[-3]], 1.0, id="exponential source at a double eigenvalue"),
+        pytest.param(
+            [[-3, 1], [0, -3]], [[0], [1]], [[-3]], 1.0, id="exponential source at a double eigenvalue"
+        ),
         pytest.param(
             [[0, 1, 0, 0], [-9, 0, 1, 0], [0, 0, 0, 1], [0, 0, -9, 0]],
             np.eye(4)[:, :2],
@@ -82,7 +92,10 @@ def test_defective_and_resonant_modes(A: object, B: object, S: object, T0: float
     [
         pytest.param([[-1e13, 1e3, 0], [1e3, 0, -1e6], [0, 100, -2e4]], id="critically damped"),
         pytest.param([[-1e13, 1e3, 0], [1e3, 0, 1], [0, 0, 0]], id="double integrator"),
-        pytest.param([[-1e13 / 0.3, 1e13 / 0.3, 0], [1e13 / 0.7, -1e13 / 0.7, 0], [1, 0, 0]], id="masses on a stiff damper"),
+        pytest.param(
+            [[-1e13 / 0.3, 1e13 / 0.3, 0], [1e13 / 0.7, -1e13 / 0.7, 0], [1, 0, 0]],
+            id="masses on a stiff damper",
+        ),
     ],
 )
 def test_stiff_and_defective_together(A: object) -> None:

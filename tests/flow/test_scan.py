@@ -52,7 +52,10 @@ def test_both_crossings_of_a_grazing_guard(k: int) -> None:
 
 
 def test_touch_is_no_crossing() -> None:
-    assert first_crossing(sine_and_constant(), np.array([[1.0, -1.0, 0.0]]), ARMED, np.array([2e-10]), 0.1) is None
+    assert (
+        first_crossing(sine_and_constant(), np.array([[1.0, -1.0, 0.0]]), ARMED, np.array([2e-10]), 0.1)
+        is None
+    )
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-4, 1e-6, 1e-9])
@@ -141,7 +144,9 @@ def test_decay_to_zero_is_no_crossing() -> None:
 def test_crossing_during_a_fast_transient(rate: float) -> None:
     Ay = generator([[-rate]], [[rate]], [[0.0]])
     trajectory = AffineFlow(Ay, 1, 2e-5).start(np.array([3.0, -1.0]))
-    hit = first_crossing(trajectory, np.array([[1.0, 0.0]]), ARMED, np.array([1e-10]), 5e-6 if rate > 1e6 else 1.0)
+    hit = first_crossing(
+        trajectory, np.array([[1.0, 0.0]]), ARMED, np.array([1e-10]), 5e-6 if rate > 1e6 else 1.0
+    )
     exact = math.log(4.0) / rate
     assert hit is not None
     assert hit[0] == pytest.approx(exact, rel=4e-16 * 4)
@@ -160,7 +165,9 @@ def test_fast_transient_beside_a_slow_guard_costs_no_crossing() -> None:
 
 def test_time_is_resolved_to_doubles_of_absolute_time() -> None:
     t0 = 1234.5
-    hit = first_crossing(sine_and_constant(0.1), np.array([[0.0, 1.0, 0.0]]), ARMED, np.array([1e-10]), 1.0, t0)
+    hit = first_crossing(
+        sine_and_constant(0.1), np.array([[0.0, 1.0, 0.0]]), ARMED, np.array([1e-10]), 1.0, t0
+    )
     exact = float((mp.pi - mp.mpf("0.1")) / OMEGA)
     assert hit is not None
     assert abs(hit[0] - exact) <= math.ulp(t0)
