@@ -64,12 +64,14 @@ class Basis:
         self.frame[:, 0] = self.power == 0
         self.frame[n + m :, 0] = 0.0
         self.frame[:, 1] = self.derivative.dot(self.frame[:, 0])
+        self._ones = np.ones(self.size)
         self._decays = bool(self.sigma.any())
         self._grows = bool((self.sigma > 0).any())
         self._powers = bool(self.power.any())
         self._omega_max = float(self.omega.max()) if m else 0.0
         self._omega_high, tail = split(self.omega)
         self._omega_tail = tail + self.omega_low
+        self._latest = math.nan, np.zeros(0)
         # Where a function with a power has its largest magnitude.
         with np.errstate(divide="ignore", invalid="ignore"):
             self._peak = np.where(self.sigma < 0, self.power / -self.sigma, np.inf)
@@ -91,7 +93,15 @@ class Basis:
         return D
 
     def at(self, h: float) -> np.ndarray:
-        """Values at one time, shape (size,)."""
+        """Values at one time, shape (size,); not to be written to."""
+        # The end of a segment is asked for by the scan and by the flow.
+        latest, phi = self._latest
+        if latest != h:
+            phi = self._at(h)
+            self._latest = h, phi
+        return phi
+
+    def _at(self, h: float) -> np.ndarray:
         if self._decays:
             exponent = self.sigma * h
             if self._grows:
@@ -138,6 +148,8 @@ class Basis:
 
     def envelope(self, a: float | np.ndarray, b: float | np.ndarray) -> np.ndarray:
         """Bounds of the magnitude of every function on ``[a, b]``, shape (size,) or (k, size) for (k, 1) ends."""
+        if not (self._grows or self._powers) and isinstance(a, float) and a == 0.0:
+            return self._ones
         top = np.minimum(np.maximum(self._peak, a), b)
         bound = np.exp(np.minimum(self.sigma * top, LARGEST_EXPONENT))
         if self._powers:
