@@ -119,10 +119,15 @@ class SourceStates:
                 self.general.append((slice(start, start + PIECE_DEGREE + 1), functions[k]))
         self.fed = [(first, feed) for (first, _, _, term), feed in zip(_inputs(exosystem), feeds, strict=True)]
         self.pieces: dict[int, Piece] = {}
+        self.constant: np.ndarray | None = None
+        """The states where no source depends on anything that changes during a run; set when first computed."""
+        self.varies = bool(self.plain or self.general or any(feed.degree for _, feed in self.fed))
         self.positions = np.concatenate([np.arange(s.start, s.stop) for s, _ in self.plain] or [np.zeros(0, np.int64)])
 
     def states(self, t: float, D: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """Exosystem states after ``t``."""
+        """Exosystem states after ``t``; not to be written to."""
+        if self.constant is not None:
+            return self.constant
         xi = np.zeros(self.q)
         xi[0] = 1.0
         f = self.program.states
@@ -141,6 +146,8 @@ class SourceStates:
             else:
                 values = feed.states(t)
                 xi[first : first + len(values)] = values
+        if not self.varies:
+            self.constant = xi
         return xi
 
     def _piece(self, key: Any, f: Callable[[float], float], t: float, arguments: Any) -> Piece:
