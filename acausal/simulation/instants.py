@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 State = tuple[np.ndarray, Mode, np.ndarray, np.ndarray]
 """Discretes, mode, state vector and relations after a micro-step; the arrays are never written to."""
 DISABLED = {Kind.COMPLEMENTARITY: 2, Kind.FRICTION: 3}
+FORCED = {Kind.CONTROLLED: (0, 1), **{kind: (-1, branch) for kind, branch in DISABLED.items()}}
+"""Forced branch while the control or enabling condition holds, and while it does not; -1 is none."""
 
 
 @dataclass(eq=False)
@@ -50,13 +53,11 @@ class Instants:
         self.operators = _operators(run)
         self.memory = np.zeros(program.memory)
         elements = run.core.model.elements
-        self.kinds = [e.kind for e in elements]
-        self.free_forced = tuple(-1 for _ in elements)
-        self.latch = _latches(run)
+        self.branches = [FORCED.get(e.kind, (-1, -1)) for e in elements]
+        self.latches = [k for k, on in enumerate(_latches(run)) if on and elements[k].kind in DISABLED]
         self.mode_slots = _mode_slots(run)
         self.limit = run.options.max_micro_steps
-        self.quiet = program.trivial and all(k is not Kind.CONTROLLED for k in self.kinds)
-        self.timed_next = np.inf
+        self.timed_next = math.inf
 
     # -- the instant ---------------------------------------------------------------------------------------------
 
@@ -98,23 +99,22 @@ class Instants:
         return self._update(self.run.R, self.run.starts.value[list(self.x_ids)], ticks, True, False)
 
     def _update(self, R: np.ndarray, x: Any, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
-        run, f = self.run, self.f
-        inputs = f.inputs
+        run, inputs = self.run, self.f.inputs
         inputs[1][:] = run.D
         inputs[2][:] = R
         if self.x_ids:
             inputs[3][:] = x
         inputs[4][:] = ticks if len(ticks) else 0.0
         inputs[5][:] = self.memory
-        inputs[6][:] = (run.t, run.tolerance, initial, terminal)
-        f()
-        D, memory, R, times, fired, _, _, controls, flags = f.outputs
-        if not np.isfinite(D).all():
+        clock, tolerance = inputs[6], run.tolerance
+        clock[0], clock[1], clock[2], clock[3] = run.t, tolerance, initial, terminal
+        self.f()
+        D, memory, R, times, fired, _, _, controls, flags = self.f.outputs
+        if not all(map(math.isfinite, D.tolist())):
             raise self._not_finite(D)
-        after = times[times > run.t + run.tolerance]
-        self.timed_next = float(after.min()) if len(after) else np.inf
-        disabled = frozenset(g for g, on in zip(self.discrete.guards, flags, strict=True) if not on)
-        which = tuple(np.flatnonzero(fired).tolist()) if len(fired) else ()
+        self.timed_next = min((s for s in times.tolist() if s > run.t + tolerance), default=math.inf)
+        which = tuple([b for b, on in enumerate(fired.tolist()) if on])
+        disabled = frozenset([g for g, on in zip(self.discrete.guards, flags.tolist(), strict=True) if not on])
         return Outcome(D.copy(), memory.copy(), R.copy(), which, self._forced(controls), disabled)
 
     def relation_values(self) -> np.ndarray:
@@ -124,28 +124,17 @@ class Instants:
         return np.array([self.operators[i](s) for i, s in enumerate(signs)], float)
 
     def _forced(self, controls: np.ndarray) -> tuple[int, ...]:
-        forced = []
+        forced = [on if control else off for control, (on, off) in zip(controls.tolist(), self.branches, strict=True)]
         mode = self.run.mode
-        for k, kind in enumerate(self.kinds):
-            on = controls[k] != 0.0
-            if kind is Kind.CONTROLLED:
-                forced.append(0 if on else 1)
-            elif kind in DISABLED:
-                held = self.latch[k] and mode[k] == 1
-                forced.append(-1 if on or held else DISABLED[kind])
-            else:
-                forced.append(-1)
+        for k in self.latches:
+            if mode[k] == 1:
+                forced[k] = -1
         return tuple(forced)
 
     def _same(self, o: Outcome) -> bool:
         run = self.run
-        return (
-            not o.fired
-            and o.forced == run.forced
-            and o.disabled == run.disabled
-            and bool((o.D == run.D).all())
-            and bool((o.R == run.R).all())
-        )
+        same = not o.fired and o.forced == run.forced and o.disabled == run.disabled
+        return same and _equal(o.D, run.D) and _equal(o.R, run.R)
 
     def _reinits(self, o: Outcome) -> list[tuple[int, float]]:
         found = []
@@ -222,8 +211,9 @@ class Instants:
 
     def _check(self) -> None:
         checks = self.f.outputs[6]
-        for k in np.flatnonzero(checks == 0.0).tolist() if len(checks) else ():
-            message, place = self.discrete.checks[k]
+        failed = [k for k, holds in enumerate(checks.tolist()) if holds == 0.0]
+        if failed:
+            message, place = self.discrete.checks[failed[0]]
             raise RequirementError(f"{message} (at t = {self.run.t:.9g})", where=(place,), hint="a require statement does not hold")
 
     def _not_finite(self, D: np.ndarray) -> NonFiniteError:
@@ -264,6 +254,11 @@ class Instants:
         values = self.relation_values() if len(self.state_relations) else np.zeros(0)
         changed = [int(n) for n, v in zip(self.state_relations, values, strict=True) if v != run.R[n]]
         return [relation_text(run, n) for n in changed]
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    # Bytes are the cheaper comparison; zeros of different sign are left to the dear one.
+    return a.tobytes() == b.tobytes() or bool((a == b).all())
 
 
 def _repeats(trail: list[State]) -> bool:
