@@ -28,6 +28,7 @@ from .errors import StatementError as StatementError
 from .errors import StructuralError as StructuralError
 from .errors import UnconnectedInputError as UnconnectedInputError
 from .errors import UnitError as UnitError
+from .errors import UnknownNameError as UnknownNameError
 from .errors import UnknownPathError as UnknownPathError
 from .modeling import absolute as absolute
 from .modeling import acos as acos

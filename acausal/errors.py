@@ -86,6 +86,10 @@ class UnknownPathError(ModelError, KeyError):
     __str__ = AcausalError.__str__
 
 
+class UnknownNameError(ModelError, AttributeError):
+    """A component or port has nothing of that name; the nearest names are listed."""
+
+
 class PortMismatchError(ModelError, TypeError):
     """Ports or signals of different types are connected."""
 
@@ -171,7 +175,11 @@ class RequirementError(SimulationError):
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
-    """Return a hint with the names closest to ``name``."""
+    """Return a hint with the names closest to ``name``, those that differ in case only first; "" if there are none."""
     names = list(known)
-    close = difflib.get_close_matches(name, names, n=count, cutoff=0.4) or names[:count]
-    return "did you mean " + " or ".join(f"`{c}`" for c in close) + "?" if close else ""
+    same = [n for n in names if n.lower() == name.lower()]
+    close = same or difflib.get_close_matches(name, names, n=count, cutoff=0.5)
+    if close:
+        return "did you mean " + " or ".join(f"`{c}`" for c in close) + "?"
+    more = ", ..." if len(names) > 8 else ""
+    return "there are " + ", ".join(f"`{n}`" for n in names[:8]) + more if names else ""

@@ -15,7 +15,7 @@ from ..errors import DuplicateWriterError, EventIterationError, Location
 from ..flattening.forms import has_time
 from ..flattening.template import Assignment, WhenChain
 from ..modeling.expressions import Expr
-from ..modeling.statements import Reinit, Terminate
+from ..modeling.statements import Assign, Reinit, Terminate
 from ..modes.reduced_model import ReducedModel
 from .context import Arguments, Context, read_numbers
 from .lowering import Buffered
@@ -143,9 +143,8 @@ class _Update:
                     for d in self._discretes(kind, k):
                         if d in writer:
                             reads.setdefault(writer[d])
-            own = isinstance(item, WhenChain) and n in reads
-            if own:
-                del reads[n]
+            if isinstance(item, WhenChain):
+                reads.pop(n, None)
             needs.append(list(reads))
         return self._kahn(items, needs)
 
@@ -257,21 +256,45 @@ class _Update:
         return any_
 
     def _actions(self, stamp: int, instance: int, item: WhenChain, actions: Any, now: Any, result: dict[int, Any]) -> None:
-        reinits, messages = [], []
-        for action in actions:
-            if isinstance(action, Terminate):
-                messages.append(action.message)
-                continue
+        reinits, messages = [], [a.message for a in actions if isinstance(a, Terminate)]
+        place = self.flat.location(stamp, instance, item.origin)
+        fresh: dict[int, Any] = {}
+        for action in self._action_order(stamp, instance, actions, place):
+            self.context.new.update(fresh)
             value = self.lower(stamp, instance, action.value)
             _, k = self.context.number(stamp, instance, action.target)
             if isinstance(action, Reinit):
                 reinits.append((k, len(self.reinits)))
                 self.reinits.append(value)
             else:
+                fresh[k] = value
                 result[k] = ca.if_else(now, value, result[k])
-        place = self.flat.location(stamp, instance, item.origin)
+        for k in fresh:
+            self.context.new.pop(k, None)
         self.branches.append(Branch(tuple(reinits), tuple(messages), place))
         self.fired.append(now)
+
+    def _action_order(self, stamp: int, instance: int, actions: Any, place: Location) -> list[Any]:
+        """Assignments of one branch after those whose new values they read, reinits last."""
+        rest = [a for a in actions if isinstance(a, Assign)]
+        targets = {id(a): self.context.number(stamp, instance, a.target)[1] for a in rest if not isinstance(a, Reinit)}
+        order: list[Any] = []
+        while rest:
+            open_ = {targets[id(a)] for a in rest if id(a) in targets}
+            ready = [a for a in rest if not open_ & set(self._now(stamp, instance, a.value))]
+            if not ready:
+                names = [self.flat.discrete(d) for d in sorted(open_)]
+                raise EventIterationError(
+                    f"the assignments of `{'`, `'.join(names)}` read their own new values",
+                    where=(place,),
+                    hint="read the value before the assignment with pre(...)",
+                )
+            order += [a for a in ready if id(a) in targets] or ready
+            rest = [a for a in rest if a not in order]
+        return order
+
+    def _now(self, stamp: int, instance: int, expr: Expr) -> list[int]:
+        return [d for kind, k in read_numbers(self.context, stamp, instance, expr) for d in self._discretes(kind, k)]
 
     def checks(self) -> tuple[list[Any], list[tuple[str, Location]]]:
         values, labels = [], []

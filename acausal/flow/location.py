@@ -28,7 +28,7 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
     function : Closed
         Positive on the left of one root and not positive on the right of it.
     low, high : float
-        Bracket; `low` moves left when the value there is not positive already.
+        Bracket, possibly without width; `low` moves left when the value there is not positive already.
     t0 : float
         Absolute time of ``h = 0``: the neighbour of ``t0 + h`` is the resolution.
 
@@ -37,7 +37,7 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
     Newton's method, bisection when it leaves the bracket; a last search in doubling
     steps of one unit in the last place brings both ends of the bracket together.
     """
-    low = _positive_end(function, low, high)
+    low = _positive_end(function, min(low, high), high, math.ulp(t0 + high))
     x = 0.5 * (low + high)
     step = 0.0
     for _ in range(200):
@@ -62,8 +62,8 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
     return high
 
 
-def _positive_end(function: Closed, low: float, high: float) -> float:
-    step = (high - low) / 64.0
+def _positive_end(function: Closed, low: float, high: float, tick: float) -> float:
+    step = max((high - low) / 64.0, tick)
     while low > 0.0 and function.row.dot(function.basis.at(low)) + function.offset <= 0.0:
         low = max(0.0, low - step)
         step *= 2.0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any, TypeVar, dataclass_transform
 
-from ..errors import AcausalError, DeclarationError, Location, nearest
+from ..errors import AcausalError, DeclarationError, Location, UnknownNameError, nearest
 from .expressions import ARITHMETIC, Expr, Symbol, fold
 from .fields import MISSING, Discrete, Field, Input, Output, Parameter, Start, Structural, Variable, active
 from .ports import Port, PortRef
@@ -55,6 +56,7 @@ class Component:
         frame = sys._getframe(1)
         own = self.__dict__
         own["_origin"] = (frame.f_code, frame.f_lasti)
+        own["_born"] = active.build
         cls = type(self)
         fields = cls._fields
         for name, value in values.items():
@@ -66,10 +68,14 @@ class Component:
             own[name] = self._accept(field, value)
         if not cls._required <= values.keys():
             missing = [n for n in fields if n in cls._required and n not in values]
-            raise DeclarationError(f"{cls.__name__} needs `{'`, `'.join(missing)}`", where=self.location())
+            raise DeclarationError(
+                f"{cls.__name__} needs `{'`, `'.join(missing)}`",
+                where=self.location(),
+                hint=f"give it as keyword: {cls.__name__}({', '.join(f'{n}=...' for n in missing)})",
+            )
 
     def _accept(self, field: Field, value: Any) -> Any:
-        if isinstance(field, Parameter):
+        if isinstance(field, (Parameter, Input)):
             field.check(value, self)
         elif isinstance(field, Structural):
             return field.convert(value, self)
@@ -81,7 +87,18 @@ class Component:
                 where=self.location(),
                 hint="state an equation with Eq, or give a number or Start(number, fixed=True)",
             )
+        elif isinstance(field, Variable):
+            self._check_start(field, value)
         return value
+
+    def _check_start(self, field: Variable, value: Any) -> None:
+        given = value.value if isinstance(value, Start) else value
+        numbers = given if field.shape and hasattr(given, "__len__") else (given,)
+        if not all(isinstance(v, Expr) or (hasattr(v, "__float__") and math.isfinite(v)) for v in numbers):
+            raise DeclarationError(
+                f"the start value `{field.name}` of {type(self).__name__} must be a finite number, got {given!r}",
+                where=self.location(),
+            )
 
     def build(self) -> None:
         """Create the sub-components as attributes."""
@@ -139,17 +156,41 @@ class Component:
             return
         own["_built"] = True
         before = set(own)
+        outer, active.builds = active.build, active.builds + 1
+        number = active.build = active.builds
         active.stack.append(self)
         try:
             self.build()
-        except AcausalError as error:
+        except Exception as error:
             own["_built"] = False
             raise locate(error, type(self).__name__)
         finally:
             active.stack.pop()
+            active.build = outer
         own["_parts"] = tuple(n for n in own if n not in before and not n.startswith("_"))
         for name in own["_parts"]:
             own[name] = _bind_ports(own[name], self, name)
+        self._check_parts(number)
+
+    def _check_parts(self, number: int) -> None:
+        """Every part is made by this run of ``build()``, and stands in one place."""
+        seen: dict[int, str] = {}
+        for name in self.__dict__["_parts"]:
+            for path, part in _components(name, self.__dict__[name]):
+                label = f"`{path}` of {type(self).__name__}"
+                if id(part) in seen:
+                    raise DeclarationError(
+                        f"{label} is the same object as `{seen[id(part)]}`",
+                        where=part.location(),
+                        hint="create one component for each place: a list needs [Cell(...) for _ in range(n)]",
+                    )
+                seen[id(part)] = path
+                if part.__dict__.get("_born") != number:
+                    raise DeclarationError(
+                        f"{label} was not created by its build(): other components may share it",
+                        where=part.location(),
+                        hint="create the part inside build(), where it is assigned",
+                    )
 
     def parts(self) -> Iterator[tuple[str, Component]]:
         """Yield (attribute path, child) in the order of creation."""
@@ -171,7 +212,9 @@ class Component:
             self.ensure_built()
             return getattr(self, name)
         known = [*self._fields, *self._ports, *own.get("_parts", ())]
-        raise AttributeError(f"{type(self).__name__} has no `{name}`; {nearest(name, known)}")
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__} has no `{name}`")
+        raise UnknownNameError(f"{type(self).__name__} has no `{name}`", hint=nearest(name, known))
 
     # -- copies ------------------------------------------------------------------------------------------------
 
@@ -189,27 +232,43 @@ class Component:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["values"])
+        self.__dict__["_born"] = active.build
         for path, values in state["overrides"].items():
             child = resolve(self, path)
             for name, value in values.items():
                 child.override(name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        declared = getattr(type(self), name, None)
+        building = active.stack and active.stack[-1] is self and active.build
+        if isinstance(declared, (Field, Port)) or name.startswith("_") or building:
+            object.__setattr__(self, name, value)
+            return
+        known = [*self._fields, *self._ports, *self.__dict__.get("_parts", ())]
+        what, hint = f"{type(self).__name__} has no field `{name}`", nearest(name, known)
+        if name in self.__dict__.get("_parts", ()):
+            what = f"the part `{name}` of {type(self).__name__} cannot be replaced"
+            hint = "change its parameters, or make the choice in build() by a Structural field"
+        raise DeclarationError(what, where=self.location(), hint=hint)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{n}={self.__dict__[n]!r}" for n in self._fields if n in self.__dict__)
         return f"{type(self).__name__}({values})"
 
 
-def locate(error: AcausalError, path: str) -> AcausalError:
+def locate(error: Exception, path: str) -> Exception:
     """Add the innermost line of ``build()`` or ``equations()`` in the traceback to an error without place."""
-    if not error.where:
-        frames = []
-        trace = error.__traceback__
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            if code.co_name in ("build", "equations"):
-                frames.append(Location(path, code.co_filename, trace.tb_lineno))
-            trace = trace.tb_next
-        error.where = tuple(frames[-1:])
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name in ("build", "equations"):
+            frames.append(Location(path, code.co_filename, trace.tb_lineno))
+        trace = trace.tb_next
+    if isinstance(error, AcausalError):
+        error.where = error.where or tuple(frames[-1:])
+    elif frames and not getattr(error, "__notes__", ()):
+        error.add_note(f"while the model was built, at {frames[-1]}")
     return error
 
 

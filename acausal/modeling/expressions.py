@@ -127,6 +127,28 @@ class Expr:
             hint="use the functions of `acausal` (sin, exp, sqrt, ...) instead of those of math or numpy",
         )
 
+    def __index__(self) -> int:
+        raise ExpressionError(
+            f"`{self}` is not an integer while the model is built",
+            hint="a count or an index needs a Structural field: `n: Structural = Structural(int)`",
+        )
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
+        """Arithmetic of numpy numbers and arrays with expressions; other functions of numpy are refused."""
+        operation = _UFUNCS.get(ufunc.__name__)
+        if method != "__call__" or operation is None:
+            raise ExpressionError(
+                f"numpy.{ufunc.__name__} cannot be applied to `{self}` while the model is built",
+                hint="use the functions of `acausal` (sin, exp, sqrt, ...) instead of those of math or numpy",
+            )
+        array = next((x for x in inputs if getattr(x, "ndim", 0)), None)
+        if array is None:
+            return operation(*(wrap(x) for x in inputs))
+        result = array.astype(object)
+        for k, value in enumerate(array.flat):
+            result.flat[k] = operation(*(wrap(value if x is array else x) for x in inputs))
+        return result
+
     def __abs__(self) -> Expr:
         return Expr("abs", (self,))
 
@@ -181,10 +203,10 @@ def wrap(value: Any) -> Expr:
         return Expr("const", (), enum_index(value))
     if hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0:
         return Expr("const", (), float(value))
-    raise ExpressionError(
-        f"`{value!r}` ({type(value).__name__}) cannot be part of an expression",
-        hint="use numbers, fields of components and the functions of `acausal`",
-    )
+    hint = "use numbers, fields of components and the functions of `acausal`"
+    if isinstance(value, (tuple, list)):
+        hint = "write one equation for each element: `x[0]`, `x[1]`, ..."
+    raise ExpressionError(f"`{value!r}` ({type(value).__name__}) cannot be part of an expression", hint=hint)
 
 
 def condition(value: Any) -> Expr:
@@ -247,6 +269,12 @@ def to_text(expr: Expr) -> str:
 
     return fold(expr, leaf, apply)[0]
 
+
+_UFUNCS: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "power": operator.pow, "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "negative": operator.neg, "absolute": abs,
+}  # fmt: skip
 
 ARITHMETIC: dict[str, Callable[..., Any]] = {
     "+": operator.add,

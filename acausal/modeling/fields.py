@@ -16,10 +16,12 @@ T = TypeVar("T")
 
 
 class _Active(threading.local):
-    """The component objects being traced by this thread, innermost last."""
+    """The component objects being traced by this thread, innermost last, and the number of the present ``build()``."""
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
+        self.build = 0
+        self.builds = 0
 
 
 active = _Active()
@@ -108,27 +110,31 @@ class Parameter(Field):
         """Raise ParameterError unless ``value`` is an expression or a number within the bounds."""
         if isinstance(value, Expr):
             return
-        if self.shape:
-            if not hasattr(value, "__len__") or len(value) != self.shape[0]:
-                raise ParameterError(f"`{self.name}` needs {self.shape[0]} values, got {value!r}", where=obj.location())
-            for v in value:
-                self._check_number(v, obj)
-        else:
-            self._check_number(value, obj)
+        self._check_shape(value, self.shape, obj)
 
-    def _check_number(self, value: Any, obj: Any) -> None:
-        label = f"`{self.name}` of {type(obj).__name__}"
-        if isinstance(value, Expr):
+    def _check_shape(self, value: Any, shape: tuple[int, ...], obj: Any) -> None:
+        if not shape:
+            problem = "" if isinstance(value, Expr) else self.problem(value)
+            if problem:
+                raise ParameterError(f"`{self.name}` of {type(obj).__name__} {problem}", where=obj.location())
             return
-        if hasattr(value, "__len__"):
-            for v in value:
-                self._check_number(v, obj)
-            return
-        if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") or not math.isfinite(value):
-            raise ParameterError(f"{label} must be a finite number, got {value!r}", where=obj.location())
+        if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or len(value) != shape[0]:
+            extents = " x ".join(map(str, self.shape))
+            raise ParameterError(
+                f"`{self.name}` of {type(obj).__name__} needs {extents} values, got {value!r}", where=obj.location()
+            )
+        for v in value:
+            self._check_shape(v, shape[1:], obj)
+
+    def problem(self, value: Any) -> str:
+        """Return what is wrong with a number for this parameter, "" if nothing is."""
+        scalar = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
+        if isinstance(value, bool) or not scalar or not math.isfinite(value):
+            return f"must be a finite number, got {value!r}"
         if not self.min <= value <= self.max:
             bound = f"at least {self.min:g}" if value < self.min else f"at most {self.max:g}"
-            raise ParameterError(f"{label} must be {bound}{unit_suffix(self)}, got {value:g}", where=obj.location())
+            return f"must be {bound}{unit_suffix(self)}, got {float(value):g}"
+        return ""
 
 
 def unit_suffix(field: Field) -> str:
@@ -304,9 +310,18 @@ class Input(_Signal):
     """A signal that comes from outside: connected, or given as keyword by the parent."""
 
     def __set__(self, obj: Any, value: float | Expr) -> None:
-        if not isinstance(value, (Expr, int, float)) and not hasattr(value, "__float__"):
-            raise ExpressionError(f"input `{self.name}` takes a number or an expression, got {value!r}", where=obj.location())
+        self.check(value, obj)
         obj.__dict__[self.name] = value
+
+    def check(self, value: Any, obj: Any) -> None:
+        """Raise ExpressionError unless ``value`` may feed this input."""
+        number = hasattr(value, "__float__") and not isinstance(value, (str, bytes))
+        array = self.shape and hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+        if not (isinstance(value, Expr) or number or array):
+            kind = "True, False or a condition" if self.type is bool else "a number or an expression"
+            raise ExpressionError(
+                f"input `{self.name}` of {type(obj).__name__} takes {kind}, got {value!r}", where=obj.location()
+            )
 
 
 class Output(_Signal):

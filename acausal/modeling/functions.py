@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -136,6 +137,14 @@ def sample(*, period: Any, start: Any = 0.0) -> Expr:
 
     Both are in seconds and depend on parameters only.
     """
+    for name, value in (("period", wrap(period)), ("start", wrap(start))):
+        if not _is_factor(value):
+            raise ExpressionError(
+                f"the {name} of sample() is `{value}`, which changes during a run",
+                hint="let it depend on parameters only; for irregular times compare: `when(time >= self.next, ...)`",
+            )
+    if isinstance(period, (int, float)) and not 0 < period < math.inf:
+        raise ExpressionError(f"the period of sample() must be positive, got {period:g}")
     return Expr("sample", (wrap(period), wrap(start)))
 
 
@@ -160,8 +169,15 @@ def table(x: Any, xs: Sequence[float], ys: Sequence[float]) -> Expr:
     A table over time has an event at every breakpoint.
     """
     points, values = tuple(map(float, xs)), tuple(map(float, ys))
-    if len(points) != len(values) or len(points) < 1 or any(b < a for a, b in zip(points, points[1:], strict=False)):
-        raise ExpressionError("table() needs as many values as points, in ascending order")
+    if len(points) != len(values) or not points:
+        raise ExpressionError(f"table() needs as many values as points, got {len(values)} values for {len(points)} points")
+    if not all(map(math.isfinite, (*points, *values))):
+        raise ExpressionError("table() needs finite points and values")
+    for a, b in zip(points, points[1:], strict=False):
+        if b < a:
+            raise ExpressionError(
+                f"the points of table() must ascend, but {b:g} follows {a:g}", hint="sort the points; equal ones make a step"
+            )
     return Expr("table", (wrap(x),), (points, values))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self, overload
 
-from ..errors import DeclarationError
+from ..errors import DeclarationError, UnknownNameError, nearest
 from .expressions import Expr
 from .fields import Field, Variable
 
@@ -64,7 +64,10 @@ class PortRef:
     def __getattr__(self, name: str) -> Any:
         field = type(self.port).fields().get(name)
         if field is None:
-            raise AttributeError(f"port {type(self.port).__name__} has no `{name}`; it has {', '.join(type(self.port).fields())}")
+            if name.startswith("_"):
+                raise AttributeError(name)
+            known = type(self.port).fields()
+            raise UnknownNameError(f"port `{self.name}` ({type(self.port).__name__}) has no `{name}`", hint=nearest(name, known))
         return field.symbols(self.owner, f"{self.name}.")
 
     def power(self) -> Expr | None:

@@ -59,7 +59,9 @@ def connect(*ends: Any) -> Connect:
         If an argument is neither a port nor a signal, or there are fewer than two.
     """
     if len(ends) < 2:
-        raise StatementError("connect() needs at least two ports or signals")
+        raise StatementError(
+            f"connect() needs at least two ports or signals, got {len(ends)}", hint="connect(a.p, b.n); a port left out is open"
+        )
     for end in ends:
         signal = isinstance(end, Symbol) and isinstance(end.field, (Input, Output))
         if not (signal or isinstance(end, (PortRef, Port))):
@@ -129,7 +131,9 @@ class When(Statement):
 def _when_branch(cond: Any, actions: Sequence[Action]) -> tuple[tuple[Expr, ...], tuple[Action, ...]]:
     conditions = tuple(condition(c) for c in cond) if isinstance(cond, (list, tuple)) else (condition(cond),)
     if not actions or not all(isinstance(a, Action) for a in actions):
-        raise StatementError("when() takes actions: assign(d, value), reinit(x, value), terminate(message)")
+        wrong = next((a for a in actions if not isinstance(a, Action)), None)
+        what = "when() needs at least one action" if wrong is None else f"when() takes actions, got {wrong!r}"
+        raise StatementError(what, hint="actions are assign(d, value), reinit(x, value) and terminate(message)")
     return conditions, tuple(actions)
 
 
@@ -165,6 +169,14 @@ def transitions(state: Any, table: Mapping[Enum, Sequence[To]]) -> Transitions:
     """State the transitions out of every state of an enum Discrete."""
     if not (isinstance(state, Symbol) and isinstance(state.field, Discrete)):
         raise StatementError(f"transitions() takes a Discrete variable, got `{state!r}`")
+    kind = state.field.type
+    if issubclass(kind, Enum):
+        for value in (*table, *(move.target for moves in table.values() for move in moves)):
+            if not isinstance(value, kind):
+                raise StatementError(
+                    f"transitions() of `{state}`: {value} is no state of {kind.__name__}",
+                    hint=f"its states are {', '.join(str(m) for m in kind)}",
+                )
     return Transitions(state, table)
 
 
