@@ -1,7 +1,8 @@
 """Sampled blocks.
 
-A sample of a continuous signal is its value just before the instant. Blocks on one tick therefore do not see each
-other's new outputs: every block between two samples adds one period of delay.
+A sample of a continuous signal is its value just before the instant. The output of another sampled block counts with
+its new value: a controller and a modulator on one tick act at once. A processor needs a period for that; put a
+``UnitDelay`` between them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from acausal.modeling import (
     Discrete,
     Eq,
+    Expr,
     Input,
     Parameter,
     Statement,
@@ -87,10 +89,13 @@ class SampledPI(SO):
     def equations(self) -> Iterator[Statement]:
         yield require(self.yMin <= self.yMax, "the lower limit must not exceed the upper one")
         error = self.reference - self.measurement
-        integral = pre(self.integral) + self.ki * self.period * error
+        integral = self._limited(pre(self.integral) + self.ki * self.period * error)
         yield when(
             sample(period=self.period, start=self.startTime),
-            assign(self.integral, minimum(maximum(integral, self.yMin), self.yMax)),
-            assign(self.held, minimum(maximum(self.kp * error + self.integral, self.yMin), self.yMax)),
+            assign(self.integral, integral),
+            assign(self.held, self._limited(self.kp * error + integral)),
         )
         yield Eq(self.y, self.held)
+
+    def _limited(self, value: Expr) -> Expr:
+        return minimum(maximum(value, self.yMin), self.yMax)

@@ -62,7 +62,7 @@ class PWM(PartialPWM):
     """Pulse width modulator, ``y = held > carrier``, with the duty ratio held from the begin of each period.
 
     A duty ratio of 0 or below gives no pulse, not even one without length, and one of 1 or above no gap. Before the
-    first period ``y`` is false. A duty ratio that changes at a tick acts one period later.
+    first period ``y`` is false. Of a continuous duty ratio the value just before the tick counts.
     """
 
     held: Discrete = Discrete(float, unit="1", doc="Duty ratio of this period")
@@ -70,14 +70,15 @@ class PWM(PartialPWM):
     begin: Discrete = Discrete(float, unit="s", doc="Begin of the pulse that ends the period")
 
     def equations(self) -> Iterator[Statement]:
-        period, full = 1 / self.frequency, self.held >= 1
-        share = 0.5 if self.carrier is Carrier.TRIANGLE else 1.0
+        period = 1 / self.frequency
+        duty = minimum(maximum(self.duty, 0.0), 1.0)
+        share = 0.5 * duty if self.carrier is Carrier.TRIANGLE else duty
         # A full pulse ends after the next period has begun, so that no gap opens at the tick.
         yield when(
             self.ticks(),
-            assign(self.held, minimum(maximum(self.duty, 0.0), 1.0)),
-            assign(self.end, time + if_else(full, 2.0, share * self.held) * period),
-            assign(self.begin, time + (1.0 - share * self.held) * period),
+            assign(self.held, duty),
+            assign(self.end, time + if_else(self.duty >= 1, 2.0, share) * period),
+            assign(self.begin, time + (1.0 - share) * period),
         )
         leading, trailing = time < self.end, and_(self.held > 0, time >= self.begin)
         pulse = {
@@ -110,8 +111,9 @@ class NaturalPWM(PartialPWM):
             Carrier.FALLING: 1.0 - elapsed,
         }[self.carrier]
         yield Eq(self.level, if_else(self.running, level, 1.0))
-        # Full duty touches the carrier at its peak, which must not open a gap.
-        yield Eq(self.y, and_(self.running, or_(self.duty >= 1, self.duty > self.level)))
+        # The extreme duty ratios touch the carrier at its ends, which must make neither gap nor pulse.
+        between = and_(self.duty > 0, self.duty > self.level)
+        yield Eq(self.y, and_(self.running, or_(self.duty >= 1, between)))
         yield Eq(self.notY, not_(self.y))
 
 

@@ -12,15 +12,15 @@ def changes(signal: Signal) -> np.ndarray:
     return t[k]
 
 
-def pulses(signal: Signal) -> list[tuple[float, float]]:
-    """Intervals in which a Boolean signal is true; the last may end with the run."""
+def pulses(signal: Signal) -> np.ndarray:
+    """Intervals in which a Boolean signal is true, as rows (begin, end); the last may end with the run."""
     edges = [float(t) for t in changes(signal)]
     first = float(signal.t[0])
     on = bool(signal.at(first, side="right"))
     marks = [first, *edges] if on else edges
     if len(marks) % 2:
         marks.append(float(signal.t[-1]))
-    return list(zip(marks[::2], marks[1::2], strict=True))
+    return np.array(marks).reshape(-1, 2)
 
 
 def run(t_end: float, *connections: tuple[str, str], **parts: Component) -> Result:

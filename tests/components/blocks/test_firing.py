@@ -11,7 +11,7 @@ PERIOD = 0.02
 
 def gates(alpha: float, **values: float):
     result = run(0.05, firing=PhaseAngle(frequency=50.0, alpha=alpha, **values))
-    return [np.array(pulses(result[f"firing.fire_{side}"])) / PERIOD for side in "pn"]
+    return [pulses(result[f"firing.fire_{side}"]) / PERIOD for side in "pn"]
 
 
 def test_pulses_last_from_the_firing_angle_to_the_end_of_the_half_wave() -> None:
