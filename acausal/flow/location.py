@@ -19,6 +19,10 @@ class Closed:
     slope: np.ndarray
     offset: float
 
+    def value(self, h: float) -> float:
+        """Value at `h`."""
+        return float(self.row.dot(self.basis.at(h))) + self.offset
+
 
 def locate(function: Closed, low: float, high: float, t0: float) -> float:
     """Smallest `h` with a value that is not positive, up to rounding of the value.
@@ -64,7 +68,7 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
 
 def _positive_end(function: Closed, low: float, high: float, tick: float) -> float:
     step = max((high - low) / 64.0, tick)
-    while low > 0.0 and function.row.dot(function.basis.at(low)) + function.offset <= 0.0:
+    while low > 0.0 and function.value(low) <= 0.0:
         low = max(0.0, low - step)
         step *= 2.0
     return low

@@ -178,7 +178,9 @@ class _Search:
             row = self.forms.R[k]
             offset = 0.0 if self.above[k] else float(self.floor[k])
             closed = Closed(self.forms.basis, row, row.dot(self.forms.basis.derivative), offset)
-            h = locate(closed, a, b if best is None else min(b, best[0]), self.t0)
+            if best is not None and closed.value(best[0]) > 0.0:
+                continue
+            h = locate(closed, a, b if best is None else best[0], self.t0)
             if best is None or h < best[0]:
                 best = h, k
         return best
