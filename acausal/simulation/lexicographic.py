@@ -25,9 +25,9 @@ from acausal.modes.restart import restart
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
 
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 _COEFFICIENTS = 1e-14
-_SCALE_FLOOR = 1e-12
+SCALE_FLOOR = 1e-12
 _VALUE = 1
 _ZERO = 4
 
@@ -56,7 +56,7 @@ class SignTable:
     def __init__(self, over_y: np.ndarray, data: ModeData, scale: np.ndarray, T0: float,
                  over_z: np.ndarray | None = None, z_scale: np.ndarray | None = None) -> None:
         tau, flow = data.tau, data.Ay * data.tau
-        bound = _ROUNDING * np.abs(over_y)
+        bound = ROUNDING * np.abs(over_y)
         if over_z is not None:
             # Coefficients over y are sums over z in which the large terms may cancel.
             bound += _COEFFICIENTS * (np.abs(over_z) @ np.abs(data.T))
@@ -68,10 +68,10 @@ class SignTable:
         self._tau = tau
         self._forms = np.vstack(forms)
         self._rounding = np.vstack(bounds[:3])
-        self._floor = np.concatenate([_SCALE_FLOOR * scale * (tau / T0) ** k for k in range(3)]).tolist()
+        self._floor = np.concatenate([SCALE_FLOOR * scale * (tau / T0) ** k for k in range(3)]).tolist()
         self._over_z, self._z_scale = over_z, z_scale
-        self._absolute_z = None if over_z is None else _ROUNDING * np.abs(over_z)
-        self._z_floor = _SCALE_FLOOR * scale
+        self._absolute_z = None if over_z is None else ROUNDING * np.abs(over_z)
+        self._z_floor = SCALE_FLOOR * scale
 
     def signs(self, y: np.ndarray, t: float, J1: np.ndarray | None = None) -> tuple[list[int], list[int]]:
         """Signs (-1, 0, 1) of the forms at ``y`` and the levels that decided them (indices of `LEVELS`).

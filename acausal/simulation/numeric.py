@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,9 +18,9 @@ from ..modes.reduced_model import ReducedModel
 from ..modes.reduction import reduce_mode
 from .lexicographic import SignTable, form_scale, forms_over_state
 from .source_states import Feed
+from .watch import Watch, can_trigger, orientations
 
-_ROUNDING = 1e-12
-_SCALE_FLOOR = 1e-12
+MAX_WATCHES = 4096
 
 
 @dataclass(eq=False)
@@ -33,14 +32,29 @@ class SegmentTables:
     """Guards in force, then state relations (left minus right)."""
     signs: SignTable
     scale: np.ndarray
-    slope: np.ndarray
     guards: int
-    absolute: np.ndarray
+    watches: dict[Hashable, Watch] = field(default_factory=dict)
 
-    def floor(self, y: np.ndarray, t: float) -> np.ndarray:
-        """Depth at which an unarmed form reacts: twice the noise of the sign test, so that the test then sees it."""
-        noise = _ROUNDING * (self.absolute @ np.abs(y)) + _SCALE_FLOOR * self.scale
-        return 2.0 * (noise + 4.0 * math.ulp(t) * np.abs(self.slope @ y))
+    def watch(
+        self,
+        data: ModeData,
+        signs: Sequence[int],
+        operators: Sequence[str],
+        values: Sequence[float],
+        forced: tuple[int, ...],
+        disabled: frozenset[tuple[int, int, int]],
+    ) -> Watch:
+        """Return what to watch with these signs of the forms and values of the relations, from the cache if possible."""
+        key = (tuple(signs), tuple(values), forced, disabled)
+        found = self.watches.get(key)
+        if found is None:
+            orientation = orientations(self.guards, operators, values)
+            which = np.flatnonzero(can_trigger(data, forced, disabled, len(signs)))
+            found = Watch(data, self.forms, self.scale, orientation, np.array(signs) * orientation > 0, which)
+            if len(self.watches) >= MAX_WATCHES:
+                self.watches.clear()
+            self.watches[key] = found
+        return found
 
 
 class NumericCore:
@@ -94,7 +108,7 @@ class NumericCore:
         scale = form_scale(over_z, over_xi, model)
         signs = SignTable(forms, data, scale, model.T0, over_z, model.scale)
         flow = AffineFlow(data.Ay, len(data.states), model.T0)
-        return SegmentTables(flow, forms, signs, scale, forms @ data.Ay, len(data.Gy), np.abs(forms))
+        return SegmentTables(flow, forms, signs, scale, len(data.Gy))
 
     def _check_contradictions(self) -> None:
         rows = self.reduced.contradictions @ self.exosystem.K

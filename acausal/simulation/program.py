@@ -12,11 +12,18 @@ import numpy as np
 
 from ..codegen.discrete import discrete_program
 from ..codegen.sources import source_program
-from ..errors import AcausalError, Location, ParameterError, RequirementError, SingularModelError, UnknownPathError, nearest
+from ..errors import (
+    AcausalError,
+    Location,
+    ParameterError,
+    RequirementError,
+    SingularModelError,
+    UnknownPathError,
+    nearest,
+)
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
-from ..modes.affine import ModeData
 from ..modes.assemble import flow_like
 from ..modes.core import Values, evaluate
 from ..modes.reduced_model import ReducedModel, reduce_model
@@ -48,7 +55,6 @@ class Program:
         self.discrete = discrete_program(self.reduced)
         self.sources = source_program(self.reduced)
         self._cores: dict[Any, NumericCore] = {}
-        self._watched: dict[Any, np.ndarray] = {}
         self._warned = False
 
     # -- compile-time checks -------------------------------------------------------------------------------------
@@ -175,21 +181,6 @@ class Program:
     @cached_property
     def _integrals(self) -> list[int]:
         return [k for k, o in enumerate(self.reduced.observers) if o.integral]
-
-    def watched(self, data: ModeData, forced: Sequence[int], disabled: frozenset[Any], count: int) -> np.ndarray:
-        """Return which guards and relations can trigger: not those of forced elements or disabled guards."""
-        key = (id(data), tuple(forced), disabled)
-        found = self._watched.get(key)
-        if found is None:
-            found = np.ones(count, bool)
-            position: dict[int, int] = {}
-            for i, e in enumerate(data.guard_element.tolist()):
-                k = position[e] = position.get(e, -1) + 1
-                found[i] = forced[e] < 0 and (e, data.mode[e], k) not in disabled
-            if len(self._watched) > 4096:
-                self._watched.clear()
-            self._watched[key] = found
-        return found
 
     # -- numbers -------------------------------------------------------------------------------------------------
 

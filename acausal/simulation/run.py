@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ChatteringError, Location
+from ..flow.modal import Trajectory
 from ..flow.readout import Moment
 from ..flow.scan import first_crossing
 from ..modes.affine import Mode, ModeData, Restart
 from ..modes.core import Values
 from ..results.record import Record, Segment
 from .clocks import Clock
+from .failures import search_failed
 from .initialization import Starts, check_held, complete, held_values, left_limits
 from .instants import Instants, relation_text
 from .numeric import NumericCore, SegmentTables
-from .failures import search_failed
 from .search import NoConsistentMode, Search
 from .source_states import Feed, SourceStates
 
@@ -73,6 +74,7 @@ class Run:
             rows.forms.statement.table.start for rows in self.reduced.elements for _ in self.flat.stamps[rows.stamp].vb
         )
         self.shortest = min((float(c.period) for c in self.clocks), default=math.inf)
+        self._short = 1e-12 * self.shortest if self.clocks else 0.0
         self.search = Search(self.core.model, self.core.mode)
         self.sources = SourceStates(self.program.sources, self.core.exosystem, self.values.P, self.feeds, self.T0, self._piece_span())
         self._signs: list[int] | None = None
@@ -86,8 +88,7 @@ class Run:
     @property
     def tolerance(self) -> float:
         """Events closer than this share an instant."""
-        short = 1e-12 * self.shortest if math.isfinite(self.shortest) else 0.0
-        return max(4.0 * math.ulp(self.t), short)
+        return max(4.0 * math.ulp(self.t), self._short)
 
     # -- access for the instants ---------------------------------------------------------------------------------
 
@@ -225,29 +226,13 @@ class Run:
         self._signs = None
         return None if hit is None else hit[1]
 
-    def _scan(self, tables: SegmentTables, trajectory: Any, length: float) -> tuple[float, int] | None:
-        signs = self.signs()
-        active, orientation, armed = self._orientation(tables, signs)
-        if not len(active):
+    def _scan(self, tables: SegmentTables, trajectory: Trajectory, length: float) -> tuple[float, int] | None:
+        values = self.R[self.instants.state_relations].tolist()
+        watch = tables.watch(self.data, self.signs(), self.program.relation_operators, values, self.forced, self.disabled)
+        if not watch.which:
             return None
-        forms = tables.forms[active] * orientation[:, None]
-        floor = tables.floor(self.y, self.t)[active]
-        hit = first_crossing(trajectory, forms, armed, floor, length, self.t)
-        return None if hit is None else (hit[0], int(active[hit[1]]))
-
-    def _orientation(self, tables: SegmentTables, signs: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which forms are watched, with the sign that makes them positive in force, and which are armed."""
-        n = tables.guards
-        sign = np.array(signs)
-        orientation = np.ones(len(sign))
-        values = self.R[self.instants.state_relations]
-        for i, op in enumerate(self.program.relation_operators):
-            positive = bool(values[i]) == (op in (">", ">="))
-            orientation[n + i] = 1.0 if positive else -1.0
-        watched = self.program.watched(self.data, self.forced, self.disabled, len(sign))
-        active = np.flatnonzero(watched)
-        armed = (sign * orientation > 0)[active]
-        return active, orientation[active], armed
+        hit = first_crossing(trajectory, watch.forms, watch.armed, watch.floor(self.y, self.t), length, self.t)
+        return None if hit is None else (hit[0], watch.which[hit[1]])
 
     def _instant(self, hit: int | None) -> None:
         tolerance = self.tolerance
