@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from acausal.flow import AffineFlow, Trajectory, first_crossing
+from acausal.flow.location import Closed, locate
 
 from .oracle import blocks, chain, exact_state, generator, sinusoid
 
@@ -230,3 +231,13 @@ def check_against_samples(Ay: np.ndarray, n: int, y0: np.ndarray, G: np.ndarray,
     assert slope < 0.0
     terms = float((np.abs(G) @ np.abs(trajectory.C) @ np.ones(trajectory.C.shape[1]))[k])
     assert abs(float(G[k] @ y)) <= 2 * math.ulp(h) * -slope + 1e-15 * terms
+
+
+@pytest.mark.parametrize("late", [0.0, 1e-12, 1e-3])
+def test_two_guards_with_one_root_at_the_edge_of_an_interval(late: float) -> None:
+    flow = sources(np.zeros((1, 1)), sinusoid(OMEGA), y0=[1.0, 0.0, OMEGA]).flow
+    row = np.array([0.5, -1.0, 0.0]) @ flow.start(np.array([1.0, 0.0, OMEGA])).C
+    closed = Closed(flow.basis, row, row @ flow.basis.derivative, 0.0)
+    root = math.pi / 6 / OMEGA
+    edge = root + late
+    assert abs(locate(closed, edge, edge, 0.0) - root) <= resolution(root, 0.5 * OMEGA, 1.0)
