@@ -27,6 +27,7 @@ class Arguments:
         self.terminal = ca.SX.sym("terminal")
 
     def symbol(self, kind: str, k: int) -> Any:
+        """Return the argument for number ``k`` of a kind."""
         table = self.tables[kind]
         if k not in table:
             table[k] = ca.SX.sym(f"{kind}{k}")
@@ -37,9 +38,11 @@ class Arguments:
         return list(self.tables[kind])
 
     def vector(self, kind: str) -> Any:
+        """Return all arguments of a kind as one vector."""
         return ca.vertcat(*self.tables[kind].values()) if self.tables[kind] else ca.SX.zeros(0)
 
     def sample(self, stamp: int, instance: int, node: Expr) -> Any:
+        """Return the flag of a sampled condition of an instance."""
         key = (stamp, instance, id(node))
         if key not in self.samples:
             self.samples[key] = ca.SX.sym(f"s{len(self.samples)}")
@@ -60,13 +63,17 @@ class Context:
         self.signals: dict[int, Any] = {}
 
     def discrete(self, k: int) -> Any:
+        """Return a discrete: its new value if it is already determined."""
         return self.new[k] if k in self.new else self.arguments.symbol("d", k)
 
     def lower(self, stamp: int, instance: int, expr: Expr) -> Any:
         """Return the SX of an expression of one instance."""
-        return lower(expr, lambda n: self._leaf(stamp, instance, n), lambda n: self._special(stamp, instance, n))
+        return lower(
+            expr, lambda n: self._leaf(stamp, instance, n), lambda n: self._special(stamp, instance, n)
+        )
 
     def number(self, stamp: int, instance: int, symbol: Symbol) -> tuple[str, int]:
+        """Return (kind, global number) of a symbol of an instance."""
         kind = kind_of(symbol)
         return kind, self.model.flat.symbol(stamp, instance, kind, symbol)
 
@@ -85,6 +92,7 @@ class Context:
         return self.signals[k] if k in self.signals else self.arguments.symbol("x", k)
 
     def relation_number(self, stamp: int, instance: int, node: Expr) -> int | None:
+        """Return the global number of a registered relation, None for other nodes."""
         local = self.model.forms[stamp].relation_at.get(id(node))
         return None if local is None else model_relation(self.model, stamp, local) + instance
 

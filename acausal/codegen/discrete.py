@@ -98,7 +98,12 @@ class _Update:
     def targets(self, stamp: int, instance: int, item: Any) -> list[int]:
         if isinstance(item, Assignment):
             return [self.context.number(stamp, instance, item.target)[1]]
-        found = [a.target for _, actions in item.branches for a in actions if hasattr(a, "target") and not isinstance(a, Reinit)]
+        found = [
+            a.target
+            for _, actions in item.branches
+            for a in actions
+            if hasattr(a, "target") and not isinstance(a, Reinit)
+        ]
         return list(dict.fromkeys(self.context.number(stamp, instance, t)[1] for t in found))
 
     def expressions(self, item: Any) -> list[Expr]:
@@ -123,7 +128,9 @@ class _Update:
             place = self.flat.location(stamp, instance, item.origin)
             for d in self.targets(stamp, instance, item):
                 if d in writer or d in modes:
-                    other = modes.get(d) or self.flat.location(*items[writer[d]][:2], items[writer[d]][2].origin)
+                    other = modes.get(d) or self.flat.location(
+                        *items[writer[d]][:2], items[writer[d]][2].origin
+                    )
                     raise DuplicateWriterError(
                         f"`{self.flat.discrete(d)}` is determined by two statements",
                         where=(other, place),
@@ -160,7 +167,9 @@ class _Update:
         while waiting:
             ready = [n for n in waiting if all(done[m] for m in needs[n])]
             if not ready:
-                places = tuple(self.flat.location(items[n][0], items[n][1], items[n][2].origin) for n in waiting[:6])
+                places = tuple(
+                    self.flat.location(items[n][0], items[n][1], items[n][2].origin) for n in waiting[:6]
+                )
                 names = [self.flat.discrete(d) for n in waiting[:6] for d in self.targets(*items[n])]
                 raise EventIterationError(
                     f"the discrete variables `{'`, `'.join(names)}` determine each other",
@@ -211,7 +220,9 @@ class _Update:
 
     def _timed_relation(self, number: int) -> None:
         """Value after time t of a relation that is affine in time, and the time at which it changes."""
-        rows = next(r for r in self.model.relations if r.first <= number < r.first + len(self.flat.stamps[r.stamp].vb))
+        rows = next(
+            r for r in self.model.relations if r.first <= number < r.first + len(self.flat.stamps[r.stamp].vb)
+        )
         a = self.arguments
         g = self.lower(rows.stamp, number - rows.first, rows.relation.difference)
         slope = ca.jacobian(g, a.t)
@@ -255,7 +266,9 @@ class _Update:
             any_ = ca.logic_or(any_, value)
         return any_
 
-    def _actions(self, stamp: int, instance: int, item: WhenChain, actions: Any, now: Any, result: dict[int, Any]) -> None:
+    def _actions(
+        self, stamp: int, instance: int, item: WhenChain, actions: Any, now: Any, result: dict[int, Any]
+    ) -> None:
         reinits, messages = [], [a.message for a in actions if isinstance(a, Terminate)]
         place = self.flat.location(stamp, instance, item.origin)
         fresh: dict[int, Any] = {}
@@ -277,7 +290,11 @@ class _Update:
     def _action_order(self, stamp: int, instance: int, actions: Any, place: Location) -> list[Any]:
         """Assignments of one branch after those whose new values they read, reinits last."""
         rest = [a for a in actions if isinstance(a, Assign)]
-        targets = {id(a): self.context.number(stamp, instance, a.target)[1] for a in rest if not isinstance(a, Reinit)}
+        targets = {
+            id(a): self.context.number(stamp, instance, a.target)[1]
+            for a in rest
+            if not isinstance(a, Reinit)
+        }
         order: list[Any] = []
         while rest:
             open_ = {targets[id(a)] for a in rest if id(a) in targets}
@@ -294,7 +311,11 @@ class _Update:
         return order
 
     def _now(self, stamp: int, instance: int, expr: Expr) -> list[int]:
-        return [d for kind, k in read_numbers(self.context, stamp, instance, expr) for d in self._discretes(kind, k)]
+        return [
+            d
+            for kind, k in read_numbers(self.context, stamp, instance, expr)
+            for d in self._discretes(kind, k)
+        ]
 
     def checks(self) -> tuple[list[Any], list[tuple[str, Location]]]:
         values, labels = [], []

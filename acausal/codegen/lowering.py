@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import casadi as ca
 
@@ -74,11 +74,12 @@ class Buffered:
         self.outputs = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
         self._buffer, self._run = f.buffer()
         for k, a in enumerate(self.inputs):
-            self._buffer.set_arg(k, memoryview(a))
+            self._buffer.set_arg(k, cast(Any, memoryview)(a))
         for k, a in enumerate(self.outputs):
-            self._buffer.set_res(k, memoryview(a))
+            self._buffer.set_res(k, cast(Any, memoryview)(a))
 
     def __call__(self) -> None:
+        """Evaluate ``outputs`` from ``inputs``."""
         self._run()
 
     def __getstate__(self) -> Any:

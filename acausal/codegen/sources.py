@@ -49,8 +49,8 @@ def source_program(model: ReducedModel) -> SourceProgram:
     arguments = [a.vector("p"), a.vector("d"), a.vector("r"), a.t]
     states = ca.Function("sources", arguments, [ca.vertcat(*chains) if chains else ca.SX.zeros(0)])
     functions = tuple((k, ca.Function("source", arguments, [value])) for k, value in general)
-    numbers = (np.array(a.numbers(kind), np.int64) for kind in "pdr")
-    return SourceProgram(Buffered(states), *numbers, tuple(widths), functions)
+    p, d, r = (np.array(a.numbers(kind), np.int64) for kind in "pdr")
+    return SourceProgram(Buffered(states), p, d, r, tuple(widths), functions)
 
 
 def _chain(value: Any, t: Any, term: Term) -> list[Any]:

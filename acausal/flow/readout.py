@@ -71,11 +71,15 @@ class Readout:
 
     # -- values --------------------------------------------------------------------------------------------------
 
-    def values(self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray) -> np.ndarray:
+    def values(
+        self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
+    ) -> np.ndarray:
         """Values of variable ``k`` at the times ``hs`` of a segment."""
         return _Evaluation(self, data, trajectory, moment, hs).variable(k)
 
-    def slopes(self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray) -> np.ndarray:
+    def slopes(
+        self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
+    ) -> np.ndarray:
         """Time derivative of variable ``k`` at the times ``hs`` of a segment."""
         return _Evaluation(self, data, trajectory, moment, hs).slope(k)
 
@@ -103,7 +107,13 @@ class _Evaluation:
     """Values at some times of one segment; observers are evaluated once."""
 
     def __init__(
-        self, readout: Readout, data: ModeData, trajectory: Trajectory | None, moment: Moment, hs: np.ndarray, ys: np.ndarray | None = None
+        self,
+        readout: Readout,
+        data: ModeData,
+        trajectory: Trajectory | None,
+        moment: Moment,
+        hs: np.ndarray,
+        ys: np.ndarray | None = None,
     ) -> None:
         self.r, self.data, self.trajectory, self.moment, self.hs = readout, data, trajectory, moment, hs
         self.ys = ys if ys is not None else trajectory.sample(hs)  # type: ignore[union-attr]

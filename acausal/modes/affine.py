@@ -106,6 +106,18 @@ class AffineModel:
     """Time unit: shortest declared period, else the span of the run."""
     row_names: tuple[str, ...] = ()
     """Base equations as users wrote them, with file and line, for messages."""
+    units: np.ndarray | None = None
+    """Labels (n,): variables with the same label have the same unit; None: not known."""
+
+    @cached_property
+    def network_scale(self) -> np.ndarray:
+        """Largest magnitude of any variable of the same unit, (n,)."""
+        if self.units is None:
+            return self.scale
+        _, group = np.unique(self.units, return_inverse=True)
+        largest = np.zeros(group.max(initial=-1) + 1)
+        np.maximum.at(largest, group, self.scale)
+        return largest[group]
 
     @property
     def n(self) -> int:

@@ -13,11 +13,21 @@ from .core import CoreMatrices, Values, evaluate, model_relation
 from .reduced_model import ElementRows, ReducedModel
 from .scales import propagate_scales
 
-_KINDS = {"complementarity": Kind.COMPLEMENTARITY, "friction": Kind.FRICTION, "impact": Kind.IMPACT, "modes": Kind.MODES}
+_KINDS = {
+    "complementarity": Kind.COMPLEMENTARITY,
+    "friction": Kind.FRICTION,
+    "impact": Kind.IMPACT,
+    "modes": Kind.MODES,
+}
 
 
 def assemble(
-    model: ReducedModel, core: CoreMatrices, values: Values, magnitudes: np.ndarray, xi_scale: np.ndarray, T0: float
+    model: ReducedModel,
+    core: CoreMatrices,
+    values: Values,
+    magnitudes: np.ndarray,
+    xi_scale: np.ndarray,
+    T0: float,
 ) -> AffineModel:
     """Return the affine model.
 
@@ -34,14 +44,19 @@ def assemble(
     names = tuple(flat.variable(int(k)) for k in ids)
     flow = flow_columns(model)
     elements = tuple(
-        _element(model, core, values, rows, i, flow) for rows in model.elements for i in range(len(flat.stamps[rows.stamp].vb))
+        _element(model, core, values, rows, i, flow)
+        for rows in model.elements
+        for i in range(len(flat.stamps[rows.stamp].vb))
     )
     every = [core.base, *(b.equations for e in elements for b in e.branches)]
     stacked = Rows(*(np.concatenate([getattr(r, a) for r in every]) for a in "EAB"))
     known = _core_magnitudes(model, magnitudes)
-    scale = propagate_scales(stacked, known, xi_scale, T0, unit_labels(model))
+    units = unit_labels(model)
+    scale = propagate_scales(stacked, known, xi_scale, T0, units)
     differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
-    return AffineModel(names, differentiated, core.base, elements, core.exosystem.S, scale, xi_scale, T0, row_names(model))
+    return AffineModel(
+        names, differentiated, core.base, elements, core.exosystem.S, scale, xi_scale, T0, row_names(model), units
+    )
 
 
 def _core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:
@@ -93,7 +108,9 @@ def row_names(model: ReducedModel) -> tuple[str, ...]:
     names = []
     for rows, instances, text in zip(model.base, model.base_instances, model.base_texts, strict=True):
         for i in instances.tolist():
-            names.append(f"{text.statement.text} at {model.flat.location(rows.stamp, i, text.statement.origin)}")
+            names.append(
+                f"{text.statement.text} at {model.flat.location(rows.stamp, i, text.statement.origin)}"
+            )
     for r in model.presolved.kept_row_origin[model.core_rows].tolist():
         names.append(integer_row_name(model, r))
     return tuple(names)
@@ -120,7 +137,10 @@ def _element(
     branches, blocked = [], []
     for made, (equations, guards, others) in zip(table.branches, rows.branches, strict=True):
         eq = _slice(core.forms, [k + i for k in equations])
-        cuts = tuple(bool((a != 0).any() and flow[a != 0].all() and not (e != 0).any()) for a, e in zip(eq.A, eq.E, strict=True))
+        cuts = tuple(
+            bool((a != 0).any() and flow[a != 0].all() and not (e != 0).any())
+            for a, e in zip(eq.A, eq.E, strict=True)
+        )
         targets = tuple(g.target for g in made.guards)
         branches.append(Branch(made.name, eq, _slice(core.forms, [k + i for k in guards]), targets, cuts))
         blocked.append(_slice(core.forms, [k + i for k in others]))
@@ -142,16 +162,25 @@ def _element(
 
 def truth(op: str, sign: int) -> bool:
     """Value of the relation ``a op b`` from the sign of a - b."""
-    return {"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0, "==": sign == 0, "!=": sign != 0}[op]
+    return {"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0, "==": sign == 0, "!=": sign != 0}[
+        op
+    ]
 
 
-def _selection(model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int) -> dict[str, Any]:
+def _selection(
+    model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int
+) -> dict[str, Any]:
     """Relations of the condition of an ``If`` and the branch that their signs select."""
     forms, control = model.forms[rows.stamp], rows.forms.statement.table.control
     assert control is not None
     local = [forms.relation_at[id(n)] for n in walk(control) if id(n) in forms.relation_at]
     state = [k for k in local if not forms.relations[k].timed]
-    first = {k: r.row for k in state for r in model.relations if r.stamp == rows.stamp and r.relation is forms.relations[k]}
+    first = {
+        k: r.row
+        for k in state
+        for r in model.relations
+        if r.stamp == rows.stamp and r.relation is forms.relations[k]
+    }
     numbers = [model_relation(model, rows.stamp, k) + i for k in state]
     operators = [forms.relations[k].node.op for k in state]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from ..flattening.trace import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
 from .affine import Rows
 from .exosystem import PIECE_DEGREE, Term
-from .reduced_model import FormRows, ReducedModel
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from .reduced_model import FormRows, ReducedModel, Sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +25,9 @@ class Values:
     R: np.ndarray
 
 
-def evaluate(model: ReducedModel, stamp: int, expr: Expr, values: Values, instances: np.ndarray | None = None) -> np.ndarray:
+def evaluate(
+    model: ReducedModel, stamp: int, expr: Expr, values: Values, instances: np.ndarray | None = None
+) -> np.ndarray:
     """Evaluate an expression without continuous variables for all, or some, instances of a stamp."""
     forms, s = model.forms[stamp], model.flat.stamps[stamp]
     at = np.arange(len(s.vb)) if instances is None else instances
@@ -66,7 +65,7 @@ class Exosystem:
     """All time-dependent known expressions as states xi, xi' = S xi; xi[0] = 1 carries the static ones."""
 
     S: np.ndarray
-    K: csr_array
+    K: Sparse
     """Known values (nk, q) from the states."""
     blocks: tuple[tuple[int, int, int, Term | None], ...]
     """(first state, known number, count of instances, term): chains of ``term.states`` states per instance."""
@@ -74,7 +73,9 @@ class Exosystem:
     """Values of the static known expressions (nk,), zero elsewhere."""
 
 
-def build_exosystem(model: ReducedModel, values: Values, input_degrees: tuple[int, ...], piece_time: float) -> Exosystem:
+def build_exosystem(
+    model: ReducedModel, values: Values, input_degrees: tuple[int, ...], piece_time: float
+) -> Exosystem:
     """Number the exosystem states and set up their generator.
 
     ``input_degrees``: per open input the degree of the polynomial pieces it is fed with.
@@ -95,7 +96,11 @@ def build_exosystem(model: ReducedModel, values: Values, input_degrees: tuple[in
         for term in known.terms:
             n = term.states
             blocks.append((q, known.first, known.count, term))
-            rates = np.zeros(known.count) if term.rate is None else evaluate(model, known.stamp, term.rate, values)
+            rates = (
+                np.zeros(known.count)
+                if term.rate is None
+                else evaluate(model, known.stamp, term.rate, values)
+            )
             for i in range(known.count):
                 parts.append((q, _generator(term.kind, n, float(rates[i]), piece_time)))
                 entries.append((known.first + i, q))
@@ -149,7 +154,8 @@ def core_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -> 
     E_z, A_z = (E @ W).toarray(), (A @ W).toarray()
     B = ((known + A @ Vr) @ exosystem.K).toarray()
     forms = Rows(E_z, A_z, B)
-    select = np.concatenate([r.first + i for r, i in zip(model.base, model.base_instances, strict=True)] or [np.zeros(0, np.int64)])
+    stays = [r.first + i for r, i in zip(model.base, model.base_instances, strict=True)]
+    select = np.concatenate(stays or [np.zeros(0, np.int64)])
     K, U = model.K_core
     kept_B = (U @ exosystem.K).toarray()
     base = Rows(
@@ -178,7 +184,9 @@ def _form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
 
     def matrix(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Any:
         row, col, val = (np.concatenate([p[k] for p in parts] or [np.zeros(0)]) for k in range(3))
-        m = csr_array((val, (row.astype(np.int64), col.astype(np.int64))), shape=(model.n_rows, model.flat.nv))
+        m = csr_array(
+            (val, (row.astype(np.int64), col.astype(np.int64))), shape=(model.n_rows, model.flat.nv)
+        )
         m.sum_duplicates()
         return m
 
@@ -196,4 +204,3 @@ def _not_finite(model: ReducedModel, r: FormRows, k: int, value: np.ndarray) -> 
         f"the factor of `{name}` in an equation of `{path}` is {value[i]}",
         hint="a parameter that may be zero must not stand in a denominator",
     )
-

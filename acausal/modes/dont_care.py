@@ -1,7 +1,8 @@
 """Values that a mode leaves undetermined: floating potentials, circulating flows.
 
 They take the least-norm point of what the branches block, the common limit of equal leakage
-on all open elements and equal resistance on all closed ones (Tikhonov regularisation).
+on all open elements and equal resistance on all closed ones (Tikhonov regularisation). One
+magnitude serves all variables of a unit: their own ones would make the leakages unequal.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from .elimination import Elimination, product
 
 
 def blocked_rows(model: AffineModel, mode: Mode) -> tuple[Rows, np.ndarray]:
-    """Complementary variables of all branches in force, and their magnitudes (k,)."""
-    rows = stack_rows([element.blocked[branch] for element, branch in zip(model.elements, mode, strict=True)], model)
-    terms = np.hstack([np.abs(rows.A) * model.scale, np.abs(rows.E) * (model.scale / model.T0)])
+    """Complementary variables of all branches in force, and the magnitudes (k,) of such quantities in the network."""
+    rows = stack_rows(
+        [element.blocked[branch] for element, branch in zip(model.elements, mode, strict=True)], model
+    )
+    terms = np.hstack([np.abs(rows.A) * model.network_scale, np.abs(rows.E) * (model.network_scale / model.T0)])
     magnitude = terms.max(axis=1, initial=0.0)
     magnitude[magnitude == 0.0] = 1.0
     return rows, magnitude
@@ -46,7 +49,9 @@ def settle(system: Elimination, free: np.ndarray, forms: np.ndarray) -> np.ndarr
     return free[system.row[free] < 0]
 
 
-def settle_by_size(system: Elimination, free: np.ndarray, columns: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def settle_by_size(
+    system: Elimination, free: np.ndarray, columns: np.ndarray, scale: np.ndarray
+) -> np.ndarray:
     """Make the scaled variables of ``columns`` themselves least norm over the free columns; return what is left."""
     if not len(free):
         return free

@@ -48,7 +48,9 @@ def column_weights(matrix: np.ndarray, sweeps: int = 3) -> np.ndarray:
     columns = np.zeros(matrix.shape[1])
     for _ in range(sweeps):
         rows = _middle((high + columns).max(1, initial=-np.inf), (low + columns).min(1, initial=np.inf))
-        columns = _middle((high + rows[:, None]).max(0, initial=-np.inf), (low + rows[:, None]).min(0, initial=np.inf))
+        columns = _middle(
+            (high + rows[:, None]).max(0, initial=-np.inf), (low + rows[:, None]).min(0, initial=np.inf)
+        )
     return np.exp2(columns)
 
 
@@ -175,7 +177,11 @@ class Elimination:
         magnitude = self.magnitude[row, cells] / abs(pivot)
         if doubt > 0.0:
             variance += doubt * value * value
-        self.value[row, cells], self.variance[row, cells], self.magnitude[row, cells] = value, variance, magnitude
+        self.value[row, cells], self.variance[row, cells], self.magnitude[row, cells] = (
+            value,
+            variance,
+            magnitude,
+        )
         self.value[row, column] = self.variance[row, column] = 1.0
         touched = self.value[:, column].nonzero()[0]
         touched = touched[touched != row]
@@ -184,8 +190,15 @@ class Elimination:
         self.pivot[row], self.row[column] = column, row
         return touched
 
-    def _substitute(self, rows: np.ndarray, column: int, cells: np.ndarray, value: np.ndarray, variance: np.ndarray,
-                    size: np.ndarray) -> None:
+    def _substitute(
+        self,
+        rows: np.ndarray,
+        column: int,
+        cells: np.ndarray,
+        value: np.ndarray,
+        variance: np.ndarray,
+        size: np.ndarray,
+    ) -> None:
         at, left = (rows[:, None], cells), (rows[:, None], [column])
         factor, spread = self.value[left], self.variance[left]
         square = factor * factor

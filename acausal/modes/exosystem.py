@@ -31,7 +31,10 @@ class Term:
 
     @property
     def states(self) -> int:
-        return {"polynomial": self.degree + 1, "sinusoid": 2, "exponential": 1, "pieces": PIECE_DEGREE + 1}[self.kind]
+        """Number of exosystem states of the term."""
+        return {"polynomial": self.degree + 1, "sinusoid": 2, "exponential": 1, "pieces": PIECE_DEGREE + 1}[
+            self.kind
+        ]
 
 
 def decompose(expr: Expr) -> list[Term]:

@@ -23,7 +23,9 @@ class Bounce:
     elements: tuple[int, ...]
 
 
-def restitution(model: AffineModel, before: ModeData, after: Restart, z_minus: np.ndarray, xi: np.ndarray) -> Bounce | None:
+def restitution(
+    model: AffineModel, before: ModeData, after: Restart, z_minus: np.ndarray, xi: np.ndarray
+) -> Bounce | None:
     """Newton's law of restitution for the contacts that ``after`` closes.
 
     Parameters
@@ -55,9 +57,12 @@ def restitution(model: AffineModel, before: ModeData, after: Restart, z_minus: n
     freedom dynamics", 1988).
     """
     closing = tuple(
-        k for k, element in enumerate(model.elements)
-        if after.jumped and element.kind is Kind.IMPACT
-        and before.mode[k] == _FREE and after.data.mode[k] == _CONTACT
+        k
+        for k, element in enumerate(model.elements)
+        if after.jumped
+        and element.kind is Kind.IMPACT
+        and before.mode[k] == _FREE
+        and after.data.mode[k] == _CONTACT
         and _approaches(model, element, before, z_minus, xi)
     )
     coefficients = {model.elements[k].restitution: None for k in closing}
@@ -73,8 +78,15 @@ def restitution(model: AffineModel, before: ModeData, after: Restart, z_minus: n
     return Bounce(mode, z, (1.0 + e) * after.J1, closing)
 
 
-def lost_energy(model: AffineModel, before: ModeData, after: ModeData, z_minus: np.ndarray, z_plus: np.ndarray,
-                J1: np.ndarray, xi: np.ndarray) -> np.ndarray:
+def lost_energy(
+    model: AffineModel,
+    before: ModeData,
+    after: ModeData,
+    z_minus: np.ndarray,
+    z_plus: np.ndarray,
+    J1: np.ndarray,
+    xi: np.ndarray,
+) -> np.ndarray:
     """Energy that every element absorbs in an instant, shape (K,).
 
     During the instant the variables of a linear model move along straight lines as seen by the
@@ -107,7 +119,9 @@ def lost_energy(model: AffineModel, before: ModeData, after: ModeData, z_minus: 
             continue
         first, second = element.blocked[0].A, element.blocked[1].A
         if element.kind is Kind.IMPACT:
-            mean = 0.5 * (_rate(model, element, before, z_minus, xi) + _rate(model, element, after, z_plus, xi))
+            mean = 0.5 * (
+                _rate(model, element, before, z_minus, xi) + _rate(model, element, after, z_plus, xi)
+            )
             work = mean * (second @ J1)
         else:
             work = (first @ limits) * (second @ J1) + (second @ limits) * (first @ J1)
@@ -122,7 +136,7 @@ def _rate_row(model: AffineModel, element: Element, data: ModeData) -> np.ndarra
     """Time derivative of the gap over y."""
     gap = element.blocked[_FREE]
     over_y = gap.A @ data.T
-    over_y[:, len(data.states):] += gap.B
+    over_y[:, len(data.states) :] += gap.B
     return over_y @ data.Ay
 
 
@@ -130,7 +144,9 @@ def _rate(model: AffineModel, element: Element, data: ModeData, z: np.ndarray, x
     return _rate_row(model, element, data) @ np.concatenate((z[data.states], xi))
 
 
-def _approaches(model: AffineModel, element: Element, before: ModeData, z_minus: np.ndarray, xi: np.ndarray) -> bool:
+def _approaches(
+    model: AffineModel, element: Element, before: ModeData, z_minus: np.ndarray, xi: np.ndarray
+) -> bool:
     row = _rate_row(model, element, before)[0]
     rest = element.rest_speed
     if rest is None:

@@ -53,7 +53,9 @@ def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.nda
     raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent))
 
 
-def _chain(model: AffineModel, data: ModeData, rows: Rows, order: int) -> tuple[Elimination, np.ndarray, np.ndarray]:
+def _chain(
+    model: AffineModel, data: ModeData, rows: Rows, order: int
+) -> tuple[Elimination, np.ndarray, np.ndarray]:
     """Rows of the impulse chain over [moves of the states, J1 .. Jp, residuals]."""
     n, k, c = model.n, len(data.states), len(data.dependent)
     dynamic = rows.E.any(axis=1)
@@ -74,8 +76,9 @@ def _chain(model: AffineModel, data: ModeData, rows: Rows, order: int) -> tuple[
     return Elimination(table, weight), unknown, np.arange(len(unknown), table.shape[1])
 
 
-def _read_off(model: AffineModel, data: ModeData, system: Elimination, unknown: np.ndarray,
-              known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _read_off(
+    model: AffineModel, data: ModeData, system: Elimination, unknown: np.ndarray, known: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     k = len(data.states)
     first = unknown[k : k + model.n]
     free = unknown[system.row[unknown] < 0]

@@ -117,10 +117,14 @@ def peel_observers(
     for r in np.flatnonzero(alive[: inc.n_base]).tolist():
         stays[inc.row_of[r][0]].append(inc.row_of[r][1])
     kept = np.flatnonzero(alive[inc.n_base :])
-    return Split(tuple(reversed(found)), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept)
+    return Split(
+        tuple(reversed(found)), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept
+    )
 
 
-def _slopes(flat: FlatModel, statement: tuple[int, RowForm], instance: int, W: IntegerRows, observer: Observer) -> np.ndarray:
+def _slopes(
+    flat: FlatModel, statement: tuple[int, RowForm], instance: int, W: IntegerRows, observer: Observer
+) -> np.ndarray:
     """Unknowns of the derivatives that an observer reads: they stay in the core, where derivatives are known."""
     base = int(flat.stamps[statement[0]].vb[instance])
     read = [base + k for k, derivative in statement[1].keys if derivative and base + k != observer.variable]
@@ -128,11 +132,19 @@ def _slopes(flat: FlatModel, statement: tuple[int, RowForm], instance: int, W: I
 
 
 def _columns_of(W: IntegerRows, x: np.ndarray) -> np.ndarray:
-    return np.unique(np.concatenate([W.col[W.ptr[k] : W.ptr[k + 1]] for k in x.tolist()] or [np.zeros(0, np.int64)]))
+    return np.unique(
+        np.concatenate([W.col[W.ptr[k] : W.ptr[k + 1]] for k in x.tolist()] or [np.zeros(0, np.int64)])
+    )
 
 
 def _solve(
-    flat: FlatModel, forms: tuple[TemplateForms, ...], statement: tuple[int, RowForm], instance: int, column: int, ny: int, W: IntegerRows
+    flat: FlatModel,
+    forms: tuple[TemplateForms, ...],
+    statement: tuple[int, RowForm],
+    instance: int,
+    column: int,
+    ny: int,
+    W: IntegerRows,
 ) -> Observer | None:
     """The row solved for unknown ``column``, or None if it occurs in several variables or in a factor."""
     stamp, row = statement
@@ -176,6 +188,10 @@ def _mask_derivatives(row: RowForm, key: Key, forms: TemplateForms) -> Expr:
     def apply(node: Expr, args: list[Expr]) -> Expr:
         if node.op == "der" and forms.classify(node.args[0]) != key[0]:  # type: ignore[arg-type]
             return Expr("slope", node.args)
-        return node if all(a is b for a, b in zip(args, node.args, strict=True)) else Expr(node.op, tuple(args), node.data)
+        return (
+            node
+            if all(a is b for a, b in zip(args, node.args, strict=True))
+            else Expr(node.op, tuple(args), node.data)
+        )
 
     return fold(row.statement.expr, lambda n: n, apply)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from .observers import Observer, peel_observers
 from .presolve import Presolved, presolve
 from .template_forms import ElementForms, Relation, RowForm, TemplateForms, template_forms
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+Sparse = Any
+"""A SciPy ``csr_array``; its stubs do not tell sparse from dense results."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,22 +107,22 @@ class ReducedModel:
         return table
 
     @cached_property
-    def W(self) -> csr_array:
+    def W(self) -> Sparse:
         """Variables (nv, ny) from the kept unknowns."""
         return _sparse(self.presolved.W)
 
     @cached_property
-    def W_core(self) -> csr_array:
+    def W_core(self) -> Sparse:
         """Variables (nv, n) from the core unknowns."""
         return self.W[:, self.core]
 
     @cached_property
-    def V_known(self) -> csr_array:
+    def V_known(self) -> Sparse:
         """Variables (nv, nk) from the known expressions, through the integer rows."""
         return _sparse(self.presolved.V) @ self._known_of_row
 
     @cached_property
-    def _known_of_row(self) -> csr_array:
+    def _known_of_row(self) -> Sparse:
         from scipy.sparse import csr_array
 
         rows = np.flatnonzero(self.row_known >= 0)
@@ -130,13 +130,13 @@ class ReducedModel:
         return csr_array((data, (rows, self.row_known[rows])), shape=(len(self.row_known), self.nk))
 
     @cached_property
-    def K_core(self) -> tuple[csr_array, csr_array]:
+    def K_core(self) -> tuple[Sparse, Sparse]:
         """Kept integer rows of the core: (over its unknowns, over the known expressions)."""
         K, U = _sparse(self.presolved.K), _sparse(self.presolved.U) @ self._known_of_row
         return K[self.core_rows][:, self.core], U[self.core_rows]
 
     @cached_property
-    def contradictions(self) -> csr_array:
+    def contradictions(self) -> Sparse:
         """Combinations of known expressions that must vanish, from redundant integer rows."""
         return _sparse(self.presolved.R) @ self._known_of_row
 
@@ -146,11 +146,10 @@ class ReducedModel:
         return any(not self.forms[r.stamp].is_static(f) for r in self.rows for f in r.form.factors.values())
 
 
-def _sparse(rows: IntegerRows) -> csr_array:
+def _sparse(rows: IntegerRows) -> Sparse:
     from scipy.sparse import csr_array
 
     return csr_array((rows.val.astype(float), rows.col, rows.ptr), shape=(len(rows.ptr) - 1, rows.n))
-
 
 
 class _Builder:
@@ -202,7 +201,10 @@ class _Builder:
                 )
             for e in forms.elements:
                 branches = tuple(
-                    tuple(tuple(self.form_rows(k, f).first for f in part) for part in (b.equations, b.guards, b.blocked))
+                    tuple(
+                        tuple(self.form_rows(k, f).first for f in part)
+                        for part in (b.equations, b.guards, b.blocked)
+                    )
                     for b in e.branches
                 )
                 found.append(ElementRows(k, e, branches))  # type: ignore[arg-type]
@@ -253,7 +255,9 @@ def reduce_model(flat: FlatModel) -> ReducedModel:
     affine = len(b.rows)
     elements = b.elements()
     relations, nr = b.relations()
-    initials = [(b.form_rows(k, _affine(flat, k, r)), r) for k, forms in enumerate(b.forms) for r in forms.initials]
+    initials = [
+        (b.form_rows(k, _affine(flat, k, r)), r) for k, forms in enumerate(b.forms) for r in forms.initials
+    ]
 
     integer, row_known, inputs = _with_inputs(flat, row_known, b)
     differentiated, protected, uses = _masks(flat, base, b.rows[affine:])
@@ -279,11 +283,17 @@ def reduce_model(flat: FlatModel) -> ReducedModel:
 
 def _affine(flat: FlatModel, stamp: int, r: RowForm) -> Form:
     if r.form is None:
-        raise NotAffineError(f"the initial equation `{r.statement.text}` is not affine", where=(flat.location(stamp, 0, r.statement.origin),))
+        place = flat.location(stamp, 0, r.statement.origin)
+        raise NotAffineError(f"the initial equation `{r.statement.text}` is not affine", where=(place,))
     return r.form
 
 
-def _with_inputs(flat: FlatModel, row_known: np.ndarray, b: _Builder) -> tuple[IntegerRows, np.ndarray, tuple[tuple[str, int, int], ...]]:
+_Inputs = tuple[tuple[str, int, int], ...]
+
+
+def _with_inputs(
+    flat: FlatModel, row_known: np.ndarray, b: _Builder
+) -> tuple[IntegerRows, np.ndarray, _Inputs]:
     """Every open input of the root is one more row ``u - known = 0``."""
     names = [n for n in flat.root.inputs if n in flat.root.variables]
     rows = IntegerRows(flat.ptr, flat.col, flat.val, flat.nv)
@@ -300,10 +310,16 @@ def _with_inputs(flat: FlatModel, row_known: np.ndarray, b: _Builder) -> tuple[I
         flat.nv,
     )
     known = np.concatenate([row_known, first + np.arange(count)])
-    return extra, known, tuple((n, int(a or 0), first + k) for k, (n, a) in enumerate(zip(names, at, strict=True)))
+    return (
+        extra,
+        known,
+        tuple((n, int(a or 0), first + k) for k, (n, a) in enumerate(zip(names, at, strict=True))),
+    )
 
 
-def _masks(flat: FlatModel, base: list[tuple[int, RowForm]], others: list[FormRows]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _masks(
+    flat: FlatModel, base: list[tuple[int, RowForm]], others: list[FormRows]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which variables are differentiated, which occur in elements and relations, how often in equations."""
     differentiated, protected = np.zeros(flat.nv, bool), np.zeros(flat.nv, bool)
     uses = np.zeros(flat.nv, np.int64)

@@ -66,10 +66,21 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     guards, owner, target = _guards(model, mode, flow)
     constraints, dependent = _constraints(model, columns, system)
     return ModeData(
-        mode=tuple(mode), states=flow.states, T=flow.T, Ay=flow.Ay, constraints=constraints,
-        admissible=admissible, admissible_names=admissible_names, undetermined=uncertain,
-        index=rounds + (len(columns.x) < model.n), guards=guards, guard_element=owner, guard_target=target,
-        Gy=product(guards, flow.extended()), tau=flow.time_constant(model.T0), dependent=dependent,
+        mode=tuple(mode),
+        states=flow.states,
+        T=flow.T,
+        Ay=flow.Ay,
+        constraints=constraints,
+        admissible=admissible,
+        admissible_names=admissible_names,
+        undetermined=uncertain,
+        index=rounds + (len(columns.x) < model.n),
+        guards=guards,
+        guard_element=owner,
+        guard_target=target,
+        Gy=product(guards, flow.extended()),
+        tau=flow.time_constant(model.T0),
+        dependent=dependent,
         maps=partial(impulse_maps, model),
     )
 
@@ -87,7 +98,7 @@ class _Columns:
     def of(cls, model: AffineModel) -> _Columns:
         x = np.flatnonzero(model.differentiated)
         known = model.n + np.arange(len(x) + model.q)
-        return cls(x, np.arange(model.n), known[: len(x)], known[len(x):])
+        return cls(x, np.arange(model.n), known[: len(x)], known[len(x) :])
 
     def table(self, rows: Rows) -> np.ndarray:
         unknown = rows.A.copy()
@@ -95,7 +106,9 @@ class _Columns:
         return np.hstack([unknown, rows.A[:, self.x], rows.B])
 
 
-def _differentiate(model: AffineModel, columns: _Columns, table: np.ndarray, rows: Rows) -> tuple[Elimination, int]:
+def _differentiate(
+    model: AffineModel, columns: _Columns, table: np.ndarray, rows: Rows
+) -> tuple[Elimination, int]:
     """Eliminate, and differentiate constraints until there are no new ones; rounds needed."""
     weight = np.ones(table.shape[1])
     weight[columns.unknown] = column_weights(table[: len(rows), columns.unknown])
@@ -126,7 +139,9 @@ def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[str]:
     table = columns.table(rows)
     labelled = np.hstack([table, np.eye(len(rows))])
     system, _ = _differentiate(model, columns, labelled, rows)
-    names = [model.row_names[i] if i < len(model.row_names) else f"equation {i}" for i in range(len(model.base))]
+    names = [
+        model.row_names[i] if i < len(model.row_names) else f"equation {i}" for i in range(len(model.base))
+    ]
     for element, branch in zip(model.elements, mode, strict=True):
         names += [element.path] * len(element.branches[branch].equations)
     labels = np.arange(table.shape[1], labelled.shape[1])
@@ -134,7 +149,9 @@ def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[str]:
     return [", ".join(dict.fromkeys(names[i] for i in np.flatnonzero(row))) for row in involved]
 
 
-def _source_conditions(model: AffineModel, sources: np.ndarray, names: list[str]) -> tuple[np.ndarray, tuple[str, ...]]:
+def _source_conditions(
+    model: AffineModel, sources: np.ndarray, names: list[str]
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """Rows ``d S^j`` over xi of every redundant row ``0 = d xi``, each scaled to 1, without dependent ones."""
     kept: list[np.ndarray] = []
     labels: list[str] = []
@@ -157,7 +174,9 @@ def _source_conditions(model: AffineModel, sources: np.ndarray, names: list[str]
     return np.array(kept).reshape(-1, model.q), tuple(labels)
 
 
-def _settle_free(model: AffineModel, mode: Mode, columns: _Columns, system: Elimination, free: np.ndarray) -> None:
+def _settle_free(
+    model: AffineModel, mode: Mode, columns: _Columns, system: Elimination, free: np.ndarray
+) -> None:
     """Give undetermined variables their least-norm values."""
     if len(free):
         blocked, magnitude = blocked_rows(model, mode)
@@ -204,7 +223,7 @@ def _constraints(model: AffineModel, columns: _Columns, system: Elimination) -> 
     rows = system.row[columns.state[solved]]
     constraints = np.zeros((len(rows), model.n + model.q))
     constraints[:, columns.x] = system.entries(rows, columns.state)
-    constraints[:, model.n:] = system.entries(rows, columns.source)
+    constraints[:, model.n :] = system.entries(rows, columns.source)
     size = np.max(np.abs(constraints[:, : model.n]) * model.scale, axis=1, initial=0.0)
     return constraints / np.exp2(np.floor(np.log2(size)))[:, None], columns.x[solved]
 

@@ -14,8 +14,13 @@ _SOURCES = 1e-8
 _CONFLICT = 1e-9
 
 
-def restart(model: AffineModel, data: ModeData, z_minus: np.ndarray, xi: np.ndarray,
-            reinits: Sequence[tuple[int, float]] = ()) -> Restart:
+def restart(
+    model: AffineModel,
+    data: ModeData,
+    z_minus: np.ndarray,
+    xi: np.ndarray,
+    reinits: Sequence[tuple[int, float]] = (),
+) -> Restart:
     """Consistent values in the candidate mode ``data``, with the conserved quantities kept.
 
     Parameters
@@ -79,8 +84,13 @@ def _require_admissible(data: ModeData, xi: np.ndarray) -> None:
         raise Inadmissible("contradictory sources", tuple(dict.fromkeys(names)))
 
 
-def _reinitialised(model: AffineModel, data: ModeData, z_minus: np.ndarray, xi: np.ndarray,
-                   reinits: Sequence[tuple[int, float]]) -> tuple[np.ndarray, bool]:
+def _reinitialised(
+    model: AffineModel,
+    data: ModeData,
+    z_minus: np.ndarray,
+    xi: np.ndarray,
+    reinits: Sequence[tuple[int, float]],
+) -> tuple[np.ndarray, bool]:
     """Left limits shifted so that the restart gives the wanted values, and whether any of them moves.
 
     An impulse ``rho`` that enters where ``x'`` stands acts as a left limit ``x- + rho``.

@@ -7,8 +7,9 @@ import numpy as np
 from .affine import Rows
 
 
-def propagate_scales(rows: Rows, known: np.ndarray, xi_scale: np.ndarray, T0: float, labels: np.ndarray,
-                     sweeps: int = 8) -> np.ndarray:
+def propagate_scales(
+    rows: Rows, known: np.ndarray, xi_scale: np.ndarray, T0: float, labels: np.ndarray, sweeps: int = 8
+) -> np.ndarray:
     """Network scales: every equation passes its largest known term on to its unknown ones.
 
     Parameters

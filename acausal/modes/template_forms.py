@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ..flattening.flat_model import kind_of
 from ..flattening.forms import Form, Key, affine_form, choices, has_time, incidence
 from ..flattening.template import ElementStatement, Residual, Template
 from ..flattening.trace import locate_symbol
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk
-from ..flattening.flat_model import kind_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,8 @@ class RowForm:
 
 @dataclass(frozen=True, eq=False)
 class BranchForms:
+    """Affine forms of one branch of an element."""
+
     equations: tuple[Form, ...]
     guards: tuple[Form, ...]
     blocked: tuple[Form, ...]
@@ -31,6 +33,8 @@ class BranchForms:
 
 @dataclass(frozen=True, eq=False)
 class ElementForms:
+    """Affine forms of one element statement."""
+
     statement: ElementStatement
     branches: tuple[BranchForms, ...]
     continuous: bool
@@ -61,6 +65,7 @@ class TemplateForms:
     """Element expressions without affine form."""
 
     def classify(self, symbol: Symbol) -> int | None:
+        """Return the local index of a continuous variable, None for anything known."""
         return locate_symbol(self.template, "v", symbol) if kind_of(symbol) == "v" else None
 
     def reads(self, expr: Expr, kinds: str) -> bool:
@@ -90,7 +95,8 @@ def template_forms(template: Template) -> TemplateForms:
     for statement, branches in prepared:
         control = statement.table.control
         continuous = control is not None and any(
-            id(n) in forms.relation_at and not forms.relations[forms.relation_at[id(n)]].timed for n in walk(control)
+            id(n) in forms.relation_at and not forms.relations[forms.relation_at[id(n)]].timed
+            for n in walk(control)
         )
         made = tuple(_branch(forms, statement, b) for b in branches)
         forms.elements.append(ElementForms(statement, made, continuous))
@@ -104,7 +110,10 @@ def _tidy(element: ElementStatement) -> tuple[_Branch, ...]:
     def rewrite(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
         return tuple(choices(e) for e in exprs)
 
-    return tuple((rewrite(b.residuals), rewrite(g.g for g in b.guards), rewrite(b.blocked)) for b in element.table.branches)
+    return tuple(
+        (rewrite(b.residuals), rewrite(g.g for g in b.guards), rewrite(b.blocked))
+        for b in element.table.branches
+    )
 
 
 def _row(forms: TemplateForms, r: Residual) -> RowForm:
@@ -125,7 +134,9 @@ def _branch(forms: TemplateForms, statement: ElementStatement, branch: _Branch) 
     return BranchForms(*(convert(part) for part in branch))
 
 
-def _expressions(t: Template, prepared: list[tuple[ElementStatement, tuple[_Branch, ...]]], known: list[Expr]) -> Iterator[Expr]:
+def _expressions(
+    t: Template, prepared: list[tuple[ElementStatement, tuple[_Branch, ...]]], known: list[Expr]
+) -> Iterator[Expr]:
     """All expressions whose relations make events; values of actions are evaluated as they come."""
     yield from (r.expr for r in t.residuals)
     yield from known

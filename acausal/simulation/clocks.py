@@ -46,8 +46,11 @@ class Clock:
 
     @classmethod
     def make(cls, period: float, start: float, place: Location) -> Clock:
+        """Return the clock of a sampled condition; raises ParameterError unless the period is positive."""
         if not (period > 0 and math.isfinite(period) and math.isfinite(start)):
-            raise ParameterError(f"sample() needs a positive period, got period={period:g}, start={start:g}", where=(place,))
+            raise ParameterError(
+                f"sample() needs a positive period, got period={period:g}, start={start:g}", where=(place,)
+            )
         p, s = exact(period), exact(start)
         return cls(p, s) if p is not None and s is not None else cls(period, start)
 

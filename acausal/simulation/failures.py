@@ -81,7 +81,8 @@ def _history(run: Run, error: Any) -> str:
     lines = []
     for mode, verdict in getattr(error, "history", ())[:12]:
         branches = ", ".join(
-            f"{run.element_place(k)[0]}={e.branches[b].name}" for k, (e, b) in enumerate(zip(run.core.model.elements, mode, strict=True))
+            f"{run.element_place(k)[0]}={e.branches[b].name}"
+            for k, (e, b) in enumerate(zip(run.core.model.elements, mode, strict=True))
         )
         lines.append(f"    {branches[:200]}: {verdict}")
     return "\n".join(lines)

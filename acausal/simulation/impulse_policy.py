@@ -28,7 +28,9 @@ def check_interruption(run: Run, restart: Restart, z_minus: np.ndarray, kind: st
     flux = _flux_scale(run, restart, z_minus)
     for k, element in enumerate(model.elements):
         branch = restart.data.mode[k]
-        forced = element.kind is Kind.CONTROLLED or (element.kind is Kind.COMPLEMENTARITY and branch == _DISABLED)
+        forced = element.kind is Kind.CONTROLLED or (
+            element.kind is Kind.COMPLEMENTARITY and branch == _DISABLED
+        )
         if not forced or _allowed(run, element):
             continue
         blocked = element.blocked[branch].A @ restart.J1
@@ -49,7 +51,9 @@ def _flux_scale(run: Run, restart: Restart, z_minus: np.ndarray) -> float:
     return float(np.max(np.abs(rows.E[:, moved]) * model.scale[moved], initial=0.0))
 
 
-def _interrupted(run: Run, k: int, amount: float, restart: Restart, z_minus: np.ndarray) -> FlowInterruptedError:
+def _interrupted(
+    run: Run, k: int, amount: float, restart: Restart, z_minus: np.ndarray
+) -> FlowInterruptedError:
     model = run.core.model
     change = np.where(model.differentiated, np.abs(restart.z - z_minus) / model.scale, 0.0)
     j = int(np.argmax(change))
@@ -62,5 +66,5 @@ def _interrupted(run: Run, k: int, amount: float, restart: Restart, z_minus: np.
         f" impulse {amount:.6g} {unit}.s at `{name}`",
         where=(place,),
         why=f"the flux {amount:.6g} {unit}.s has nowhere to go",
-        hint="give the flow another path (a freewheeling element), or allow it: impulses=\"allow\" or interrupt=Impulse.ALLOW",
+        hint='give the flow another path (a freewheeling element), or allow it: impulses="allow" or interrupt=Impulse.ALLOW',
     )

@@ -80,10 +80,14 @@ def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
             continue
         value = float(starts.value[x])
         earlier = held.get(target[:2])
-        if earlier is not None and not math.isclose(earlier[1] * _sign(program, earlier[0]), value * _sign(program, x)):
+        if earlier is not None and not math.isclose(
+            earlier[1] * _sign(program, earlier[0]), value * _sign(program, x)
+        ):
             flat = program.flat
             names = f"`{flat.variable(earlier[0])}` = {earlier[1]:g} and `{flat.variable(x)}` = {value:g}"
-            raise InitializationError(f"{names} cannot both hold at the start", hint="drop one of the fixed values")
+            raise InitializationError(
+                f"{names} cannot both hold at the start", hint="drop one of the fixed values"
+            )
         held[target[:2]] = (x, value)
     return list(held.values())
 
@@ -120,9 +124,15 @@ def complete(run: Run, starts: Starts) -> None:
         if level < 2 and (miss > _CONFLICT).any():
             names = ", ".join(c.name for c, m in zip(conditions, miss, strict=True) if m > _CONFLICT)
             if level == 1:
-                warnings.warn(f"the given starts {names} contradict the model; they only count as left limits of states", stacklevel=2)
+                warnings.warn(
+                    f"the given starts {names} contradict the model; they only count as left limits of states",
+                    stacklevel=2,
+                )
                 return
-            raise InitializationError(f"the fixed values and initial equations {names} contradict the model", hint="drop one of them")
+            raise InitializationError(
+                f"the fixed values and initial equations {names} contradict the model",
+                hint="drop one of them",
+            )
         x = x + scale * (free @ step)
         free = free @ _null(M)
         if not free.shape[1]:
@@ -171,7 +181,9 @@ def _fixed(run: Run, starts: Starts) -> Iterator[_Condition]:
             size = float(np.max(np.abs(row[:n]) * scale, initial=0.0))
             if size > 0.0:
                 place = run.flat.location(rows.stamp, i, form.statement.origin)
-                yield _Condition(row[:n], -float(row[n:] @ run.y[n:]), size, f"{form.statement.text} at {place}")
+                yield _Condition(
+                    row[:n], -float(row[n:] @ run.y[n:]), size, f"{form.statement.text} at {place}"
+                )
 
 
 def _given(run: Run, starts: Starts) -> Iterator[_Condition]:

@@ -61,7 +61,12 @@ class NumericCore:
     """An affine model with its cache of modes; a function of parameters, discretes in factors, and scales."""
 
     def __init__(
-        self, reduced: ReducedModel, values: Values, exosystem: Exosystem, matrices: CoreMatrices, model: AffineModel
+        self,
+        reduced: ReducedModel,
+        values: Values,
+        exosystem: Exosystem,
+        matrices: CoreMatrices,
+        model: AffineModel,
     ) -> None:
         self.reduced, self.model, self.exosystem = reduced, model, exosystem
         self.readout = Readout(reduced, exosystem, values.P)
@@ -123,7 +128,9 @@ class NumericCore:
                 names = [integer_row_name(self.reduced, int(r)) for r in R.col[R.ptr[k] : R.ptr[k + 1]]]
                 raise ContradictionError(
                     "equations contradict each other: " + "; ".join(names[:8]),
-                    where=[Location(*_place(self.reduced, int(r))) for r in R.col[R.ptr[k] : R.ptr[k + 1]][:4]],
+                    where=[
+                        Location(*_place(self.reduced, int(r))) for r in R.col[R.ptr[k] : R.ptr[k + 1]][:4]
+                    ],
                     why=f"their combination leaves {total:g} = 0",
                     hint="two ideal sources may not prescribe the same quantity (potentials in parallel, flows in series)",
                 )
@@ -153,7 +160,13 @@ def _relation_rows(reduced: ReducedModel, matrices: CoreMatrices) -> Rows:
 
 
 def build_core(
-    reduced: ReducedModel, values: Values, feeds: Sequence[Feed], starts: np.ndarray, nominals: np.ndarray, T0: float, span: float
+    reduced: ReducedModel,
+    values: Values,
+    feeds: Sequence[Feed],
+    starts: np.ndarray,
+    nominals: np.ndarray,
+    T0: float,
+    span: float,
 ) -> NumericCore:
     """Evaluate the numbers of a run and assemble its affine model."""
     degrees = tuple(f.degree for f in feeds)
@@ -186,7 +199,9 @@ def _xi_scale(
     return scale
 
 
-def _fill(scale: np.ndarray, first: int, size: float, kind: str, rate: float, T0: float, S: np.ndarray) -> None:
+def _fill(
+    scale: np.ndarray, first: int, size: float, kind: str, rate: float, T0: float, S: np.ndarray
+) -> None:
     for k in range(first, len(scale)):
         scale[k] = size
         size *= abs(rate) if kind == "sinusoid" else 1.0 if kind == "pieces" else 1.0 / T0

@@ -23,7 +23,7 @@ class Feed:
     def __init__(self, name: str, value: Any) -> None:
         self.name = name
         self.times = self.values = np.zeros(0)
-        self.function: Callable[[float], float] | None = None
+        self.function: Callable[[float], Any] | None = None
         if callable(value):
             self.degree, self.function = PIECE_DEGREE, value
         elif isinstance(value, (tuple, list)) and len(value) == 2:
@@ -31,11 +31,15 @@ class Feed:
             self.times, self.values = (np.asarray(v, float) for v in value)
             ascending = self.times.ndim == 1 and (np.diff(self.times) >= 0).all()
             if len(self.times) != len(self.values) or len(self.times) == 0 or not ascending:
-                raise ParameterError(f"input `{name}` needs (times, values) of equal length with ascending times")
+                raise ParameterError(
+                    f"input `{name}` needs (times, values) of equal length with ascending times"
+                )
         else:
             self.degree = 0
             if isinstance(value, str) or not hasattr(value, "__float__"):
-                raise ParameterError(f"input `{name}` takes a number, a callable or (times, values), got {value!r}")
+                raise ParameterError(
+                    f"input `{name}` takes a number, a callable or (times, values), got {value!r}"
+                )
             self.values = np.array([float(value)])
         if not np.isfinite(self.values).all():
             raise NonFiniteError(f"input `{name}` has a value that is not finite")
@@ -84,9 +88,14 @@ def fit_piece(f: Callable[[float], float], t: float, span: float, scale: float) 
         c = np.polynomial.chebyshev.chebfit(_NODES, values, PIECE_DEGREE)
         size = max(scale, float(np.abs(values).max()))
         probe = np.array([0.2345, 0.6789])
-        miss = max(abs(float(f(t + length * v)) - np.polynomial.chebyshev.chebval(2 * v - 1, c)) for v in probe)
+        miss = max(
+            abs(float(f(t + length * v)) - np.polynomial.chebyshev.chebval(2 * v - 1, c)) for v in probe
+        )
         if miss <= max(_PIECE_ERROR * size, 4 * np.spacing(size)):
-            power = np.polynomial.Chebyshev(c, domain=[0.0, length]).convert(kind=np.polynomial.Polynomial, domain=[0.0, length], window=[0.0, length])
+            window = [0.0, length]
+            power = np.polynomial.Chebyshev(c, domain=window).convert(
+                kind=np.polynomial.Polynomial, domain=window, window=window
+            )
             return Piece(t, length, power.coef)
         length *= 0.5
     raise NonFiniteError(f"a source has no smooth piece at t = {t:g}", hint="give jumps as steps or tables")
@@ -96,7 +105,13 @@ class SourceStates:
     """Right limits of the exosystem states, and the next time at which a piece ends."""
 
     def __init__(
-        self, program: SourceProgram, exosystem: Exosystem, P: np.ndarray, feeds: tuple[Feed, ...], unit: float, span: float
+        self,
+        program: SourceProgram,
+        exosystem: Exosystem,
+        P: np.ndarray,
+        feeds: tuple[Feed, ...],
+        unit: float,
+        span: float,
     ) -> None:
         self.program, self.P, self.feeds, self.unit, self.span = program, P, feeds, unit, span
         self.q = len(exosystem.S)
@@ -117,12 +132,16 @@ class SourceStates:
                 at += width
             else:
                 self.general.append((slice(start, start + PIECE_DEGREE + 1), functions[k]))
-        self.fed = [(first, feed) for (first, _, _, term), feed in zip(_inputs(exosystem), feeds, strict=True)]
+        self.fed = [
+            (first, feed) for (first, _, _, term), feed in zip(_inputs(exosystem), feeds, strict=True)
+        ]
         self.pieces: dict[int, Piece] = {}
         self.constant: np.ndarray | None = None
         """The states where no source depends on anything that changes during a run; set when first computed."""
         self.varies = bool(self.plain or self.general or any(feed.degree for _, feed in self.fed))
-        self.positions = np.concatenate([np.arange(s.start, s.stop) for s, _ in self.plain] or [np.zeros(0, np.int64)])
+        self.positions = np.concatenate(
+            [np.arange(s.start, s.stop) for s, _ in self.plain] or [np.zeros(0, np.int64)]
+        )
 
     def states(self, t: float, D: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Exosystem states after ``t``; not to be written to."""
@@ -139,10 +158,14 @@ class SourceStates:
             xi[self.positions] = f.outputs[0]
         for k, (at, function) in enumerate(self.general):
             arguments = (self.P[self.program.p], D[self.program.d], R[self.program.r])
-            xi[at] = self._piece(("g", k), lambda s, f=function, a=arguments: float(f(*a, s)), t, arguments[1:]).states(t, self.unit)
+            piece = self._piece(
+                ("g", k), lambda s, f=function, a=arguments: float(f(*a, s)), t, arguments[1:]
+            )
+            xi[at] = piece.states(t, self.unit)
         for first, feed in self.fed:
             if feed.function is not None:
-                xi[first : first + PIECE_DEGREE + 1] = self._piece(("f", first), feed.function, t, ()).states(t, self.unit)
+                piece = self._piece(("f", first), feed.function, t, ())
+                xi[first : first + PIECE_DEGREE + 1] = piece.states(t, self.unit)
             else:
                 values = feed.states(t)
                 xi[first : first + len(values)] = values
