@@ -18,8 +18,8 @@ def outside(template: Template) -> int:
     return inputs + sum(port_flows(kind) for kind, _ in template.ports.values())
 
 
-def check_balance(template: Template, obj: Component) -> None:
-    """Raise BalanceError unless the component determines its unknowns."""
+def check_balance(template: Template, obj: Component, path: str) -> None:
+    """Raise BalanceError unless the component, first met at ``path``, determines its unknowns."""
     own = len(template.row_origins) + len(template.residuals)
     own += sum(len(e.table.branches[0].residuals) for e in template.elements)
     children = sum(len(g.kids) * outside(g.template) for g in template.groups)
@@ -30,14 +30,26 @@ def check_balance(template: Template, obj: Component) -> None:
     code = type(obj).equations.__code__
     raise BalanceError(
         f"{label} has {needed} unknown{'s' * (needed != 1)} to determine but yields {own} equation{'s' * (own != 1)}",
-        where=(Location(label, code.co_filename, code.co_firstlineno),),
+        where=(Location(path, code.co_filename, code.co_firstlineno),),
+        why=_reason(template, own),
         hint=_hint(type(obj), own < needed, template),
     )
+
+
+def _reason(template: Template, own: int) -> str:
+    """What is unknown and which lines state something."""
+    names = ", ".join(f"`{n}`" for n in list(template.variables)[:12]) or "none"
+    more = ", ..." if len(template.variables) > 12 else ""
+    origins = [*template.row_origins, *(s.origin for s in (*template.residuals, *template.elements))]
+    lines = dict.fromkeys(str(template.line(o, "")) for o in origins)
+    stated = f"; the equations stand in {', '.join(list(lines)[:10])}" if own else ""
+    return f"its unknowns are {names}{more}; connected ports and inputs are determined from outside{stated}"
 
 
 def _hint(cls: type, too_few: bool, template: Template) -> str:
     overridden = [k.__name__ for k in cls.__mro__[1:] if "equations" in vars(k) and k is not Component]
     if too_few and overridden and "equations" in vars(cls):
         return f"{overridden[0]} also defines equations(); did you forget `yield from super().equations()`?"
-    names = ", ".join(f"`{n}`" for n in list(template.variables)[:10])
-    return f"its own unknowns are {names or 'none'}; {'state a further equation' if too_few else 'one equation is too many'}"
+    if too_few:
+        return "state a further equation, or remove a variable that nothing needs"
+    return "remove an equation: one of them follows from the others, or contradicts them"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Location, PortMismatchError, UnitError
+from ..errors import DuplicateWriterError, Location, PortMismatchError, UnitError
 from ..modeling.expressions import Symbol
 from ..modeling.fields import Input, Output
 from ..modeling.ports import PortRef
@@ -40,43 +40,50 @@ class PortSet:
     label: np.ndarray
 
 
-def check_ends(statement: Connect, place: Location) -> None:
+Named = Callable[[Any], str]
+"""A port or signal as the author of the traced component writes it: ``load.p``."""
+
+
+def check_ends(statement: Connect, place: Location, named: Named) -> None:
     """Raise when the ends of a connection do not fit together."""
     first = statement.ends[0]
     for end in statement.ends[1:]:
         if isinstance(first, PortRef) != isinstance(end, PortRef):
-            raise PortMismatchError(f"cannot connect {_label(first)} with {_label(end)}: a port and a signal", where=(place,))
+            raise PortMismatchError(
+                f"cannot connect `{named(first)}` with `{named(end)}`: one is a port, the other a signal",
+                where=(place,),
+                hint="connect ports with ports and signals with signals; sensors and controlled sources lie between them",
+            )
         if isinstance(first, PortRef):
             if type(first.port) is not type(end.port):
                 raise PortMismatchError(
-                    f"cannot connect {_label(first)} with {_label(end)}: their port types differ",
+                    f"cannot connect `{named(first)}`, a {type(first.port).__name__},"
+                    f" with `{named(end)}`, a {type(end.port).__name__}",
                     where=(place,),
-                    hint="connect ports of one type; use a converter component between domains",
+                    hint="connect ports of one type; between domains stands a component with a port of each",
                 )
         else:
-            _check_signals(first, end, place)
+            _check_signals(first, end, place, named)
 
 
-def _check_signals(a: Symbol, b: Symbol, place: Location) -> None:
+def _check_signals(a: Symbol, b: Symbol, place: Location, named: Named) -> None:
     if a.field.type is not b.field.type:
         raise PortMismatchError(
-            f"cannot connect {_label(a)} with {_label(b)}: {a.field.type.__name__} and {b.field.type.__name__} signals",
+            f"cannot connect `{named(a)}`, a {a.field.type.__name__} signal, with `{named(b)}`, a {b.field.type.__name__} signal",
             where=(place,),
+            hint="compare a number, `x > 0`, to get a bool; choose with if_else(b, 1, 0) to get a number",
         )
     ua, ub = parse_unit(a.field.unit), parse_unit(b.field.unit)
     if ua is not None and ub is not None and ua != ub:
         raise UnitError(
-            f"cannot connect {_label(a)} [{a.field.unit}] with {_label(b)} [{b.field.unit}]: their units differ", where=(place,)
+            f"cannot connect `{named(a)}` in {a.field.unit} with `{named(b)}` in {b.field.unit}",
+            where=(place,),
+            hint="a signal without unit fits all; a gain between them converts",
         )
 
 
-def _label(end: Any) -> str:
-    if isinstance(end, PortRef):
-        return f"`{end.name}` ({type(end.port).__name__} of {type(end.owner).__name__})"
-    return f"`{end.name}` of {type(end.owner).__name__}"
-
-
 def is_port_connection(statement: Connect) -> bool:
+    """Return True for a connection of ports, False for one of signals."""
     return isinstance(statement.ends[0], PortRef)
 
 
@@ -169,13 +176,15 @@ class SignalSet:
     origin: Origin
 
 
-def signal_sets(statements: list[tuple[Connect, Origin, Location]], traced: Any) -> list[SignalSet]:
+def signal_sets(statements: list[tuple[Connect, Origin, Location]], traced: Any, named: Named) -> list[SignalSet]:
     """Return the directed signal connections; every set has exactly one source.
 
     Raises
     ------
     PortMismatchError
-        When no output, or more than one, feeds a connected set of inputs.
+        When no output feeds a connected set of inputs.
+    DuplicateWriterError
+        When more than one does.
     """
     root: dict[tuple[int, str], tuple[int, str]] = {}
     symbols: dict[tuple[int, str], Symbol] = {}
@@ -201,14 +210,27 @@ def signal_sets(statements: list[tuple[Connect, Origin, Location]], traced: Any)
     for keys in members.values():
         sources = [k for k in keys if isinstance(symbols[k].field, Output) != (symbols[k].owner is traced)]
         if len(sources) != 1:
-            names = ", ".join(_label(symbols[k]) for k in (sources or keys))
-            raise PortMismatchError(
-                f"a signal connection needs one source, {names} {'are several' if sources else 'are inputs only'}",
-                where=(places[keys[0]][1],),
-            )
+            raise _wrong_sources([symbols[k] for k in keys], [symbols[k] for k in sources], [places[k][1] for k in keys], named)
         targets = [symbols[k] for k in keys if k != sources[0]]
         sets.append(SignalSet(symbols[sources[0]], targets, places[keys[0]][0]))
     return sets
+
+
+def _wrong_sources(
+    members: list[Symbol], sources: list[Symbol], places: list[Location], named: Named
+) -> PortMismatchError | DuplicateWriterError:
+    inputs = ", ".join(f"`{named(s)}`" for s in members if all(s is not x for x in sources))
+    where = tuple(dict.fromkeys(places))
+    if sources:
+        names = " and ".join(f"`{named(s)}`" for s in sources)
+        return DuplicateWriterError(
+            f"{names} feed one signal{': ' + inputs if inputs else ''}",
+            where=where,
+            hint="a signal has one source; combine several with a block",
+        )
+    return PortMismatchError(
+        f"{inputs} are joined, but no output feeds them", where=where, hint="connect an output, or an input of the enclosing component"
+    )
 
 
 __all__ = ["Input", "Rows", "SignalSet", "check_ends", "connection_rows", "is_port_connection", "signal_sets"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Location, ParameterError
-from ..modeling.component import FUNCTIONS
+from ..modeling.evaluation import FUNCTIONS
 from ..modeling.expressions import Expr, Symbol, fold
 from ..modeling.fields import Discrete, Field, Input, Output, Parameter, Start, Variable
 from .template import Group, Index, Template, find, name_of
@@ -48,14 +48,17 @@ class FlatModel:
 
     @property
     def nv(self) -> int:
+        """Number of continuous variables."""
         return self.root.nv
 
     @property
     def npar(self) -> int:
+        """Number of parameters."""
         return self.root.npar
 
     @property
     def nd(self) -> int:
+        """Number of discrete variables."""
         return self.root.nd
 
     def variable(self, k: int) -> str:

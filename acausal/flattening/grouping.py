@@ -24,7 +24,15 @@ def group_children(tracer: Tracer, template: Template, obj: Component) -> None:
     layouts: dict[int, Template] = {}
     kids: list[Component] = []
     for path, kid in obj.parts():
+        if template.direct.setdefault(id(kid), path) != path:
+            raise DeclarationError(
+                f"`{path}` of {type(obj).__name__} is the same object as `{template.direct[id(kid)]}`",
+                where=kid.location(),
+                hint="create one component for each place",
+            )
+        tracer.path.append(path)
         layout = tracer.template(kid)
+        tracer.path.pop()
         template.runs.append((path, len(kids)))
         members.setdefault(id(layout), []).append(len(kids))
         layouts[id(layout)] = layout

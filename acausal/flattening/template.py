@@ -36,6 +36,8 @@ class Residual:
 
 @dataclass(frozen=True, eq=False)
 class ElementStatement:
+    """A statement with branches."""
+
     name: str
     """Its mode variable is the own discrete of this name."""
     table: ElementTable
@@ -62,6 +64,8 @@ class WhenChain:
 
 @dataclass(frozen=True, eq=False)
 class Check:
+    """A ``require`` statement."""
+
     condition: Expr
     message: str
     origin: Origin
@@ -118,6 +122,8 @@ class Template:
     resolve: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     """id of a component object of the trace -> (voff, poff, doff)."""
     layouts: dict[int, Template] = field(default_factory=dict)
+    direct: dict[int, str] = field(default_factory=dict)
+    """id of a child -> its attribute path."""
     keep: list[object] = field(default_factory=list)
     """Objects of the trace, so that their ids stay theirs."""
 
@@ -135,9 +141,11 @@ class Template:
 
     @property
     def port_kinds(self) -> list[tuple[type, int]]:
+        """Port types with the local index of their first variable."""
         return list(self.ports.values())
 
     def line(self, origin: Origin, path: str) -> Location:
+        """Return the place of a statement."""
         code, lasti = origin
         return Location(path, code.co_filename, line_of(code, lasti))
 

@@ -7,12 +7,20 @@ local numbering of the template.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ..errors import AcausalError, DuplicateNameError, DuplicateWriterError, Location, StatementError, UnconnectedInputError
+from ..errors import (
+    AcausalError,
+    DeclarationError,
+    DuplicateNameError,
+    DuplicateWriterError,
+    Location,
+    StatementError,
+    UnconnectedInputError,
+)
 from ..modeling.component import Component, line_of, locate, touched
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import Expr, Symbol, wrap
@@ -25,15 +33,31 @@ from .forms import affine_form, choices, integer_factors
 from .grouping import group_children, number_discretes
 from .template import Assignment, Check, ElementStatement, Index, Origin, Residual, Template, WhenChain
 
+MAX_DEPTH = 100
+"""Levels of composites within each other."""
+
 
 class Tracer:
     """Keeps the templates of one flattening, by key."""
 
     def __init__(self) -> None:
         self.templates: dict[tuple[Any, ...], Template] = {}
+        self.path: list[str] = []
+        """Steps from the root to the object being traced: the first instance of its class."""
+        self._tracing: dict[tuple[Any, ...], str] = {}
+
+    def place(self, obj: Component) -> str:
+        """Return the path of the object being traced, the class name for the root."""
+        return ".".join(self.path) or type(obj).__name__
 
     def template(self, obj: Component) -> Template:
-        """Return the template of an object, tracing its class if the key is new."""
+        """Return the template of an object, tracing its class if the key is new.
+
+        Raises
+        ------
+        DeclarationError
+            If a component contains itself.
+        """
         cls = type(obj)
         values = obj.__dict__
         structural = tuple(
@@ -42,7 +66,16 @@ class Tracer:
         key = (cls, structural, None if cls.share else id(obj))
         found = self.templates.get(key)
         if found is None:
+            if key in self._tracing or len(self.path) > MAX_DEPTH:
+                inside = self._tracing.get(key) or f"{MAX_DEPTH} levels above"
+                raise DeclarationError(
+                    f"{cls.__name__} contains itself: `{'.'.join(self.path)}` stands inside {inside}",
+                    where=tuple(Location(".".join(self.path), p.file, p.line) for p in obj.location()),
+                    hint="a chain of parts is a list: self.cells = [Cell(...) for _ in range(n)]",
+                )
+            self._tracing[key] = f"`{'.'.join(self.path)}`" if self.path else "the model"
             found = self.templates[key] = self._trace(self._representative(obj))
+            del self._tracing[key]
         return found
 
     def _representative(self, obj: Component) -> Component:
@@ -64,10 +97,10 @@ class Tracer:
         group_children(self, template, obj)
         active.stack.append(obj)
         try:
-            _Statements(template, obj).collect()
+            _Statements(template, obj, self.place(obj)).collect()
         finally:
             active.stack.pop()
-        check_balance(template, obj)
+        check_balance(template, obj, self.place(obj))
         return template
 
 
@@ -92,9 +125,11 @@ def _own_layout(template: Template, obj: Component) -> None:
 class _Statements:
     """Sorts the statements of one traced object into its template."""
 
-    def __init__(self, template: Template, obj: Component) -> None:
-        self.t, self.obj = template, obj
+    def __init__(self, template: Template, obj: Component, path: str) -> None:
+        self.t, self.obj, self.path = template, obj, path
         self.label = type(obj).__name__
+        self.root = path == self.label
+        self.fed: dict[tuple[int, str], Location] = {}
         self.ends: list[PortRef] = []
         self.sizes: list[int] = []
         self.port_origins: list[Origin] = []
@@ -107,17 +142,32 @@ class _Statements:
     # -- running equations() -------------------------------------------------------------------------------------
 
     def collect(self) -> None:
-        generator = self.obj.equations()
         try:
+            generator = self.obj.equations()
+            if not isinstance(generator, Iterable):
+                code = self.obj.equations.__code__
+                raise StatementError(
+                    f"equations() of {self.label} returned {generator!r}",
+                    where=(Location(self.path, code.co_filename, code.co_firstlineno),),
+                    hint="make it a generator: write `yield` before every statement",
+                )
             for statement, origin in self._statements(generator):
-                self._take(statement, origin)
-        except AcausalError as error:
-            raise locate(error, self.label)
+                self._at(origin, self._take, statement, origin)
+        except Exception as error:
+            raise locate(error, self.path)
         number_discretes(self.t)
         self._signals()
         self._child_inputs()
         self._ports()
         self._powers()
+
+    def _at(self, origin: Origin, action: Callable[..., None], *args: Any) -> None:
+        """Call ``action``; an error without a place gets that of the statement."""
+        try:
+            action(*args)
+        except AcausalError as error:
+            error.where = error.where or (self._place(origin),)
+            raise
 
     def _statements(self, generator: Iterator[Statement]) -> Iterator[tuple[Any, Origin]]:
         recorded = iter(self.obj.__dict__.get("_statements", ()))
@@ -144,15 +194,14 @@ class _Statements:
         elif isinstance(statement, (When, Transitions, Initially, Require)):
             self._other(statement, origin)
         else:
-            hint = "yield Eq(lhs, rhs), connect(...), when(...) or another statement"
-            if isinstance(statement, (bool, Expr)):
-                hint = "write `yield Eq(lhs, rhs)`; `==` is no equation"
             raise StatementError(
-                f"equations() of {self.label} yielded {type(statement).__name__}", where=(self._place(origin),), hint=hint
+                f"equations() of {self.label} yielded {_shown(statement)}, which is not a statement",
+                where=(self._place(origin),),
+                hint=_yield_hint(statement),
             )
 
     def _place(self, origin: Origin) -> Location:
-        return self.t.line(origin, self.label)
+        return self.t.line(origin, self.path)
 
     # -- equations -----------------------------------------------------------------------------------------------
 
@@ -172,12 +221,19 @@ class _Statements:
         return isinstance(f, Discrete) or (isinstance(f, (Input, Output)) and f.is_discrete)
 
     def _equation(self, eq: Eq, origin: Origin) -> None:
+        if isinstance(eq.lhs, Symbol) and isinstance(eq.lhs.field, Input) and eq.lhs.owner is not self.obj:
+            self._feed(eq.lhs, eq.rhs, origin)
+        else:
+            self._relate(eq, origin)
+
+    def _relate(self, eq: Eq, origin: Origin) -> None:
         if self._is_discrete(eq.lhs):
             self._assignment(eq.lhs, eq.rhs, origin)
             return
         if eq.lhs.is_condition or eq.rhs.is_condition:
             raise StatementError(
-                f"{eq} equates conditions; the left side of a discrete equation is a Discrete", where=(self._place(origin),)
+                f"{eq} equates a condition with a number",
+                hint="a condition is the right side of a Discrete(bool): Eq(self.on, x > 0); a value by a condition is if_else(x > 0, a, b)",
             )
         check_equation(eq.lhs, eq.rhs)
         residual = choices(eq.residual)
@@ -234,14 +290,31 @@ class _Statements:
 
     def _connect(self, statement: Connect, origin: Origin) -> None:
         ends = statement.ends
+        for end in ends:
+            self._check_owner(end)
         if type(ends[0]) is not PortRef or any(type(e) is not PortRef or type(e.port) is not type(ends[0].port) for e in ends):
-            check_ends(statement, self._place(origin))
+            check_ends(statement, self._place(origin), self._named)
         if is_port_connection(statement):
             self.ends.extend(ends)
             self.sizes.append(len(ends))
             self.port_origins.append(origin)
         else:
             self.signals.append((statement, origin, self._place(origin)))
+
+    def _check_owner(self, end: Any) -> None:
+        owner = end.owner
+        if owner is self.obj or id(owner) in self.t.direct:
+            return
+        offsets(self.t, owner)
+        raise StatementError(
+            f"`{end.name}` of a {type(owner).__name__} lies inside a part of {self.label} and cannot be connected from here",
+            hint="give the part a port of its own, connect that port inside its class, and connect it here",
+        )
+
+    def _named(self, end: Any) -> str:
+        """A port or signal as the author of this component writes it."""
+        part = self.t.direct.get(id(end.owner), "")
+        return f"{part}.{end.name}" if part else end.name
 
     def _port_base(self, owner: Any, name: str) -> tuple[int, bool]:
         base = offsets(self.t, owner)
@@ -263,22 +336,23 @@ class _Statements:
         self.t.val = np.array(self.val, Index)
 
     def _signals(self) -> None:
-        self.fed: set[tuple[int, str]] = set()
-        for s in signal_sets(self.signals, self.obj):
+        for s in signal_sets(self.signals, self.obj, self._named):
             for target in s.targets:
-                self._feed(target, s.source, s.origin)
+                self._at(s.origin, self._feed, target, s.source, s.origin)
 
     def _feed(self, target: Symbol, value: Expr, origin: Origin) -> None:
         key = (id(target.owner), target.name)
         if key in self.fed:
             raise DuplicateWriterError(
-                f"input `{target.name}` of {type(target.owner).__name__} is fed twice", where=(self._place(origin),)
+                f"`{self._named(target)}` is given by two statements",
+                where=(self.fed[key], self._place(origin)),
+                hint="a signal has one source: a keyword, a connection or an equation",
             )
-        self.fed.add(key)
+        self.fed[key] = self._place(origin)
         if target.field.is_discrete:
             self._assignment(target, value, origin)
         else:
-            self._equation(Eq(target, value), origin)
+            self._relate(Eq(target, value), origin)
 
     def _child_inputs(self) -> None:
         """Keywords such as ``PWM(duty=0.5)`` feed an input; what is left open is an error."""
@@ -289,17 +363,33 @@ class _Statements:
                     continue
                 symbols = f.symbols(child)
                 if name in child.__dict__:
-                    self._feed(symbols, wrap(child.__dict__[name]), (code, lasti))
+                    self._at((code, lasti), self._feed, symbols, wrap(child.__dict__[name]), (code, lasti))
                 elif not f.shape and (id(child), name) not in self.fed:
+                    full = path if self.root else f"{self.path}.{path}"
                     raise UnconnectedInputError(
-                        f"input `{name}` of `{path}` has no value",
-                        where=(Location(f"{self.label}.{path}", code.co_filename, line_of(code, lasti)),),
+                        f"input `{name}` of `{full}` has no value",
+                        where=(Location(full, code.co_filename, line_of(code, lasti)),),
                         hint=f"connect it, or give it as keyword: {type(child).__name__}({name}=...)",
                     )
 
     def _powers(self) -> None:
         powers = (ref.power() for ref in self.obj.port_refs())
         self.t.powers = tuple(p for p in powers if p is not None)
+
+
+def _shown(statement: Any) -> str:
+    text = f"`{statement}`" if isinstance(statement, (Expr, bool)) else ""
+    return f"{text} ({type(statement).__name__})" if text else f"a {type(statement).__name__}"
+
+
+def _yield_hint(statement: Any) -> str:
+    if isinstance(statement, (bool, Expr)):
+        return "an equation is `yield Eq(lhs, rhs)`, a condition to be checked `yield require(condition, message)`"
+    if isinstance(statement, (list, tuple, Iterator)):
+        return "yield the statements one by one: `yield from ...`"
+    if isinstance(statement, Component):
+        return "create parts in build(), as attributes: self.part = ..."
+    return "yield Eq(lhs, rhs), connect(...), when(...) or another statement"
 
 
 def _machine(statement: Transitions, origin: Origin) -> WhenChain:

@@ -1,6 +1,6 @@
 """Declare: what an author of components imports."""
 
-from .component import Circuit as Circuit
+from .circuit import Circuit as Circuit
 from .component import Component as Component
 from .elements import Complementarity as Complementarity
 from .elements import DryFriction as DryFriction

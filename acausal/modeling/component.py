@@ -6,15 +6,14 @@ import math
 import sys
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, dataclass_transform
 
 from ..errors import AcausalError, DeclarationError, Location, UnknownNameError, nearest
-from .expressions import ARITHMETIC, Expr, Symbol, fold
+from .evaluation import number_of
+from .expressions import Expr, Symbol, walk
 from .fields import MISSING, Discrete, Field, Input, Output, Parameter, Start, Structural, Variable, active
 from .ports import Port, PortRef
 from .statements import Statement
-
-C = TypeVar("C", bound="Component")
 
 
 def line_of(code: CodeType, lasti: int) -> int:
@@ -135,7 +134,7 @@ class Component:
     def parameter_value(self, field: Parameter) -> Any:
         """Return the number (nested tuple for an array) of a parameter."""
         value = self.__dict__.get(field.name, field.default)
-        return _number(value)
+        return number_of(value)
 
     def start_of(self, name: str, field: Field) -> tuple[Any, bool, bool]:
         """Return (start value, fixed, given) of a variable or discrete."""
@@ -272,52 +271,7 @@ def locate(error: Exception, path: str) -> Exception:
     return error
 
 
-def evaluate(expr: Expr) -> float:
-    """Return the number of a parameter expression."""
-
-    def leaf(node: Expr) -> float:
-        if isinstance(node, Symbol):
-            value = node.owner.__dict__.get(node.field.name, node.field.default)
-            for index in node.name[len(node.field.name) :].replace("]", "").split("[")[1:]:
-                value = value[int(index)]
-            return _number(value)
-        return node.data
-
-    def apply(node: Expr, args: list[Any]) -> Any:
-        return FUNCTIONS[node.op](*args)
-
-    return fold(expr, leaf, apply)
-
-
-def _functions() -> dict[str, Any]:
-    import math
-    import operator as o
-
-    unary = {n: getattr(math, n) for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")}
-    return {
-        **ARITHMETIC, **unary, "sqrt": math.sqrt, "abs": abs, "floor": math.floor, "atan2": math.atan2,
-        "sign": lambda x: (x > 0) - (x < 0), "min": min, "max": max, "mod": lambda x, y: x - y * math.floor(x / y),
-        "<": o.lt, "<=": o.le, ">": o.gt, ">=": o.ge, "==": o.eq, "!=": o.ne, "if_else": lambda c, a, b: a if c else b,
-        "and": lambda a, b: a and b, "or": lambda a, b: a or b, "not": o.not_, "xor": o.xor, "no_event": lambda a: a,
-    }  # fmt: skip
-
-
-FUNCTIONS = _functions()
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, Expr):
-        return evaluate(value)
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return tuple(_number(v) for v in value)
-    return value
-
-
 def _foreign(expr: Any, owner: Component) -> bool:
-    from .expressions import walk
-
     return isinstance(expr, Expr) and any(isinstance(n, Symbol) and n.owner is not owner for n in walk(expr))
 
 
@@ -358,42 +312,3 @@ def resolve(root: Component, path: str) -> Any:
     for step in path.replace("]", "").replace("[", ".").split("."):
         target = target[int(step)] if step.isdigit() else getattr(target, step)
     return target
-
-
-class Circuit(Component):
-    """An empty model for scripts: ``c.add("r", Resistor(R=1))``, ``c.connect(a.p, b.n)``."""
-
-    share = False
-
-    def add(self, name: str, component: C) -> C:
-        """Add a sub-component under a name and return it."""
-        self.ensure_built()
-        if name in self.__dict__ or name in self._fields:
-            raise DeclarationError(f"`{name}` exists already in {type(self).__name__}")
-        self.__dict__[name] = component
-        self.__dict__["_parts"] = (*self.__dict__["_parts"], name)
-        return component
-
-    def connect(self, *ends: Any) -> None:
-        """Connect ports or signals."""
-        from .statements import connect
-
-        self.state(connect(*ends))
-
-    def state(self, *statements: Statement) -> None:
-        """Add further statements, such as ``Eq``."""
-        frame = sys._getframe(1)
-        if frame.f_code.co_name == "connect" and frame.f_code.co_filename == __file__:
-            frame = frame.f_back or frame
-        for s in statements:
-            self.__dict__.setdefault("_statements", []).append((s, (frame.f_code, frame.f_lasti)))
-
-    def equations(self) -> Iterator[Statement]:
-        for statement, _ in self.__dict__.get("_statements", ()):
-            yield statement
-
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)

@@ -1,0 +1,50 @@
+"""An empty model that scripts fill."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from ..errors import DeclarationError
+from .component import Component
+from .statements import Statement, connect
+
+C = TypeVar("C", bound=Component)
+
+
+class Circuit(Component):
+    """An empty model for scripts: ``c.add("r", Resistor(R=1))``, ``c.connect(a.p, b.n)``."""
+
+    share = False
+
+    def add(self, name: str, component: C) -> C:
+        """Add a sub-component under a name and return it."""
+        self.ensure_built()
+        if name in self.__dict__ or name in self._fields:
+            raise DeclarationError(f"`{name}` exists already in {type(self).__name__}")
+        self.__dict__[name] = component
+        self.__dict__["_parts"] = (*self.__dict__["_parts"], name)
+        return component
+
+    def connect(self, *ends: Any) -> None:
+        """Connect ports or signals."""
+        self.state(connect(*ends))
+
+    def state(self, *statements: Statement) -> None:
+        """Add further statements, such as ``Eq``."""
+        frame = sys._getframe(1)
+        if frame.f_code.co_name == "connect" and frame.f_code.co_filename == __file__:
+            frame = frame.f_back or frame
+        for s in statements:
+            self.__dict__.setdefault("_statements", []).append((s, (frame.f_code, frame.f_lasti)))
+
+    def equations(self) -> Iterator[Statement]:
+        for statement, _ in self.__dict__.get("_statements", ()):
+            yield statement
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)

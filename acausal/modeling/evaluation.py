@@ -1,0 +1,51 @@
+"""Parameter expressions as numbers."""
+
+from __future__ import annotations
+
+import math
+import operator as o
+from typing import Any
+
+from .expressions import ARITHMETIC, Expr, Symbol, fold
+
+
+def evaluate(expr: Expr) -> float:
+    """Return the number of a parameter expression."""
+
+    def leaf(node: Expr) -> float:
+        if isinstance(node, Symbol):
+            value = node.owner.__dict__.get(node.field.name, node.field.default)
+            for index in node.name[len(node.field.name) :].replace("]", "").split("[")[1:]:
+                value = value[int(index)]
+            return number_of(value)
+        return node.data
+
+    def apply(node: Expr, args: list[Any]) -> Any:
+        return FUNCTIONS[node.op](*args)
+
+    return fold(expr, leaf, apply)
+
+
+def _functions() -> dict[str, Any]:
+    unary = {n: getattr(math, n) for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")}
+    return {
+        **ARITHMETIC, **unary, "sqrt": math.sqrt, "abs": abs, "floor": math.floor, "atan2": math.atan2,
+        "sign": lambda x: (x > 0) - (x < 0), "min": min, "max": max, "mod": lambda x, y: x - y * math.floor(x / y),
+        "<": o.lt, "<=": o.le, ">": o.gt, ">=": o.ge, "==": o.eq, "!=": o.ne, "if_else": lambda c, a, b: a if c else b,
+        "and": lambda a, b: a and b, "or": lambda a, b: a or b, "not": o.not_, "xor": o.xor, "no_event": lambda a: a,
+    }  # fmt: skip
+
+
+FUNCTIONS = _functions()
+"""Operation -> function of numbers."""
+
+
+def number_of(value: Any) -> Any:
+    """Return the number (nested tuple for an array) of a value or binding."""
+    if isinstance(value, Expr):
+        return evaluate(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return tuple(number_of(v) for v in value)
+    return value
