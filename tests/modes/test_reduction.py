@@ -2,6 +2,7 @@
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -150,6 +151,15 @@ def test_open_switches_in_series_share(count: int) -> None:
     for k in range(count):
         assert over(model, data, f"u.s{k}")[0] == pytest.approx(9.0 / count, rel=1e-15)
     assert undetermined(model, data) == [n for k in range(count) for n in (f"u.s{k}", f"v.n{k + 1}") if n != f"v.n{count}"]
+
+
+def test_open_switches_share_whatever_their_own_magnitudes() -> None:
+    model = series_switches(3)
+    units = np.array(["A" if name.startswith("i") else "V" for name in model.names])
+    model = replace(model, units=units, scale=model.scale * (1.0 + np.arange(model.n)))
+    data = reduce_mode(model, (0, 0, 0))
+    for k in range(3):
+        assert over(model, data, f"u.s{k}")[0] == pytest.approx(3.0, rel=1e-15)
 
 
 def test_closed_switches_in_parallel_share() -> None:
