@@ -16,6 +16,7 @@ from .errors import InitializationError as InitializationError
 from .errors import MixedRestitutionError as MixedRestitutionError
 from .errors import ModeNotSquareError as ModeNotSquareError
 from .errors import ModelError as ModelError
+from .errors import ModelSizeError as ModelSizeError
 from .errors import NoConsistentModeError as NoConsistentModeError
 from .errors import NonFiniteError as NonFiniteError
 from .errors import NotAffineError as NotAffineError

@@ -130,6 +130,10 @@ class ModeNotSquareError(StructuralError):
     """One mode has more unknowns than equations, or fewer."""
 
 
+class ModelSizeError(StructuralError):
+    """The dynamic core is too large for the exact path."""
+
+
 class NotAffineError(StructuralError):
     """The dynamic core is not affine in its unknowns."""
 

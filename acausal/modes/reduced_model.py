@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotAffineError
-from ..flattening.flat_model import FlatModel
+from ..flattening.flat_model import FlatModel, kind_of
 from ..flattening.forms import Form
-from ..modeling.expressions import Expr
+from ..flattening.trace import locate_symbol
+from ..modeling.expressions import Expr, Symbol, walk
 from ..structure.incidence import IntegerRows
 from .exosystem import Term, decompose
 from .observers import Observer, peel_observers
@@ -141,9 +142,28 @@ class ReducedModel:
         return _sparse(self.presolved.R) @ self._known_of_row
 
     @cached_property
-    def discrete_factors(self) -> bool:
-        """True when a factor of an equation depends on discretes or relations."""
-        return any(not self.forms[r.stamp].is_static(f) for r in self.rows for f in r.form.factors.values())
+    def frozen(self) -> tuple[np.ndarray, np.ndarray]:
+        """Discretes and relations that the numbers of a core depend on: in factors, and in continuous conditions."""
+        discretes: dict[int, None] = {}
+        relations: dict[int, None] = {}
+        for r in self.rows:
+            for factor in r.form.factors.values():
+                self._reads(r.stamp, factor, discretes, relations)
+        for e in self.elements:
+            control = e.forms.statement.table.control
+            if control is not None and e.forms.continuous:
+                self._reads(e.stamp, control, discretes, relations)
+        return np.array(list(discretes), np.int64), np.array(list(relations), np.int64)
+
+    def _reads(self, stamp: int, expr: Expr, discretes: dict[int, None], relations: dict[int, None]) -> None:
+        s, forms = self.flat.stamps[stamp], self.forms[stamp]
+        for node in walk(expr):
+            if isinstance(node, Symbol) and kind_of(node) == "d":
+                discretes.update(dict.fromkeys((s.db + locate_symbol(s.template, "d", node)).tolist()))
+            local = forms.relation_at.get(id(node))
+            if local is not None:
+                first = self.relation_first[stamp][local]
+                relations.update(dict.fromkeys(range(first, first + len(s.db))))
 
 
 def _sparse(rows: IntegerRows) -> Sparse:

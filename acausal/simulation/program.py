@@ -15,6 +15,7 @@ from ..codegen.sources import source_program
 from ..errors import (
     AcausalError,
     Location,
+    ModelSizeError,
     ParameterError,
     RequirementError,
     SingularModelError,
@@ -35,6 +36,8 @@ from .run import Options, Run
 from .source_states import Feed
 
 MAX_CORES = 64
+MAX_UNKNOWNS = 3000
+"""Dense matrices of a mode; a pencil of this size takes some 100 MB."""
 
 
 class Program:
@@ -188,17 +191,27 @@ class Program:
         self, values: Values, D: np.ndarray, R: np.ndarray, feeds: Sequence[Feed], T0: float, span: float, starts: Starts
     ) -> NumericCore:
         """Return the numeric core for these values, from the cache if it was built before."""
-        factors = (D.tobytes(), R.tobytes()) if self.reduced.discrete_factors else ()
+        discretes, relations = self.reduced.frozen
+        factors = (D[discretes].tobytes(), R[relations].tobytes())
         sources = tuple((f.degree, f.values.tobytes()) for f in feeds)
         key = (values.P.tobytes(), factors, sources, T0, span, starts.value.tobytes())
         core = self._cores.get(key)
         if core is None:
+            self._check_size()
             made = Values(values.P, D.copy(), R.copy())
             core = build_core(self.reduced, made, feeds, starts.value * self.reduced.differentiated, self._nominals, T0, span)
             if len(self._cores) >= MAX_CORES:
                 del self._cores[next(iter(self._cores))]
             self._cores[key] = core
         return core
+
+    def _check_size(self) -> None:
+        n = len(self.reduced.core)
+        if n > MAX_UNKNOWNS:
+            raise ModelSizeError(
+                f"the dynamic core of {self.flat.label} has {n} unknowns; the exact path takes up to {MAX_UNKNOWNS}",
+                hint="split the model, or replace parts of it by an equivalent of lower order",
+            )
 
     @cached_property
     def _nominals(self) -> np.ndarray:

@@ -78,6 +78,7 @@ class Run:
         self.search = Search(self.core.model, self.core.mode)
         self.sources = SourceStates(self.program.sources, self.core.exosystem, self.values.P, self.feeds, self.T0, self._piece_span())
         self._signs: list[int] | None = None
+        self._frozen = any(len(ids) for ids in self.reduced.frozen)
         self.instants = Instants(self)
         self._last: tuple[Any, ...] = ()
         self._repeats = 0
@@ -133,7 +134,7 @@ class Run:
 
     def refresh_core(self) -> None:
         """Rebuild the numbers when a discrete value in a factor changed."""
-        if self.reduced.discrete_factors:
+        if self._frozen:
             core = self.program.core_for(self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts)
             if core is not self.core:
                 self.core = core
