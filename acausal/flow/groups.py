@@ -166,6 +166,8 @@ def _block_diagonalise(
     for s in slices[1:]:
         head = T[: s.start, : s.start]
         P[:, s] += Q[:, : s.start] @ sylvester(head, T[s, s], -T[: s.start, s])
+    for s in slices[1:]:
+        T[: s.start, s] = 0.0
     return T, P, slices
 
 

@@ -172,3 +172,17 @@ def test_scaling_states_scales_the_flow() -> None:
 def test_unknown_exosystem_block_is_refused() -> None:
     with pytest.raises(ValueError, match="constant, polynomial, sinusoid or exponential"):
         AffineFlow(generator([[0]], [[1, 0]], [[1, 1], [0, 2]]), 1, 1.0)
+
+
+def test_groups_cut_at_a_gap_of_speed_are_decoupled() -> None:
+    """Six capacitors in a ring with a load: five states at rest, one coefficient wrong by its rounding."""
+    sign = np.array([1.0, -1, 1, -1, 1, -1])
+    A = np.zeros((7, 7))
+    A[:6, :6] = -1e4 * np.outer(sign, sign)
+    A[1:6:2, 6], A[6, 1:6:2], A[6, 6] = -1.0, -0.5 + 3.67317288e-13, -0.5
+    B = np.zeros((7, 2))
+    B[:6, 0] = 1e4 * sign
+    Ay = generator(A, B, sinusoid(314.0))
+    y0 = np.array([9.7, 8.4, 7.8, 2.0, 1.4, 0.3, 0.01, 9.8, -620.0])
+    # The state of 0.01 is fed by the others, a thousand times as large.
+    assert largest_error(Ay, 7, 2e-2, y0, [1e-5, 2.7e-3, 1e-1]) < 1e3 * TOLERANCE
