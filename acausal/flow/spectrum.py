@@ -82,14 +82,14 @@ def decouple(A: np.ndarray, T0: float) -> list[Group]:
         from .groups import group
 
         return group(A, T0)
-    V, U, lam, low = found
+    V, U, lam, low, turning = found
     zero = np.zeros((1, 1), complex)
     return [
         Group(
-            V[:, i : i + 1], U[i : i + 1], complex(lam[i]), complex(low[i]), zero, 2 if lam[i].imag > 0 else 1
+            V[:, i : i + 1], U[i : i + 1], complex(lam[i]), complex(low[i]), zero, 2 if turning[i] > 0 else 1
         )
         for i in range(len(A))
-        if lam[i].imag >= 0
+        if turning[i] >= 0
     ]
 
 
@@ -127,8 +127,12 @@ def condition(P: np.ndarray, U: np.ndarray, scale: np.ndarray) -> float:
     return float((growth * scale / scale[:, None]).max())
 
 
-def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, Complex] | None:
-    """Eigenvectors, dual vectors and eigenvalues with their rounding errors; None when ill conditioned."""
+def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, Complex, np.ndarray] | None:
+    """Eigenvectors, dual vectors and eigenvalues with their rounding errors; None when ill conditioned.
+
+    The last value is 0 for a real eigenvalue, else positive for one of each conjugate pair and
+    negative for the other. Corrections of tiny pairs may change the sign of an imaginary part.
+    """
     n = len(A)
     order = speed_order(A)
     values, vectors = np.linalg.eig(A[order[:, None], order])
@@ -159,7 +163,7 @@ def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, C
         lam, low = moved, (lam - moved) + shift
         if change < CONVERGED:
             break
-    return V, U, lam, low
+    return V, U, lam, low, np.sign(np.imag(values))
 
 
 def _newton_step(A: np.ndarray, V: Complex, U: Complex, lam: Complex) -> tuple[Complex, Complex]:

@@ -186,3 +186,12 @@ def test_groups_cut_at_a_gap_of_speed_are_decoupled() -> None:
     y0 = np.array([9.7, 8.4, 7.8, 2.0, 1.4, 0.3, 0.01, 9.8, -620.0])
     # The state of 0.01 is fed by the others, a thousand times as large.
     assert largest_error(Ay, 7, 2e-2, y0, [1e-5, 2.7e-3, 1e-1]) < 1e3 * TOLERANCE
+
+
+def test_conjugate_pairs_of_rounding_size_are_counted_once() -> None:
+    """Capacitors in a ring: three states at rest, whose eigenvalues are rounding errors of either kind."""
+    A = np.zeros((5, 5))
+    A[[0, 2], ::2], A[[1, 3], ::2], A[4, ::2] = -0.6, -0.4, -0.5
+    B = np.array([[0, -0.2], [0, 0.2], [0, -0.2], [0, 0.2], [0, 0]])
+    y0 = np.array([10.0, 1.0, 4.0, 0.3, 0.1, -9.2, 1200.0])
+    assert largest_error(generator(A, B, sinusoid(314.0)), 5, 2e-2, y0, [1e-9, 1e-4, 1.0]) < 3 * TOLERANCE
