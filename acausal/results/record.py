@@ -24,6 +24,18 @@ class Segment:
     readout: Readout
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Jump:
+    """Both limits of a micro-step in which differentiated variables moved, and the impulses J1 (n,)."""
+
+    before: ModeData
+    y_before: np.ndarray
+    z_before: np.ndarray
+    after: ModeData
+    y_after: np.ndarray
+    J1: np.ndarray
+
+
 @dataclass(slots=True, eq=False)
 class Step:
     """One micro-step of an instant as logged by the run."""
@@ -40,14 +52,21 @@ class Step:
     """(variable, before, after)."""
     lost: tuple[tuple[str, float], ...] = ()
     """(element, energy absorbed)."""
+    jump: Jump | None = None
+    D: np.ndarray | None = None
+    """Discretes after the micro-step."""
+    R: np.ndarray | None = None
+    """Relations after the micro-step."""
 
 
 @dataclass(eq=False)
 class Record:
-    """Segments in order of time and all steps."""
+    """Segments in order of time and all steps.
+
+    ``z`` and ``D`` are the left limits of core unknowns and discretes at the start.
+    """
 
     segments: list[Segment] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-
-    def starts(self) -> np.ndarray:
-        return np.array([s.start for s in self.segments])
+    z: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    D: np.ndarray = field(default_factory=lambda: np.zeros(0))
