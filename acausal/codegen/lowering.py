@@ -82,6 +82,10 @@ class Buffered:
         """Evaluate ``outputs`` from ``inputs``."""
         self._run()
 
+    def copy(self) -> Buffered:
+        """Return the same function with arrays of its own: runs in several threads share no buffer."""
+        return Buffered(self.function)
+
     def __getstate__(self) -> Any:
         return self.function
 
