@@ -29,7 +29,7 @@ def group(A: np.ndarray, T0: float) -> list[Group]:
     are well conditioned. A last correction of all bases uses residuals in twice
     the precision.
     """
-    parts = _split(A.astype(complex), _Frame(np.eye(len(A)), np.eye(len(A)), state_scales(A, T0)))
+    parts = _split(A.astype(complex), _Frame(np.eye(len(A)), np.eye(len(A)), state_scales(A, T0)), True)
     P = np.hstack([p for p, _ in parts])
     sizes = [p.shape[1] for p, _ in parts]
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -73,11 +73,11 @@ class _Frame:
         return _Frame(self.P @ p, u @ self.U, self.scale)
 
 
-def _split(A: np.ndarray, frame: _Frame) -> list[tuple[np.ndarray, np.ndarray]]:
+def _split(A: np.ndarray, frame: _Frame, physical: bool = False) -> list[tuple[np.ndarray, np.ndarray]]:
     """Bases and their upper triangular blocks, ``A P_g = P_g T_g``."""
     if len(A) == 1:
         return [(np.ones((1, 1), complex), A)]
-    T, Q = _triangular(A)
+    T, Q = _triangular(A, physical)
     speed = np.abs(T.diagonal())
     ordered = np.sort(speed)[::-1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -119,8 +119,12 @@ def _labels(lam: np.ndarray, distance: float) -> np.ndarray:
     return np.unique(label, return_inverse=True)[1]
 
 
-def _triangular(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Upper triangular ``T`` and ``Q`` with ``A Q = Q T``: a permutation if one does it, else Schur."""
+def _triangular(A: np.ndarray, physical: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Upper triangular ``T`` and ``Q`` with ``A Q = Q T``: a permutation if one does it, else Schur.
+
+    Only a matrix of `physical` states is balanced: tiny entries of a mixture are rounding errors,
+    and units chosen to suit them would make ``Q`` singular.
+    """
     order = _acyclic_order(A)
     if order is not None:
         return A[order[:, None], order], np.eye(len(A), dtype=complex)[:, order]
@@ -128,7 +132,9 @@ def _triangular(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     order = speed_order(A)
     sorted_A = A[order[:, None], order]
-    scale = scipy.linalg.matrix_balance(sorted_A, permute=False, separate=True)[1][0]
+    scale = np.ones(len(A))
+    if physical:
+        scale = scipy.linalg.matrix_balance(sorted_A, permute=False, separate=True)[1][0]
     T, Z = scipy.linalg.schur(sorted_A * scale / scale[:, None], output="complex")[:2]
     Q = np.empty_like(Z)
     Q[order] = scale[:, None] * Z

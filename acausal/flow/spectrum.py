@@ -138,7 +138,7 @@ def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, C
     values, vectors = np.linalg.eig(A[order[:, None], order])
     V = np.empty((n, n), complex)
     V[order] = vectors
-    still = np.imag(values) == 0
+    still, pairs = np.imag(values) == 0, np.flatnonzero(np.imag(values) > 0)
     lam, low = values.astype(complex), np.zeros(n, complex)
     scale = state_scales(A, T0)
     U = _dual(V)
@@ -150,13 +150,16 @@ def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, C
         if not _rounding_shows(lam):
             break
         Z, shift = _newton_step(A, V, U, lam)
+        # Close pairs magnify rounding; one half of a pair stands for both, so they must stay conjugate.
         shift.imag[still] = 0.0
+        shift[pairs + 1] = shift[pairs].conj()
         change = np.abs(Z).max()
         if change > 1e-2:
             return None
         if change > ROUNDING:
             V = V + V @ Z
             V.imag[:, still] = 0.0
+            V[:, pairs + 1] = V[:, pairs].conj()
             U = dual(V)
             U.imag[still] = 0.0
         moved = lam + shift

@@ -195,3 +195,12 @@ def test_conjugate_pairs_of_rounding_size_are_counted_once() -> None:
     B = np.array([[0, -0.2], [0, 0.2], [0, -0.2], [0, 0.2], [0, 0]])
     y0 = np.array([10.0, 1.0, 4.0, 0.3, 0.1, -9.2, 1200.0])
     assert largest_error(generator(A, B, sinusoid(314.0)), 5, 2e-2, y0, [1e-9, 1e-4, 1.0]) < 3 * TOLERANCE
+
+
+def test_small_entries_of_mixed_states_set_no_units() -> None:
+    """Capacitors in a ring: of seven states only their weighted sum moves."""
+    A = np.zeros((7, 7))
+    A[[0, 2], ::2], A[[1, 3], ::2], A[[4, 6], ::2] = -0.6, -0.4, -1.0
+    B = np.array([[0, -0.2], [0, 0.2], [0, -0.2], [0, 0.2], [0, 0], [0, 0], [0, 0]])
+    y0 = np.array([10.0, 1.0, 4.0, 0.3, 0.1, 0.7, 0.005, -5.2, 2700.0])
+    assert largest_error(generator(A, B, sinusoid(314.0)), 7, 2e-2, y0, [1e-12, 1e-4, 1.0]) < 3 * TOLERANCE
