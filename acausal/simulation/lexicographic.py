@@ -49,9 +49,14 @@ class SignTable:
         The same forms over ``z``; needed for the impulse level.
     z_scale : (n,) array, optional
         Magnitudes of ``z``; needed for the impulse level.
+
+    Attributes
+    ----------
+    noise : (m, ny) array
+        Noise of the values is at least ``noise @ abs(y)``.
     """
 
-    __slots__ = ("_absolute_z", "_floor", "_forms", "_over_z", "_rounding", "_size", "_tau", "_z_floor", "_z_scale")
+    __slots__ = ("noise", "_absolute_z", "_floor", "_forms", "_over_z", "_rounding", "_size", "_tau", "_z_floor", "_z_scale")
 
     def __init__(self, over_y: np.ndarray, data: ModeData, scale: np.ndarray, T0: float,
                  over_z: np.ndarray | None = None, z_scale: np.ndarray | None = None) -> None:
@@ -65,6 +70,7 @@ class SignTable:
             forms.append(forms[-1] @ flow)
             bounds.append(bounds[-1] @ np.abs(flow))
         self._size = len(over_y)
+        self.noise = bounds[0]
         self._tau = tau
         self._forms = np.vstack(forms)
         self._rounding = np.vstack(bounds[:3])

@@ -232,7 +232,7 @@ class Run:
         watch = tables.watch(self.data, self.signs(), self.program.relation_operators, values, self.forced, self.disabled)
         if not watch.which:
             return None
-        hit = first_crossing(trajectory, watch.forms, watch.armed, watch.floor(self.y, self.t), length, self.t)
+        hit = first_crossing(trajectory, watch.forms, watch.armed, watch.floor(trajectory, self.t), length, self.t)
         return None if hit is None else (hit[0], watch.which[hit[1]])
 
     def _instant(self, hit: int | None) -> None:

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..flow.modal import Trajectory
 from ..modes.affine import ModeData
-from .lexicographic import ROUNDING, SCALE_FLOOR
+from .lexicographic import SCALE_FLOOR
+
+CLOSED_FORM = 4.0 * 2.0**-52
+"""Rounding of a closed form relative to the sum of the magnitudes of its terms."""
 
 
 class Watch:
@@ -25,18 +29,31 @@ class Watch:
     """
 
     def __init__(
-        self, data: ModeData, forms: np.ndarray, scale: np.ndarray, orientation: np.ndarray, armed: np.ndarray, which: np.ndarray
+        self,
+        data: ModeData,
+        forms: np.ndarray,
+        noise: np.ndarray,
+        scale: np.ndarray,
+        orientation: np.ndarray,
+        armed: np.ndarray,
+        which: np.ndarray,
     ) -> None:
         self.which = which.tolist()
         self.forms = forms[which] * orientation[which, None]
         self.armed = armed[which]
-        self._rounding = 2.0 * ROUNDING * np.abs(self.forms)
+        self._rounding = 2.0 * noise[which]
+        self._cancellation = CLOSED_FORM * np.abs(self.forms)
         self._least = 2.0 * SCALE_FLOOR * scale[which]
         self._slope = 8.0 * (self.forms @ data.Ay)
 
-    def floor(self, y: np.ndarray, t: float) -> np.ndarray:
-        """Depth at which an unarmed form reacts: twice the noise of the sign test, so that the test then sees it."""
-        return self._rounding.dot(np.abs(y)) + self._least + math.ulp(t) * np.abs(self._slope.dot(y))
+    def floor(self, trajectory: Trajectory, t: float) -> np.ndarray:
+        """Depth at which an unarmed form reacts: twice the noise of the sign test, so that the test then sees it.
+
+        Where large terms of the closed form cancel, their rounding counts too.
+        """
+        y, terms = trajectory.y0, np.add.reduce(np.abs(trajectory.C), 1)
+        noise = self._rounding.dot(np.abs(y)) + self._cancellation.dot(terms)
+        return noise + self._least + math.ulp(t) * np.abs(self._slope.dot(y))
 
 
 def can_trigger(data: ModeData, forced: Sequence[int], disabled: frozenset[Any], count: int) -> np.ndarray:
