@@ -56,7 +56,8 @@ class DiscreteProgram:
     timed: np.ndarray
     samples: tuple[Sample, ...]
     branches: tuple[Branch, ...]
-    checks: tuple[tuple[str, Location], ...]
+    checks: tuple[tuple[str, Location, str], ...]
+    """(message, place, condition as written)."""
     guards: tuple[tuple[int, int, int], ...]
     """(element, branch, guard) of the entries of the enabled guards."""
     written: tuple[tuple[int, Location], ...]
@@ -317,13 +318,13 @@ class _Update:
             for d in self._discretes(kind, k)
         ]
 
-    def checks(self) -> tuple[list[Any], list[tuple[str, Location]]]:
+    def checks(self) -> tuple[list[Any], list[tuple[str, Location, str]]]:
         values, labels = [], []
         for k, s in enumerate(self.flat.stamps):
             for c in s.template.checks:
                 for i in range(len(s.vb)):
                     values.append(self.lower(k, i, c.condition))
-                    labels.append((c.message, self.flat.location(k, i, c.origin)))
+                    labels.append((c.message, self.flat.location(k, i, c.origin), str(c.condition)))
         return values, labels
 
     def controls(self) -> tuple[list[Any], list[tuple[int, int, int]], list[Any]]:

@@ -229,7 +229,9 @@ def _wrong_sources(
             hint="a signal has one source; combine several with a block",
         )
     return PortMismatchError(
-        f"{inputs} are joined, but no output feeds them", where=where, hint="connect an output, or an input of the enclosing component"
+        f"{inputs} are joined, but no output feeds them",
+        where=where,
+        hint="connect an output, or an input of the enclosing component",
     )
 
 

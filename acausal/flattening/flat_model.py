@@ -9,10 +9,10 @@ import numpy as np
 
 from ..errors import Location, ParameterError
 from ..modeling.evaluation import FUNCTIONS
-from ..modeling.expressions import Expr, Symbol, fold
+from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..modeling.fields import Discrete, Field, Input, Output, Parameter, Start, Variable
-from .template import Group, Index, Template, find, name_of
-from .trace import locate_symbol
+from .locating import locate_symbol
+from .template import Group, Index, Template, find, name_of, place_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,25 +159,19 @@ def parameter_vector(flat: FlatModel, changes: dict[str, float]) -> np.ndarray:
     for path, value in changes.items():
         k, f = flat.find("p", path)
         assert isinstance(f, Parameter)
-        check_value(f, value, path)
+        problem = f.problem(value)
+        if problem:
+            raise ParameterError(f"`{path}` {problem}", where=place_of(flat.root, path))
         fixed[k] = float(value)
     own = flat.own_values
     for k, (name, f) in enumerate(flat.root.parameters.items()):
         value = _element(own.get(f.name, f.default), name[len(f.name) :])  # type: ignore[attr-defined]
         P[k] = np.nan if value is None else float(value)
-    _bind(flat.root, np.zeros(1, Index), P, fixed)
+    with np.errstate(all="ignore"):
+        _bind(flat, flat.root, np.zeros(1, Index), P, fixed)
     for k, v in fixed.items():
         P[k] = v
     return P
-
-
-def check_value(f: Parameter, value: Any, path: str) -> None:
-    """Raise ParameterError unless ``value`` is a finite number within the bounds of the field."""
-    if isinstance(value, (str, bytes, Expr)) or not hasattr(value, "__float__") or not np.isfinite(float(value)):
-        raise ParameterError(f"`{path}` must be a finite number, got {value!r}")
-    if not f.min <= float(value) <= f.max:
-        bound = f"at least {f.min:g}" if float(value) < f.min else f"at most {f.max:g}"
-        raise ParameterError(f"`{path}` must be {bound} {f.unit}, got {float(value):g}")
 
 
 def _element(value: Any, index: str) -> Any:
@@ -186,7 +180,7 @@ def _element(value: Any, index: str) -> Any:
     return value if isinstance(value, (int, float)) or hasattr(value, "__float__") else None
 
 
-def _bind(template: Template, pb: np.ndarray, P: np.ndarray, fixed: dict[int, float]) -> None:
+def _bind(flat: FlatModel, template: Template, pb: np.ndarray, P: np.ndarray, fixed: dict[int, float]) -> None:
     for k, v in fixed.items():
         P[k] = v
     for g in template.groups:
@@ -198,21 +192,30 @@ def _bind(template: Template, pb: np.ndarray, P: np.ndarray, fixed: dict[int, fl
                 V = V.copy()
                 for row, j, expr in g.bound:
                     V[:, row, j] = evaluate_on(template, expr, pb, P)
-                _check_bounds(g, V)
+                _check_bounds(flat, g, pb, V, fixed)
             P[(cpb.ravel()[:, None] + np.arange(n))] = V.reshape(-1, n)
         if g.template.groups:
-            _bind(g.template, cpb.ravel(), P, fixed)
+            _bind(flat, g.template, cpb.ravel(), P, fixed)
 
 
-def _check_bounds(g: Group, V: np.ndarray) -> None:
-    fields = list(g.template.parameters.items())
+def _check_bounds(flat: FlatModel, g: Group, pb: np.ndarray, V: np.ndarray, fixed: dict[int, float]) -> None:
+    """Raise ParameterError for a binding that gives a value outside the bounds; one that is changed does not count."""
+    fields = list(g.template.parameters.values())
     for row, j, expr in g.bound:
-        name, f = fields[j]
-        values = V[:, row, j]
-        if not (np.isfinite(values) & (values >= f.min) & (values <= f.max)).all():  # type: ignore[attr-defined]
-            path = f"{g.template.cls.__name__}.{name}"
+        f, values = fields[j], V[:, row, j]
+        assert isinstance(f, Parameter)
+        wrong = ~(np.isfinite(values) & (values >= f.min) & (values <= f.max))
+        for i in np.flatnonzero(wrong).tolist():
+            k = int(pb[i]) + int(g.poff[row]) + j
+            if k in fixed:
+                continue
+            path = flat.parameter(k)
+            names = ", ".join(dict.fromkeys(f"`{n}`" for n in walk(expr) if isinstance(n, Symbol)))
             raise ParameterError(
-                f"`{path}` bound to `{expr}` is {values[0]:g}, outside {f.min:g} .. {f.max:g}"  # type: ignore[attr-defined]
+                f"`{path}` {f.problem(float(values[i]))}",
+                where=place_of(flat.root, path),
+                why=f"it is bound to `{expr}`",
+                hint=f"change {names}" if names else "",
             )
 
 

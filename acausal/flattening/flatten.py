@@ -6,6 +6,7 @@ import gc
 
 import numpy as np
 
+from ..errors import DeclarationError
 from ..modeling.component import Component, touched
 from .flat_model import FlatModel, Stamp
 from .template import Index, Template
@@ -21,6 +22,12 @@ def flatten(model: Component) -> FlatModel:
     values is traced once, its instances are rows of index arrays. Garbage
     collection is paused meanwhile, since it dominates at 1e5 live objects.
     """
+    if not isinstance(model, Component):
+        name = model.__name__ if isinstance(model, type) else repr(model)
+        raise DeclarationError(
+            f"a model is a component object, got {'the class ' * isinstance(model, type)}{name}",
+            hint=f"make an object: {name}()" if isinstance(model, type) else "derive a class from Component",
+        )
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -9,11 +9,30 @@ import numpy as np
 from ..errors import DeclarationError
 from ..modeling.component import Component
 from ..modeling.expressions import Expr
-from ..modeling.fields import Discrete, Parameter, Start, Variable
+from ..modeling.fields import Discrete, Input, Output, Parameter, Start, Variable
 from .template import Group, Index, Template
 
 if TYPE_CHECKING:
     from .trace import Tracer
+
+
+def own_layout(template: Template, obj: Component) -> None:
+    """Number the own variables, parameters and discretes: ports first, then fields in written order."""
+    for ref in obj.port_refs():
+        template.ports[ref.name] = (type(ref.port), len(template.variables))
+        for f in type(ref.port).fields().values():
+            for name in f.names():
+                template.variables[f"{ref.name}.{name}"] = f
+    for f in type(obj)._fields.values():
+        for name in f.names():
+            if isinstance(f, Parameter):
+                template.parameters[name] = f
+            elif isinstance(f, Variable) or (isinstance(f, (Input, Output)) and not f.is_discrete):
+                template.variables[name] = f
+            elif isinstance(f, (Discrete, Input, Output)):
+                template.discretes[name] = f
+            if isinstance(f, Input):
+                template.inputs.append(name)
 
 
 def group_children(tracer: Tracer, template: Template, obj: Component) -> None:

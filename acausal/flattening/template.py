@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
+from typing import Any
 
 import numpy as np
 
 from ..errors import Location, UnknownPathError, nearest
 from ..modeling.component import line_of
 from ..modeling.elements import ElementTable
-from ..modeling.expressions import Expr, Symbol
+from ..modeling.expressions import Expr, Symbol, walk, wrap
 from ..modeling.fields import Field
-from ..modeling.statements import Action
+from ..modeling.statements import Action, Assign, Transitions
 
 Index = np.int64
 Origin = tuple[CodeType, int]
@@ -60,6 +61,17 @@ class WhenChain:
     branches: tuple[tuple[tuple[Expr, ...], tuple[Action, ...]], ...]
     origin: Origin
     edge: bool = True
+
+
+def state_machine(statement: Transitions, origin: Origin) -> WhenChain:
+    """Return a state machine as a chain that fires while its state and condition hold, in written order."""
+    branches = []
+    for state, moves in statement.table.items():
+        here = Expr("==", (Expr("pre", (statement.state,)), wrap(state)))
+        for move in moves:
+            actions = (Assign(statement.state, wrap(move.target)), *move.actions)
+            branches.append(((here & move.condition,), actions))
+    return WhenChain(tuple(branches), origin, edge=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,12 +167,40 @@ class Template:
         for path, kid in self.runs:
             yield path, *where[kid]
 
+    def origin_of(self, expr: Expr) -> Origin:
+        """Return the origin of the first statement that shares a symbol or operation with an expression."""
+        nodes = {id(n) for n in walk(expr) if n.args or isinstance(n, Symbol)}
+        for local, known in self.remainders.items():
+            if any(id(n) in nodes for n in walk(known)):
+                return self.row_origins[local]
+        for statement in (*self.residuals, *self.assignments, *self.whens, *self.elements, *self.initials, *self.checks):
+            if any(id(n) in nodes for e in _expressions(statement) for n in walk(e)):
+                return statement.origin
+        return (self.cls.equations.__code__, 0)
+
     def child(self, step: str) -> tuple[Group, int] | None:
         """Return the group and row of the child at an attribute path such as ``cells[3]``."""
         cache = self.__dict__.setdefault("_children", {})
         if not cache:
             cache.update({p: (g, r) for p, g, r in self.children()})
         return cache.get(step)
+
+
+def _expressions(statement: Any) -> Iterator[Expr]:
+    """All expressions of a statement."""
+    for name in ("expr", "value", "condition"):
+        if hasattr(statement, name):
+            yield getattr(statement, name)
+    for conditions, actions in getattr(statement, "branches", ()):
+        yield from conditions
+        yield from (a.value for a in actions if hasattr(a, "value"))
+    table = getattr(statement, "table", None)
+    if table is not None:
+        extra = (table.control, table.enabled, table.breakaway, table.restitution, table.rest_speed)
+        yield from (e for e in extra if e is not None)
+        for branch in table.branches:
+            yield from (*branch.residuals, *branch.blocked)
+            yield from (e for g in branch.guards for e in (g.g, g.enabled) if e is not None)
 
 
 def find(root: Template, kind: str, path: str) -> tuple[int, Template, str]:
@@ -171,14 +211,29 @@ def find(root: Template, kind: str, path: str) -> tuple[int, Template, str]:
     UnknownPathError
         With the nearest names.
     """
+    found, template, prefix = _locate(root, kind, path)
+    if found is not None:
+        return found
+    other = next((k for k in "vpd" if k != kind and _locate(root, k, path)[0] is not None), "")
+    hint = f"`{path}` is a {WORDS[other]}" if other else nearest(path, _candidates(template, prefix, kind))
+    if kind == "p" and other:
+        hint += f": give its value at the start with initial={{\"{path}\": ...}}"
+    raise UnknownPathError(f"no {WORDS[kind]} is named `{path}`", hint=hint)
+
+
+WORDS = {"v": "variable", "p": "parameter", "d": "discrete variable"}
+
+
+def _locate(root: Template, kind: str, path: str) -> tuple[tuple[int, Template, str] | None, Template, str]:
+    """What a path names, or None; the deepest template on the way and the path to it."""
     template, base, rest = root, 0, path
     while True:
         index = template.index(kind, rest)
         if index is not None:
-            return base + index, template, rest
+            return (base + index, template, rest), template, path[: len(path) - len(rest)]
         step, template_, base_ = _descend(template, rest, kind)
         if template_ is None:
-            raise UnknownPathError(f"nothing is named `{path}`", hint=nearest(rest, _candidates(template, kind)))
+            return None, template, path[: len(path) - len(rest)]
         rest, template, base = rest[len(step) + 1 :], template_, base + base_
 
 
@@ -192,7 +247,22 @@ def _descend(template: Template, rest: str, kind: str) -> tuple[str, Template | 
     return parts[0], group.template, int(offset)
 
 
-def _candidates(template: Template, kind: str) -> list[str]:
+def place_of(root: Template, path: str) -> tuple[Location, ...]:
+    """Return where the component that has the variable or parameter ``path`` was created; empty for the root."""
+    template, steps = root, path.split(".")
+    place: tuple[Location, ...] = ()
+    for n, step in enumerate(steps[:-1], 1):
+        found = template.child(step)
+        if found is None:
+            break
+        group, row = found
+        made: Any = template.keep[1 + int(group.kids[row])]
+        place = tuple(Location(".".join(steps[:n]), p.file, p.line) for p in made.location())
+        template = group.template
+    return place
+
+
+def _candidates(template: Template, prefix: str, kind: str) -> list[str]:
     own = list({"v": template.variables, "p": template.parameters, "d": template.discretes}[kind])
     names = [p for p, _ in template.runs[:50]]
     deeper = []
@@ -200,7 +270,7 @@ def _candidates(template: Template, kind: str) -> list[str]:
         t = group.template
         table = {"v": t.variables, "p": t.parameters, "d": t.discretes}[kind]
         deeper += [f"{path}.{n}" for n in table]
-    return own + deeper + names
+    return [prefix + n for n in own + deeper + names]
 
 
 def name_of(root: Template, kind: str, k: int) -> str:

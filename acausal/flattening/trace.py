@@ -21,17 +21,28 @@ from ..errors import (
     StatementError,
     UnconnectedInputError,
 )
-from ..modeling.component import Component, line_of, locate, touched
+from ..modeling.component import Component, line_of, locate
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import Expr, Symbol, wrap
-from ..modeling.fields import Discrete, Input, Output, Parameter, Structural, Variable, active
+from ..modeling.fields import Discrete, Input, Output, Parameter, Structural, active
 from ..modeling.ports import PortRef
-from ..modeling.statements import Assign, Connect, Eq, Initially, Named, Require, Statement, Transitions, When
+from ..modeling.statements import Connect, Eq, Initially, Named, Require, Statement, Transitions, When
 from .balance import check_balance
 from .connections import check_ends, connection_rows, is_port_connection, signal_sets
 from .forms import affine_form, choices, integer_factors
-from .grouping import group_children, number_discretes
-from .template import Assignment, Check, ElementStatement, Index, Origin, Residual, Template, WhenChain
+from .grouping import group_children, number_discretes, own_layout
+from .locating import locate_symbol, offsets
+from .template import (
+    Assignment,
+    Check,
+    ElementStatement,
+    Index,
+    Origin,
+    Residual,
+    Template,
+    WhenChain,
+    state_machine,
+)
 
 MAX_DEPTH = 100
 """Levels of composites within each other."""
@@ -93,7 +104,7 @@ class Tracer:
         obj.ensure_built()
         template = Template(type(obj))
         template.keep.append(obj)
-        _own_layout(template, obj)
+        own_layout(template, obj)
         group_children(self, template, obj)
         active.stack.append(obj)
         try:
@@ -102,24 +113,6 @@ class Tracer:
             active.stack.pop()
         check_balance(template, obj, self.place(obj))
         return template
-
-
-def _own_layout(template: Template, obj: Component) -> None:
-    for ref in obj.port_refs():
-        template.ports[ref.name] = (type(ref.port), len(template.variables))
-        for f in type(ref.port).fields().values():
-            for name in f.names():
-                template.variables[f"{ref.name}.{name}"] = f
-    for f in type(obj)._fields.values():
-        for name in f.names():
-            if isinstance(f, Parameter):
-                template.parameters[name] = f
-            elif isinstance(f, Variable) or (isinstance(f, (Input, Output)) and not f.is_discrete):
-                template.variables[name] = f
-            elif isinstance(f, (Discrete, Input, Output)):
-                template.discretes[name] = f
-            if isinstance(f, Input):
-                template.inputs.append(name)
 
 
 class _Statements:
@@ -154,7 +147,8 @@ class _Statements:
             for statement, origin in self._statements(generator):
                 self._at(origin, self._take, statement, origin)
         except Exception as error:
-            raise locate(error, self.path)
+            locate(error, self.path)
+            raise
         number_discretes(self.t)
         self._signals()
         self._child_inputs()
@@ -233,7 +227,7 @@ class _Statements:
         if eq.lhs.is_condition or eq.rhs.is_condition:
             raise StatementError(
                 f"{eq} equates a condition with a number",
-                hint="a condition is the right side of a Discrete(bool): Eq(self.on, x > 0); a value by a condition is if_else(x > 0, a, b)",
+                hint="a condition may stand right of a Discrete(bool), Eq(self.on, x > 0); if_else(x > 0, a, b) is a number",
             )
         check_equation(eq.lhs, eq.rhs)
         residual = choices(eq.residual)
@@ -278,7 +272,7 @@ class _Statements:
         if isinstance(statement, When):
             self.t.whens.append(WhenChain(statement.branches, origin))
         elif isinstance(statement, Transitions):
-            self.t.whens.append(_machine(statement, origin))
+            self.t.whens.append(state_machine(statement, origin))
         elif isinstance(statement, Initially):
             eq = statement.equation
             check_equation(eq.lhs, eq.rhs)
@@ -390,62 +384,3 @@ def _yield_hint(statement: Any) -> str:
     if isinstance(statement, Component):
         return "create parts in build(), as attributes: self.part = ..."
     return "yield Eq(lhs, rhs), connect(...), when(...) or another statement"
-
-
-def _machine(statement: Transitions, origin: Origin) -> WhenChain:
-    """A state machine as a chain that fires while its state and condition hold, in written order."""
-    branches = []
-    for state, moves in statement.table.items():
-        here = Expr("==", (Expr("pre", (statement.state,)), wrap(state)))
-        for move in moves:
-            actions = (Assign(statement.state, wrap(move.target)), *move.actions)
-            branches.append(((here & move.condition,), actions))
-    return WhenChain(tuple(branches), origin, edge=False)
-
-
-def offsets(template: Template, owner: Any) -> tuple[int, int, int]:
-    """Return (voff, poff, doff) of a component object known to the trace, grandchildren included.
-
-    Raises
-    ------
-    StatementError
-        If the object is not a part of the traced component.
-    """
-    found = template.resolve.get(id(owner))
-    if found is not None:
-        return found
-    for child_id, layout in list(template.layouts.items()):
-        child = next((k for k in template.keep if id(k) == child_id), None)
-        if child is None or child is template.keep[0]:
-            continue
-        for path, obj in touched(child):
-            if obj is owner:
-                return _register(template, child, layout, path, owner)
-    raise StatementError(
-        f"a {type(owner).__name__} that is no part of {template.cls.__name__} is used in its statements",
-        hint="create parts in build() and use them through self",
-    )
-
-
-def _register(template: Template, child: Any, layout: Template, path: str, owner: Any) -> tuple[int, int, int]:
-    v, p, d = template.resolve[id(child)]
-    for step in path.split("."):
-        found = layout.child(step)
-        if found is None:
-            raise StatementError(f"`{path}` of {type(child).__name__} depends on its parameters and cannot be reached from outside")
-        group, row = found
-        v, p, d = v + int(group.voff[row]), p + int(group.poff[row]), d + int(group.doff[row])
-        layout = group.template
-    template.resolve[id(owner)] = (v, p, d)
-    template.layouts[id(owner)] = layout
-    template.keep.append(owner)
-    return v, p, d
-
-
-def locate_symbol(template: Template, kind: str, symbol: Symbol) -> int:
-    """Return the local index of a symbol ("v", "p" or "d") in a template."""
-    base = offsets(template, symbol.owner)["vpd".index(kind)]
-    index = template.layouts[id(symbol.owner)].index(kind, symbol.name)
-    if index is None:
-        raise StatementError(f"`{symbol.name}` of {type(symbol.owner).__name__} is not declared")
-    return base + index

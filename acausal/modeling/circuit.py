@@ -40,6 +40,7 @@ class Circuit(Component):
             self.__dict__.setdefault("_statements", []).append((s, (frame.f_code, frame.f_lasti)))
 
     def equations(self) -> Iterator[Statement]:
+        """Yield the recorded statements."""
         for statement, _ in self.__dict__.get("_statements", ()):
             yield statement
 

@@ -162,7 +162,8 @@ class Component:
             self.build()
         except Exception as error:
             own["_built"] = False
-            raise locate(error, type(self).__name__)
+            locate(error, type(self).__name__)
+            raise
         finally:
             active.stack.pop()
             active.build = outer
@@ -255,7 +256,7 @@ class Component:
         return f"{type(self).__name__}({values})"
 
 
-def locate(error: Exception, path: str) -> Exception:
+def locate(error: Exception, path: str) -> None:
     """Add the innermost line of ``build()`` or ``equations()`` in the traceback to an error without place."""
     frames = []
     trace = error.__traceback__
@@ -268,7 +269,6 @@ def locate(error: Exception, path: str) -> Exception:
         error.where = error.where or tuple(frames[-1:])
     elif frames and not getattr(error, "__notes__", ()):
         error.add_note(f"while the model was built, at {frames[-1]}")
-    return error
 
 
 def _foreign(expr: Any, owner: Component) -> bool:

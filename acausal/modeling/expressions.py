@@ -179,6 +179,9 @@ class Symbol(Expr):
     def is_condition(self) -> bool:
         return getattr(self.field, "type", None) is bool
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Symbol, (self.owner, self.name, self.field))
+
     def __repr__(self) -> str:
         return self.name
 
@@ -188,6 +191,7 @@ time = Expr("time")
 
 
 def constant(value: float) -> Expr:
+    """Return a number as an expression."""
     return Expr("const", (), value)
 
 

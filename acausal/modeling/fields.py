@@ -138,6 +138,7 @@ class Parameter(Field):
 
 
 def unit_suffix(field: Field) -> str:
+    """Return the unit behind a number, "" for none."""
     return f" {field.unit}" if field.unit not in ("", "1") else ""
 
 

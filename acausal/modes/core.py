@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import NonFiniteError
 from ..flattening.flat_model import VECTOR, kind_of
-from ..flattening.trace import locate_symbol
+from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
 from .affine import Rows
 from .exosystem import PIECE_DEGREE, Term
-from .reduced_model import FormRows, ReducedModel, Sparse
+from .reduced_model import FormRows, Known, ReducedModel, Sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,8 @@ def build_exosystem(
         at = np.arange(known.first, known.first + known.count)
         if known.static:
             static[at] = evaluate(model, known.stamp, known.expr, values)
+            if not np.isfinite(static[at]).all():
+                raise _known_not_finite(model, known, static[at])
             continue
         for term in known.terms:
             n = term.states
@@ -177,7 +179,7 @@ def _form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
         for (k, derivative), factor in r.form.factors.items():
             value = evaluate(model, r.stamp, factor, values)
             if not np.isfinite(value).all():
-                raise _not_finite(model, r, k, value)
+                raise _not_finite(model, r, k, factor, value)
             triplets[derivative].append((at, s.vb + k, value))
         if r.known >= 0:
             known.append((at, r.known + np.arange(len(s.vb))))
@@ -196,11 +198,22 @@ def _form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
     return matrix(triplets[True]), matrix(triplets[False]), K
 
 
-def _not_finite(model: ReducedModel, r: FormRows, k: int, value: np.ndarray) -> NonFiniteError:
+def _not_finite(model: ReducedModel, r: FormRows, k: int, factor: Expr, value: np.ndarray) -> NonFiniteError:
     i = int(np.flatnonzero(~np.isfinite(value))[0])
     name = model.flat.variable(int(model.flat.stamps[r.stamp].vb[i]) + k)
-    path = model.flat.path(r.stamp, i) or model.flat.label
+    template = model.flat.stamps[r.stamp].template
     return NonFiniteError(
-        f"the factor of `{name}` in an equation of `{path}` is {value[i]}",
+        f"the factor of `{name}`, `{factor}`, is {value[i]}",
+        where=(model.flat.location(r.stamp, i, template.origin_of(factor)),),
+        hint="a parameter that may be zero must not stand in a denominator",
+    )
+
+
+def _known_not_finite(model: ReducedModel, known: Known, value: np.ndarray) -> NonFiniteError:
+    i = int(np.flatnonzero(~np.isfinite(value))[0])
+    origin = model.flat.stamps[known.stamp].template.origin_of(known.expr)
+    return NonFiniteError(
+        f"`{known.expr}` is {value[i]}",
+        where=(model.flat.location(known.stamp, i, origin),),
         hint="a parameter that may be zero must not stand in a denominator",
     )

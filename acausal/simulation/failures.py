@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import (
     AcausalError,
     ContradictorySourcesError,
@@ -13,8 +15,11 @@ from ..errors import (
     MixedRestitutionError,
     ModeNotSquareError,
     NoConsistentModeError,
+    RequirementError,
     SimulationError,
+    SingularModelError,
 )
+from ..flattening.template import place_of
 from ..modes.affine import Inadmissible
 
 if TYPE_CHECKING:
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 def search_failed(
     run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
 ) -> AcausalError:
-    """Return the error to raise for a failed search."""
+    """Return the error to raise for a failed search; ``reinits`` are (variable, value) that must hold."""
     reasons = _reasons(run, error, forced)
     t = run.t
     kinds = {reason for reason, _ in reasons}
@@ -40,16 +45,27 @@ def search_failed(
         )
     if "reinit" in kinds and (kinds == {"reinit"} or reinits):
         made = InitializationError if kind == "start" else SimulationError
-        names = ", ".join(f"`{run.state_name(j)}` = {v:g}" for j, v in reinits)
+        names = ", ".join(f"`{run.flat.variable(x)}` = {v:g}" for x, v in reinits)
+        several = len(reinits) > 1
         return made(
-            f"at t = {t:.9g} the values {names} contradict the model: {'; '.join(where[:6])}",
-            where=_places(run, where),
-            hint="a value that constraints determine cannot be prescribed as well; drop `fixed` or the reinit",
+            f"at t = {t:.9g} {names} cannot {'all ' * several}hold after the instant",
+            where=_prescribed(run, reinits, kind),
+            why=_constraints(run, error, reinits),
+            hint="a value that constraints determine cannot be prescribed as well: drop `fixed`, the initial value or the reinit,"
+            " or put a part between",
         )
     if kinds == {"mixed restitution"}:
         return MixedRestitutionError(
             f"at t = {t:.9g} contacts with different restitution close together: {', '.join(where)}",
+            where=_places(run, where),
+            why="Newton's law of impact has no answer for several different ratios in one instant",
             hint="give them one restitution, or separate the impacts in time",
+        )
+    if kinds == {"singular"} and not run.core.model.elements:
+        return SingularModelError(
+            f"the equations do not determine all unknowns: {'; '.join(where[:6])}",
+            why="one of the equations named follows from the others, or contradicts them",
+            hint="state an independent equation for each of the unknowns named",
         )
     if kinds == {"singular"}:
         return ModeNotSquareError(
@@ -71,10 +87,62 @@ def _reasons(run: Run, error: Exception, forced: Sequence[int]) -> list[tuple[st
     for _, verdict in getattr(error, "history", ()):
         reason, _, names = verdict.partition(": ")
         if reason in ("contradictory sources", "singular", "reinit", "mixed restitution"):
-            found.append((reason, tuple(names.split(", "))))
+            found.append((reason, _split(names)))
         else:
             found.append(("violated", ()))
     return found
+
+
+def _split(names: str) -> tuple[str, ...]:
+    """Parts between commas outside of parentheses."""
+    parts, depth = [""], 0
+    for c in names:
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return tuple(p.strip() for p in parts)
+
+
+def _prescribed(run: Run, reinits: Sequence[tuple[int, float]], kind: str) -> tuple[Location, ...]:
+    """Where values are prescribed: components with start values, else the statements with the reinits."""
+    if kind == "start":
+        places = [place_of(run.flat.root, run.flat.variable(x)) for x, _ in reinits]
+        return tuple(dict.fromkeys(p for found in places for p in found))
+    wanted = {x for x, _ in reinits}
+    branches = run.program.discrete.branches
+    return tuple(dict.fromkeys(b.place for b in branches if any(x in wanted for x, _ in b.reinits)))
+
+
+def _constraints(run: Run, error: Exception, reinits: Sequence[tuple[int, float]]) -> str:
+    """What the constraints of the first candidate say about the prescribed variables."""
+    mode = next((m for m, verdict in getattr(error, "history", ()) if verdict.startswith("reinit")), run.mode)
+    data, model = run.core.mode(mode), run.core.model
+    xi = run.sources.states(run.t, run.D, run.R)
+    found: dict[str, None] = {}
+    for j, _ in run.core_only(list(reinits)):
+        row = data.T[j]
+        if not row[: len(data.states)].any():
+            found.setdefault(f"`{run.state_name(j)}` = {float(row[len(data.states) :] @ xi):g}")
+        for row in data.constraints:
+            if abs(row[j]) * model.scale[j] > 1e-9 * float(np.max(np.abs(row[: model.n]) * model.scale)):
+                found.setdefault(_equation(run, row[: model.n] / row[j], float(row[model.n :] @ xi / row[j]), j))
+    return f"the equations in force demand {' and '.join(found)}" if found else ""
+
+
+def _equation(run: Run, row: np.ndarray, known: float, j: int) -> str:
+    """``x = ...`` from ``row @ z + known = 0`` with ``row[j] = 1``."""
+    terms = [f"{-c:g}*`{run.state_name(k)}`" for k, c in enumerate(row.tolist()) if k != j and abs(c) > 1e-12]
+    text = " + ".join(t.removeprefix("1*") for t in terms + [f"{0.0 - known:g}"] * (known != 0.0 or not terms))
+    return f"`{run.state_name(j)}` = {text}"
+
+
+def requirement_failed(message: str, place: Location, condition: str, t: float | None = None) -> RequirementError:
+    """Return the error for a ``require`` that does not hold; ``t`` is None when parameters alone decide."""
+    when = "" if t is None else f" (at t = {t:.9g})"
+    hint = "change the parameters in it" if t is None else "change the model, its parameters or its start values"
+    return RequirementError(f"{message}{when}", where=(place,), why=f"`{condition}` does not hold", hint=hint)
 
 
 def _history(run: Run, error: Any) -> str:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ChatteringError, EventIterationError, Location, NonFiniteError, RequirementError
+from ..errors import ChatteringError, EventIterationError, Location, NonFiniteError
 from ..modes.affine import Inadmissible, Kind, Mode, Restart
 from ..modes.impacts import lost_energy, restitution
 from ..results.record import Step
-from .failures import search_failed
+from .failures import requirement_failed, search_failed
 from .impulse_policy import check_interruption
 from .search import NoConsistentMode
 
@@ -170,7 +170,7 @@ class Instants:
             if restart.jumped and before is not None:
                 restart, J1 = self._bounce(restart, z_minus, xi)
         except (NoConsistentMode, Inadmissible) as error:
-            raise search_failed(run, error, o.forced, core_reinits, kind) from None
+            raise search_failed(run, error, o.forced, requested, kind) from None
         step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
         if restart.jumped:
             check_interruption(run, restart, z_minus, kind)
@@ -213,8 +213,7 @@ class Instants:
         checks = self.f.outputs[6]
         failed = [k for k, holds in enumerate(checks.tolist()) if holds == 0.0]
         if failed:
-            message, place = self.discrete.checks[failed[0]]
-            raise RequirementError(f"{message} (at t = {self.run.t:.9g})", where=(place,), hint="a require statement does not hold")
+            raise requirement_failed(*self.discrete.checks[failed[0]], self.run.t)
 
     def _not_finite(self, D: np.ndarray) -> NonFiniteError:
         k = int(np.flatnonzero(~np.isfinite(D))[0])
@@ -230,7 +229,8 @@ class Instants:
         D, mode = state[:2]
         changes = [f"{run.flat.discrete(k)} = {value:g}" for k, value in enumerate(D[:12].tolist())]
         branches = [f"{e.path}: {e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)][:12]
-        return ", ".join(changes + branches)
+        relations = [f"{relation_text(run, n)}: {state[3][n] != 0.0}" for n in self.state_relations.tolist()[:12]]
+        return ", ".join(changes + branches + relations)
 
     def _cycle(self, trail: list[State], o: Outcome) -> ChatteringError | EventIterationError:
         run = self.run
@@ -238,22 +238,26 @@ class Instants:
         table = "\n".join(f"    micro-step {k}: {self._describe(state)}" for k, state in enumerate(trail[first:], first))
         moving = self._switching_relations()
         if moving:
+            texts = [relation_text(run, n) for n in moving]
             return ChatteringError(
-                f"at t = {run.t:.9g} the relations {', '.join(moving)} switch without end\n{table}",
+                f"at t = {run.t:.9g} the relation{'s' * (len(moving) > 1)} {', '.join(texts)}"
+                f" switch{'es' * (len(moving) == 1)} without end\n{table}",
+                where=tuple(dict.fromkeys(relation_place(run, n) for n in moving)),
+                why="after each change the flow brings the old value back at once",
                 hint="give them a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
             )
         names = [run.flat.discrete(d) for d, _ in self.discrete.written]
         return EventIterationError(
             f"at t = {run.t:.9g} the discrete variables do not settle: {', '.join(names[:8])}\n{table}",
             where=tuple(p for _, p in self.discrete.written[:3]),
-            hint="a variable that depends on its own new value needs pre(...)",
+            why="each micro-step changes what the next one reads",
+            hint="let a `when` fire once instead of an equation that toggles, or end the chain of pre(...) in a value that stays",
         )
 
-    def _switching_relations(self) -> list[str]:
+    def _switching_relations(self) -> list[int]:
         run = self.run
         values = self.relation_values() if len(self.state_relations) else np.zeros(0)
-        changed = [int(n) for n, v in zip(self.state_relations, values, strict=True) if v != run.R[n]]
-        return [relation_text(run, n) for n in changed]
+        return [int(n) for n, v in zip(self.state_relations, values, strict=True) if v != run.R[n]]
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -268,15 +272,25 @@ def _repeats(trail: list[State]) -> bool:
     return any(np.array_equal(D, s[0]) and np.array_equal(y, s[2]) and np.array_equal(R, s[3]) for s in before)
 
 
+def _relation(run: Run, number: int) -> tuple[Any, int]:
+    """The stamped relation with this number, and its instance."""
+    for rows in run.reduced.relations:
+        if rows.first <= number < rows.first + len(run.flat.stamps[rows.stamp].vb):
+            return rows, number - rows.first
+    raise IndexError(number)
+
+
 def relation_text(run: Run, number: int) -> str:
     """Return a relation as written, with its component."""
-    flat = run.flat
-    for rows in run.reduced.relations:
-        count = len(flat.stamps[rows.stamp].vb)
-        if rows.first <= number < rows.first + count:
-            path = flat.path(rows.stamp, number - rows.first)
-            return f"`{rows.relation.node}`" + (f" of `{path}`" if path else "")
-    raise IndexError(number)
+    rows, i = _relation(run, number)
+    path = run.flat.path(rows.stamp, i)
+    return f"`{rows.relation.node}`" + (f" of `{path}`" if path else "")
+
+
+def relation_place(run: Run, number: int) -> Location:
+    """Return the place of the statement with a relation."""
+    rows, i = _relation(run, number)
+    return run.flat.location(rows.stamp, i, run.flat.stamps[rows.stamp].template.origin_of(rows.relation.node))
 
 
 def _operators(run: Run) -> list[Any]:

@@ -17,19 +17,20 @@ from ..errors import (
     Location,
     ModelSizeError,
     ParameterError,
-    RequirementError,
-    SingularModelError,
     UnknownPathError,
     nearest,
 )
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
+from ..flattening.template import place_of
 from ..modeling.component import Component
 from ..modes.assemble import flow_like
 from ..modes.core import Values, evaluate
 from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.result import Result
+from .checks import check_options, check_reinits
 from .clocks import Clock
+from .failures import requirement_failed
 from .initialization import Starts
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .run import Options, Run
@@ -56,6 +57,7 @@ class Program:
         self.flat: FlatModel = flatten(model)
         self.reduced: ReducedModel = reduce_model(self.flat)
         self.discrete = discrete_program(self.reduced)
+        check_reinits(self)
         self.sources = source_program(self.reduced)
         self._cores: dict[Any, NumericCore] = {}
         self._warned = False
@@ -167,18 +169,9 @@ class Program:
         return found
 
     def reinit_target(self, x: int) -> tuple[Any, ...]:
-        """Return what `settable` returns.
-
-        Raises
-        ------
-        SingularModelError
-            If the variable is not differentiated.
-        """
+        """Return what `settable` returns, for a variable that is known to be differentiated."""
         target = self.settable(x)
-        if target is None:
-            raise SingularModelError(
-                f"`{self.flat.variable(x)}` cannot be set: it is not differentiated", hint="reinit and initial values need a state"
-            )
+        assert target is not None
         return target
 
     @cached_property
@@ -231,8 +224,8 @@ class Program:
         for s in self.discrete.samples:
             one = np.array([s.instance])
             period, start = (float(evaluate(self.reduced, s.stamp, a, values, one)[0]) for a in s.node.args)
-            path = self.flat.path(s.stamp, s.instance) or self.flat.label
-            clock = Clock.make(period, start, Location(path))
+            place = self.flat.location(s.stamp, s.instance, self.flat.stamps[s.stamp].template.origin_of(s.node))
+            clock = Clock.make(period, start, place)
             clock.advance_to(t0, 4 * math.ulp(t0))
             clocks.append(clock)
         return clocks
@@ -271,7 +264,8 @@ class Program:
                 if self.reduced.forms[k].is_static(c.condition):
                     failed = np.flatnonzero(evaluate(self.reduced, k, c.condition, values) == 0.0)
                     if len(failed):
-                        raise RequirementError(c.message, where=(self.flat.location(k, int(failed[0]), c.origin),))
+                        place = self.flat.location(k, int(failed[0]), c.origin)
+                        raise requirement_failed(c.message, place, str(c.condition))
 
     def _expand(self, parameters: Mapping[str, Any]) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -285,7 +279,9 @@ class Program:
     def _initial(self, initial: dict[str, Any], start: np.ndarray, fixed: np.ndarray, D: np.ndarray) -> None:
         for path, value in initial.items():
             if isinstance(value, str) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
-                raise ParameterError(f"initial value of `{path}` must be a finite number, got {value!r}")
+                raise ParameterError(
+                    f"the initial value of `{path}` must be a finite number, got {value!r}", where=place_of(self.flat.root, path)
+                )
             try:
                 k, _ = self.flat.find("v", path)
                 start[k], fixed[k] = float(value), True
@@ -301,7 +297,8 @@ class Program:
         own = self.flat.own_values
         for name, value in inputs.items():
             if name not in names and name not in switches:
-                raise UnknownPathError(f"the model has no input `{name}`", hint=nearest(name, names + switches))
+                hint = nearest(name, names + switches) or f"{self.flat.label} declares no Input of its own"
+                raise UnknownPathError(f"the model has no input `{name}`", hint=hint)
             if name in switches:
                 D[self.flat.root.index("d", name)] = float(value)
         for name in switches:
@@ -324,9 +321,12 @@ class Program:
 
         Raises
         ------
+        ParameterError
+            For a span that is not positive and finite, or an unknown option.
         AcausalError
             Any failure of the run; its ``result`` holds what was computed.
         """
+        check_options(t_start, t_end, impulses)
         run = self.prepare(
             t_end - t_start, t0=t_start, parameters=parameters, initial=initial, inputs=inputs, options=Options(impulses=impulses)
         )

@@ -18,7 +18,7 @@ from ..results.record import Record, Segment
 from .clocks import Clock
 from .failures import search_failed
 from .initialization import Starts, check_held, complete, held_values, left_limits
-from .instants import Instants, relation_text
+from .instants import Instants, relation_place, relation_text
 from .numeric import NumericCore, SegmentTables
 from .search import NoConsistentMode, Search
 from .source_states import Feed, SourceStates
@@ -182,7 +182,7 @@ class Run:
                 z, xi, self.mode, outcome.forced, ("provisional",), t=self.t, disabled_guards=outcome.disabled, reinits=reinits
             )
         except NoConsistentMode as error:
-            raise search_failed(self, error, outcome.forced, reinits, "start") from None
+            raise search_failed(self, error, outcome.forced, held, "start") from None
         self.enter(choice.restart)
         self.z, self.D = z, D
 
@@ -248,9 +248,10 @@ class Run:
         self.instants.process(kind, triggers, ticks)
 
     def _chattering(self, hit: int | None) -> ChatteringError:
-        what = "an event" if hit is None else self.form_name(hit)
+        what = "a time event" if hit is None else self.form_name(hit)
         return ChatteringError(
             f"at t = {self.t:.9g} {what} triggers again and again without progress",
+            where=() if hit is None else (self.form_place(hit),),
             hint="give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
         )
 
@@ -261,6 +262,13 @@ class Run:
             name, _ = self.element_place(int(self.data.guard_element[hit]))
             return f"a guard of `{name}`"
         return relation_text(self, int(self.instants.state_relations[hit - n]))
+
+    def form_place(self, hit: int) -> Location:
+        """Where the element or relation that crossed is stated."""
+        n = self.tables.guards
+        if hit < n:
+            return self.element_place(int(self.data.guard_element[hit]))[1]
+        return relation_place(self, int(self.instants.state_relations[hit - n]))
 
     def finish(self) -> None:
         """Process ``when(terminal())`` after the last instant."""

@@ -1,0 +1,41 @@
+"""Checks before a run: options, and statements that ask for the impossible."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError, StatementError
+
+if TYPE_CHECKING:
+    from .program import Program
+
+IMPULSES = ("error", "allow")
+
+
+def check_options(t_start: Any, t_end: Any, impulses: Any) -> None:
+    """Raise ParameterError unless the span is positive and finite and the policy is known."""
+    for name, value in (("t_start", t_start), ("t_end", t_end)):
+        number = hasattr(value, "__float__") and not isinstance(value, (str, bytes))
+        if not number or not math.isfinite(value):
+            raise ParameterError(f"`{name}` must be a finite time in seconds, got {value!r}")
+    if t_end <= t_start:
+        raise ParameterError(
+            f"a run needs an end after its start, got t_start = {t_start:g} and t_end = {t_end:g}",
+            hint="for the values at the start alone take a short run and read result[...].at(t_start)",
+        )
+    if impulses not in IMPULSES:
+        raise ParameterError(f"`impulses` must be \"error\" or \"allow\", got {impulses!r}")
+
+
+def check_reinits(program: Program) -> None:
+    """Raise StatementError for a reinit of a variable that is differentiated nowhere."""
+    for branch in program.discrete.branches:
+        for x, _ in branch.reinits:
+            if program.settable(x) is None:
+                raise StatementError(
+                    f"reinit of `{program.flat.variable(x)}`, which no equation differentiates",
+                    where=(branch.place,),
+                    why="such a variable has no memory: the equations give it its value at any time",
+                    hint="reinit a variable that stands in der(...); a memory that jumps only is a Discrete and takes assign()",
+                )
