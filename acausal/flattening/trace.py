@@ -8,6 +8,7 @@ local numbering of the template.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..errors import (
 from ..modeling.component import Component, line_of, locate
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import Expr, Symbol, wrap
-from ..modeling.fields import Discrete, Input, Output, Parameter, Structural, active
+from ..modeling.fields import Discrete, Input, Output, Parameter, Structural, Variable, active
 from ..modeling.ports import PortRef
 from ..modeling.statements import Connect, Eq, Initially, Named, Require, Statement, Transitions, When
 from .balance import check_balance
@@ -154,6 +155,7 @@ class _Statements:
         self._child_inputs()
         self._ports()
         self._powers()
+        self._bounds()
 
     def _at(self, origin: Origin, action: Callable[..., None], *args: Any) -> None:
         """Call ``action``; an error without a place gets that of the statement."""
@@ -365,6 +367,18 @@ class _Statements:
                         where=(Location(full, code.co_filename, line_of(code, lasti)),),
                         hint=f"connect it, or give it as keyword: {type(child).__name__}({name}=...)",
                     )
+
+    def _bounds(self) -> None:
+        """Declared bounds of own variables are requirements during the run."""
+        origin: Origin = (type(self.obj).equations.__code__, 0)
+        for name, f in self.t.variables.items():
+            if not isinstance(f, Variable):
+                continue
+            symbol = Symbol(self.obj, name, f)
+            if isfinite(f.min):
+                self.t.checks.append(Check(symbol >= f.min, f"`{name}` must be at least {f.min:g}", origin))
+            if isfinite(f.max):
+                self.t.checks.append(Check(symbol <= f.max, f"`{name}` must be at most {f.max:g}", origin))
 
     def _powers(self) -> None:
         powers = (ref.power() for ref in self.obj.port_refs())

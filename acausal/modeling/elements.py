@@ -1,4 +1,4 @@
-"""Statements whose equation depends on a mode: switches, diodes, friction, contacts, and the general table.
+"""Statements whose equation depends on a mode: choices, one-sided elements, friction, contacts, the general table.
 
 Each gives a table: per branch its residuals, the guards that keep it, and the
 complementary quantities that it leaves undetermined.

@@ -87,7 +87,7 @@ class Search:
         self.stats = SearchStats()
 
     def next_mode(self, z_minus: np.ndarray, xi: np.ndarray, present: Mode, forced: Sequence[int],
-                  triggers: tuple[int, ...] = (), *, t: float = 0.0,
+                  triggers: tuple[Hashable, ...] = (), *, t: float = 0.0,
                   disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = (),
                   reinits: Sequence[tuple[int, float]] = (), key: tuple[Hashable, ...] = ()) -> Choice:
         """The consistent mode after an instant.
@@ -102,7 +102,7 @@ class Search:
             Mode before the instant; it is kept when it is still consistent.
         forced : sequence of int
             Per element the branch prescribed by discrete variables, or -1.
-        triggers : tuple of int
+        triggers : tuple of hashable
             What caused the instant; part of the key of the hint.
         t : float
             Time, for the noise of a crossing located to the last bit.
