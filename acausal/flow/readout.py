@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,15 @@ class Moment:
     D: np.ndarray
     R: np.ndarray
     q: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What reading needs of a mode: the map to the core unknowns, the generator, and the states."""
+
+    T: np.ndarray
+    Ay: np.ndarray
+    states: np.ndarray
 
 
 class Readout:
@@ -69,7 +79,48 @@ class Readout:
         pairs = zip(cols.tolist(), vals.tolist(), strict=True)
         return [(self.observer_of[j], int(v)) for j, v in pairs if j in self.observer_of]
 
+    @cached_property
+    def frame(self) -> ModeData:
+        """Stands for a mode whose state is ``[z, z', xi]``: any point, on the constraints of a mode or not."""
+        n, q = self.model.W_core.shape[1], self.VK.shape[1]
+        T = np.zeros((n, 2 * n + q))
+        T[:, :n] = np.eye(n)
+        Ay = np.zeros((2 * n + q, 2 * n + q))
+        Ay[:n, n : 2 * n] = np.eye(n)
+        return Frame(T, Ay, np.arange(2 * n))  # type: ignore[return-value]
+
+    @cached_property
+    def dynamic(self) -> np.ndarray:
+        """Mask of the core unknowns that stand for a differentiated variable."""
+        found = np.zeros(self.model.W_core.shape[1], bool)
+        W = self.model.W_core
+        alone = self.model.differentiated & (np.diff(W.indptr) == 1)
+        found[W.indices[W.indptr[:-1][alone]]] = True
+        return found
+
     # -- values --------------------------------------------------------------------------------------------------
+
+    def columns(
+        self,
+        ids: tuple[int, ...],
+        slopes: tuple[int, ...],
+        data: ModeData,
+        trajectory: Trajectory | None,
+        moment: Moment,
+        hs: np.ndarray,
+        ys: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values (k, len(ids)) of several variables and time derivatives (k, len(slopes)) of others at once."""
+        e = _Evaluation(self, data, trajectory, moment, hs, ys)
+        values = e.ys @ self.rows(data, ids).T
+        rates = e.ys @ (self.rows(data, slopes) @ data.Ay).T
+        for n, k in enumerate(ids):
+            if self.observed(k):
+                values[:, n] = e.variable(k)
+        for n, k in enumerate(slopes):
+            if self.observed(k):
+                rates[:, n] = e.slope(k)
+        return values, rates
 
     def values(
         self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray

@@ -2,82 +2,266 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ..errors import UnknownPathError, nearest
-from ..flow.quadrature import integrate
-from .record import Segment
+from ..errors import nearest
+from .energy import Audit, audit, energy_into
+from .events import Events
+from .grid import adaptive_grid, given_grid
+from .modes import Modes, Stats, count_paths, visited_modes
+from .names import Located, Names, member_names
+from .record import Record, Segment
+from .segments import Segments
 from .signal import Signal
+from .view import ResultView
 
-if TYPE_CHECKING:
-    from ..simulation.program import Program
-    from ..simulation.run import Run
-
-Evaluate = Callable[[Segment, np.ndarray], np.ndarray]
+BEFORE = -1
+"""Segment number of the left limit at the start."""
 
 
-class Result:
-    """What a run computed."""
+class Result(ResultView):
+    """What a run computed.
 
-    def __init__(self, program: Program, run: Run) -> None:
-        self._program, self._run = program, run
-        self._segments = run.record.segments
-        self._starts = run.record.starts()
-        self.t_start = self._segments[0].start if self._segments else run.t
-        self.t_end = run.t
-        self.steps = run.record.steps
-        self._t: np.ndarray | None = None
+    ``result["load.v"]``, ``result[model.load.v]`` and ``result["der(coil.i)"]``
+    are signals; everything else about the run is listed under `ResultView`.
+    """
+
+    def __init__(
+        self,
+        names: Names,
+        record: Record,
+        t_end: float,
+        status: str,
+        *,
+        stats: Stats,
+        parameters: dict[str, float],
+        saved: tuple[str, ...] | None = None,
+        grid: Any = None,
+        state: Any = None,
+    ) -> None:
+        self.names, self.steps, self.status = names, record.steps, status
+        self.label, self.parameters, self.saved = names.flat.label, parameters, saved
+        self.state = state
+        """What continues the run: ``simulate(..., start=result)``."""
+        self._record, self._given, self._counts = record, grid, stats
+        self.segments = Segments(record.segments)
+        self.t_start = float(self.segments.start[0]) if len(self.segments) else t_end
+        self.t_end = t_end
+
+    # -- signals -------------------------------------------------------------------------------------------------
 
     def __getitem__(self, path: Any) -> Signal:
-        flat = self._program.flat
-        if not isinstance(path, str):
-            path = self._program.path_of(path)
-        if path.startswith("der(") and path.endswith(")"):
-            k, f = flat.find("v", path[4:-1])
-            return Signal(self, path, f.unit + "/s", f.doc, lambda s, h: s.readout.slopes(k, s.data, s.trajectory, s.moment, h))
-        try:
-            k, f = flat.find("v", path)
-        except UnknownPathError as unknown:
-            try:
-                d, f = flat.find("d", path)
-            except UnknownPathError:
-                raise unknown from None
-            return Signal(self, path, f.unit, f.doc, lambda s, h: np.full(len(h), s.moment.D[d]))
-        return Signal(self, path, f.unit, f.doc, lambda s, h: s.readout.values(k, s.data, s.trajectory, s.moment, h))
+        found = self.names.find(path)
+        f = found.field
+        if found.kind == "d":
+            return Signal(_Discrete(self, found), found.path, f.unit, f.doc, getattr(f, "type", float) if not member_names(f) else int, member_names(f))
+        if found.kind == "p":
+            return Signal(_Constant(self, found), found.path, f.unit, f.doc)
+        unit = f"{f.unit}/s" if found.kind == "slope" else f.unit
+        return Signal(_Continuous(self, found), found.path, unit, f.doc)
+
+    @property
+    def paths(self) -> list[str]:
+        return list(self.saved) if self.saved is not None else [*self.names.variables, *self.names.discretes]
+
+    @property
+    def states(self) -> list[str]:
+        return self.names.states
+
+    @cached_property
+    def initial(self) -> dict[str, float]:
+        """Values of the differentiated variables after the first instant."""
+        return {p: float(self[p].at(self.t_start)) for p in self.names.states} if len(self.segments) else {}
+
+    # -- points --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Times, segments and times since their starts of all points."""
+        segments = self.segments
+        if not len(segments):
+            return np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
+        events = self.events.times
+        shown = np.isin(segments.start, events)
+        shown[0] = True
+        if self._given is None:
+            which, hs = adaptive_grid(segments, self._shown_ids())
+            keep = (hs > 0) | shown[which]
+            which, hs = which[keep], hs[keep]
+            t = np.where(hs == segments.length[which], segments.end[which], segments.start[which] + hs)
+        else:
+            t, which, hs = given_grid(segments, self._given, np.flatnonzero(shown[1:]) + 1)
+        if self.events.moved_at_start and len(t) and t[0] == self.t_start:
+            return np.append(t[0], t), np.append(BEFORE, which), np.append(0.0, hs)
+        return t, which, hs
+
+    def _shown_ids(self) -> tuple[int, ...] | None:
+        if self.saved is None:
+            return None
+        found = [self.names.find(p) for p in self.saved]
+        readout = self.segments.groups[0].readout
+        if any(x.kind == "slope" or (x.kind == "v" and readout.observed(x.index)) for x in found):
+            return None
+        return tuple(x.index for x in found if x.kind == "v")
 
     @property
     def t(self) -> np.ndarray:
-        if self._t is None:
-            self._t = np.concatenate([s.start + self._grid(s) for s in self._segments] or [np.zeros(0)])
-        return self._t
+        return self.points[0]
 
-    def _grid(self, s: Segment) -> np.ndarray:
-        return np.linspace(0.0, s.end - s.start, 9)
+    def locate(self, t: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return segments and times since their starts."""
+        if not len(self.segments):
+            raise self._no_values()
+        return self.segments.locate(t, side)
 
-    def sample(self, evaluate: Evaluate) -> np.ndarray:
-        return np.concatenate([evaluate(s, self._grid(s)) for s in self._segments] or [np.zeros(0)])
+    # -- events, modes, work -------------------------------------------------------------------------------------
 
-    def at(self, evaluate: Evaluate, t: Any, side: str) -> Any:
-        times = np.atleast_1d(np.asarray(t, float))
-        k = np.searchsorted(self._starts, times, side="right" if side == "right" else "left") - 1
-        k = np.clip(k, 0, len(self._segments) - 1)
-        values = np.empty(len(times))
-        for n in np.unique(k):
-            s = self._segments[int(n)]
-            some = k == n
-            values[some] = evaluate(s, np.clip(times[some] - s.start, 0.0, None))
-        return values if np.ndim(t) else float(values[0])
+    @cached_property
+    def events(self) -> Events:
+        """Events in order of time."""
+        return Events(self.names, self._record, self.segments)
 
-    def integral(self, evaluate: Evaluate, t0: float, t1: float, power: int) -> float:
-        total = 0.0
-        for s in self._segments:
-            a, b = max(t0, s.start), min(t1, s.end)
-            if b > a:
-                total += integrate(s.trajectory, lambda ys, hs, s=s: evaluate(s, hs)[:, None] ** power, a - s.start, b - s.start)[0]
-        return float(total)
+    @cached_property
+    def modes(self) -> Modes:
+        """Distinct modes in the order of their first visit."""
+        return visited_modes(self.names, self.segments)
+
+    @property
+    def stats(self) -> Stats:  # type: ignore[override]
+        """Work of the run."""
+        return replace(self._counts, paths=count_paths(self.modes))
+
+    # -- energy --------------------------------------------------------------------------------------------------
+
+    def energy(self, path: Any = "", t0: float | None = None, t1: float | None = None) -> float:
+        """Return the energy in J that flowed into a component through its ports.
+
+        Parameters
+        ----------
+        path : str or component
+            By default the model itself.
+        t0, t1 : float, optional
+            Window in seconds, by default the whole run. Impulses count if t0 < t <= t1.
+
+        Notes
+        -----
+        The power of the ports is integrated along the closed form of every segment; an impulse
+        contributes the mean of both limits of the one factor times the impulse of the other,
+        which is exact for linear models.
+        """
+        return energy_into(self, self.names.component(path), t0, t1)
+
+    def audit(self, t0: float | None = None, t1: float | None = None) -> Audit:
+        """Return the energy that every part without sub-components took up; the sum closes to zero.
+
+        The window is that of `energy`.
+        """
+        return audit(self, t0, t1)
+
+    @staticmethod
+    def load(file: Any) -> ResultView:
+        """Read a file written by `save`; no code from it is run.
+
+        Raises
+        ------
+        ParameterError
+            If the file is no saved result.
+        """
+        from .files import read
+
+        return read(file)
+
+
+class _Source:
+    """Values of one variable of a computed result."""
+
+    def __init__(self, result: Result, found: Located) -> None:
+        self.result, self.found = result, found
+        self.t_start, self.t_end = result.t_start, result.t_end
+
+    @property
+    def t(self) -> np.ndarray:
+        return self.result.t
+
+    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def before(self) -> float:
+        """Left limit at the start."""
+        return float(self.evaluate(np.zeros(1, np.int64), np.zeros(1))[0])
+
+    def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def sample(self) -> np.ndarray:
+        _, which, hs = self.result.points
+        return self._values(which, hs) if len(which) else np.zeros(0)
+
+    def at(self, t: np.ndarray, side: str) -> np.ndarray:
+        return self._values(*self.result.locate(t, side))
+
+    def _values(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        if (which == BEFORE).any():
+            out = self.evaluate(np.maximum(which, 0), hs).astype(float)
+            out[which == BEFORE] = self.before()
+            return out
+        return self.evaluate(which, hs)
+
+    def power_integral(self, a: float, b: float, power: int) -> float:
+        return float(self.result.segments.integral(lambda s, hs: self.inside(s, hs)[:, None] ** power, a, b)[0])
+
+    def undetermined(self) -> np.ndarray:
+        return np.zeros(len(self.t), bool)
+
+
+class _Continuous(_Source):
+    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        return self.result.segments.variable(self.found.index, self.found.kind == "slope", which, hs)
+
+    def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
+        read = segment.readout.slopes if self.found.kind == "slope" else segment.readout.values
+        return read(self.found.index, segment.data, segment.trajectory, segment.moment, hs)
+
+    def before(self) -> float:
+        """The start value of what differentiated variables determine; others have no left limit but the right one."""
+        result, k = self.result, self.found.index
+        model, z = result.names.model, result._record.z
+        row = model.W_core[[k]]
+        first = result.segments.all[0]
+        if self.found.kind == "slope" or first.readout.observed(k) or not len(z) or not first.readout.dynamic[row.indices].all():
+            return super().before()
+        xi = first.trajectory.y0[len(first.data.states) :]
+        return float((row @ z)[0] + (first.readout.VK[[k]] @ xi)[0])
+
+    def undetermined(self) -> np.ndarray:
+        result = self.result
+        columns = result.names.model.W_core[[self.found.index]].indices
+        flags = np.array([bool(s.data.undetermined[columns].any()) for s in result.segments.all], bool)
+        return flags[np.maximum(result.points[1], 0)] if len(flags) else np.zeros(0, bool)
+
+
+class _Discrete(_Source):
+    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        return self.result.segments.discretes(self.found.index)[which]
+
+    def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
+        return np.full(len(hs), segment.moment.D[self.found.index])
+
+    def before(self) -> float:
+        D = self.result._record.D
+        return float(D[self.found.index]) if len(D) else super().before()
+
+
+class _Constant(_Source):
+    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        return np.full(len(which), self.result.segments.all[0].readout.P[self.found.index])
+
+    def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
+        return np.full(len(hs), segment.readout.P[self.found.index])
 
 
 __all__ = ["Result", "nearest"]

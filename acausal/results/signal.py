@@ -2,74 +2,146 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
-if TYPE_CHECKING:
-    from .result import Result
+from ..errors import ParameterError
+from .names import window
 
 
-class Signal:
+class Source(Protocol):
+    """Where a signal takes its values from."""
+
+    t_start: float
+    t_end: float
+
+    @property
+    def t(self) -> np.ndarray: ...
+
+    def sample(self) -> np.ndarray:
+        """Values at ``t``."""
+        ...
+
+    def at(self, t: np.ndarray, side: str) -> np.ndarray: ...
+
+    def power_integral(self, a: float, b: float, power: int) -> float:
+        """Integral over [a, b] of the value to a power."""
+        ...
+
+    def undetermined(self) -> np.ndarray:
+        """Mask over ``t``."""
+        ...
+
+
+class Signal(NDArrayOperatorsMixin):
     """Values of one variable; both limits at every event.
+
+    Behaves as the array of its values in arithmetic and in functions of numpy.
+    ``mean`` and ``rms`` are over time, not over the points.
 
     Attributes
     ----------
     path, unit, doc : str
+    names : dict of int to str
+        Names of the codes of an enumeration.
     t, values : (k,) arrays
-        Points of ``result.t``; equal times are left and right limit.
+        Times in seconds and values; equal times are left and right limit. Values
+        of Boolean variables are of type bool, those of integers and enumerations of type int.
     """
 
-    def __init__(self, result: Result, path: str, unit: str, doc: str, evaluate: Any) -> None:
-        self.path, self.unit, self.doc = path, unit, doc
-        self._result, self._evaluate = result, evaluate
+    def __init__(self, source: Source, path: str, unit: str, doc: str, kind: type = float, names: dict[int, str] | None = None) -> None:
+        self.path, self.unit, self.doc, self.names = path, unit, doc, names or {}
+        self._source, self._kind = source, kind
         self._values: np.ndarray | None = None
+
+    # -- values --------------------------------------------------------------------------------------------------
 
     @property
     def t(self) -> np.ndarray:
-        return self._result.t
+        return self._source.t
 
     @property
     def values(self) -> np.ndarray:
         if self._values is None:
-            self._values = self._result.sample(self._evaluate)
+            self._values = self._source.sample().astype(self._kind, copy=False)
         return self._values
 
+    @property
+    def is_discrete(self) -> bool:
+        """True for variables that change only at events."""
+        return self._kind is not float
+
+    @property
+    def final(self) -> Any:
+        """Last value: the right limit at the end."""
+        return self.at(self._source.t_end)
+
+    @property
+    def undetermined(self) -> np.ndarray:
+        """Mask over ``t``: the model leaves the value open (a floating potential, a circulating flow)."""
+        return self._source.undetermined()
+
+    def at(self, t: Any, side: str = "right") -> Any:
+        """Return the values at times ``t``; at an event the limit from ``side``, "left" or "right".
+
+        Raises
+        ------
+        ParameterError
+            For times outside the run, or another side.
+        """
+        if side not in ("left", "right"):
+            raise ParameterError(f'side is "left" or "right", got {side!r}')
+        times = np.asarray(t, float)
+        a, b = self._source.t_start, self._source.t_end
+        slack = 4.0 * np.spacing(max(abs(a), abs(b)))
+        if not ((times >= a - slack) & (times <= b + slack)).all():
+            raise ParameterError(f"`{self.path}` is known from {a:g} to {b:g} s only", hint="ask for times within the run")
+        values = self._source.at(np.clip(times, a, b).ravel(), side).astype(self._kind, copy=False)
+        return values.reshape(times.shape) if times.ndim else values[0].item()
+
+    def mean(self, t0: float | None = None, t1: float | None = None) -> float:
+        """Return the mean over time in [t0, t1], by default the whole run."""
+        a, b = window(t0, t1, self._source.t_start, self._source.t_end)
+        return self._source.power_integral(a, b, 1) / (b - a)
+
+    def rms(self, t0: float | None = None, t1: float | None = None) -> float:
+        """Return the root mean square over time in [t0, t1], by default the whole run."""
+        a, b = window(t0, t1, self._source.t_start, self._source.t_end)
+        return float(np.sqrt(self._source.power_integral(a, b, 2) / (b - a)))
+
+    def plot(self) -> Any:
+        """Return a matplotlib figure of the signal."""
+        from .plotting import plot_signals
+
+        return plot_signals([self])
+
+    # -- array protocol ------------------------------------------------------------------------------------------
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False and (dtype is None or np.dtype(dtype) == self.values.dtype):
+            return self.values
         return np.array(self.values, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        return getattr(ufunc, method)(*(_plain(a) for a in inputs), **{k: _plain(a) for k, a in keywords.items()})
+
+    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+        return function(*(_plain(a) for a in args), **{k: _plain(a) for k, a in keywords.items()})
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.values[key]
 
     def __len__(self) -> int:
         return len(self.t)
 
-    @property
-    def final(self) -> float:
-        """Last value: the right limit at the end."""
-        return float(self.at(self._result.t_end))
-
-    def at(self, t: Any, side: str = "right") -> Any:
-        """Return the values at times ``t``; at an event the limit from ``side``.
-
-        Raises
-        ------
-        ValueError
-            For times outside the run.
-        """
-        return self._result.at(self._evaluate, t, side)
-
-    def mean(self, t0: float | None = None, t1: float | None = None) -> float:
-        """Return the mean over [t0, t1], by default the whole run."""
-        a, b = self._window(t0, t1)
-        return self._result.integral(self._evaluate, a, b, 1) / (b - a)
-
-    def rms(self, t0: float | None = None, t1: float | None = None) -> float:
-        """Return the root mean square over [t0, t1], by default the whole run."""
-        a, b = self._window(t0, t1)
-        return float(np.sqrt(self._result.integral(self._evaluate, a, b, 2) / (b - a)))
-
-    def _window(self, t0: float | None, t1: float | None) -> tuple[float, float]:
-        r = self._result
-        return (r.t_start if t0 is None else t0), (r.t_end if t1 is None else t1)
-
     def __repr__(self) -> str:
         unit = f" [{self.unit}]" if self.unit else ""
         return f"<Signal {self.path}{unit}, {len(self.t)} points>"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Signal):
+        return value.values
+    return type(value)(_plain(v) for v in value) if type(value) in (list, tuple) else value

@@ -28,6 +28,19 @@ def check_options(t_start: Any, t_end: Any, impulses: Any) -> None:
         raise ParameterError(f"`impulses` must be \"error\" or \"allow\", got {impulses!r}")
 
 
+def check_method(method: Any, rtol: Any, atol: Any) -> None:
+    """Raise ParameterError unless the way of integration exists and tolerances are positive."""
+    if method in ("explicit", "implicit"):
+        raise ParameterError(
+            f"method={method!r}: numerical integration is not available yet", hint='the exact path takes every model that compiles: method="auto"'
+        )
+    if method not in ("auto", "exact"):
+        raise ParameterError(f"method is \"auto\" or \"exact\", got {method!r}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value is not None and not (hasattr(value, "__float__") and float(value) > 0):
+            raise ParameterError(f"`{name}` must be positive, got {value!r}")
+
+
 def check_reinits(program: Program) -> None:
     """Raise StatementError for a reinit of a variable that is differentiated nowhere."""
     for branch in program.discrete.branches:

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ChatteringError, EventIterationError, Location, NonFiniteError
 from ..modes.affine import Inadmissible, Kind, Mode, Restart
 from ..modes.impacts import lost_energy, restitution
-from ..results.record import Step
+from ..results.record import Jump, Step
 from .failures import requirement_failed, search_failed
 from .impulse_policy import check_interruption
 from .search import NoConsistentMode
@@ -46,7 +46,7 @@ class Instants:
         self.run = run
         program = run.program.discrete
         self.discrete = program
-        self.f = program.update
+        self.f = program.update.copy()
         self.f.inputs[0][:] = run.values.P[program.p]
         self.x_ids = tuple(program.x.tolist())
         self.state_relations = program.r
@@ -177,6 +177,7 @@ class Instants:
             self._log_jump(step, restart, J1, z_minus, xi, before)
         run.enter(restart)
         self._write_modes()
+        step.D, step.R = run.D, run.R
         run.record.steps.append(step)
 
     def _bounce(self, restart: Restart, z_minus: np.ndarray, xi: np.ndarray) -> tuple[Restart, np.ndarray]:
@@ -196,6 +197,7 @@ class Instants:
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
         step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved)
         if before is not None:
+            step.jump = Jump(before, run.y, z_minus, restart.data, restart.y, J1)
             lost = lost_energy(model, before, restart.data, z_minus, restart.z, J1, xi)
             step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,54 +14,107 @@ import numpy as np
 
 from ..codegen.discrete import discrete_program
 from ..codegen.sources import source_program
-from ..errors import (
-    AcausalError,
-    Location,
-    ModelSizeError,
-    ParameterError,
-    UnknownPathError,
-    nearest,
-)
+from ..errors import Location, ModelSizeError, ParameterError
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
-from ..flattening.template import place_of
 from ..modeling.component import Component
 from ..modes.assemble import flow_like
 from ..modes.core import Values, evaluate
 from ..modes.reduced_model import ReducedModel, reduce_model
+from ..results.grid import grid_times
+from ..results.names import Names
 from ..results.result import Result
-from .checks import check_options, check_reinits
+from .binding import check_static, make_feeds, scalar_parameters, set_initial
+from .checks import check_method, check_options, check_reinits
 from .clocks import Clock
-from .failures import requirement_failed
 from .initialization import Starts
 from .numeric import NumericCore, build_core, nominal_magnitudes
+from .progress import reporting
 from .run import Options, Run
 from .source_states import Feed
+from .stepping import Simulation, begin, continued, outcome, with_result
+from .stopping import Until
 
 MAX_CORES = 64
 MAX_UNKNOWNS = 3000
 """Dense matrices of a mode; a pencil of this size takes some 100 MB."""
 
 
+@dataclass
+class Counts:
+    """How often the passes that depend on the model alone have run."""
+
+    flattenings: int = 0
+    presolves: int = 0
+    symbolic_analyses: int = 0
+
+
 class Program:
     """A compiled model.
 
     Flattening, presolve and symbolic analysis are done; numbers enter with
-    ``simulate``. Analysed modes are kept and change no result.
+    ``simulate``. Analysed modes are kept and change no result, so a program may
+    run in several threads at once. Pickling keeps the model, which is compiled
+    again on loading.
 
     Parameters
     ----------
     model : Component
+    until : Until, optional
+        A condition that ends every run.
+    counts : Counts, optional
+        Counters to go on with.
+
+    Notes
+    -----
+    Options of `simulate`:
+
+    parameters : mapping of path to number or array
+        Win over bindings and values given at construction.
+    initial : mapping of path or handle to number
+        Values that must hold after the start.
+    inputs : mapping of name to number, callable or (times, values)
+        What feeds the open inputs of the model.
+    t_start : float
+        Begin in seconds; 0, or the end of ``start``.
+    start : Result
+        A run of this model that is continued: states, modes, discretes, integrals, clocks, and
+        what is not given anew of parameters and inputs.
+    save : sequence of path or handle
+        What plots, tables and files show by default, and what decides the points of ``result.t``.
+    grid : float or array
+        Step or times of the points of ``result.t``; both limits of events are added. By default
+        as many points as straight lines between them need.
+    until : condition
+        Ends the run when it becomes true, such as ``model.load.v > 5``; compiled once.
+    method : str
+        "auto" or "exact": closed-form flow of every mode.
+    rtol, atol : float
+        Tolerances of numerical integration; without effect on the exact path.
+    impulses : str
+        "error" or "allow": what to do when an opening element cuts a flow.
+    progress : bool or callable
+        None: a bar on runs longer than a second, on terminals and in notebooks only. True: always
+        a bar. A callable gets the time reached after every event.
     """
 
-    def __init__(self, model: Component) -> None:
+    def __init__(self, model: Component, until: Until | None = None, counts: Counts | None = None) -> None:
         self.model = model
+        self.counts = counts or Counts()
         self.flat: FlatModel = flatten(model)
+        self.counts.flattenings += 1
+        if until is not None:
+            until.add_to(self.flat.root)
         self.reduced: ReducedModel = reduce_model(self.flat)
+        self.counts.presolves += 1
         self.discrete = discrete_program(self.reduced)
+        self.counts.symbolic_analyses += 1
+        self.names = Names(self.reduced, model, self.discrete.samples)
         check_reinits(self)
         self.sources = source_program(self.reduced)
         self._cores: dict[Any, NumericCore] = {}
+        self._stops: dict[str, Program] = {}
+        self._lock = threading.RLock()
         self._warned = False
 
     # -- compile-time checks -------------------------------------------------------------------------------------
@@ -188,14 +243,15 @@ class Program:
         factors = (D[discretes].tobytes(), R[relations].tobytes())
         sources = tuple((f.degree, f.values.tobytes()) for f in feeds)
         key = (values.P.tobytes(), factors, sources, T0, span, starts.value.tobytes())
-        core = self._cores.get(key)
-        if core is None:
-            self._check_size()
-            made = Values(values.P, D.copy(), R.copy())
-            core = build_core(self.reduced, made, feeds, starts.value * self.reduced.differentiated, self._nominals, T0, span)
-            if len(self._cores) >= MAX_CORES:
-                del self._cores[next(iter(self._cores))]
-            self._cores[key] = core
+        with self._lock:
+            core = self._cores.get(key)
+            if core is None:
+                self._check_size()
+                made = Values(values.P, D.copy(), R.copy())
+                core = build_core(self.reduced, made, feeds, starts.value * self.reduced.differentiated, self._nominals, T0, span)
+                if len(self._cores) >= MAX_CORES:
+                    del self._cores[next(iter(self._cores))]
+                self._cores[key] = core
         return core
 
     def _check_size(self) -> None:
@@ -238,106 +294,129 @@ class Program:
         *,
         t0: float = 0.0,
         parameters: Mapping[str, Any] | None = None,
-        initial: Mapping[str, Any] | None = None,
+        initial: Mapping[Any, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
         options: Options | None = None,
+        feeds: tuple[Feed, ...] | None = None,
     ) -> Run:
-        """Return a run before its first instant."""
-        changes = {**overrides(self.model), **self._expand(parameters or {})}
+        """Return a run before its first instant; ``feeds`` are those of a run that it continues."""
+        changes = {**overrides(self.model), **scalar_parameters(parameters or {})}
         P = parameter_vector(self.flat, changes)
         start, fixed, given, D = start_values(self.flat, P)
-        self._initial(dict(initial or {}), start, fixed, D)
+        set_initial(self, initial or {}, start, fixed, D)
         starts = Starts(start, fixed, given)
-        feeds = self._feeds(dict(inputs or {}), D)
+        feeds = make_feeds(self, inputs or {}, D, feeds)
         values = Values(P, D, np.zeros(self.reduced.nr))
-        self._check_static(values)
+        check_static(self, values)
         clocks = self._clocks(values, t0)
         T0 = self._time_unit(values, clocks, span)
         core = self.core_for(values, D, values.R, feeds, T0, span, starts)
         self._warn_of_islands()
-        return Run(self, values, core, feeds, options or Options(), t0, T0, span, clocks, starts)
-
-    def _check_static(self, values: Values) -> None:
-        """Requirements on parameters alone come before any number is used."""
-        for k, s in enumerate(self.flat.stamps):
-            for c in s.template.checks:
-                if self.reduced.forms[k].is_static(c.condition):
-                    failed = np.flatnonzero(evaluate(self.reduced, k, c.condition, values) == 0.0)
-                    if len(failed):
-                        place = self.flat.location(k, int(failed[0]), c.origin)
-                        raise requirement_failed(c.message, place, str(c.condition))
-
-    def _expand(self, parameters: Mapping[str, Any]) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for path, value in parameters.items():
-            if hasattr(value, "__len__") and not isinstance(value, str):
-                found.update({f"{path}[{k}]": v for k, v in enumerate(value)})
-            else:
-                found[path] = value
-        return found
-
-    def _initial(self, initial: dict[str, Any], start: np.ndarray, fixed: np.ndarray, D: np.ndarray) -> None:
-        for path, value in initial.items():
-            if isinstance(value, str) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
-                raise ParameterError(
-                    f"the initial value of `{path}` must be a finite number, got {value!r}", where=place_of(self.flat.root, path)
-                )
-            try:
-                k, _ = self.flat.find("v", path)
-                start[k], fixed[k] = float(value), True
-            except UnknownPathError as unknown:
-                try:
-                    D[self.flat.find("d", path)[0]] = float(value)
-                except UnknownPathError:
-                    raise unknown from None
-
-    def _feeds(self, inputs: dict[str, Any], D: np.ndarray) -> tuple[Feed, ...]:
-        names = [n for n, _, _ in self.reduced.inputs]
-        switches = [n for n in self.flat.root.inputs if n in self.flat.root.discretes]
-        own = self.flat.own_values
-        for name, value in inputs.items():
-            if name not in names and name not in switches:
-                hint = nearest(name, names + switches) or f"{self.flat.label} declares no Input of its own"
-                raise UnknownPathError(f"the model has no input `{name}`", hint=hint)
-            if name in switches:
-                D[self.flat.root.index("d", name)] = float(value)
-        for name in switches:
-            if name not in inputs and isinstance(own.get(name), (bool, int, float)):
-                D[self.flat.root.index("d", name)] = float(own[name])
-        return tuple(Feed(n, inputs.get(n, own.get(n, 0.0))) for n in names)
+        given_numbers = {path: float(value) for path, value in changes.items()}
+        return Run(self, values, core, feeds, options or Options(), t0, T0, span, clocks, starts, given_numbers)
 
     def simulate(
         self,
         t_end: float,
         *,
         parameters: Mapping[str, Any] | None = None,
-        initial: Mapping[str, Any] | None = None,
+        initial: Mapping[Any, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
-        t_start: float = 0.0,
+        t_start: float | None = None,
+        start: Result | None = None,
+        save: Sequence[Any] | None = None,
+        grid: Any = None,
+        until: Any = None,
+        method: str = "auto",
+        rtol: float = 1e-6,
+        atol: float | None = None,
         impulses: str = "error",
-        progress: Callable[[float], None] | None = None,
+        progress: Any = None,
     ) -> Result:
-        """Run from ``t_start`` to ``t_end``.
+        """Run from ``t_start`` to ``t_end``, events at ``t_end`` included; options are listed under `Program`.
 
         Raises
         ------
         ParameterError
-            For a span that is not positive and finite, or an unknown option.
+            For a value out of bounds, a span that is not positive and finite, or an unknown option.
+        UnknownPathError
+            For a path or handle that names nothing in the model.
         AcausalError
-            Any failure of the run; its ``result`` holds what was computed.
+            Any failure of the run; its ``result`` holds what was computed (as does that of a
+            KeyboardInterrupt).
         """
-        check_options(t_start, t_end, impulses)
-        run = self.prepare(
-            t_end - t_start, t0=t_start, parameters=parameters, initial=initial, inputs=inputs, options=Options(impulses=impulses)
-        )
+        program = self if until is None else self._stopping(until)
+        t0 = (start.t_end if start is not None else 0.0) if t_start is None else t_start
+        check_options(t0, t_end, impulses)
+        check_method(method, rtol, atol)
+        options = Options(impulses=impulses, save=program._paths(save), grid=grid)
+        if grid is not None:
+            grid_times(grid, t0, t_end)
+        run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
         try:
-            run.start()
-            run.advance(t_end, progress=progress)
-            run.finish()
-        except AcausalError as error:
-            error.result = Result(self, run)
-            raise
-        return Result(self, run)
+            with reporting(progress, t0, t_end) as report:
+                begin(run, start, inputs)
+                run.advance(t_end, progress=report)
+                run.finish()
+        except (Exception, KeyboardInterrupt) as error:
+            raise with_result(error, run)
+        return outcome(run)
+
+    def start(
+        self,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        initial: Mapping[Any, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        t_start: float | None = None,
+        start: Result | None = None,
+        span: float | None = None,
+        save: Sequence[Any] | None = None,
+        grid: Any = None,
+        impulses: str = "error",
+    ) -> Simulation:
+        """Return a run that advances step by step; options are listed under `Program`.
+
+        ``span`` is the expected length in seconds, by default that of the first step.
+        """
+        t0 = (start.t_end if start is not None else 0.0) if t_start is None else t_start
+        check_options(t0, t0 + (1.0 if span is None else span), impulses)
+        options = Options(impulses=impulses, save=self._paths(save), grid=grid)
+
+        def launch(length: float) -> Run:
+            return self._launch(length, t0, parameters, initial, inputs, start, options)
+
+        return Simulation(self, launch, span, start, inputs)
+
+    def _launch(
+        self, span: float, t0: float, parameters: Any, initial: Any, inputs: Any, start: Result | None, options: Options
+    ) -> Run:
+        if start is None:
+            return self.prepare(span, t0=t0, parameters=parameters, initial=initial, inputs=inputs, options=options)
+        state = continued(self, start)
+        if initial:
+            raise ParameterError("`initial` and `start` exclude each other", hint="a continued run takes its states from the earlier one")
+        given = {**state.parameters, **scalar_parameters(parameters or {})}
+        return self.prepare(span, t0=t0, parameters=given, inputs=inputs, options=options, feeds=state.feeds)
+
+    def _paths(self, save: Sequence[Any] | None) -> tuple[str, ...] | None:
+        if save is None:
+            return None
+        if isinstance(save, str):
+            raise ParameterError(f"`save` takes a list of paths, got {save!r}", hint=f"save=[{save!r}]")
+        return tuple(self.names.find(p).path for p in save)
+
+    def _stopping(self, until: Any) -> Program:
+        """The program of the model with a condition that ends the run, compiled once."""
+        condition = Until(until, self.names)
+        with self._lock:
+            found = self._stops.get(str(condition))
+            if found is None:
+                found = self._stops[str(condition)] = Program(self.model, condition, self.counts)
+        return found
+
+    def __reduce__(self) -> Any:
+        return Program, (self.model,)
 
 
 def compile_model(model: Component) -> Program:

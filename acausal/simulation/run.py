@@ -34,6 +34,7 @@ class Options:
     impulses: str = "error"
     max_micro_steps: int = 50
     save: tuple[str, ...] | None = None
+    grid: Any = None
 
 
 @dataclass(eq=False)
@@ -58,6 +59,8 @@ class Run:
     span: float
     clocks: list[Clock]
     starts: Starts
+    parameters: dict[str, float] = field(default_factory=dict)
+    """Parameters given for the run or changed after construction, by path."""
     forced: tuple[int, ...] = ()
     disabled: frozenset[tuple[int, int, int]] = frozenset()
     record: Record = field(default_factory=Record)
@@ -76,15 +79,19 @@ class Run:
         self.shortest = min((float(c.period) for c in self.clocks), default=math.inf)
         self._short = 1e-12 * self.shortest if self.clocks else 0.0
         self.search = Search(self.core.model, self.core.mode)
-        self.sources = SourceStates(self.program.sources, self.core.exosystem, self.values.P, self.feeds, self.T0, self._piece_span())
+        self.analysed = {self.core: self.core.analysed}
+        self.feed(self.feeds)
         self._signs: list[int] | None = None
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
         self.instants = Instants(self)
         self._last: tuple[Any, ...] = ()
         self._repeats = 0
 
-    def _piece_span(self) -> float:
-        return min(self.span, self.T0) if math.isfinite(self.shortest) else self.span / 8
+    def feed(self, feeds: tuple[Feed, ...]) -> None:
+        """Take the open inputs from ``feeds``, which have the degrees of the exosystem."""
+        piece = min(self.span, self.T0) if math.isfinite(self.shortest) else self.span / 8
+        self.feeds = feeds
+        self.sources = SourceStates(self.program.sources, self.core.exosystem, self.values.P, feeds, self.T0, piece)
 
     @property
     def tolerance(self) -> float:
@@ -135,11 +142,16 @@ class Run:
     def refresh_core(self) -> None:
         """Rebuild the numbers when a discrete value in a factor changed."""
         if self._frozen:
-            core = self.program.core_for(self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts)
-            if core is not self.core:
-                self.core = core
-                self.search = Search(core.model, core.mode)
-                self._signs = None
+            self.use(self.program.core_for(self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts))
+
+    def use(self, core: NumericCore) -> None:
+        """Go on with other numbers; the counters of the search stay."""
+        if core is not self.core:
+            self.core = core
+            self.analysed.setdefault(core, core.analysed)
+            stats, self.search = self.search.stats, Search(core.model, core.mode)
+            self.search.stats = stats
+            self._signs = None
 
     def stop(self, message: str) -> None:
         self.status = Status(True, message)
@@ -165,6 +177,7 @@ class Run:
         ticks = [c.due(self.t, self.tolerance) for c in self.clocks]
         self._provisional(ticks, held)
         complete(self, self.starts)
+        self.record.z, self.record.D = self.z, D
         self.instants.memory = self.instants.evaluate((), False, False).memory
         self.mode, self.D = first, D
         self.instants.process("start", (), ticks, held)

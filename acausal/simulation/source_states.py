@@ -115,7 +115,8 @@ class SourceStates:
     ) -> None:
         self.program, self.P, self.feeds, self.unit, self.span = program, P, feeds, unit, span
         self.q = len(exosystem.S)
-        program.states.inputs[0][:] = P[program.p]
+        self._function = program.states.copy()
+        self._function.inputs[0][:] = P[program.p]
         self.plain: list[tuple[slice, slice]] = []
         self.general: list[tuple[slice, Any]] = []
         functions = dict(program.general)
@@ -149,7 +150,7 @@ class SourceStates:
             return self.constant
         xi = np.zeros(self.q)
         xi[0] = 1.0
-        f = self.program.states
+        f = self._function
         if len(self.positions):
             f.inputs[1][:] = D[self.program.d]
             f.inputs[2][:] = R[self.program.r]

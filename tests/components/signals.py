@@ -6,9 +6,9 @@ from acausal import Component, Result, Signal, simulate
 
 
 def changes(signal: Signal) -> np.ndarray:
-    """Times after the start at which a signal jumps; both limits of a jump must be there."""
+    """Times between start and end at which a signal jumps; both limits of a jump must be there."""
     t, values = np.asarray(signal.t), np.asarray(signal.values, float)
-    k = np.flatnonzero((values[1:] != values[:-1]) & (t[1:] == t[:-1]) & (t[1:] > t[0]))
+    k = np.flatnonzero((values[1:] != values[:-1]) & (t[1:] == t[:-1]) & (t[1:] > t[0]) & (t[1:] < t[-1]))
     return t[k]
 
 

@@ -35,8 +35,8 @@ def diode_bridge(phases: Iterable[str], plus: str, minus: str, kind: Any = Ideal
 
 
 def commutations(result: Result) -> np.ndarray:
-    """Instants after the start at which a mode changed."""
-    return np.unique([s.t for s in result.steps if s.before != s.after and s.kind != "start"])
+    """Instants between start and end at which a mode changed."""
+    return np.array([e.t for e in result.events if e.modes and result.t_start < e.t < result.t_end])
 
 
 def rises(result: Result, path: str) -> np.ndarray:
@@ -53,4 +53,4 @@ def falls(result: Result, path: str) -> np.ndarray:
 
 def search_stats(result: Result) -> Any:
     """Counters of the search for modes over the whole run."""
-    return result._run.search.stats
+    return result.stats

@@ -84,4 +84,4 @@ def test_ampere_turns_pass_from_one_winding_to_the_other(result: Result) -> None
 
 
 def test_one_state_of_the_core_in_either_position(result: Result) -> None:
-    assert {len(s.data.states) for s in result._segments} == {2}
+    assert {m.states for m in result.modes} == {2}

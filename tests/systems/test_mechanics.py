@@ -97,5 +97,5 @@ def test_clutch_locks_and_loses_a_state() -> None:
     speeds = np.stack([result["j1.w"].at(t), result["j2.w"].at(t)], axis=-1)
     np.testing.assert_allclose(speeds, exact.speeds(t - 1.0), rtol=0, atol=1e-9 * 10)
     assert result["j1.w"].final == pytest.approx(10 / 3, rel=1e-9)
-    open_, slipping, locked = (len(segment.data.states) for segment in result._segments)
+    open_, slipping, locked = (m.states for m in result.modes)
     assert open_ == slipping == locked + 1

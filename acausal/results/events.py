@@ -1,0 +1,226 @@
+"""Events of a run, built on demand from the log of its micro-steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, overload
+
+import numpy as np
+
+from .names import Names, value_of
+from .record import Record, Step
+from .segments import Segments
+
+SHOWN = 12
+"""Events listed by ``repr``."""
+SOURCE_JUMP = 1e-9
+"""Change of a source, relative to its terms, that counts as a jump."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened in one instant.
+
+    Attributes
+    ----------
+    t : float
+        Time in seconds.
+    kind : str
+        "start", "time" (a tick, a condition on time, a source), "state" (a
+        guard or relation of continuous variables), "input" or "terminal".
+    triggers : tuple of str
+        What caused it: elements, relations, sampled conditions.
+    modes : dict
+        Mode variable of an element -> names of its branches (before, after), for those that changed.
+    discretes : dict
+        Other discrete variables that changed -> (before, after).
+    impulses : tuple of (str, float, str)
+        (variable, time integral over the instant, unit).
+    jumps : tuple of (str, float, float)
+        (differentiated variable, before, after).
+    lost : dict
+        Element -> energy in J that it absorbed within the instant.
+    micro_steps : int
+    """
+
+    t: float
+    kind: str
+    triggers: tuple[str, ...] = ()
+    modes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    discretes: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    impulses: tuple[tuple[str, float, str], ...] = ()
+    jumps: tuple[tuple[str, float, float], ...] = ()
+    lost: dict[str, float] = field(default_factory=dict)
+    micro_steps: int = 1
+
+    @property
+    def energy_lost(self) -> float:
+        """Energy in J absorbed by all elements within the instant."""
+        return sum(self.lost.values())
+
+    def __repr__(self) -> str:
+        parts = [f"t = {self.t:.9g} s", self.kind]
+        if self.triggers and self.triggers != (self.kind,):
+            parts.append("by " + ", ".join(self.triggers))
+        parts += [f"{path}: {a} -> {b}" for path, (a, b) in (*self.modes.items(), *self.discretes.items())]
+        parts += [f"{name} jumps {a:.6g} -> {b:.6g}" for name, a, b in self.jumps]
+        if self.lost:
+            parts.append(f"{self.energy_lost:.6g} J lost")
+        return f"<Event {'; '.join(parts)}>"
+
+
+class Events(Sequence[Event]):
+    """Events in order of time. Instants without trigger and change (a piece of a source that ends) do not count."""
+
+    def __init__(self, names: Names, record: Record, segments: Segments) -> None:
+        self._names, self._record, self._segments = names, record, segments
+        self._instants = self._group()
+        self._made: dict[int, Event] = {}
+
+    # -- which instants count ------------------------------------------------------------------------------------
+
+    def _group(self) -> list[tuple[int, int]]:
+        """Ranges of steps of the instants that are events."""
+        steps = self._record.steps
+        starts = [k for k, s in enumerate(steps) if s.number == 0] + [len(steps)]
+        return [(a, b) for a, b in zip(starts[:-1], starts[1:], strict=True) if self._happened(a, b)]
+
+    def _happened(self, a: int, b: int) -> bool:
+        steps = self._record.steps
+        first, last = steps[a], steps[b - 1]
+        if first.kind not in ("time", "terminal") or first.before != last.after or b - a > 1:
+            return True
+        if (first.kind == "time" and len(first.triggers) > 1) or any(s.jumps for s in steps[a:b]):
+            return True
+        D, R = self._before(a)
+        changed = D is not last.D and not np.array_equal(D, last.D) or R is not last.R and not np.array_equal(R, last.R)
+        return changed or self._source_jumps(first.t)
+
+    def _before(self, a: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Discretes and relations before the instant whose first step is ``a``."""
+        if a:
+            return self._record.steps[a - 1].D, self._record.steps[a - 1].R
+        return self._record.D, None
+
+    def _source_jumps(self, t: float) -> bool:
+        k = int(np.searchsorted(self._segments.start, t, side="right")) - 1
+        if k <= 0 or self._segments.start[k] != t:
+            return False
+        left, right = self._segments.all[k - 1], self._segments.all[k]
+        if left.readout is not right.readout:
+            return False
+        VK = left.readout.VK
+        before = left.trajectory.at(left.end - left.start)[len(left.data.states) :]
+        after = right.trajectory.y0[len(right.data.states) :]
+        return bool((np.abs(VK @ (after - before)) > SOURCE_JUMP * (abs(VK) @ np.maximum(np.abs(before), np.abs(after)))).any())
+
+    @property
+    def times(self) -> np.ndarray:
+        """Times of the events in seconds."""
+        return np.array([self._record.steps[a].t for a, _ in self._instants])
+
+    @property
+    def moved_at_start(self) -> bool:
+        """True if a differentiated variable jumped in the first instant."""
+        return any(s.kind == "start" and s.jumps for s in self._record.steps[: self._instants[0][1]] if self._instants)
+
+    # -- making them ---------------------------------------------------------------------------------------------
+
+    def _event(self, k: int) -> Event:
+        if k not in self._made:
+            a, b = self._instants[k]
+            self._made[k] = self._make(a, b)
+        return self._made[k]
+
+    def _make(self, a: int, b: int) -> Event:
+        steps = self._record.steps[a:b]
+        first, last = steps[0], steps[-1]
+        modes = {
+            path: (branches[x], branches[y])
+            for (path, branches), x, y in zip(self._names.elements, first.before, last.after, strict=True)
+            if x != y
+        }
+        lost: dict[str, float] = {}
+        for path, energy in (entry for s in steps for entry in s.lost):
+            lost[path] = lost.get(path, 0.0) + energy
+        D, R = self._before(a)
+        return Event(
+            first.t, first.kind, self._triggers(first, R, last.R), modes, self._changes(D, last.D),
+            tuple((name, amount, f"{unit}.s" if unit else "s") for s in steps for name, unit, amount in s.impulses),
+            tuple(jump for s in steps for jump in s.jumps), lost, len(steps),
+        )  # fmt: skip
+
+    def _changes(self, before: np.ndarray | None, after: np.ndarray | None) -> dict[str, tuple[Any, Any]]:
+        if before is None or after is None or len(before) != len(after):
+            return {}
+        found = {}
+        for d in np.flatnonzero(before != after).tolist():
+            if d not in self._names.mode_variables:
+                _, f = self._names.flat.find("d", self._names.discretes[d])
+                found[self._names.discretes[d]] = (value_of(f, before[d]), value_of(f, after[d]))
+        return found
+
+    def _triggers(self, step: Step, before: np.ndarray | None, after: np.ndarray | None) -> tuple[str, ...]:
+        if step.kind not in ("time", "state"):
+            return tuple(str(x) for x in step.triggers) or (step.kind,)
+        hit, ticks = step.triggers[0], step.triggers[1:]
+        found = [] if hit < 0 else [self._form(step, hit)]
+        found += [self._names.sample(k) for k in ticks]
+        if before is not None and after is not None:
+            found += [self._names.relation(n) for n in self._names.timed_relations if before[n] != after[n]]
+        return tuple(found) or ("source",)
+
+    def _form(self, step: Step, hit: int) -> str:
+        """The guard or relation that crossed zero, by its number among those of the mode that was left."""
+        k = max(0, int(np.searchsorted(self._segments.start, step.t, side="left")) - 1)
+        data = self._segments.all[k].data
+        guards = len(data.guard_element)
+        if hit < guards:
+            return self._names.elements[int(data.guard_element[hit])][0]
+        return self._names.relation(self._names.state_relations[hit - guards])
+
+    # -- sequence ------------------------------------------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, k: int) -> Event: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Event]: ...
+    def __getitem__(self, k: int | slice) -> Event | list[Event]:
+        if isinstance(k, slice):
+            return [self._event(i) for i in range(*k.indices(len(self)))]
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"there are {len(self)} events")
+        return self._event(k % len(self))
+
+    def __len__(self) -> int:
+        return len(self._instants)
+
+    def __iter__(self) -> Iterator[Event]:
+        return (self._event(k) for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        return show(self)
+
+
+def show(events: Sequence[Event]) -> str:
+    """Return the first events as lines."""
+    lines = [f"{len(events)} events", *(f"  {e!r}" for e in events[:SHOWN])]
+    if len(events) > SHOWN:
+        lines.append(f"  ... and {len(events) - SHOWN} more")
+    return "\n".join(lines)
+
+
+def as_json(event: Event) -> dict[str, Any]:
+    """Return an event as plain lists, dictionaries and numbers."""
+    return asdict(event)
+
+
+def from_json(entry: dict[str, Any]) -> Event:
+    """Return the event that `as_json` wrote."""
+    entry = dict(entry)
+    for name in ("modes", "discretes"):
+        entry[name] = {path: tuple(pair) for path, pair in entry[name].items()}
+    for name in ("impulses", "jumps"):
+        entry[name] = tuple(tuple(item) for item in entry[name])
+    return Event(**{**entry, "triggers": tuple(entry["triggers"])})

@@ -1,0 +1,150 @@
+"""Points at which a run is shown: dense enough that straight lines between them are good to 1e-3 of the range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ParameterError
+from .segments import Group, Segments
+
+TOLERANCE = 0.5e-3
+"""Allowed distance from the straight line, relative to the range of a variable over the run."""
+PROBES = (0.5, 0.381966011250105, 0.732050807568877)
+"""Where an interval is checked: the middle, and two irrational places, so that no period hides."""
+NOISE = 1e-9
+"""Range of a variable, relative to the terms that add up to it, below which it counts as constant."""
+DEPTH = 40
+MOST_POINTS = 2_000_000
+
+
+def shown_variables(segments: Segments, ids: tuple[int, ...] | None) -> tuple[int, ...]:
+    """Variables that decide the points: those given, else one per core unknown and per time-dependent source."""
+    readout = segments.groups[0].readout
+    if ids is not None:
+        return ids
+    model = readout.model
+    found = model.presolved.y[model.core].tolist()
+    VK, known = readout.VK, set()
+    for k in np.flatnonzero(np.diff(VK.indptr)).tolist():
+        part = slice(VK.indptr[k], VK.indptr[k + 1])
+        key = (VK.indices[part].tobytes(), VK.data[part].tobytes())
+        if VK.indices[part].any() and key not in known:
+            known.add(key)
+            found.append(k)
+    return tuple(found)
+
+
+def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.ndarray, np.ndarray]:
+    """Points of all segments, ends included, by halving what is not yet straight.
+
+    Parameters
+    ----------
+    segments : Segments
+    ids : tuple of int or None
+        Variables that are to be straight between the points; None for all of the dynamic core.
+
+    Returns
+    -------
+    which, hs : (k,) arrays
+        Segment of every point and time since its start, in order.
+    """
+    n = len(segments)
+    ids = shown_variables(segments, ids)
+
+    def values(which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        return segments.affine(lambda g: g.readout.rows(g.data, ids), len(ids), which, hs)
+
+    which, a, b = np.arange(n), np.zeros(n), segments.length.copy()
+    va, vb = values(which, a), values(which, b)
+    probes = [values(which, f * b) for f in PROBES]
+    allowed = TOLERANCE * _range(np.concatenate([va, vb, *probes]), _magnitude(segments, ids))
+    points: list[tuple[np.ndarray, np.ndarray]] = [(np.arange(n), segments.length)]
+    count = n
+    for level in range(DEPTH):
+        if level:
+            probes = [values(which, a + f * (b - a)) for f in PROBES]
+        bent = np.zeros(len(which), bool)
+        for f, v in zip(PROBES, probes, strict=True):
+            bent |= (np.abs(v - (va + f * (vb - va))) > allowed).any(axis=1)
+        bent &= b > a
+        count += int(bent.sum())
+        if not bent.any() or count > MOST_POINTS:
+            break
+        points.append((which[~bent], a[~bent]))
+        middle, vm = 0.5 * (a + b)[bent], probes[0][bent]
+        which, a, b = np.tile(which[bent], 2), np.concatenate([a[bent], middle]), np.concatenate([middle, b[bent]])
+        va, vb = np.concatenate([va[bent], vm]), np.concatenate([vm, vb[bent]])
+    points.append((which, a))
+    which, hs = (np.concatenate(p) for p in zip(*points, strict=True))
+    return _sorted(which, which, hs)[1:]
+
+
+def _range(values: np.ndarray, magnitude: np.ndarray) -> np.ndarray:
+    spread = values.max(axis=0) - values.min(axis=0)
+    return np.where(spread > NOISE * magnitude, spread, np.inf)
+
+
+def _magnitude(segments: Segments, ids: tuple[int, ...]) -> np.ndarray:
+    """Size of the terms that add up to every variable."""
+    size = np.zeros(len(ids))
+    for group in segments.groups:
+        y = np.abs(np.stack([t.y0 for t in group.trajectories])).max(axis=0)
+        size = np.maximum(size, np.abs(group.readout.rows(group.data, ids)) @ y)
+    return size
+
+
+def _sorted(t: np.ndarray, which: np.ndarray, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    order = np.lexsort((hs, which))
+    t, which, hs = t[order], which[order], hs[order]
+    once = np.append(True, (np.diff(which) != 0) | (np.diff(hs) != 0)) if len(t) else np.zeros(0, bool)
+    return t[once], which[once], hs[once]
+
+
+def given_grid(segments: Segments, grid: Any, events: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points of a step or an array of times, and both limits of the events.
+
+    Parameters
+    ----------
+    segments : Segments
+    grid : float or array
+    events : (e,) array of int
+        Segments that begin with an event.
+
+    Returns
+    -------
+    t, which, hs : (k,) arrays
+
+    Raises
+    ------
+    ParameterError
+        If the times do not ascend or are too many.
+    """
+    t0, t1 = float(segments.start[0]), float(segments.end[-1])
+    t = grid_times(grid, t0, t1)
+    t = t[(t >= t0) & (t <= t1)]
+    which, hs = segments.locate(t, "right")
+    t = np.concatenate([t, segments.start[events], segments.end[events - 1]])
+    which = np.concatenate([which, events, events - 1])
+    hs = np.concatenate([hs, np.zeros(len(events)), segments.length[events - 1]])
+    return _sorted(t, which, hs)
+
+
+def grid_times(grid: Any, t0: float, t1: float) -> np.ndarray:
+    """Return the times that ``grid`` stands for: multiples of a step from ``t0``, or the given ones."""
+    if np.ndim(grid) == 0:
+        if isinstance(grid, (str, bool)) or not hasattr(grid, "__float__") or not np.isfinite(float(grid)) or float(grid) <= 0:
+            raise ParameterError(f"grid must be a positive step or an array of times, got {grid!r}")
+        step = float(grid)
+        count = (t1 - t0) / step
+        if count > MOST_POINTS * 10:
+            raise ParameterError(f"grid = {step:g} s gives {count:.3g} points", hint="take a longer step")
+        return t0 + step * np.arange(int(np.floor(count * (1 + 1e-12))) + 1)
+    t = np.asarray(grid, float)
+    if t.ndim != 1 or not np.isfinite(t).all() or (np.diff(t) < 0).any():
+        raise ParameterError("grid must be a positive step or an array of ascending, finite times")
+    return t
+
+
+__all__ = ["Group", "adaptive_grid", "given_grid", "grid_times", "shown_variables"]

@@ -1,0 +1,118 @@
+"""Modes that a run visited, and the counts of the work it took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..modes.affine import Mode
+from .names import Names
+from .segments import Segments
+
+
+@dataclass(frozen=True)
+class ModeVisit:
+    """One discrete mode of a run.
+
+    Attributes
+    ----------
+    branches : dict
+        Mode variable of every element -> name of its branch.
+    time : float
+        Seconds spent in the mode.
+    visits : int
+        Times the mode was entered.
+    states : int
+        Number of independent states.
+    index : int
+        Differentiation index of its equations.
+    path : str
+        How the mode is integrated: "exact".
+    """
+
+    branches: dict[str, str]
+    time: float
+    visits: int
+    states: int
+    index: int
+    path: str = "exact"
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{k}: {v}" for k, v in list(self.branches.items())[:6])
+        more = f", ... {len(self.branches) - 6} more" if len(self.branches) > 6 else ""
+        return f"<Mode {{{inside}{more}}}, {self.time:.6g} s in {self.visits} visits, {self.states} states, {self.path}>"
+
+
+class Modes(tuple[ModeVisit, ...]):
+    """The distinct modes of a run in the order of their first visit."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{len(self)} modes", *(f"  {m!r}" for m in self[:12])])
+
+
+def visited_modes(names: Names, segments: Segments) -> Modes:
+    """Collect the modes of all segments; the state at the end alone is no visit."""
+    time: dict[Mode, float] = {}
+    visits: dict[Mode, int] = {}
+    first: dict[Mode, Any] = {}
+    previous: Mode | None = None
+    for s in segments.all:
+        mode = s.data.mode
+        if s.end <= s.start and len(segments) > 1:
+            continue
+        first.setdefault(mode, s.data)
+        time[mode] = time.get(mode, 0.0) + s.end - s.start
+        visits[mode] = visits.get(mode, 0) + (mode != previous)
+        previous = mode
+    return Modes(
+        ModeVisit(_branches(names, mode), time[mode], visits[mode], len(data.states), int(data.index)) for mode, data in first.items()
+    )
+
+
+def _branches(names: Names, mode: Mode) -> dict[str, str]:
+    return {path: branches[b] for (path, branches), b in zip(names.elements, mode, strict=True)}
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Work of a run.
+
+    Attributes
+    ----------
+    flattenings, presolves, symbolic_analyses : int
+        Work on the program since it was made, this run included.
+    mode_analyses : int
+        Modes analysed with numbers during this run; those known from earlier runs do not count.
+    searches, hints, flips, path_followings, enumerations : int
+        Choices of the next mode, and how they were found.
+    segments, micro_steps : int
+    paths : dict
+        How many visited modes took which way of integration.
+    """
+
+    flattenings: int = 0
+    presolves: int = 0
+    symbolic_analyses: int = 0
+    mode_analyses: int = 0
+    searches: int = 0
+    hints: int = 0
+    flips: int = 0
+    path_followings: int = 0
+    enumerations: int = 0
+    segments: int = 0
+    micro_steps: int = 0
+    paths: dict[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return "Stats(" + ", ".join(f"{k}={v}" for k, v in asdict(self).items()) + ")"
+
+
+def count_paths(modes: Sequence[ModeVisit]) -> dict[str, int]:
+    """Return the number of modes per way of integration."""
+    found: dict[str, int] = {}
+    for m in modes:
+        found[m.path] = found.get(m.path, 0) + 1
+    return found

@@ -1,0 +1,241 @@
+"""Names of a compiled model: paths and handles to variables, elements to branches, triggers to text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..codegen.discrete import Sample
+from ..errors import DeclarationError, ParameterError, UnknownPathError, nearest
+from ..flattening.template import Template
+from ..modeling.component import Component, touched
+from ..modeling.expressions import Expr, Symbol
+from ..modeling.fields import Field
+from ..modeling.ports import PortRef
+from ..modes.reduced_model import ReducedModel
+
+MOST_CANDIDATES = 5000
+"""Names compared with an unknown one at most."""
+
+
+@dataclass(frozen=True)
+class Located:
+    """What a path names: kind "v" (variable), "slope" (its time derivative), "d" (discrete) or "p" (parameter)."""
+
+    path: str
+    kind: str
+    index: int
+    field: Field
+
+
+class Names:
+    """Looks up paths and handles, and writes numbers of the engine as text."""
+
+    def __init__(self, model: ReducedModel, root: Component, samples: tuple[Sample, ...]) -> None:
+        self.model, self.flat, self.root, self.samples = model, model.flat, root, samples
+        self._owners: dict[int, tuple[Component, str]] = {}
+
+    # -- paths and handles ---------------------------------------------------------------------------------------
+
+    def path(self, what: Any) -> str:
+        """Return the path that a string, a symbol, a port field or ``der(symbol)`` stands for.
+
+        Raises
+        ------
+        UnknownPathError
+            For a handle whose component is no part of the compiled model.
+        """
+        if isinstance(what, str):
+            return what
+        if isinstance(what, Symbol):
+            owner = self.component(what.owner)
+            return f"{owner}.{what.name}" if owner else what.name
+        if isinstance(what, Expr) and what.op == "der":
+            return f"der({self.path(what.args[0])})"
+        hint = "give a path such as \"load.v\" or a handle such as model.load.v"
+        if isinstance(what, PortRef):
+            raise DeclarationError(f"{what!r} is a port, not a variable", hint=hint)
+        raise DeclarationError(f"{what!r} ({type(what).__name__}) names no variable", hint=hint)
+
+    def component(self, obj: Any) -> str:
+        """Return the path of a component object of the compiled model, or a path as it is."""
+        if isinstance(obj, str):
+            return obj
+        found = self._owners.get(id(obj))
+        if found is None:
+            self._owners = {id(o): (o, path) for path, o in touched(self.root)}
+            found = self._owners.get(id(obj))
+        if found is None:
+            raise UnknownPathError(
+                f"this {type(obj).__name__} is no part of the compiled {self.flat.label}",
+                why="handles are resolved by the identity of their component, not by name",
+                hint="take the handle from the object that was compiled, or give the path",
+            )
+        return found[1]
+
+    def find(self, what: Any) -> Located:
+        """Return what a path or handle names.
+
+        Raises
+        ------
+        UnknownPathError
+            With the nearest paths of the model.
+        """
+        path = self.path(what)
+        if path.startswith("der(") and path.endswith(")"):
+            inner = self.find(path[4:-1])
+            if inner.kind != "v":
+                raise UnknownPathError(f"`{inner.path}` is no continuous variable: it has no time derivative")
+            return Located(path, "slope", inner.index, inner.field)
+        for kind in "vdp":
+            try:
+                k, f = self.flat.find(kind, path)
+            except UnknownPathError:
+                continue
+            return Located(path, kind, k, f)
+        raise UnknownPathError(f"nothing is named `{path}`", hint=nearest(path, self._candidates()))
+
+    def _candidates(self) -> list[str]:
+        found = []
+        for name, _ in zip(self._walk(self.flat.root, ""), range(MOST_CANDIDATES), strict=False):
+            found.append(name)
+        return found
+
+    def _walk(self, t: Template, path: str) -> Iterator[str]:
+        prefix = f"{path}." if path else ""
+        for table in (t.variables, t.discretes, t.parameters):
+            yield from (prefix + name for name in table)
+        for step, group, _ in t.children():
+            yield from self._walk(group.template, prefix + step)
+
+    @cached_property
+    def variables(self) -> list[str]:
+        """Paths of all continuous variables."""
+        return [self.flat.variable(k) for k in range(self.flat.nv)]
+
+    @cached_property
+    def discretes(self) -> list[str]:
+        """Paths of all discrete variables, those of elements included."""
+        return [self.flat.discrete(k) for k in range(self.flat.nd)]
+
+    @cached_property
+    def states(self) -> list[str]:
+        """Paths of the differentiated variables, one per core unknown."""
+        W = self.model.W
+        seen: dict[int, str] = {}
+        for x in np.flatnonzero(self.model.differentiated).tolist():
+            if W.indptr[x + 1] - W.indptr[x] == 1:
+                seen.setdefault(int(W.indices[W.indptr[x]]), self.flat.variable(x))
+        return list(seen.values())
+
+    def stamp_of(self, path: str) -> tuple[int, int]:
+        """Return (stamp, instance) of a component by its path.
+
+        Raises
+        ------
+        UnknownPathError
+            With the nearest components.
+        """
+        template, bases = self.flat.root, (0, 0, 0)
+        for step in path.split(".") if path else ():
+            found = template.child(step)
+            if found is None:
+                known = [p for p, _, _ in self.flat.root.children()]
+                raise UnknownPathError(f"no component is named `{path}`", hint=nearest(path, known))
+            group, row = found
+            offsets = (group.voff[row], group.poff[row], group.doff[row])
+            bases = tuple(b + int(o) for b, o in zip(bases, offsets, strict=True))  # type: ignore[assignment]
+            template = group.template
+        for k, s in enumerate(self.flat.stamps):
+            if s.template is template:
+                same = (s.vb == bases[0]) & (s.pb == bases[1]) & (s.db == bases[2])
+                return k, int(np.flatnonzero(same)[0])
+        raise UnknownPathError(f"no component is named `{path}`")
+
+    # -- elements ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def elements(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Path of the mode variable and names of the branches, per element."""
+        found = []
+        for rows in self.model.elements:
+            statement = rows.forms.statement
+            branches = tuple(b.name for b in statement.table.branches)
+            for i in range(len(self.flat.stamps[rows.stamp].vb)):
+                path = self.flat.path(rows.stamp, i)
+                found.append((f"{path}.{statement.name}" if path else statement.name, branches))
+        return found
+
+    @cached_property
+    def mode_variables(self) -> frozenset[int]:
+        """Discrete numbers of the mode variables of the elements."""
+        found = []
+        for rows in self.model.elements:
+            s = self.flat.stamps[rows.stamp]
+            found += (s.db + (s.template.index("d", rows.forms.statement.name) or 0)).tolist()
+        return frozenset(found)
+
+    # -- triggers ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def state_relations(self) -> list[int]:
+        """Numbers of the relations that are not affine in time alone."""
+        return [n for n in range(self.model.nr) if not self._relation(n)[0].relation.timed]
+
+    @cached_property
+    def timed_relations(self) -> list[int]:
+        """Numbers of the relations that time decides."""
+        return [n for n in range(self.model.nr) if self._relation(n)[0].relation.timed]
+
+    def _relation(self, number: int) -> tuple[Any, int]:
+        for rows in self.model.relations:
+            if rows.first <= number < rows.first + len(self.flat.stamps[rows.stamp].vb):
+                return rows, number - rows.first
+        raise IndexError(number)
+
+    def relation(self, number: int) -> str:
+        """Return a relation as written, with its component."""
+        rows, i = self._relation(number)
+        path = self.flat.path(rows.stamp, i)
+        return f"{rows.relation.node}" + (f" in {path}" if path else "")
+
+    def sample(self, k: int) -> str:
+        """Return the k-th sampled condition as written, with its component."""
+        s = self.samples[k]
+        path = self.flat.path(s.stamp, s.instance)
+        return f"{s.node}" + (f" in {path}" if path else "")
+
+
+def value_of(field: Field, code: float) -> Any:
+    """Return the value that the code of a discrete variable stands for: bool, int, float or the name of a member."""
+    kind = getattr(field, "type", float)
+    names = member_names(field)
+    if names:
+        return names.get(int(code), int(code))
+    return kind(code)
+
+
+def member_names(field: Field) -> dict[int, str]:
+    """Return the names of the codes of an enumeration, empty for other fields."""
+    from ..modeling.expressions import enum_index
+
+    kind = getattr(field, "type", None)
+    return {enum_index(m): m.name for m in kind} if hasattr(kind, "__members__") else {}
+
+
+def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> tuple[float, float]:
+    """Return the window [t0, t1] of a run, by default all of it.
+
+    Raises
+    ------
+    ParameterError
+        If it is empty or not inside the run.
+    """
+    a, b = t_start if t0 is None else float(t0), t_end if t1 is None else float(t1)
+    if not t_start <= a < b <= t_end:
+        raise ParameterError(f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty")
+    return a, b

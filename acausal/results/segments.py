@@ -1,0 +1,138 @@
+"""Evaluation of variables on many segments at once: segments that share a mode share matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from ..flow.quadrature import integrate
+from ..modes.affine import ModeData
+from .record import Segment
+
+CHUNK = 4_000_000
+"""Numbers in one intermediate array."""
+
+Rows = Callable[["Group"], np.ndarray]
+"""Affine forms over ``y`` of a group, (m, ny)."""
+
+
+class Group:
+    """Segments in one analysed mode with one set of numbers."""
+
+    def __init__(self, data: ModeData, members: list[int], segments: list[Segment]) -> None:
+        self.data, self.members = data, np.array(members)
+        self.readout = segments[members[0]].readout
+        self.basis = segments[members[0]].trajectory.flow.basis
+        self.trajectories = [segments[k].trajectory for k in members]
+        lengths = np.array([segments[k].end - segments[k].start for k in members])
+        self.beyond = np.array([s.reach for s in self.trajectories]) < lengths
+        """Members whose combination of functions is not exact over their whole length."""
+
+    @cached_property
+    def C(self) -> np.ndarray:
+        """Coefficients of all members, (k, ny, functions)."""
+        return np.stack([t.C for t in self.trajectories])
+
+
+class Segments:
+    """The segments of a run in order of time; the last one has no length and holds the state at the end."""
+
+    def __init__(self, segments: list[Segment]) -> None:
+        self.all = segments
+        self.start = np.array([s.start for s in segments])
+        self.end = np.array([s.end for s in segments])
+        self.length = self.end - self.start
+        by_data: dict[ModeData, list[int]] = {}
+        for k, s in enumerate(segments):
+            by_data.setdefault(s.data, []).append(k)
+        self.groups = [Group(data, members, segments) for data, members in by_data.items()]
+        self.group_of = np.empty(len(segments), np.int64)
+        self.place = np.empty(len(segments), np.int64)
+        for g, group in enumerate(self.groups):
+            self.group_of[group.members] = g
+            self.place[group.members] = np.arange(len(group.members))
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    # -- affine forms --------------------------------------------------------------------------------------------
+
+    def affine(self, rows: Rows, m: int, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values (k, m) of affine forms at the times ``hs`` (k,) of the segments ``which`` (k,)."""
+        out = np.empty((len(which), m))
+        for g, group in enumerate(self.groups):
+            at = np.flatnonzero(self.group_of[which] == g)
+            if not len(at):
+                continue
+            place, forms = self.place[which[at]], rows(group)
+            beyond = group.beyond[place]
+            inside = at[~beyond]
+            step = max(1, CHUNK // max(1, m * group.basis.size))
+            for k in range(0, len(inside), step):
+                part = inside[k : k + step]
+                out[part] = _combine(group, forms, self.place[which[part]], hs[part])
+            for p in np.unique(place[beyond]).tolist():
+                some = at[place == p]
+                out[some] = group.trajectories[p].sample(hs[some]) @ forms.T
+        return out
+
+    def discretes(self, d: int) -> np.ndarray:
+        """Values of a discrete variable in all segments."""
+        return np.array([s.moment.D[d] for s in self.all])
+
+    # -- any variable --------------------------------------------------------------------------------------------
+
+    def variable(self, k: int, slope: bool, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values of variable ``k``, or of its time derivative, at the times ``hs`` of the segments ``which``."""
+        if not self.groups:
+            return np.zeros(0)
+        if self.groups[0].readout.observed(k):
+            return self._observed(k, slope, which, hs)
+
+        def rows(group: Group) -> np.ndarray:
+            row = group.readout.rows(group.data, (k,))
+            return row @ group.data.Ay if slope else row
+
+        return self.affine(rows, 1, which, hs)[:, 0]
+
+    def _observed(self, k: int, slope: bool, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        out = np.empty(len(which))
+        order = np.argsort(which, kind="stable")
+        edges = np.flatnonzero(np.diff(which[order], prepend=-1, append=-1))
+        for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            at = order[a:b]
+            s = self.all[int(which[at[0]])]
+            read = s.readout.slopes if slope else s.readout.values
+            out[at] = read(k, s.data, s.trajectory, s.moment, hs[at])
+        return out
+
+    def integral(self, f: Callable[[Segment, np.ndarray], np.ndarray], a: float, b: float) -> np.ndarray:
+        """Integral over [a, b] of ``f(segment, hs)``, of shape (k, m)."""
+        total = np.zeros(0)
+        first = max(0, int(np.searchsorted(self.start, a, "right")) - 1)
+        for s in self.all[first:]:
+            if s.start >= b:
+                break
+            h0, h1 = max(a, s.start) - s.start, min(b, s.end) - s.start
+            if h1 > h0:
+                part = integrate(s.trajectory, lambda ys, hs, s=s: f(s, hs), h0, h1)
+                total = part if not len(total) else total + part
+        return total
+
+    # -- where a time lies ---------------------------------------------------------------------------------------
+
+    def locate(self, t: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
+        """Segments and times since their starts for times within the run; -1 for the left limit at the start."""
+        which = np.searchsorted(self.start, t, side="right" if side == "right" else "left") - 1
+        inside = np.clip(which, 0, len(self.all) - 1)
+        return which, np.clip(t - self.start[inside], 0.0, self.length[inside])
+
+
+def _combine(group: Group, forms: np.ndarray, place: np.ndarray, hs: np.ndarray) -> np.ndarray:
+    """Forms (m, ny) at one time each of some members."""
+    phi = group.basis.sample(hs)
+    used, at = np.unique(place, return_inverse=True)
+    coefficients = forms @ group.C[used]
+    return np.einsum("kf,kmf->km", phi, coefficients[at])

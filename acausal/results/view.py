@@ -1,0 +1,164 @@
+"""What computed and loaded results have in common: reading, plotting and exporting signals."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ParameterError
+from .events import Event
+from .modes import ModeVisit, Stats
+from .signal import Signal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_PLOTTED = 8
+"""Signals drawn when none are named."""
+
+
+class ResultView(ABC):
+    """Signals over one run.
+
+    Attributes
+    ----------
+    t_start, t_end : float
+        Begin and end in seconds.
+    status : str
+        "finished", the message of the ``terminate`` or ``until`` that ended the run, or what went wrong.
+    saved : tuple of str or None
+        Paths chosen with ``save=``; None for all.
+    parameters : dict
+        Parameters that were given for the run, or changed after construction, by path.
+    initial : dict
+        Values of the differentiated variables after the first instant, by path.
+    stats : Stats
+    """
+
+    t_start: float
+    t_end: float
+    status: str
+    saved: tuple[str, ...] | None
+    parameters: dict[str, float]
+    stats: Stats
+    label: str
+
+    @abstractmethod
+    def __getitem__(self, path: Any) -> Signal:
+        """Return a signal by its path or handle."""
+
+    @property
+    @abstractmethod
+    def t(self) -> np.ndarray:
+        """Points in seconds; equal times are left and right limit of an event."""
+
+    @property
+    @abstractmethod
+    def paths(self) -> list[str]:
+        """Paths that tables and files hold by default."""
+
+    @property
+    @abstractmethod
+    def states(self) -> list[str]:
+        """Paths of the differentiated variables."""
+
+    @property
+    @abstractmethod
+    def events(self) -> Sequence[Event]:
+        """Events in order of time."""
+
+    @property
+    @abstractmethod
+    def modes(self) -> tuple[ModeVisit, ...]:
+        """Distinct modes in the order of their first visit."""
+
+    @property
+    @abstractmethod
+    def initial(self) -> dict[str, float]:
+        """Values of the differentiated variables after the first instant."""
+
+    def undetermined(self, path: Any) -> np.ndarray:
+        """Return a mask over ``t``: where the model leaves the value of a variable open."""
+        return self[path].undetermined
+
+    # -- pictures and tables -------------------------------------------------------------------------------------
+
+    def plot(self, *paths: Any, t: tuple[float, float] | None = None) -> Figure:
+        """Draw signals over time, one axis per unit, events as thin marks.
+
+        Parameters
+        ----------
+        *paths : str or handle
+            By default the saved paths, else the differentiated variables.
+        t : (float, float), optional
+            Window in seconds.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from .plotting import plot_signals
+
+        chosen = paths or (self.saved or self.states or self.paths)[:MOST_PLOTTED]
+        return plot_signals([self[p] for p in chosen], window=t, events=[e for e in self.events if e.kind != "start"])
+
+    def table(self, paths: Sequence[Any] | None = None, grid: Any = None) -> dict[str, np.ndarray]:
+        """Return columns "time" and one per path.
+
+        Parameters
+        ----------
+        paths : sequence of str or handle, optional
+            By default the saved paths, else all variables.
+        grid : float or array, optional
+            Step in seconds or ascending times, with right limits; by default the points of ``t``.
+        """
+        from .tables import columns
+
+        return columns(self, paths, grid)
+
+    def to_csv(self, file: Any, paths: Sequence[Any] | None = None, grid: Any = None) -> None:
+        """Write a table with units in the header; see `table`."""
+        from .tables import write_csv
+
+        write_csv(self, file, paths, grid)
+
+    def to_pandas(self, paths: Sequence[Any] | None = None, grid: Any = None) -> Any:
+        """Return a pandas DataFrame indexed by time; see `table`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        from .tables import data_frame
+
+        return data_frame(self, paths, grid)
+
+    def save(self, file: Any, paths: Sequence[Any] | None = None) -> None:
+        """Write points, values and events to a file that `Result.load` reads.
+
+        Parameters
+        ----------
+        file : path or binary file
+        paths : sequence of str or handle, optional
+            By default the saved paths, else all variables.
+        """
+        from .files import write
+
+        write(self, file, paths)
+
+    # -- text ----------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.label}: {self.t_start:g} .. {self.t_end:g} s, {len(self.events)} events, {self.status}>"
+
+    def _repr_html_(self) -> str:
+        from .tables import html
+
+        return html(self)
+
+    def _no_values(self) -> ParameterError:
+        return ParameterError(f"nothing was computed: the run failed at its start ({self.status})")

@@ -1,0 +1,93 @@
+"""What a run is given: parameters, initial values, inputs, bound to the numbers of the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ParameterError, UnknownPathError, nearest
+from ..flattening.template import place_of
+from ..modes.core import Values, evaluate
+from .failures import requirement_failed
+from .source_states import Feed
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+def check_static(program: Program, values: Values) -> None:
+    """Requirements on parameters alone come before any number is used."""
+    flat = program.flat
+    for k, s in enumerate(flat.stamps):
+        for c in s.template.checks:
+            if program.reduced.forms[k].is_static(c.condition):
+                failed = np.flatnonzero(evaluate(program.reduced, k, c.condition, values) == 0.0)
+                if len(failed):
+                    place = flat.location(k, int(failed[0]), c.origin)
+                    raise requirement_failed(c.message, place, str(c.condition))
+
+
+def scalar_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters by scalar path: array values are spread over their elements."""
+    found: dict[str, Any] = {}
+
+    def put(path: str, value: Any) -> None:
+        if hasattr(value, "__len__") and not isinstance(value, (str, bytes)):
+            for k, v in enumerate(value):
+                put(f"{path}[{k}]", v)
+        else:
+            found[path] = value
+
+    for path, value in parameters.items():
+        put(path, value)
+    return found
+
+
+def set_initial(program: Program, initial: Mapping[Any, Any], start: np.ndarray, fixed: np.ndarray, D: np.ndarray) -> None:
+    """Write initial values, given by path or handle, into the starts; those of variables must hold."""
+    flat = program.flat
+    for what, value in initial.items():
+        path = program.names.path(what)
+        if isinstance(value, str) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
+            raise ParameterError(
+                f"the initial value of `{path}` must be a finite number, got {value!r}", where=place_of(flat.root, path)
+            )
+        try:
+            k, _ = flat.find("v", path)
+            start[k], fixed[k] = float(value), True
+        except UnknownPathError as unknown:
+            try:
+                D[flat.find("d", path)[0]] = float(value)
+            except UnknownPathError:
+                raise unknown from None
+
+
+def make_feeds(program: Program, inputs: Mapping[str, Any], D: np.ndarray, present: Iterable[Feed] | None = None) -> tuple[Feed, ...]:
+    """Return what feeds the open inputs and write the discrete ones into ``D``.
+
+    ``present`` are the feeds of a run that goes on: inputs that are not named keep them.
+    """
+    root, own = program.flat.root, program.flat.own_values
+    names = [n for n, _, _ in program.reduced.inputs]
+    switches = [n for n in root.inputs if n in root.discretes]
+    for name, value in inputs.items():
+        if name not in names and name not in switches:
+            hint = nearest(name, names + switches) or f"{program.flat.label} declares no Input of its own"
+            raise UnknownPathError(f"the model has no input `{name}`", hint=hint)
+        if name in switches:
+            D[root.index("d", name)] = _discrete(name, value)
+    if present is not None:
+        return tuple(Feed(f.name, inputs[f.name]) if f.name in inputs else f for f in present)
+    for name in switches:
+        if name not in inputs and isinstance(own.get(name), (bool, int, float)):
+            D[root.index("d", name)] = float(own[name])
+    return tuple(Feed(n, inputs.get(n, own.get(n, 0.0))) for n in names)
+
+
+def _discrete(name: str, value: Any) -> float:
+    if isinstance(value, str) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
+        raise ParameterError(f"the discrete input `{name}` takes a number, got {value!r}", hint="change it between steps of program.start()")
+    return float(value)

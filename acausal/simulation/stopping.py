@@ -1,0 +1,77 @@
+"""Conditions that end a run, written with handles of the compiled model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ParameterError, StatementError
+from ..flattening.template import Template, WhenChain
+from ..modeling.component import resolve
+from ..modeling.expressions import Expr, Symbol, fold
+from ..modeling.statements import Terminate
+from ..results.names import Names
+
+
+class Until:
+    """A condition on paths.
+
+    Parameters
+    ----------
+    condition : Expr
+        Made from handles such as ``model.load.v > 5``.
+    names : Names
+        Of the program the handles belong to.
+
+    Raises
+    ------
+    ParameterError
+        If it is no condition.
+    UnknownPathError
+        For a handle of another model.
+    """
+
+    def __init__(self, condition: Any, names: Names) -> None:
+        if not (isinstance(condition, Expr) and condition.is_condition):
+            raise ParameterError(
+                f"until takes a condition on variables of the model, got {condition!r}", hint="compare handles: until=model.load.v > 5"
+            )
+        self.owners: dict[str, str] = {}
+        """Full path -> path of the component."""
+
+        def named(node: Expr) -> Expr:
+            if not isinstance(node, Symbol):
+                return node
+            owner = names.component(node.owner)
+            path = f"{owner}.{node.name}" if owner else node.name
+            self.owners[path] = owner
+            return Symbol(None, path, node.field)
+
+        self.condition = _rewritten(condition, named)
+
+    def __str__(self) -> str:
+        return str(self.condition)
+
+    def add_to(self, root: Template) -> None:
+        """State ``when(condition, terminate(...))`` in a freshly traced model."""
+        traced: Any = root.keep[0]
+
+        def local(node: Expr) -> Expr:
+            if not isinstance(node, Symbol):
+                return node
+            owner = self.owners[node.name]
+            part = resolve(traced, owner) if owner else traced
+            return Symbol(part, node.name[len(owner) + 1 :] if owner else node.name, node.field)
+
+        try:
+            condition = _rewritten(self.condition, local)
+        except AttributeError as error:
+            raise StatementError(f"until={self} cannot be stated in the model: {error}") from error
+        origin = (type(traced).equations.__code__, 0)
+        root.whens.append(WhenChain((((condition,), (Terminate(f"until {self}"),)),), origin))
+
+
+def _rewritten(expr: Expr, leaf: Any) -> Expr:
+    def apply(node: Expr, args: list[Expr]) -> Expr:
+        return Expr(node.op, tuple(args), node.data)
+
+    return fold(expr, leaf, apply)
