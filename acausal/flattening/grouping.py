@@ -125,11 +125,7 @@ def _scalars(value: Any) -> list[Any]:
 
 
 def _starts(layout: Template, kids: list[Component]) -> list[tuple[int, str, Any, bool]]:
-    fields = {
-        f.name: f
-        for f in (*layout.variables.values(), *layout.discretes.values())
-        if isinstance(f, (Variable, Discrete)) and f.name in layout.cls._fields
-    }
+    fields = {n: f for n, f in layout.cls._fields.items() if isinstance(f, (Variable, Discrete))}
     starts = []
     for row, kid in enumerate(kids):
         if kid.__dict__.keys().isdisjoint(fields):
