@@ -21,6 +21,7 @@ from ..errors import (
 )
 from ..flattening.template import place_of
 from ..modes.affine import Inadmissible
+from ..modes.assemble import integer_row_name
 
 if TYPE_CHECKING:
     from .run import Run
@@ -37,8 +38,9 @@ def search_failed(
     elements = [run.element_place(k) for k, b in enumerate(forced) if b >= 0]
     places = tuple(place for _, place in elements)
     if kinds == {"contradictory sources"}:
+        given = _given(run, error, forced, where)
         return ContradictorySourcesError(
-            f"at t = {t:.9g} ideal sources contradict each other: {'; '.join(where[:6])}",
+            f"at t = {t:.9g} ideal sources contradict each other: {'; '.join((*where[:6], *given[:6]))}",
             where=_places(run, where) or places[:4],
             why="the closed and open elements leave an equation between given quantities that does not hold",
             hint="put an impedance between source and switch, or check which elements are closed at the same time",
@@ -78,6 +80,32 @@ def search_failed(
         where=places[:4],
         hint="no combination of branches satisfies all guards: look for ideal sources that elements short or cut",
     )
+
+
+def _given(run: Run, error: Exception, forced: Sequence[int], where: Sequence[str]) -> tuple[str, ...]:
+    """Equations that give quantities to the culprits; presolve has put them in the place of variables."""
+    model = run.reduced
+    V, U, kept = model.presolved.V, model.presolved.U, model.presolved.kept_row_origin
+    rows = [k for k in model.core_rows.tolist() if integer_row_name(model, int(kept[k])) in where]
+    origins = [V.col[V.ptr[x] : V.ptr[x + 1]] for x in _variables(run, error, forced, where)]
+    origins += [U.col[U.ptr[k] : U.ptr[k + 1]] for k in rows]
+    found = dict.fromkeys(r for origin in origins for r in origin.tolist() if model.row_known[r] >= 0)
+    return tuple(integer_row_name(model, r) for r in found)
+
+
+def _variables(run: Run, error: Exception, forced: Sequence[int], where: Sequence[str]) -> list[int]:
+    """Variables in the equations of the elements among the culprits, in the branches that were tried."""
+    model, stamps = run.reduced, run.flat.stamps
+    modes = [tuple(forced), *(mode for mode, _ in getattr(error, "history", ()))]
+    forms = {r.first: r.form for r in model.rows}
+    places = [(rows, i) for rows in model.elements for i in range(len(stamps[rows.stamp].vb))]
+    found: dict[int, None] = {}
+    for k, element in enumerate(run.core.model.elements):
+        rows, i = places[k]
+        for branch in dict.fromkeys(mode[k] for mode in modes if mode[k] >= 0 and element.path in where):
+            for first in rows.branches[branch][0]:
+                found.update((int(stamps[rows.stamp].vb[i]) + x, None) for x, _ in forms[first].factors)
+    return list(found)
 
 
 def _reasons(run: Run, error: Exception, forced: Sequence[int]) -> list[tuple[str, tuple[str, ...]]]:
