@@ -1,0 +1,195 @@
+"""Buck, boost and buck-boost converters over a thousand periods from rest, ideal and with leakage."""
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from acausal import Circuit, Result, connect, simulate
+from acausal.components.blocks import PWM, Mean, RootMeanSquare, SampledPI
+from acausal.components.electrical import (
+    Capacitor,
+    ConstantVoltage,
+    CurrentSensor,
+    IdealClosingSwitch,
+    IdealDiode,
+    Inductor,
+    PowerSensor,
+    Resistor,
+    VoltageSensor,
+)
+from tests.oracles import dc_dc
+from tests.oracles.dc_dc import Converter, ConverterRun
+from tests.systems.circuits import circuit, falls
+
+CONVERTERS = {
+    "buck": dc_dc.BUCK_CCM,
+    "buck, light load": dc_dc.BUCK_DCM,
+    "boost": dc_dc.BOOST_CCM,
+    "boost, light load": dc_dc.BOOST_DCM,
+    "buck-boost": dc_dc.BUCK_BOOST_CCM,
+    "buck-boost, light load": dc_dc.BUCK_BOOST_DCM,
+}
+NODES = {
+    "buck": {"switch": ("in", "x"), "diode": ("0", "x"), "inductor": ("x", "out")},
+    "boost": {"inductor": ("in", "x"), "switch": ("x", "0"), "diode": ("x", "out")},
+    "buck-boost": {"switch": ("in", "x"), "inductor": ("x", "0"), "diode": ("out", "x")},
+}
+
+
+def converter(c: Converter, Goff: float = 0.0) -> Circuit:
+    parts = {
+        "switch": IdealClosingSwitch(Goff=Goff),
+        "diode": IdealDiode(Goff=Goff),
+        "inductor": Inductor(L=c.L),
+    }
+    model = circuit(
+        ("source", ConstantVoltage(V=c.Vin), "in", "0"),
+        *((name, part, *NODES[c.kind][name]) for name, part in parts.items()),
+        ("capacitor", Capacitor(C=c.C), "out", "0"),
+        ("load", Resistor(R=c.R), "out", "0"),
+        pwm=PWM(frequency=c.f, duty=c.duty),
+    )
+    model.connect(model.pwm.y, model.switch.control)
+    return model
+
+
+class Runs(NamedTuple):
+    case: Converter
+    exact: ConverterRun
+    result: Result
+
+
+@pytest.fixture(scope="module", params=CONVERTERS)
+def ideal(request: pytest.FixtureRequest) -> Runs:
+    case = CONVERTERS[request.param]
+    return Runs(case, dc_dc.simulate(case), simulate(converter(case), case.periods / case.f))
+
+
+def errors(exact: ConverterRun, result: Result) -> tuple[float, float]:
+    """Errors of the final states relative to their maxima over the run."""
+    return (
+        abs(result["inductor.i"].final - exact.current) / exact.max_current,
+        abs(result["capacitor.v"].final - exact.voltage) / exact.max_voltage,
+    )
+
+
+def test_states_after_a_thousand_periods(ideal: Runs) -> None:
+    assert max(errors(ideal.exact, ideal.result)) <= 1e-12
+
+
+def test_states_on_the_way(ideal: Runs) -> None:
+    times = np.linspace(0, ideal.case.periods / ideal.case.f, 500)
+    exact = ideal.exact.states(times)
+    assert np.abs(ideal.result["inductor.i"].at(times) - exact[:, 0]).max() <= 1e-11 * ideal.exact.max_current
+    assert (
+        np.abs(ideal.result["capacitor.v"].at(times) - exact[:, 1]).max() <= 1e-11 * ideal.exact.max_voltage
+    )
+
+
+def test_the_diode_blocks_when_the_current_is_exhausted(ideal: Runs) -> None:
+    blocked = falls(ideal.result, "diode.on")
+    # Where the diode blocks because the switch closes, the current goes on.
+    exhausted = blocked[np.asarray(ideal.result["inductor.i"].at(blocked)) == 0]
+    instants = ideal.exact.dcm_instants[np.diff(ideal.exact.dcm_instants, prepend=-1) > 0.5 / ideal.case.f]
+    resolution = 1e-13 / ideal.case.f + 4 * np.spacing(instants)
+    assert len(exhausted) == len(instants)
+    assert (np.abs(exhausted - instants) <= 1e3 * resolution).all()
+
+
+def test_mean_of_the_last_period(ideal: Runs) -> None:
+    case, exact, result = ideal
+    T = 1 / case.f
+    mean = result["capacitor.v"].mean(result.t_end - T, result.t_end)
+    assert mean == pytest.approx(exact.mean_voltage, rel=1e-12)
+    if case.R > 100:
+        K, D = 2 * case.L / (case.R * T), case.duty
+        ratio = {
+            "buck": 2 / (1 + sqrt(1 + 4 * K / D**2)),
+            "boost": (1 + sqrt(1 + 4 * D**2 / K)) / 2,
+            "buck-boost": -D / sqrt(K),
+        }[case.kind]
+        assert mean == pytest.approx(ratio * case.Vin, rel=1e-3)
+
+
+@pytest.mark.parametrize("case", [dc_dc.BUCK_CCM, dc_dc.BUCK_DCM])
+def test_leakage_of_a_gigaohm_changes_the_digits_it_must(case: Converter) -> None:
+    exact = dc_dc.simulate_buck_with_leakage(case, 1e-9)
+    result = simulate(converter(case, Goff=1e-9), case.periods / case.f)
+    assert max(errors(exact, result)) <= 1e-11
+
+
+F = 100e3
+L, C = 47e-6, 100e-6
+
+
+@pytest.fixture(scope="module")
+def controlled() -> Result:
+    """Buck under a sampled controller, with instruments in its leads."""
+    model = circuit(
+        ("source", ConstantVoltage(V=24.0), "source", "0"),
+        ("switch", IdealClosingSwitch(), "in", "x"),
+        ("diode", IdealDiode(), "0", "x"),
+        ("ammeter", CurrentSensor(), "x", "y"),
+        ("inductor", Inductor(L=L), "y", "out"),
+        ("capacitor", Capacitor(C=C), "out", "0"),
+        ("voltmeter", VoltageSensor(), "out", "0"),
+        ("load", Resistor(R=5.0), "load", "0"),
+        pwm=PWM(frequency=F),
+        controller=SampledPI(reference=9.6, kp=0.01, ki=50.0, period=1 / F, yMin=0.0, yMax=0.9),
+        supplied=PowerSensor(),
+        delivered=PowerSensor(),
+        mean=Mean(period=1 / F),
+        rms=RootMeanSquare(period=1 / F),
+    )
+    m = model
+    model.connect(m.source.p, m.supplied.pc, m.supplied.pv)
+    model.connect(m.supplied.nc, m.switch.p)
+    model.connect(m.inductor.n, m.delivered.pc, m.delivered.pv)
+    model.connect(m.delivered.nc, m.load.p)
+    model.connect(m.source.n, m.supplied.nv, m.delivered.nv)
+    model.state(
+        connect(m.pwm.y, m.switch.control),
+        connect(m.controller.y, m.pwm.duty),
+        connect(m.voltmeter.v, m.controller.measurement),
+        connect(m.supplied.power, m.mean.u),
+        connect(m.ammeter.i, m.rms.u),
+    )
+    return simulate(model, 400 / F)
+
+
+def stored(result: Result, t: float) -> float:
+    return 0.5 * L * result["inductor.i"].at(t) ** 2 + 0.5 * C * result["capacitor.v"].at(t) ** 2
+
+
+@pytest.mark.parametrize("k", [0, 1, 17, 130, 398])
+def test_power_balance_of_any_period(controlled: Result, k: int) -> None:
+    start, stop = k / F, (k + 1) / F
+    supplied = controlled["supplied.power"].mean(start, stop)
+    delivered = controlled["delivered.power"].mean(start, stop)
+    charging = (stored(controlled, stop) - stored(controlled, start)) * F
+    assert abs(supplied - delivered - charging) <= 1e-12 * abs(supplied)
+
+
+@pytest.mark.parametrize("k", [0, 17, 398])
+def test_instruments_show_what_they_measured(controlled: Result, k: int) -> None:
+    start, stop = k / F, (k + 1) / F
+    assert controlled["mean.y"].at(stop) == pytest.approx(
+        controlled["supplied.power"].mean(start, stop), rel=1e-12
+    )
+    assert controlled["rms.y"].at(stop) == pytest.approx(controlled["inductor.i"].rms(start, stop), rel=1e-12)
+
+
+def test_the_controller_follows_its_difference_equation(controlled: Result) -> None:
+    ticks = np.arange(1, 400) / F
+    error = 9.6 - np.append(0.0, controlled["capacitor.v"].at(ticks))
+    integral = 0.0
+    expected = []
+    for e in error:
+        integral = min(max(integral + 50.0 / F * e, 0.0), 0.9)
+        expected.append(min(max(0.01 * e + integral, 0.0), 0.9))
+    between = (np.arange(400) + 0.5) / F
+    np.testing.assert_allclose(controlled["controller.y"].at(between), expected, rtol=1e-12)
+    # Controller and modulator share their ticks and act at once.
+    np.testing.assert_allclose(controlled["pwm.held"].at(between), expected, rtol=1e-12)
