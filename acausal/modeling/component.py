@@ -244,9 +244,10 @@ class Component:
         if isinstance(declared, (Field, Port)) or name.startswith("_") or building:
             object.__setattr__(self, name, value)
             return
-        known = [*self._fields, *self._ports, *self.__dict__.get("_parts", ())]
+        self.ensure_built()
+        known = [*self._fields, *self._ports, *self.__dict__["_parts"]]
         what, hint = f"{type(self).__name__} has no field `{name}`", nearest(name, known)
-        if name in self.__dict__.get("_parts", ()):
+        if name in self.__dict__["_parts"]:
             what = f"the part `{name}` of {type(self).__name__} cannot be replaced"
             hint = "change its parameters, or make the choice in build() by a Structural field"
         raise DeclarationError(what, where=self.location(), hint=hint)

@@ -1,0 +1,64 @@
+"""Small models to break, and what an error must say: kind, text, component, line, and what to do."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from acausal import AcausalError, Component, Statement, Variable, connect, simulate
+from acausal.components.electrical import ConstantVoltage, Ground, Resistor
+
+MARK = "# <-"
+Statements = Iterator[Statement]
+
+
+class Scalar(Component):
+    """One unknown."""
+
+    x: Variable = Variable()
+
+
+class Divider(Component):
+    """A source on one resistor."""
+
+    def build(self) -> None:
+        self.source = ConstantVoltage(V=1.0)
+        self.load = Resistor(R=2.0)
+        self.ground = Ground()
+
+    def equations(self) -> Statements:
+        yield connect(self.source.p, self.load.p)
+        yield connect(self.source.n, self.load.n, self.ground.p)
+
+
+def run(model: Component) -> None:
+    simulate(model, 1.0)
+
+
+def marked(source: Callable[..., object]) -> int:
+    """Line of a function that carries the mark."""
+    lines, first = inspect.getsourcelines(source)
+    (found,) = [first + k for k, line in enumerate(lines) if line.rstrip().endswith(MARK)]
+    return found
+
+
+@contextmanager
+def refused(
+    kind: type[AcausalError],
+    match: str,
+    *,
+    hint: str,
+    path: str | None = None,
+    at: Callable[..., object] | None = None,
+) -> Iterator[None]:
+    """The block fails with exactly this kind of error, placed in component ``path`` at the marked line of ``at``."""
+    with pytest.raises(kind, match=match) as info:
+        yield
+    error = info.value
+    assert type(error) is kind
+    assert hint in error.hint
+    if path is not None:
+        assert error.where[0].path == path
+    if at is not None:
+        assert (error.where[0].file, error.where[0].line) == (at.__code__.co_filename, marked(at))
