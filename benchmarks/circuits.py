@@ -1,0 +1,173 @@
+"""Circuits of the benchmarks: buck converter, bridge rectifiers, ladders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import pi
+
+from acausal import Component, Parameter, Statement, connect
+from acausal.components.blocks import PWM
+from acausal.components.electrical import (
+    Capacitor,
+    ConstantVoltage,
+    Ground,
+    IdealClosingSwitch,
+    IdealDiode,
+    Inductor,
+    Pin,
+    Resistor,
+    SineVoltage,
+)
+
+
+class Buck(Component):
+    """Step-down converter, 24 V, 100 kHz, duty ratio 0.5."""
+
+    Ron: Parameter = Parameter(default=0.0, unit="Ohm", doc="Resistance of what is closed")
+    Goff: Parameter = Parameter(default=0.0, unit="S", doc="Conductance of what is open")
+
+    def build(self) -> None:
+        lossy = {"Ron": self.Ron, "Goff": self.Goff}
+        self.source = ConstantVoltage(V=24.0)
+        self.pwm = PWM(frequency=100e3, duty=0.5)
+        self.switch = IdealClosingSwitch(**lossy)
+        self.diode = IdealDiode(**lossy)
+        self.inductor = Inductor(L=47e-6)
+        self.capacitor = Capacitor(C=100e-6)
+        self.load = Resistor(R=5.0)
+        self.ground = Ground()
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.pwm.y, self.switch.control)
+        yield connect(self.source.p, self.switch.p)
+        yield connect(self.switch.n, self.diode.n, self.inductor.p)
+        yield connect(self.inductor.n, self.capacitor.p, self.load.p)
+        yield connect(self.source.n, self.diode.p, self.capacitor.n, self.load.n, self.ground.p)
+
+
+class Bridge(Component):
+    """Partial: pairs of diodes between two rails, fed by sines behind resistance and inductance."""
+
+    Ron: Parameter = Parameter(default=0.0, unit="Ohm", doc="Resistance of a conducting diode")
+    Goff: Parameter = Parameter(default=0.0, unit="S", doc="Conductance of a blocking diode")
+
+    def legs(self, number: int) -> None:
+        """Add the diodes."""
+        lossy = {"Ron": self.Ron, "Goff": self.Goff}
+        self.upper = [IdealDiode(**lossy) for _ in range(number)]
+        self.lower = [IdealDiode(**lossy) for _ in range(number)]
+        self.ground = Ground()
+
+    def feed(self, phases: int) -> None:
+        """Add the sources."""
+        self.source = [SineVoltage(V=325.0, f=50.0, phase=-2 * pi * k / 3) for k in range(phases)]
+        self.resistor = [Resistor(R=0.1) for _ in range(phases)]
+        self.inductor = [Inductor(L=1e-3) for _ in range(phases)]
+
+
+class SinglePhaseBridge(Bridge):
+    """Full bridge with a smoothing capacitor."""
+
+    def build(self) -> None:
+        self.legs(2)
+        self.feed(1)
+        self.capacitor = Capacitor(C=1e-3)
+        self.load = Resistor(R=50.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source[0].p, self.resistor[0].p)
+        yield connect(self.resistor[0].n, self.inductor[0].p)
+        yield connect(self.inductor[0].n, self.upper[0].p, self.lower[0].n)
+        yield connect(self.source[0].n, self.upper[1].p, self.lower[1].n)
+        yield connect(self.upper[0].n, self.upper[1].n, self.capacitor.p, self.load.p)
+        yield connect(self.lower[0].p, self.lower[1].p, self.capacitor.n, self.load.n, self.ground.p)
+
+
+class ThreePhaseBridge(Bridge):
+    """Six-pulse bridge with an inductive load and a floating star point."""
+
+    def build(self) -> None:
+        self.legs(3)
+        self.feed(3)
+        self.load = Resistor(R=10.0)
+        self.choke = Inductor(L=10e-3)
+
+    def equations(self) -> Iterator[Statement]:
+        for k in range(3):
+            yield connect(self.source[k].p, self.resistor[k].p)
+            yield connect(self.resistor[k].n, self.inductor[k].p)
+            yield connect(self.inductor[k].n, self.upper[k].p, self.lower[k].n)
+        yield connect(*(s.n for s in self.source))
+        yield connect(*(d.n for d in self.upper), self.load.p)
+        yield connect(self.load.n, self.choke.p)
+        yield connect(*(d.p for d in self.lower), self.choke.n, self.ground.p)
+
+
+class RectifierSection(Component):
+    """Section of a ladder: resistor, inductor and diode in the line, capacitor and resistor across it."""
+
+    p = Pin()
+    n = Pin()
+    ground = Pin()
+
+    def build(self) -> None:
+        self.resistor = Resistor(R=0.1)
+        self.inductor = Inductor(L=1e-3)
+        self.diode = IdealDiode()
+        self.capacitor = Capacitor(C=1e-3)
+        self.load = Resistor(R=50.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.p, self.resistor.p)
+        yield connect(self.resistor.n, self.inductor.p)
+        yield connect(self.inductor.n, self.diode.p)
+        yield connect(self.diode.n, self.capacitor.p, self.load.p, self.n)
+        yield connect(self.capacitor.n, self.load.n, self.ground)
+
+
+class Section(Component):
+    """Section of a ladder: resistor in the line, capacitor across it."""
+
+    p = Pin()
+    n = Pin()
+    ground = Pin()
+
+    def build(self) -> None:
+        self.resistor = Resistor(R=1.0)
+        self.capacitor = Capacitor(C=1.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.p, self.resistor.p)
+        yield connect(self.resistor.n, self.capacitor.p, self.n)
+        yield connect(self.capacitor.n, self.ground)
+
+
+class Ladder(Component):
+    """Sections in a row behind a sine."""
+
+    kind: type[Component] = Section
+    count = 0
+
+    def build(self) -> None:
+        self.source = SineVoltage(V=325.0, f=50.0)
+        self.sections = [self.kind() for _ in range(self.count)]
+        self.ground = Ground()
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.sections[0].p)
+        for left, right in zip(self.sections, self.sections[1:], strict=False):
+            yield connect(left.n, right.p)
+        yield connect(self.ground.p, self.source.n, *(s.ground for s in self.sections))
+
+
+class DiodeLadder(Ladder):
+    """34 sections with a diode each: 1000 equations."""
+
+    kind = RectifierSection
+    count = 34
+
+
+class LongLadder(Ladder):
+    """10 000 sections."""
+
+    count = 10_000
