@@ -1,0 +1,89 @@
+"""Pictures of signals: one axis per unit, events as thin marks, a readable time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import ParameterError
+from .events import Event
+from .signal import Signal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+MOST_MARKS = 200
+"""Events in the window beyond which marks would cover the signals."""
+
+
+def plot_signals(signals: Sequence[Signal], window: tuple[float, float] | None = None, events: Sequence[Event] = ()) -> Figure:
+    """Draw signals in one figure.
+
+    Parameters
+    ----------
+    signals : sequence of Signal
+    window : (float, float), optional
+        Begin and end in seconds.
+    events : sequence of Event
+        Marked by thin vertical lines, unless they are too many to be seen.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Made by pyplot, so that ``matplotlib.pyplot.show()`` shows it.
+
+    Raises
+    ------
+    ParameterError
+        If there is nothing to draw.
+    """
+    if not signals:
+        raise ParameterError("there is nothing to plot", hint='name signals: result.plot("load.v")')
+    import matplotlib.pyplot as plt
+
+    groups: dict[tuple[str, bool], list[Signal]] = {}
+    for s in signals:
+        groups.setdefault((s.unit, s.is_discrete), []).append(s)
+    times = [s.t for s in signals if len(s.t)]
+    a, b = window or (float(times[0][0]), float(times[0][-1])) if times else (0.0, 1.0)
+    scale, unit = time_scale(a, b)
+    figure, axes = plt.subplots(len(groups), 1, sharex=True, squeeze=False, figsize=(8.0, 1.2 + 2.2 * len(groups)), layout="constrained")
+    for ax, group in zip(axes[:, 0], groups.values(), strict=True):
+        _draw(ax, group, scale)
+        _mark(ax, [e.t for e in events if a <= e.t <= b], scale)
+    axes[-1, 0].set_xlabel(f"time [{unit}]")
+    axes[-1, 0].set_xlim(a / scale, b / scale)
+    return figure
+
+
+def time_scale(a: float, b: float) -> tuple[float, str]:
+    """Return the factor and name of the unit in which a window reads well."""
+    longest = max(abs(a), abs(b))
+    return next(((f, name) for f, name in SCALES if longest >= f), SCALES[-1] if longest > 0 else SCALES[0])
+
+
+def _draw(ax: Axes, group: Sequence[Signal], scale: float) -> None:
+    for s in group:
+        ax.plot(np.asarray(s.t) / scale, np.asarray(s.values, float), linewidth=1.2, label=s.path)
+    unit = group[0].unit
+    if len(group) == 1:
+        ax.set_ylabel(f"{group[0].path} [{unit}]" if unit else group[0].path)
+    else:
+        ax.set_ylabel(f"[{unit}]" if unit else "")
+        ax.legend(loc="best", fontsize="small")
+    names = group[0].names if all(s.names == group[0].names for s in group) else {}
+    if names:
+        ax.set_yticks(list(names), list(names.values()))
+    elif all(s.values.dtype == bool for s in group):
+        ax.set_yticks([0, 1], ["false", "true"])
+    ax.grid(True, linewidth=0.3)
+
+
+def _mark(ax: Axes, times: Sequence[float], scale: float) -> None:
+    if len(times) <= MOST_MARKS:
+        for t in times:
+            ax.axvline(t / scale, color="0.6", linewidth=0.4, zorder=0)

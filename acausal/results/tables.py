@@ -1,0 +1,71 @@
+"""Results as columns: arrays, comma-separated values, data frames, a summary for notebooks."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from contextlib import nullcontext
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .grid import grid_times
+from .signal import Signal
+
+if TYPE_CHECKING:
+    from .view import ResultView
+
+SHOWN = 12
+"""Signals in the summary."""
+
+
+def _chosen(result: ResultView, paths: Sequence[Any] | None) -> list[Signal]:
+    if isinstance(paths, str):
+        paths = [paths]
+    return [result[p] for p in (result.paths if paths is None else paths)]
+
+
+def columns(result: ResultView, paths: Sequence[Any] | None, grid: Any) -> dict[str, np.ndarray]:
+    """Return "time" and one column per signal; `ResultView.table`."""
+    signals = _chosen(result, paths)
+    if grid is None:
+        return {"time": result.t, **{s.path: s.values for s in signals}}
+    t = grid_times(grid, result.t_start, result.t_end)
+    return {"time": t, **{s.path: np.asarray(s.at(t)) for s in signals}}
+
+
+def write_csv(result: ResultView, file: Any, paths: Sequence[Any] | None, grid: Any) -> None:
+    """Write columns with a header such as ``load.v [V]``; numbers in full precision, Booleans as 0 and 1."""
+    signals = _chosen(result, paths)
+    table = columns(result, [s.path for s in signals], grid)
+    header = ["time [s]", *(f"{s.path} [{s.unit}]" if s.unit else s.path for s in signals)]
+    body = [c.astype(int).tolist() if c.dtype == bool else c.tolist() for c in table.values()]
+    with nullcontext(file) if hasattr(file, "write") else open(file, "w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(header)
+        writer.writerows(zip(*body, strict=True))
+
+
+def data_frame(result: ResultView, paths: Sequence[Any] | None, grid: Any) -> Any:
+    """Return a pandas DataFrame indexed by time."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("to_pandas() needs pandas: install it, or use table() or to_csv()") from error
+    table = columns(result, paths, grid)
+    time = table.pop("time")
+    return pandas.DataFrame(table, index=pandas.Index(time, name="time"))
+
+
+def html(result: ResultView) -> str:
+    """Return a summary of a result for notebooks."""
+    rows = []
+    for path in (result.saved or result.states or result.paths)[:SHOWN]:
+        s = result[path]
+        values = np.asarray(s.values, float)
+        if len(values):
+            cells = (s.path, s.unit, f"{values.min():.6g}", f"{values.max():.6g}", f"{values[-1]:.6g}")
+            rows.append("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>")
+    head = "".join(f"<th>{c}</th>" for c in ("signal", "unit", "min", "max", "final"))
+    return f"<div><p>{escape(repr(result))}</p><table><tr>{head}</tr>{''.join(rows)}</table></div>"
