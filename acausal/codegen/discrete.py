@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..errors import DuplicateWriterError, EventIterationError, Location
+from ..errors import EventIterationError, Location
 from ..flattening.forms import has_time
 from ..flattening.template import Assignment, WhenChain
 from ..modeling.expressions import Expr
@@ -19,6 +19,7 @@ from ..modeling.statements import Assign, Reinit, Terminate
 from ..modes.reduced_model import ReducedModel
 from .context import Arguments, Context, read_numbers
 from .lowering import Buffered
+from .ordering import Ordering, Signals
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,8 @@ class _Update:
         self.flat = model.flat
         self.arguments = Arguments(model)
         self.context = Context(self.arguments)
+        self.signals = Signals(self.context)
+        self.order = Ordering(self.context, self.signals)
         for k in range(model.flat.nd):
             self.arguments.symbol("d", k)
         for k in range(model.nr):
@@ -86,133 +89,10 @@ class _Update:
         self.reinits: list[Any] = []
         self.times: dict[int, Any] = {}
 
-    # -- order ---------------------------------------------------------------------------------------------------
-
-    def items(self) -> list[tuple[int, int, Any]]:
-        found = []
-        for k, s in enumerate(self.flat.stamps):
-            for i in range(len(s.vb)):
-                found += [(k, i, a) for a in s.template.assignments]
-                found += [(k, i, w) for w in s.template.whens]
-        return found
-
-    def targets(self, stamp: int, instance: int, item: Any) -> list[int]:
-        if isinstance(item, Assignment):
-            return [self.context.number(stamp, instance, item.target)[1]]
-        found = [
-            a.target
-            for _, actions in item.branches
-            for a in actions
-            if hasattr(a, "target") and not isinstance(a, Reinit)
-        ]
-        return list(dict.fromkeys(self.context.number(stamp, instance, t)[1] for t in found))
-
-    def expressions(self, item: Any) -> list[Expr]:
-        if isinstance(item, Assignment):
-            return [item.value]
-        return [
-            e
-            for conditions, actions in item.branches
-            for e in (*conditions, *(a.value for a in actions if hasattr(a, "value")))
-        ]
-
-    def writers(self, items: list[tuple[int, int, Any]]) -> dict[int, int]:
-        """Item that determines each discrete; two are an error."""
-        modes = {
-            int(s.db[i]) + (s.template.index("d", e.name) or 0): self.flat.location(k, i, e.origin)
-            for k, s in enumerate(self.flat.stamps)
-            for e in s.template.elements
-            for i in range(len(s.vb))
-        }
-        writer: dict[int, int] = {}
-        for n, (stamp, instance, item) in enumerate(items):
-            place = self.flat.location(stamp, instance, item.origin)
-            for d in self.targets(stamp, instance, item):
-                if d in writer or d in modes:
-                    other = modes.get(d) or self.flat.location(
-                        *items[writer[d]][:2], items[writer[d]][2].origin
-                    )
-                    raise DuplicateWriterError(
-                        f"`{self.flat.discrete(d)}` is determined by two statements",
-                        where=(other, place),
-                        hint="one Eq, one when chain (with elsewhen), one transitions or one mode statement per discrete",
-                    )
-                writer[d] = n
-        return writer
-
-    def sorted(self, items: list[tuple[int, int, Any]]) -> list[int]:
-        """Order of evaluation: an item after those that determine what it reads now."""
-        writer = self.writers(items)
-        needs: list[list[int]] = []
-        for n, (stamp, instance, item) in enumerate(items):
-            reads: dict[int, None] = {}
-            for e in self.expressions(item):
-                for kind, k in read_numbers(self.context, stamp, instance, e):
-                    for d in self._discretes(kind, k):
-                        if d in writer:
-                            reads.setdefault(writer[d])
-            if isinstance(item, WhenChain):
-                reads.pop(n, None)
-            needs.append(list(reads))
-        return self._kahn(items, needs)
-
-    def _discretes(self, kind: str, k: int) -> list[int]:
-        if kind == "d":
-            return [k]
-        return [d for _, d in self.signal_reads(k)] if kind == "v" else []
-
-    def _kahn(self, items: list[tuple[int, int, Any]], needs: list[list[int]]) -> list[int]:
-        order: list[int] = []
-        done = [False] * len(items)
-        waiting = list(range(len(items)))
-        while waiting:
-            ready = [n for n in waiting if all(done[m] for m in needs[n])]
-            if not ready:
-                places = tuple(
-                    self.flat.location(items[n][0], items[n][1], items[n][2].origin) for n in waiting[:6]
-                )
-                names = [self.flat.discrete(d) for n in waiting[:6] for d in self.targets(*items[n])]
-                raise EventIterationError(
-                    f"the discrete variables `{'`, `'.join(names)}` determine each other",
-                    where=places,
-                    hint="read one of them with pre(...)",
-                )
-            for n in ready:
-                done[n] = True
-            order += ready
-            waiting = [n for n in waiting if not done[n]]
-        return order
-
-    # -- signals that a discrete alone determines ----------------------------------------------------------------
-
-    def signal_knowns(self, x: int) -> list[tuple[float, int, int, Expr]] | None:
-        """(factor, stamp, instance, expression) that add up to a variable without unknowns, time and relations."""
-        W, V = self.model.W, self.model.V_known
-        if W.indptr[x + 1] != W.indptr[x]:
-            return None
-        found = []
-        for e in range(V.indptr[x], V.indptr[x + 1]):
-            number = int(V.indices[e])
-            known = next((k for k in self.model.knowns if k.first <= number < k.first + k.count), None)
-            if known is None or has_time(known.expr) or self._reads_relations(known.stamp, known.expr):
-                return None
-            found.append((float(V.data[e]), known.stamp, number - known.first, known.expr))
-        return found
-
-    def _reads_relations(self, stamp: int, expr: Expr) -> bool:
-        from ..modeling.expressions import walk
-
-        return any(id(n) in self.model.forms[stamp].relation_at for n in walk(expr))
-
-    def signal_reads(self, x: int) -> list[tuple[str, int]]:
-        knowns = self.signal_knowns(x)
-        reads = [r for _, s, i, e in knowns or [] for r in read_numbers(self.context, s, i, e)]
-        return [(kind, k) for kind, k in reads if kind == "d"]
-
     def lower(self, stamp: int, instance: int, expr: Expr) -> Any:
         for kind, k in list(read_numbers(self.context, stamp, instance, expr)):
             if kind == "v":
-                knowns = self.signal_knowns(k)
+                knowns = self.signals.knowns(k)
                 if knowns is not None:
                     self.context.signals[k] = sum(f * self.context.lower(s, i, e) for f, s, i, e in knowns)
             elif kind == "t" and k not in self.context.timed:
@@ -246,7 +126,7 @@ class _Update:
             target = self.context.number(stamp, instance, item.target)[1]
             self.context.new[target] = self.lower(stamp, instance, item.value)
             return
-        targets = self.targets(stamp, instance, item)
+        targets = self.order.targets(stamp, instance, item)
         result = {d: self.arguments.symbol("d", d) for d in targets}
         free = ca.SX(1)
         for conditions, actions in item.branches:
@@ -299,7 +179,7 @@ class _Update:
         order: list[Any] = []
         while rest:
             open_ = {targets[id(a)] for a in rest if id(a) in targets}
-            ready = [a for a in rest if not open_ & set(self._now(stamp, instance, a.value))]
+            ready = [a for a in rest if not open_ & set(self.signals.now(stamp, instance, a.value))]
             if not ready:
                 names = [self.flat.discrete(d) for d in sorted(open_)]
                 raise EventIterationError(
@@ -310,13 +190,6 @@ class _Update:
             order += [a for a in ready if id(a) in targets] or ready
             rest = [a for a in rest if a not in order]
         return order
-
-    def _now(self, stamp: int, instance: int, expr: Expr) -> list[int]:
-        return [
-            d
-            for kind, k in read_numbers(self.context, stamp, instance, expr)
-            for d in self._discretes(kind, k)
-        ]
 
     def checks(self) -> tuple[list[Any], list[tuple[str, Location, str]]]:
         values, labels = [], []
@@ -367,8 +240,8 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
         If discrete variables determine each other without ``pre``.
     """
     u = _Update(model)
-    items = u.items()
-    for n in u.sorted(items):
+    items = u.order.items()
+    for n in u.order.sorted(items):
         u.item(*items[n])
     for rows in model.relations:
         if rows.relation.timed:
@@ -397,7 +270,9 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     arguments = [a.vector("p"), a.vector("d"), a.vector("r"), a.vector("x"), samples, memory, clock]
     update = ca.Function("update", arguments, results)
     written = tuple(
-        (d, model.flat.location(s, i, item.origin)) for s, i, item in items for d in u.targets(s, i, item)
+        (d, model.flat.location(s, i, item.origin))
+        for s, i, item in items
+        for d in u.order.targets(s, i, item)
     )
     return DiscreteProgram(
         Buffered(update), np.array(a.numbers("p"), np.int64), np.array(a.numbers("x"), np.int64),

@@ -1,0 +1,155 @@
+"""Which statements determine which discretes, and the order in which they are evaluated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import DuplicateWriterError, EventIterationError
+from ..flattening.forms import has_time
+from ..flattening.template import Assignment, WhenChain
+from ..modeling.expressions import Expr, walk
+from ..modeling.statements import Reinit
+from .context import Context, read_numbers
+
+
+class Signals:
+    """Continuous variables that discretes alone determine: they are read like those discretes."""
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.model = context, context.model
+
+    def knowns(self, x: int) -> list[tuple[float, int, int, Expr]] | None:
+        """(factor, stamp, instance, expression) that add up to a variable without unknowns, time and relations."""
+        W, V = self.model.W, self.model.V_known
+        if W.indptr[x + 1] != W.indptr[x]:
+            return None
+        found = []
+        for e in range(V.indptr[x], V.indptr[x + 1]):
+            number = int(V.indices[e])
+            known = next((k for k in self.model.knowns if k.first <= number < k.first + k.count), None)
+            if known is None or has_time(known.expr) or self._reads_relations(known.stamp, known.expr):
+                return None
+            found.append((float(V.data[e]), known.stamp, number - known.first, known.expr))
+        return found
+
+    def _reads_relations(self, stamp: int, expr: Expr) -> bool:
+        return any(id(n) in self.model.forms[stamp].relation_at for n in walk(expr))
+
+    def _reads(self, x: int) -> list[tuple[str, int]]:
+        knowns = self.knowns(x)
+        reads = [r for _, s, i, e in knowns or [] for r in read_numbers(self.context, s, i, e)]
+        return [(kind, k) for kind, k in reads if kind == "d"]
+
+    def discretes(self, kind: str, k: int) -> list[int]:
+        """Return the discretes behind what an expression reads."""
+        if kind == "d":
+            return [k]
+        return [d for _, d in self._reads(k)] if kind == "v" else []
+
+    def now(self, stamp: int, instance: int, expr: Expr) -> list[int]:
+        """Return the discretes whose new values an expression reads."""
+        return [
+            d
+            for kind, k in read_numbers(self.context, stamp, instance, expr)
+            for d in self.discretes(kind, k)
+        ]
+
+
+class Ordering:
+    """Sorts the discrete statements of a model."""
+
+    def __init__(self, context: Context, signals: Signals) -> None:
+        self.context, self.signals, self.flat = context, signals, context.model.flat
+
+    def items(self) -> list[tuple[int, int, Any]]:
+        """Return (stamp, instance, statement) of all discrete statements."""
+        found = []
+        for k, s in enumerate(self.flat.stamps):
+            for i in range(len(s.vb)):
+                found += [(k, i, a) for a in s.template.assignments]
+                found += [(k, i, w) for w in s.template.whens]
+        return found
+
+    def targets(self, stamp: int, instance: int, item: Any) -> list[int]:
+        """Return the discretes that a statement determines."""
+        if isinstance(item, Assignment):
+            return [self.context.number(stamp, instance, item.target)[1]]
+        found = [
+            a.target
+            for _, actions in item.branches
+            for a in actions
+            if hasattr(a, "target") and not isinstance(a, Reinit)
+        ]
+        return list(dict.fromkeys(self.context.number(stamp, instance, t)[1] for t in found))
+
+    def expressions(self, item: Any) -> list[Expr]:
+        """Return everything a statement reads."""
+        if isinstance(item, Assignment):
+            return [item.value]
+        return [
+            e
+            for conditions, actions in item.branches
+            for e in (*conditions, *(a.value for a in actions if hasattr(a, "value")))
+        ]
+
+    def writers(self, items: list[tuple[int, int, Any]]) -> dict[int, int]:
+        """Item that determines each discrete; two are an error."""
+        modes = {
+            int(s.db[i]) + (s.template.index("d", e.name) or 0): self.flat.location(k, i, e.origin)
+            for k, s in enumerate(self.flat.stamps)
+            for e in s.template.elements
+            for i in range(len(s.vb))
+        }
+        writer: dict[int, int] = {}
+        for n, (stamp, instance, item) in enumerate(items):
+            place = self.flat.location(stamp, instance, item.origin)
+            for d in self.targets(stamp, instance, item):
+                if d in writer or d in modes:
+                    other = modes.get(d) or self.flat.location(
+                        *items[writer[d]][:2], items[writer[d]][2].origin
+                    )
+                    raise DuplicateWriterError(
+                        f"`{self.flat.discrete(d)}` is determined by two statements",
+                        where=(other, place),
+                        hint="one Eq, one when chain (with elsewhen), one transitions or one mode statement per discrete",
+                    )
+                writer[d] = n
+        return writer
+
+    def sorted(self, items: list[tuple[int, int, Any]]) -> list[int]:
+        """Order of evaluation: an item after those that determine what it reads now."""
+        writer = self.writers(items)
+        needs: list[list[int]] = []
+        for n, (stamp, instance, item) in enumerate(items):
+            reads: dict[int, None] = {}
+            for e in self.expressions(item):
+                for kind, k in read_numbers(self.context, stamp, instance, e):
+                    for d in self.signals.discretes(kind, k):
+                        if d in writer:
+                            reads.setdefault(writer[d])
+            if isinstance(item, WhenChain):
+                reads.pop(n, None)
+            needs.append(list(reads))
+        return self._kahn(items, needs)
+
+    def _kahn(self, items: list[tuple[int, int, Any]], needs: list[list[int]]) -> list[int]:
+        order: list[int] = []
+        done = [False] * len(items)
+        waiting = list(range(len(items)))
+        while waiting:
+            ready = [n for n in waiting if all(done[m] for m in needs[n])]
+            if not ready:
+                places = tuple(
+                    self.flat.location(items[n][0], items[n][1], items[n][2].origin) for n in waiting[:6]
+                )
+                names = [self.flat.discrete(d) for n in waiting[:6] for d in self.targets(*items[n])]
+                raise EventIterationError(
+                    f"the discrete variables `{'`, `'.join(names)}` determine each other",
+                    where=places,
+                    hint="read one of them with pre(...)",
+                )
+            for n in ready:
+                done[n] = True
+            order += ready
+            waiting = [n for n in waiting if not done[n]]
+        return order
