@@ -77,14 +77,15 @@ class Piece:
         return found
 
 
-def fit_piece(f: Callable[[float], float], t: float, span: float, scale: float) -> Piece:
+def fit_piece(f: Callable[[float], float], t: float, span: float, scale: float, name: str = "a source") -> Piece:
     """Longest piece from ``t`` (halving from ``span``) that reproduces ``f`` to 1e-13 of its scale."""
     length = span
     for _ in range(60):
         x = 0.5 * (_NODES + 1.0)
         values = np.array([float(f(t + length * v)) for v in x])
         if not np.isfinite(values).all():
-            raise NonFiniteError(f"a source is not finite near t = {t:g}")
+            wrong = float(t + length * x[np.flatnonzero(~np.isfinite(values))[-1]])
+            raise NonFiniteError(f"{name} is not finite at t = {wrong:g}", hint="give a function that is finite during the whole run")
         c = np.polynomial.chebyshev.chebfit(_NODES, values, PIECE_DEGREE)
         size = max(scale, float(np.abs(values).max()))
         probe = np.array([0.2345, 0.6789])
@@ -98,7 +99,7 @@ def fit_piece(f: Callable[[float], float], t: float, span: float, scale: float) 
             )
             return Piece(t, length, power.coef)
         length *= 0.5
-    raise NonFiniteError(f"a source has no smooth piece at t = {t:g}", hint="give jumps as steps or tables")
+    raise NonFiniteError(f"{name} has no smooth piece at t = {t:g}", hint="give jumps as steps or tables")
 
 
 class SourceStates:
@@ -165,7 +166,7 @@ class SourceStates:
             xi[at] = piece.states(t, self.unit)
         for first, feed in self.fed:
             if feed.function is not None:
-                piece = self._piece(("f", first), feed.function, t, ())
+                piece = self._piece(("f", first), feed.function, t, (), f"input `{feed.name}`")
                 xi[first : first + PIECE_DEGREE + 1] = piece.states(t, self.unit)
             else:
                 values = feed.states(t)
@@ -174,11 +175,11 @@ class SourceStates:
             self.constant = xi
         return xi
 
-    def _piece(self, key: Any, f: Callable[[float], float], t: float, arguments: Any) -> Piece:
+    def _piece(self, key: Any, f: Callable[[float], float], t: float, arguments: Any, name: str = "a source") -> Piece:
         found = self.pieces.get(key)
         stamp = tuple(a.tobytes() for a in arguments)
         if found is None or not found.start <= t < found.end or getattr(found, "stamp", stamp) != stamp:
-            found = fit_piece(f, t, self.span, 0.0)
+            found = fit_piece(f, t, self.span, 0.0, name)
             found.stamp = stamp  # type: ignore[attr-defined]
             self.pieces[key] = found
         return found
