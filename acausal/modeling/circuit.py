@@ -45,7 +45,14 @@ class Circuit(Component):
             yield statement
 
     def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)
+        # Code objects do not pickle: a copy keeps its statements, but not the lines they came from.
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_origin", "_program")}
+        if "_statements" in state:
+            state["_statements"] = [(statement, None) for statement, _ in state["_statements"]]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_statements" in state:
+            origin = (type(self).equations.__code__, 0)
+            state = {**state, "_statements": [(statement, origin) for statement, _ in state["_statements"]]}
         self.__dict__.update(state)
