@@ -35,11 +35,10 @@ def test_joined_capacitors_share_their_charge() -> None:
         [10, 2.5], rel=1e-13
     )
     assert [result["c1.v"].final, result["c2.v"].final] == pytest.approx([2.5, 2.5], abs=1e-12)
-    (event,) = (s for s in result.steps if s.jumps)
+    (event,) = (e for e in result.events if e.jumps)
     assert event.t == 1e-3
-    charges = {name: amount for name, _, amount in event.impulses}
-    assert charges == {"switch.i": pytest.approx(7.5e-6, rel=1e-13)}
-    assert dict(event.lost) == {"switch.closed": pytest.approx(37.5e-6, rel=1e-13)}
+    assert event.impulses == (("switch.i", pytest.approx(7.5e-6, rel=1e-13), "A.s"),)
+    assert event.lost == {"switch.closed": pytest.approx(37.5e-6, rel=1e-13)}
     assert {name: values for name, *values in event.jumps} == {
         "c1.v": pytest.approx([10.0, 2.5]),
         "c2.v": pytest.approx([0.0, 2.5]),
@@ -55,9 +54,9 @@ def test_a_capacitor_closed_onto_a_source_takes_twice_what_it_stores() -> None:
     )
     model.connect(model.command.y, model.switch.control)
     result = simulate(model, 2e-3)
-    (event,) = (s for s in result.steps if s.jumps)
+    (event,) = (e for e in result.events if e.jumps)
     assert result["capacitor.v"].final == pytest.approx(10.0, rel=1e-14)
-    assert sum(energy for _, energy in event.lost) == pytest.approx(0.5 * 2e-6 * 10.0**2, rel=1e-13)
+    assert event.energy_lost == pytest.approx(0.5 * 2e-6 * 10.0**2, rel=1e-13)
 
 
 OPENING = 10e-3
@@ -86,7 +85,7 @@ def test_a_diode_takes_over_the_current_of_an_opening_switch() -> None:
     assert current.at(OPENING) == current.at(OPENING, side="left")
     assert result["diode.i"].at(OPENING) == current.at(OPENING)
     assert current.final == pytest.approx(CUT * exp(-OPENING * 5 / 20e-3), rel=1e-13)
-    assert not any(s.jumps or s.impulses or s.lost for s in result.steps)
+    assert not any(e.jumps or e.impulses or e.lost for e in result.events)
 
 
 def test_a_current_without_path_is_an_error_that_tells_the_flux() -> None:
@@ -104,11 +103,11 @@ def test_a_current_without_path_is_an_error_that_tells_the_flux() -> None:
 def test_an_allowed_interruption_books_flux_and_energy(run: dict[str, str]) -> None:
     switch = {} if run else {"interrupt": Impulse.ALLOW}
     result = simulate(coil(False, **switch), 2 * OPENING, **run)
-    (event,) = (s for s in result.steps if s.jumps)
+    (event,) = (e for e in result.events if e.jumps)
     assert result["inductor.i"].final == 0.0
-    (impulse,) = (amount for name, _, amount in event.impulses if name == "switch.v")
+    (impulse,) = (amount for name, amount, _ in event.impulses if name == "switch.v")
     assert impulse == pytest.approx(20e-3 * CUT, rel=1e-13)
-    assert dict(event.lost) == {"switch.closed": pytest.approx(0.5 * 20e-3 * CUT**2, rel=1e-13)}
+    assert event.lost == {"switch.closed": pytest.approx(0.5 * 20e-3 * CUT**2, rel=1e-13)}
 
 
 @pytest.mark.parametrize(("current", "interrupted"), [(1e-12, False), (1e-3, True)])

@@ -159,6 +159,10 @@ def controlled() -> Result:
     return simulate(model, 400 / F)
 
 
+def test_instruments_and_controller_stay_on_the_exact_path(controlled: Result) -> None:
+    assert {mode.path for mode in controlled.modes} == {"exact"}
+
+
 def stored(result: Result, t: float) -> float:
     return 0.5 * L * result["inductor.i"].at(t) ** 2 + 0.5 * C * result["capacitor.v"].at(t) ** 2
 
