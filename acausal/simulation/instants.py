@@ -175,7 +175,7 @@ class Instants:
         if restart.jumped:
             check_interruption(run, restart, z_minus, kind)
             self._log_jump(step, restart, J1, z_minus, xi, before)
-        run.enter(restart)
+        run.enter(restart, choice.signs if restart is choice.restart else None)
         self._write_modes()
         step.D, step.R = run.D, run.R
         run.record.steps.append(step)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -154,6 +153,8 @@ class Verdict:
     violations: tuple[tuple[int, int, int], ...]
     """(level, element, target), the first violated guard of an element at its most singular level."""
     reason: str = ""
+    signs: list[int] | None = None
+    """Signs of the guards in force at the restart, None where an impulse decided."""
 
     @property
     def consistent(self) -> bool:
@@ -213,32 +214,37 @@ class CandidateTest:
 
     def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData]) -> None:
         self._model, self._modes = model, modes
-        self._prepared: WeakKeyDictionary[ModeData, _PreparedMode] = WeakKeyDictionary()
+        self._prepared: dict[ModeData, _PreparedMode] = {}
 
     def __call__(self, mode: Mode, instant: Instant) -> Verdict:
         """Restart in ``mode`` and test all guards and conditions that are not forced."""
         try:
             data = self._modes(mode)
-            prepared = self._prepared.get(data)
-            if prepared is None:
-                prepared = self._prepared[data] = _PreparedMode(self._model, data)
+            prepared = self.prepared(data)
             values = restart(self._model, data, instant.z_minus, instant.xi, instant.reinits)
         except Inadmissible as error:
             return Verdict(mode, None, (), str(error))
         J1 = values.J1 if values.jumped else None
-        violations = _violated_guards(prepared, values.y, J1, instant)
+        signs, levels = prepared.guards.signs(values.y, instant.t, J1)
+        violations = _violated_guards(prepared, signs, levels, instant)
         for k, table, select in prepared.conditions:
             if instant.forced[k] < 0:
-                signs, levels = table.signs(values.y, instant.t, J1)
-                target = select(np.array(signs))
+                at, decided = table.signs(values.y, instant.t, J1)
+                target = select(np.array(at))
                 if target != mode[k]:
-                    violations.append((min(levels, default=_VALUE), k, target))
-        return Verdict(mode, values, tuple(violations))
+                    violations.append((min(decided, default=_VALUE), k, target))
+        return Verdict(mode, values, tuple(violations), signs=signs if J1 is None else None)
+
+    def prepared(self, data: ModeData) -> _PreparedMode:
+        """Tables of one mode."""
+        found = self._prepared.get(data)
+        if found is None:
+            found = self._prepared[data] = _PreparedMode(self._model, data)
+        return found
 
 
-def _violated_guards(prepared: _PreparedMode, y: np.ndarray, J1: np.ndarray | None,
+def _violated_guards(prepared: _PreparedMode, signs: list[int], levels: list[int],
                      instant: Instant) -> list[tuple[int, int, int]]:
-    signs, levels = prepared.guards.signs(y, instant.t, J1)
     if -1 not in signs:
         return []
     worst: dict[int, tuple[int, int, int]] = {}

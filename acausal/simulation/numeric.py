@@ -16,7 +16,7 @@ from ..modes.core import CoreMatrices, Exosystem, Values, build_exosystem, core_
 from ..modes.exosystem import PIECE_DEGREE
 from ..modes.reduced_model import ReducedModel
 from ..modes.reduction import reduce_mode
-from .lexicographic import SignTable, form_scale, forms_over_state
+from .lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
 from .source_states import Feed
 from .watch import Watch, can_trigger, orientations
 
@@ -74,6 +74,7 @@ class NumericCore:
         self.relations = _relation_rows(reduced, matrices)
         self.analysed = 0
         self._modes: dict[Mode, ModeData | Inadmissible] = {}
+        self.test = CandidateTest(model, self.mode)
         self._tables: dict[ModeData, SegmentTables] = {}
         self._forms = matrices.forms
         self._check_contradictions()

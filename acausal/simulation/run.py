@@ -78,7 +78,7 @@ class Run:
         )
         self.shortest = min((float(c.period) for c in self.clocks), default=math.inf)
         self._short = 1e-12 * self.shortest if self.clocks else 0.0
-        self.search = Search(self.core.model, self.core.mode)
+        self.search = Search(self.core.model, self.core.mode, test=self.core.test)
         self.analysed = {self.core: self.core.analysed}
         self.feed(self.feeds)
         self._signs: list[int] | None = None
@@ -117,10 +117,10 @@ class Run:
         """Values of continuous variables after the previous micro-step."""
         return self.core.readout.at(ids, self.data, self.y, self.moment())
 
-    def enter(self, restart: Restart) -> None:
-        """Accept a restart."""
+    def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
+        """Accept a restart; ``signs`` of its guards, where they are known."""
         self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
-        self._signs = None
+        self._signs = None if self.program.relation_operators else signs
 
     def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Set integrals at once; return the reinits of core unknowns."""
@@ -149,7 +149,7 @@ class Run:
         if core is not self.core:
             self.core = core
             self.analysed.setdefault(core, core.analysed)
-            stats, self.search = self.search.stats, Search(core.model, core.mode)
+            stats, self.search = self.search.stats, Search(core.model, core.mode, test=core.test)
             self.search.stats = stats
             self._signs = None
 

@@ -34,6 +34,8 @@ class Choice:
 
     restart: Restart
     history: History
+    signs: list[int] | None = None
+    """Signs of the guards in force, None where an impulse decided."""
 
 
 @dataclass
@@ -76,11 +78,14 @@ class Search:
     modes : callable
         Cached reduction ``modes(mode) -> ModeData``; raises `Inadmissible`.
     options : SearchOptions, optional
+    test : CandidateTest, optional
+        One that other runs with the same numbers have used.
     """
 
-    def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData], options: SearchOptions | None = None) -> None:
+    def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData], options: SearchOptions | None = None,
+                 test: CandidateTest | None = None) -> None:
         self._model, self._modes = model, modes
-        self._test = CandidateTest(model, modes)
+        self._test = test or CandidateTest(model, modes)
         self._options = options or SearchOptions()
         self._hints: dict[Hashable, Mode] = {}
         self._monotone: dict[tuple[int, ...], bool] = {}
@@ -126,7 +131,7 @@ class Search:
             verdict = self._test(hint, instant)
             if verdict.restart is not None and not verdict.violations:
                 self.stats.hints += 1
-                return Choice(verdict.restart, ())
+                return Choice(verdict.restart, (), verdict.signs)
         start = self._start(present, forced)
         choice = _Trial(self._model, self._modes, self._test, instant, start, self._options, self.stats).run()
         if self._options.hints:
@@ -167,7 +172,7 @@ class _Trial:
     def run(self) -> Choice:
         """First consistent candidate of the cascade."""
         restart = self._flip(self._start) or self._follow_paths() or self._enumerate()
-        return Choice(restart, self._history())
+        return Choice(restart, self._history(), self._seen[restart.data.mode].signs)
 
     def _examine(self, mode: Mode) -> Verdict:
         if mode not in self._seen:
