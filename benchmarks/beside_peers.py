@@ -24,6 +24,7 @@ OWN = {
     "B2": ("SinglePhaseBridge", 1.0),
     "B3": ("ThreePhaseBridge", 0.5),
 }
+LOSSES = "dict(Ron=1e-3, Goff=1e-6)"
 REPEAT = 3
 TIMEOUT = 60.0
 PEERS = (
@@ -36,7 +37,7 @@ PEERS = (
 )
 SCRIPT = """
 import time; from circuits import {name}; from acausal import Program
-p = Program({name}()); arguments = dict(parameters=dict(Ron=1e-3, Goff=1e-6)); p.simulate({stop}, **arguments)
+p = Program({name}()); arguments = dict(parameters={losses}); p.simulate({stop}, **arguments)
 start = time.perf_counter(); p.simulate({stop}, **arguments); print(time.perf_counter() - start)
 """
 
@@ -46,9 +47,12 @@ def own(case: str) -> tuple[float, float]:
     name, stop = OWN[case]
     here = Path(__file__).parent
     out = subprocess.run(
-        [sys.executable, "-c", SCRIPT.format(name=name, stop=stop)], cwd=here, check=True, capture_output=True
+        [sys.executable, "-c", SCRIPT.format(name=name, stop=stop, losses=LOSSES)],
+        cwd=here,
+        check=True,
+        capture_output=True,
     )
-    once = f"from circuits import {name}; from acausal import simulate; simulate({name}(), {stop}, parameters=dict(Ron=1e-3, Goff=1e-6))"
+    once = f"from circuits import {name}; from acausal import simulate; simulate({name}(), {stop}, parameters={LOSSES})"
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", once], cwd=here, check=True)
     return float(out.stdout), time.perf_counter() - start
