@@ -55,7 +55,16 @@ def assemble(
     scale = propagate_scales(stacked, known, xi_scale, T0, units)
     differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
     return AffineModel(
-        names, differentiated, core.base, elements, core.exosystem.S, scale, xi_scale, T0, row_names(model), units
+        names,
+        differentiated,
+        core.base,
+        elements,
+        core.exosystem.S,
+        scale,
+        xi_scale,
+        T0,
+        row_names(model),
+        units,
     )
 
 

@@ -18,7 +18,9 @@ def blocked_rows(model: AffineModel, mode: Mode) -> tuple[Rows, np.ndarray]:
     rows = stack_rows(
         [element.blocked[branch] for element, branch in zip(model.elements, mode, strict=True)], model
     )
-    terms = np.hstack([np.abs(rows.A) * model.network_scale, np.abs(rows.E) * (model.network_scale / model.T0)])
+    terms = np.hstack(
+        [np.abs(rows.A) * model.network_scale, np.abs(rows.E) * (model.network_scale / model.T0)]
+    )
     magnitude = terms.max(axis=1, initial=0.0)
     magnitude[magnitude == 0.0] = 1.0
     return rows, magnitude
