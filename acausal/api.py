@@ -53,7 +53,11 @@ def _shape(model: Component) -> Hashable:
     shape = []
     for path, obj in touched(model):
         own = obj.__dict__
-        values = tuple((n, _key(own[n])) for n, f in obj._fields.items() if n in own and isinstance(f, (Structural, Input)))
+        values = tuple(
+            (n, _key(own[n]))
+            for n, f in obj._fields.items()
+            if n in own and isinstance(f, (Structural, Input))
+        )
         scripted = len(own.get("_statements", ()))
         if values or scripted or not type(obj).share:
             parts = own.get("_parts", ()) if not type(obj).share else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import casadi as ca
 
@@ -72,11 +72,13 @@ class Buffered:
         f = self.function
         self.inputs = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
         self.outputs = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
-        self._buffer, self._run = f.buffer()
+        buffer: Any
+        buffer, self._run = f.buffer()
+        self._buffer = buffer  # the function writes through it
         for k, a in enumerate(self.inputs):
-            self._buffer.set_arg(k, cast(Any, memoryview)(a))
+            buffer.set_arg(k, memoryview(a))
         for k, a in enumerate(self.outputs):
-            self._buffer.set_res(k, cast(Any, memoryview)(a))
+            buffer.set_res(k, memoryview(a))
 
     def __call__(self) -> None:
         """Evaluate ``outputs`` from ``inputs``."""

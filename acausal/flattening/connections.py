@@ -88,7 +88,11 @@ def is_port_connection(statement: Connect) -> bool:
 
 
 def connection_rows(
-    ends: list[PortRef], sizes: list[int], origins: list[Origin], base: Base, open_ports: list[tuple[type, int]]
+    ends: list[PortRef],
+    sizes: list[int],
+    origins: list[Origin],
+    base: Base,
+    open_ports: list[tuple[type, int]],
 ) -> Rows:
     """Return the rows of all port connections of a class.
 
@@ -128,7 +132,12 @@ def _append(rows: Rows, col: list[int], val: list[int], origin: Origin) -> None:
 
 
 def _rows_of_kind(
-    kind: type, members: np.ndarray, located: list[tuple[int, bool]], statement: np.ndarray, origins: list[Origin], rows: Rows
+    kind: type,
+    members: np.ndarray,
+    located: list[tuple[int, bool]],
+    statement: np.ndarray,
+    origins: list[Origin],
+    rows: Rows,
 ) -> None:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -176,7 +185,9 @@ class SignalSet:
     origin: Origin
 
 
-def signal_sets(statements: list[tuple[Connect, Origin, Location]], traced: Any, named: Named) -> list[SignalSet]:
+def signal_sets(
+    statements: list[tuple[Connect, Origin, Location]], traced: Any, named: Named
+) -> list[SignalSet]:
     """Return the directed signal connections; every set has exactly one source.
 
     Raises
@@ -210,7 +221,9 @@ def signal_sets(statements: list[tuple[Connect, Origin, Location]], traced: Any,
     for keys in members.values():
         sources = [k for k in keys if isinstance(symbols[k].field, Output) != (symbols[k].owner is traced)]
         if len(sources) != 1:
-            raise _wrong_sources([symbols[k] for k in keys], [symbols[k] for k in sources], [places[k][1] for k in keys], named)
+            raise _wrong_sources(
+                [symbols[k] for k in keys], [symbols[k] for k in sources], [places[k][1] for k in keys], named
+            )
         targets = [symbols[k] for k in keys if k != sources[0]]
         sets.append(SignalSet(symbols[sources[0]], targets, places[keys[0]][0]))
     return sets

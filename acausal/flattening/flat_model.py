@@ -85,7 +85,11 @@ class FlatModel:
         t = s.template
         if t is self.root:
             return ""
-        for kind, base, table in (("v", s.vb, t.variables), ("p", s.pb, t.parameters), ("d", s.db, t.discretes)):
+        for kind, base, table in (
+            ("v", s.vb, t.variables),
+            ("p", s.pb, t.parameters),
+            ("d", s.db, t.discretes),
+        ):
             if table:
                 full = name_of(self.root, kind, int(base[instance]))
                 return full[: -len(next(iter(table))) - 1]
@@ -180,7 +184,9 @@ def _element(value: Any, index: str) -> Any:
     return value if isinstance(value, (int, float)) or hasattr(value, "__float__") else None
 
 
-def _bind(flat: FlatModel, template: Template, pb: np.ndarray, P: np.ndarray, fixed: dict[int, float]) -> None:
+def _bind(
+    flat: FlatModel, template: Template, pb: np.ndarray, P: np.ndarray, fixed: dict[int, float]
+) -> None:
     for k, v in fixed.items():
         P[k] = v
     for g in template.groups:
@@ -232,7 +238,10 @@ def evaluate_on(template: Template, expr: Expr, pb: np.ndarray, P: np.ndarray) -
 
 VECTOR: dict[str, Any] = {
     **FUNCTIONS,
-    **{n: getattr(np, n) for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "floor", "sign", "abs")},
+    **{
+        n: getattr(np, n)
+        for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "floor", "sign", "abs")
+    },
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
@@ -267,7 +276,9 @@ def start_values(flat: FlatModel, P: np.ndarray) -> tuple[np.ndarray, np.ndarray
     for s in flat.stamps:
         for g in s.template.groups:
             for row, name, value, fix in g.starts:
-                number = evaluate_on(s.template, value, s.pb, P) if isinstance(value, Expr) else number_of(value)
+                number = (
+                    evaluate_on(s.template, value, s.pb, P) if isinstance(value, Expr) else number_of(value)
+                )
                 k = g.template.index("v", name)
                 if k is not None:
                     at = s.vb + g.voff[row] + k

@@ -33,7 +33,9 @@ def flatten(model: Component) -> FlatModel:
     try:
         root = Tracer().template(model)
         stamps = _stamps(root)
-        return FlatModel(root, type(model).__name__, stamps, *_integer_rows(stamps), own_values=_own_values(model))
+        return FlatModel(
+            root, type(model).__name__, stamps, *_integer_rows(stamps), own_values=_own_values(model)
+        )
     finally:
         if enabled:
             gc.enable()
@@ -64,11 +66,15 @@ def _stamps(root: Template) -> tuple[Stamp, ...]:
         parts.setdefault(id(t), []).append((vb, pb, db))
         templates[id(t)] = t
         for g in t.groups:
-            expand(g.template, *((b[:, None] + o).ravel() for b, o in ((vb, g.voff), (pb, g.poff), (db, g.doff))))
+            expand(
+                g.template, *((b[:, None] + o).ravel() for b, o in ((vb, g.voff), (pb, g.poff), (db, g.doff)))
+            )
 
     zero = np.zeros(1, Index)
     expand(root, zero, zero, zero)
-    return tuple(Stamp(templates[k], *(np.concatenate(a) for a in zip(*p, strict=True))) for k, p in parts.items())
+    return tuple(
+        Stamp(templates[k], *(np.concatenate(a) for a in zip(*p, strict=True))) for k, p in parts.items()
+    )
 
 
 def _integer_rows(stamps: tuple[Stamp, ...]) -> tuple[np.ndarray, ...]:

@@ -118,7 +118,8 @@ def _apply(node: Expr, args: list[Form], classify: Classify) -> Form:
         cond = node.args[0]
         keys = dict.fromkeys((*args[1].factors, *args[2].factors))
         factors = {
-            k: Expr("if_else", (cond, args[1].factors.get(k, ZERO), args[2].factors.get(k, ZERO))) for k in keys
+            k: Expr("if_else", (cond, args[1].factors.get(k, ZERO), args[2].factors.get(k, ZERO)))
+            for k in keys
         }
         known = None
         if args[1].known is not None or args[2].known is not None:

@@ -70,7 +70,9 @@ def group_children(tracer: Tracer, template: Template, obj: Component) -> None:
     for layout, ids in zip(layouts.values(), members.values(), strict=True):
         at = np.array(ids, Index)
         values, bound, starts = _values(layout, [kids[k] for k in ids])
-        template.groups.append(Group(layout, at, voff[at], poff[at], np.zeros(len(at), Index), values, bound, starts))
+        template.groups.append(
+            Group(layout, at, voff[at], poff[at], np.zeros(len(at), Index), values, bound, starts)
+        )
     for k, (v, p) in enumerate(zip(voff.tolist(), poff.tolist(), strict=True)):
         template.resolve[id(kids[k])] = (v, p, 0)
     for layout, ids in zip(layouts.values(), members.values(), strict=True):
@@ -137,7 +139,9 @@ def _starts(layout: Template, kids: list[Component]) -> list[tuple[int, str, Any
                 value, fixed = (given.value, given.fixed) if isinstance(given, Start) else (given, fixed)
                 scalars = _scalars(value)
                 if len(scalars) not in (1, len(f.names())):
-                    raise DeclarationError(f"start of `{name}` needs {len(f.names())} values", where=kid.location())
+                    raise DeclarationError(
+                        f"start of `{name}` needs {len(f.names())} values", where=kid.location()
+                    )
                 if len(scalars) == 1:
                     scalars = scalars * len(f.names())
                 starts += [(row, n, s, fixed) for n, s in zip(f.names(), scalars, strict=True)]

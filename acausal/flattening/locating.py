@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from ..errors import StatementError
-from ..modeling.component import touched
+from ..modeling.component import Component, touched
 from ..modeling.expressions import Symbol
 from .template import Template
 
@@ -25,7 +25,7 @@ def offsets(template: Template, owner: Any) -> tuple[int, int, int]:
         child = next((k for k in template.keep if id(k) == child_id), None)
         if child is None or child is template.keep[0]:
             continue
-        for path, obj in touched(child):
+        for path, obj in touched(cast(Component, child)):
             if obj is owner:
                 return _register(template, child, layout, path, owner)
     raise StatementError(
@@ -34,7 +34,9 @@ def offsets(template: Template, owner: Any) -> tuple[int, int, int]:
     )
 
 
-def _register(template: Template, child: Any, layout: Template, path: str, owner: Any) -> tuple[int, int, int]:
+def _register(
+    template: Template, child: Any, layout: Template, path: str, owner: Any
+) -> tuple[int, int, int]:
     v, p, d = template.resolve[id(child)]
     for step in path.split("."):
         found = layout.child(step)

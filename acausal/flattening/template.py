@@ -173,7 +173,14 @@ class Template:
         for local, known in self.remainders.items():
             if any(id(n) in nodes for n in walk(known)):
                 return self.row_origins[local]
-        for statement in (*self.residuals, *self.assignments, *self.whens, *self.elements, *self.initials, *self.checks):
+        for statement in (
+            *self.residuals,
+            *self.assignments,
+            *self.whens,
+            *self.elements,
+            *self.initials,
+            *self.checks,
+        ):
             if any(id(n) in nodes for e in _expressions(statement) for n in walk(e)):
                 return statement.origin
         return (self.cls.equations.__code__, 0)
@@ -217,7 +224,7 @@ def find(root: Template, kind: str, path: str) -> tuple[int, Template, str]:
     other = next((k for k in "vpd" if k != kind and _locate(root, k, path)[0] is not None), "")
     hint = f"`{path}` is a {WORDS[other]}" if other else nearest(path, _candidates(template, prefix, kind))
     if kind == "p" and other:
-        hint += f": give its value at the start with initial={{\"{path}\": ...}}"
+        hint += f': give its value at the start with initial={{"{path}": ...}}'
     raise UnknownPathError(f"no {WORDS[kind]} is named `{path}`", hint=hint)
 
 

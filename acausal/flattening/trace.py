@@ -173,7 +173,9 @@ class _Statements:
                 yield next(recorded)
                 continue
             inner: Any = generator
-            while getattr(inner, "gi_yieldfrom", None) is not None and hasattr(inner.gi_yieldfrom, "gi_frame"):
+            while getattr(inner, "gi_yieldfrom", None) is not None and hasattr(
+                inner.gi_yieldfrom, "gi_frame"
+            ):
                 inner = inner.gi_yieldfrom
             frame = getattr(inner, "gi_frame", None)
             code = self.obj.equations.__code__
@@ -204,7 +206,11 @@ class _Statements:
     def classify(self, symbol: Symbol) -> int | None:
         """Local index of a continuous variable, None for parameters and discretes."""
         f = symbol.field
-        if isinstance(f, Parameter) or isinstance(f, Discrete) or (isinstance(f, (Input, Output)) and f.is_discrete):
+        if (
+            isinstance(f, Parameter)
+            or isinstance(f, Discrete)
+            or (isinstance(f, (Input, Output)) and f.is_discrete)
+        ):
             return None
         return self.locate("v", symbol)
 
@@ -288,7 +294,9 @@ class _Statements:
         ends = statement.ends
         for end in ends:
             self._check_owner(end)
-        if type(ends[0]) is not PortRef or any(type(e) is not PortRef or type(e.port) is not type(ends[0].port) for e in ends):
+        if type(ends[0]) is not PortRef or any(
+            type(e) is not PortRef or type(e.port) is not type(ends[0].port) for e in ends
+        ):
             check_ends(statement, self._place(origin), self._named)
         if is_port_connection(statement):
             self.ends.extend(ends)

@@ -18,7 +18,9 @@ from .statements import Statement
 
 def line_of(code: CodeType, lasti: int) -> int:
     """Return the source line of an instruction."""
-    return next((line for start, end, line in code.co_lines() if start <= lasti < end and line), code.co_firstlineno)
+    return next(
+        (line for start, end, line in code.co_lines() if start <= lasti < end and line), code.co_firstlineno
+    )
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(Parameter, Structural))
@@ -79,7 +81,9 @@ class Component:
         elif isinstance(field, Structural):
             return field.convert(value, self)
         elif isinstance(field, Output):
-            raise DeclarationError(f"output `{field.name}` of {type(self).__name__} cannot be given", where=self.location())
+            raise DeclarationError(
+                f"output `{field.name}` of {type(self).__name__} cannot be given", where=self.location()
+            )
         elif isinstance(field, (Variable, Discrete)) and isinstance(value, Expr):
             raise DeclarationError(
                 f"`{field.name}` of {type(self).__name__} is a variable: its keyword is a start value, a number",
@@ -92,7 +96,7 @@ class Component:
 
     def _check_start(self, field: Variable, value: Any) -> None:
         given = value.value if isinstance(value, Start) else value
-        numbers = given if field.shape and hasattr(given, "__len__") else (given,)
+        numbers: Any = given if field.shape and hasattr(given, "__len__") else (given,)
         if not all(isinstance(v, Expr) or (hasattr(v, "__float__") and math.isfinite(v)) for v in numbers):
             raise DeclarationError(
                 f"the start value `{field.name}` of {type(self).__name__} must be a finite number, got {given!r}",
@@ -227,7 +231,11 @@ class Component:
                 where=self.location(),
             )
         state = {n: own[n] for n in self._fields if n in own}
-        changed = {p: dict(c.__dict__["_overrides"]) for p, c in touched(self) if c is not self and "_overrides" in c.__dict__}
+        changed = {
+            p: dict(c.__dict__["_overrides"])
+            for p, c in touched(self)
+            if c is not self and "_overrides" in c.__dict__
+        }
         return {"values": state, "overrides": changed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

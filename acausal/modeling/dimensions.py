@@ -79,7 +79,13 @@ def _power(base: Inferred, exponent: Expr) -> Inferred:
     return power_of(base, exponent.data)  # type: ignore[arg-type]
 
 
-def describe(dim: Dimension) -> str:
+def describe(dim: Dimension | str) -> str:
     """Return a dimension as a product of base units."""
-    parts = [f"{n}{e if e != 1 else ''}" for n, e in zip(("m", "kg", "s", "A", "K", "mol", "cd"), dim, strict=True) if e]
+    if isinstance(dim, str):
+        return dim
+    parts = [
+        f"{n}{e if e != 1 else ''}"
+        for n, e in zip(("m", "kg", "s", "A", "K", "mol", "cd"), dim, strict=True)
+        if e
+    ]
     return ".".join(parts) or "1"

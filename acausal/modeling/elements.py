@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from ..errors import StatementError
 from .expressions import Expr, Symbol, condition, constant, wrap
@@ -46,6 +46,8 @@ class Leave:
 
 @dataclass(frozen=True, eq=False)
 class BranchTable:
+    """One branch of an element: what holds, what keeps it, what it leaves open."""
+
     name: str
     residuals: tuple[Expr, ...]
     guards: tuple[Leave, ...]
@@ -77,16 +79,28 @@ class If(Named):
     __slots__ = ("condition", "impulse", "otherwise", "then")
 
     def __init__(
-        self, cond: Any, then: Sequence[Eq], otherwise: Sequence[Eq], *, impulse: Impulse | None = None, name: str = "branch"
+        self,
+        cond: Any,
+        then: Sequence[Eq],
+        otherwise: Sequence[Eq],
+        *,
+        impulse: Impulse | None = None,
+        name: str = "branch",
     ) -> None:
         super().__init__(name)
-        self.condition, self.then, self.otherwise, self.impulse = condition(cond), tuple(then), tuple(otherwise), impulse
+        self.condition, self.then, self.otherwise, self.impulse = (
+            condition(cond),
+            tuple(then),
+            tuple(otherwise),
+            impulse,
+        )
         if len(self.then) != len(self.otherwise) or not self.then:
             raise StatementError(f"If `{name}` needs equally many equations in both branches")
         if not all(isinstance(e, Eq) for e in (*self.then, *self.otherwise)):
             raise StatementError(f"If `{name}` takes lists of Eq")
 
     def table(self) -> ElementTable:
+        """Return the branches with their residuals, guards and blocked quantities."""
         a = tuple(e.residual for e in self.then)
         b = tuple(e.residual for e in self.otherwise)
         policy = None if self.impulse in (None, Impulse.DEFAULT) else self.impulse.value
@@ -113,6 +127,7 @@ class Complementarity(Named):
         self.enabled = condition(enabled)
 
     def table(self) -> ElementTable:
+        """Return the branches with their residuals, guards and blocked quantities."""
         a, b = self.a, self.b
         always = self.enabled.op == "true" and self.enabled.data
         return ElementTable(
@@ -162,11 +177,13 @@ class DryFriction(Named):
         self.engaged = condition(engaged)
 
     def mode_field(self) -> Discrete:
+        """Return the field of the state: an enum `FrictionState`."""
         field = Discrete(FrictionState)
         field.name = self.name
         return field
 
     def table(self) -> ElementTable:
+        """Return the branches with their residuals, guards and blocked quantities."""
         v, f, Fs = self.v, self.f, self.breakaway
         forward = f - (wrap(self.sliding(v)) + self.viscous * v)
         backward = f + (wrap(self.sliding(-v)) - self.viscous * v)
@@ -198,12 +215,15 @@ class Impact(Named):
 
     __slots__ = ("force", "gap", "rest_speed", "restitution")
 
-    def __init__(self, gap: Any, force: Any, *, restitution: Any = 0.0, rest_speed: Any = None, name: str = "contact") -> None:
+    def __init__(
+        self, gap: Any, force: Any, *, restitution: Any = 0.0, rest_speed: Any = None, name: str = "contact"
+    ) -> None:
         super().__init__(name)
         self.gap, self.force, self.restitution = wrap(gap), wrap(force), wrap(restitution)
         self.rest_speed = None if rest_speed is None else wrap(rest_speed)
 
     def table(self) -> ElementTable:
+        """Return the branches with their residuals, guards and blocked quantities."""
         return ElementTable(
             "impact",
             (
@@ -251,17 +271,20 @@ class Modes(Named):
         self.start = names.index(start)
 
     def mode_field(self) -> Discrete:
-        field = Discrete(self.enum)
+        """Return the field of the mode: an enum of the names of the modes."""
+        field = Discrete(cast(type, self.enum))
         field.name = self.name
         return field
 
     def table(self) -> ElementTable:
+        """Return the branches with their residuals, guards and blocked quantities."""
         index = {m.name: k for k, m in enumerate(self.modes)}
         pair = (constant(0.0),) if self.curve is None else ()
         branches = []
         for m in self.modes:
             guards = tuple(
-                Leave(index[x.target], -wrap(x.g), None if x.enabled is True else condition(x.enabled)) for x in m.leaves
+                Leave(index[x.target], -wrap(x.g), None if x.enabled is True else condition(x.enabled))
+                for x in m.leaves
             )
             others = tuple(o.equation.residual for o in self.modes if o is not m)
             blocked = pair or tuple(wrap(c) for c in self.curve or ())
@@ -270,4 +293,15 @@ class Modes(Named):
 
 
 Element = If | Complementarity | DryFriction | Impact | Modes
-__all__ = ["Complementarity", "DryFriction", "FrictionState", "If", "Impact", "Impulse", "Mode", "Modes", "Symbol", "leave"]
+__all__ = [
+    "Complementarity",
+    "DryFriction",
+    "FrictionState",
+    "If",
+    "Impact",
+    "Impulse",
+    "Mode",
+    "Modes",
+    "Symbol",
+    "leave",
+]

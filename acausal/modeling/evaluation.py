@@ -27,7 +27,10 @@ def evaluate(expr: Expr) -> float:
 
 
 def _functions() -> dict[str, Any]:
-    unary = {n: getattr(math, n) for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")}
+    unary = {
+        n: getattr(math, n)
+        for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")
+    }
     return {
         **ARITHMETIC, **unary, "sqrt": math.sqrt, "abs": abs, "floor": math.floor, "atan2": math.atan2,
         "sign": lambda x: (x > 0) - (x < 0), "min": min, "max": max, "mod": lambda x, y: x - y * math.floor(x / y),

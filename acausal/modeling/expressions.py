@@ -177,6 +177,7 @@ class Symbol(Expr):
 
     @property
     def is_condition(self) -> bool:
+        """True for Boolean fields."""
         return getattr(self.field, "type", None) is bool
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -258,7 +259,9 @@ def to_text(expr: Expr) -> str:
     def leaf(node: Expr) -> tuple[str, int]:
         if node.op == "const":
             return f"{node.data:g}", 9 if node.data >= 0 else 3
-        return (str(node.data) if node.op == "true" else node.name if isinstance(node, Symbol) else node.op), 9
+        return (
+            str(node.data) if node.op == "true" else node.name if isinstance(node, Symbol) else node.op
+        ), 9
 
     def apply(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:
         op = _WORDS.get(node.op, node.op)

@@ -121,7 +121,8 @@ class Parameter(Field):
         if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or len(value) != shape[0]:
             extents = " x ".join(map(str, self.shape))
             raise ParameterError(
-                f"`{self.name}` of {type(obj).__name__} needs {extents} values, got {value!r}", where=obj.location()
+                f"`{self.name}` of {type(obj).__name__} needs {extents} values, got {value!r}",
+                where=obj.location(),
             )
         for v in value:
             self._check_shape(v, shape[1:], obj)
@@ -172,7 +173,8 @@ class Structural(Field, Generic[T]):
         if self.type is int and isinstance(value, bool) or not isinstance(value, self.type):
             kind = self.type.__name__
             raise ParameterError(
-                f"`{self.name}` of {type(obj).__name__} must be of type {kind}, got {value!r}", where=obj.location()
+                f"`{self.name}` of {type(obj).__name__} must be of type {kind}, got {value!r}",
+                where=obj.location(),
             )
         return value
 
@@ -265,10 +267,18 @@ class Discrete(Field):
     """
 
     def __init__(
-        self, type: type = float, *, start: Any = None, unit: str = "", shape: tuple[int, ...] = (), doc: str = ""
+        self,
+        type: type = float,
+        *,
+        start: Any = None,
+        unit: str = "",
+        shape: tuple[int, ...] = (),
+        doc: str = "",
     ) -> None:
         super().__init__(unit=unit, doc=doc)
-        if type not in (bool, int, float) and not (isinstance(type, cast(Any, Callable)) and issubclass(type, Enum)):
+        if type not in (bool, int, float) and not (
+            isinstance(type, cast(Any, Callable)) and issubclass(type, Enum)
+        ):
             raise DeclarationError(f"a Discrete is bool, int, float or an enum, not {type!r}")
         self.type, self.shape = type, shape
         self.start = start if start is not None else (next(iter(type)) if issubclass(type, Enum) else type(0))
@@ -289,7 +299,9 @@ class _Signal(Field):
     flow, fixed, nominal, start = False, False, None, 0.0
     min, max = -math.inf, math.inf
 
-    def __init__(self, type: type = float, *, unit: str = "", shape: tuple[int, ...] = (), doc: str = "") -> None:
+    def __init__(
+        self, type: type = float, *, unit: str = "", shape: tuple[int, ...] = (), doc: str = ""
+    ) -> None:
         super().__init__(unit=unit, doc=doc)
         if type not in (bool, int, float):
             raise DeclarationError(f"a signal is bool, int or float, not {type!r}")
@@ -321,7 +333,8 @@ class Input(_Signal):
         if not (isinstance(value, Expr) or number or array):
             kind = "True, False or a condition" if self.type is bool else "a number or an expression"
             raise ExpressionError(
-                f"input `{self.name}` of {type(obj).__name__} takes {kind}, got {value!r}", where=obj.location()
+                f"input `{self.name}` of {type(obj).__name__} takes {kind}, got {value!r}",
+                where=obj.location(),
             )
 
 

@@ -106,7 +106,10 @@ def _is_factor(expr: Expr) -> bool:
     from .expressions import walk
     from .fields import Parameter
 
-    return all(not n.args and (n.op == "const" or isinstance(getattr(n, "field", None), Parameter)) or n.args for n in walk(expr))
+    return all(
+        not n.args and (n.op == "const" or isinstance(getattr(n, "field", None), Parameter)) or n.args
+        for n in walk(expr)
+    )
 
 
 def pre(x: Symbol | Expr) -> Expr:
@@ -128,7 +131,9 @@ def change(d: Any) -> Expr:
 
 def _discrete(expr: Expr, name: str) -> Expr:
     if not isinstance(expr, Symbol):
-        raise ExpressionError(f"{name}({expr}) needs a discrete variable", hint="declare a Discrete and state it with Eq")
+        raise ExpressionError(
+            f"{name}({expr}) needs a discrete variable", hint="declare a Discrete and state it with Eq"
+        )
     return expr
 
 
@@ -170,13 +175,16 @@ def table(x: Any, xs: Sequence[float], ys: Sequence[float]) -> Expr:
     """
     points, values = tuple(map(float, xs)), tuple(map(float, ys))
     if len(points) != len(values) or not points:
-        raise ExpressionError(f"table() needs as many values as points, got {len(values)} values for {len(points)} points")
+        raise ExpressionError(
+            f"table() needs as many values as points, got {len(values)} values for {len(points)} points"
+        )
     if not all(map(math.isfinite, (*points, *values))):
         raise ExpressionError("table() needs finite points and values")
     for a, b in zip(points, points[1:], strict=False):
         if b < a:
             raise ExpressionError(
-                f"the points of table() must ascend, but {b:g} follows {a:g}", hint="sort the points; equal ones make a step"
+                f"the points of table() must ascend, but {b:g} follows {a:g}",
+                hint="sort the points; equal ones make a step",
             )
     return Expr("table", (wrap(x),), (points, values))
 

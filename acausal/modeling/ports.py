@@ -26,7 +26,9 @@ class Port:
             for name, value in vars(base).items():
                 if isinstance(value, Field):
                     if not isinstance(value, Variable):
-                        raise DeclarationError(f"port {cls.__name__} may declare Variable and Flow only, not `{name}`")
+                        raise DeclarationError(
+                            f"port {cls.__name__} may declare Variable and Flow only, not `{name}`"
+                        )
                     found[name] = value
         cls._fields = found
 
@@ -67,7 +69,9 @@ class PortRef:
             if name.startswith("_"):
                 raise AttributeError(name)
             known = type(self.port).fields()
-            raise UnknownNameError(f"port `{self.name}` ({type(self.port).__name__}) has no `{name}`", hint=nearest(name, known))
+            raise UnknownNameError(
+                f"port `{self.name}` ({type(self.port).__name__}) has no `{name}`", hint=nearest(name, known)
+            )
         return field.symbols(self.owner, f"{self.name}.")
 
     def power(self) -> Expr | None:

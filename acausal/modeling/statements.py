@@ -60,13 +60,16 @@ def connect(*ends: Any) -> Connect:
     """
     if len(ends) < 2:
         raise StatementError(
-            f"connect() needs at least two ports or signals, got {len(ends)}", hint="connect(a.p, b.n); a port left out is open"
+            f"connect() needs at least two ports or signals, got {len(ends)}",
+            hint="connect(a.p, b.n); a port left out is open",
         )
     for end in ends:
         signal = isinstance(end, Symbol) and isinstance(end.field, (Input, Output))
         if not (signal or isinstance(end, (PortRef, Port))):
             hint = "connect the ports of a component: connect(a.p, b.n)"
-            raise StatementError(f"connect() takes ports and signals, got {end!r} ({type(end).__name__})", hint=hint)
+            raise StatementError(
+                f"connect() takes ports and signals, got {end!r} ({type(end).__name__})", hint=hint
+            )
     return Connect(ends)
 
 
@@ -77,6 +80,8 @@ class Action:
 
 
 class Assign(Action):
+    """A discrete variable takes a value."""
+
     __slots__ = ("target", "value")
 
     def __init__(self, target: Symbol, value: Expr) -> None:
@@ -84,10 +89,14 @@ class Assign(Action):
 
 
 class Reinit(Assign):
+    """A differentiated variable takes a value."""
+
     __slots__ = ()
 
 
 class Terminate(Action):
+    """The run ends."""
+
     __slots__ = ("message",)
 
     def __init__(self, message: str) -> None:
@@ -98,7 +107,8 @@ def assign(d: Any, value: Any) -> Assign:
     """Give a discrete variable a new value."""
     if not (isinstance(d, Symbol) and isinstance(d.field, Discrete)):
         raise StatementError(
-            f"assign() takes a Discrete variable, got `{d!r}`", hint="use reinit(x, value) for a differentiated variable"
+            f"assign() takes a Discrete variable, got `{d!r}`",
+            hint="use reinit(x, value) for a differentiated variable",
         )
     return Assign(d, wrap(value))
 
@@ -106,7 +116,9 @@ def assign(d: Any, value: Any) -> Assign:
 def reinit(x: Any, value: Any) -> Reinit:
     """Give a differentiated variable a new value by an external impulse."""
     if not isinstance(x, Symbol) or isinstance(x.field, Discrete):
-        raise StatementError(f"reinit() takes a continuous variable, got `{x!r}`", hint="use assign(d, value) for a Discrete")
+        raise StatementError(
+            f"reinit() takes a continuous variable, got `{x!r}`", hint="use assign(d, value) for a Discrete"
+        )
     return Reinit(x, wrap(value))
 
 
@@ -133,7 +145,9 @@ def _when_branch(cond: Any, actions: Sequence[Action]) -> tuple[tuple[Expr, ...]
     if not actions or not all(isinstance(a, Action) for a in actions):
         wrong = next((a for a in actions if not isinstance(a, Action)), None)
         what = "when() needs at least one action" if wrong is None else f"when() takes actions, got {wrong!r}"
-        raise StatementError(what, hint="actions are assign(d, value), reinit(x, value) and terminate(message)")
+        raise StatementError(
+            what, hint="actions are assign(d, value), reinit(x, value) and terminate(message)"
+        )
     return conditions, tuple(actions)
 
 
@@ -233,5 +247,6 @@ class Named(Statement):
         return Symbol(self.owner, self.name, self.mode_field())
 
     def named(self, name: str) -> Self:
+        """Give the statement another name and return it."""
         self.name = name
         return self

@@ -57,7 +57,7 @@ def _factor(part: str, unit: str) -> Dimension:
         if symbol in _DERIVED:
             inner = parse_unit(_DERIVED[symbol])
             return tuple(power * e for e in inner or DIMENSIONLESS)
-    raise UnitError(f"`{part}` in unit \"{unit}\" is not an SI unit", hint="write e.g. \"N.m/rad\", \"m/s2\", \"1\"")
+    raise UnitError(f'`{part}` in unit "{unit}" is not an SI unit', hint='write e.g. "N.m/rad", "m/s2", "1"')
 
 
 def power_of(dimension: Dimension, exponent: float) -> Dimension | None:

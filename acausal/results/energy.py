@@ -67,7 +67,9 @@ class Audit(tuple[Part, ...]):
     def __repr__(self) -> str:
         lines = [f"  {'into':24s} {'energy [J]':>14s} {'impulses [J]':>14s}"]
         lines += [f"  {p.path:24s} {p.energy:14.6g} {p.impulsive:14.6g}" for p in self]
-        lines.append(f"  stored {self.stored:.6g} J, lost {self.lost:.6g} J, supplied {self.supplied:.6g} J, balance {self.balance:.3g} J")
+        lines.append(
+            f"  stored {self.stored:.6g} J, lost {self.lost:.6g} J, supplied {self.supplied:.6g} J, balance {self.balance:.3g} J"
+        )
         return "\n".join(lines)
 
 
@@ -87,11 +89,11 @@ class PowerMeter:
         for k, at in instances:
             stamp = self.flat.stamps[k]
             for expr in stamp.template.powers:
-                differentiated = {id(n.args[0]) for n in walk(expr) if n.op == "der"}
                 for node in walk(expr):
                     if isinstance(node, Symbol) and kind_of(node) == "v":
-                        into = slopes if id(node) in differentiated else values
-                        into.update(dict.fromkeys(self._numbers(stamp, at, node).tolist()))
+                        values.update(dict.fromkeys(self._numbers(stamp, at, node).tolist()))
+                    elif node.op == "der":
+                        slopes.update(dict.fromkeys(self._numbers(stamp, at, node.args[0]).tolist()))  # type: ignore[arg-type]
         self.ids, self.slopes = tuple(values), tuple(slopes)
         self.column = {x: k for k, x in enumerate(self.ids)}
         self.slope_column = {x: k for k, x in enumerate(self.slopes)}
@@ -100,7 +102,10 @@ class PowerMeter:
         return stamp.vb[at] + locate_symbol(stamp.template, "v", symbol)
 
     def fold(
-        self, leaf: Callable[[Stamp, np.ndarray, Symbol, bool], Any], apply: Callable[[Expr, list[Any]], Any], constant: Callable[[float], Any]
+        self,
+        leaf: Callable[[Stamp, np.ndarray, Symbol, bool], Any],
+        apply: Callable[[Expr, list[Any]], Any],
+        constant: Callable[[float], Any],
     ) -> list[Any]:
         """Evaluate the power expressions; one sum per group of instances."""
         found = []
@@ -108,7 +113,11 @@ class PowerMeter:
             stamp = self.flat.stamps[k]
 
             def one(node: Expr, stamp: Stamp = stamp, at: np.ndarray = at) -> Any:
-                return leaf(stamp, at, node, False) if isinstance(node, Symbol) else constant(float(node.data or 0.0))
+                return (
+                    leaf(stamp, at, node, False)
+                    if isinstance(node, Symbol)
+                    else constant(float(node.data or 0.0))
+                )
 
             def inner(node: Expr, args: list[Any], stamp: Stamp = stamp, at: np.ndarray = at) -> Any:
                 if node.op == "der":
@@ -186,7 +195,12 @@ def _means_and_impulses(
     size, base = float(np.abs(jump.J1).max(initial=0.0)), float(np.abs(mean).max(initial=1.0))
     unit = base / size if size > 0.0 else 1.0
     X0, S0 = (a[0] for a in readout.columns(ids, slopes, frame, None, moment, np.zeros(1), mean[None, :]))
-    X1, S1 = (a[0] for a in readout.columns(ids, slopes, frame, None, moment, np.zeros(1), (mean + unit * direction)[None, :]))
+    X1, S1 = (
+        a[0]
+        for a in readout.columns(
+            ids, slopes, frame, None, moment, np.zeros(1), (mean + unit * direction)[None, :]
+        )
+    )
     dX, dS = (X1 - X0) / unit, (S1 - S0) / unit
     plain = [k for k, x in enumerate(ids) if not readout.observed(x)]
     dX[plain] = readout.rows(frame, tuple(ids[k] for k in plain)) @ direction
@@ -200,7 +214,9 @@ def _point(z: np.ndarray, data: Any, y: np.ndarray) -> np.ndarray:
 # -- sums over a run -------------------------------------------------------------------------------------------------
 
 
-def energies(result: Result, meter: PowerMeter, t0: float | None, t1: float | None) -> tuple[np.ndarray, np.ndarray]:
+def energies(
+    result: Result, meter: PowerMeter, t0: float | None, t1: float | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Energies (instances,) of a window, and the part of them that impulses carried."""
     a, b = window(t0, t1, result.t_start, result.t_end)
     flow = result.segments.integral(meter.along, a, b)
@@ -225,14 +241,17 @@ def audit(result: Result, t0: float | None, t1: float | None) -> Audit:
     """Energies into all parts without sub-components."""
     names = result.names
     stamps = names.flat.stamps
-    leaves = [(k, np.arange(len(s.vb))) for k, s in enumerate(stamps) if s.template.powers and not s.template.groups]
+    leaves = [
+        (k, np.arange(len(s.vb))) for k, s in enumerate(stamps) if s.template.powers and not s.template.groups
+    ]
     if not leaves:
         return Audit(())
     total, impulsive = energies(result, PowerMeter(names, leaves), t0, t1)
     places = [(k, i) for k, at in leaves for i in at.tolist()]
     stores = {k: _stores(stamps[k].template) for k, _ in leaves}
     parts = [
-        Part(names.flat.path(k, i), float(e), float(j), stores[k]) for (k, i), e, j in zip(places, total, impulsive, strict=True)
+        Part(names.flat.path(k, i), float(e), float(j), stores[k])
+        for (k, i), e, j in zip(places, total, impulsive, strict=True)
     ]
     return Audit(sorted(parts, key=lambda p: p.path))
 

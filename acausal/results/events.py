@@ -14,6 +14,8 @@ from .segments import Segments
 
 SHOWN = 12
 """Events listed by ``repr``."""
+IMPULSES = 4
+"""Impulses listed by the ``repr`` of an event."""
 SOURCE_JUMP = 1e-9
 """Change of a source, relative to its terms, that counts as a jump."""
 
@@ -28,7 +30,8 @@ class Event:
         Time in seconds.
     kind : str
         "start", "time" (a tick, a condition on time, a source), "state" (a
-        guard or relation of continuous variables), "input" or "terminal".
+        guard or relation of continuous variables), "input" (new inputs of a
+        stepped run), "continue" (begin of a continued run) or "terminal".
     triggers : tuple of str
         What caused it: elements, relations, sampled conditions.
     modes : dict
@@ -64,6 +67,7 @@ class Event:
         if self.triggers and self.triggers != (self.kind,):
             parts.append("by " + ", ".join(self.triggers))
         parts += [f"{path}: {a} -> {b}" for path, (a, b) in (*self.modes.items(), *self.discretes.items())]
+        parts += [f"impulse of {name} {amount:.6g} {unit}" for name, amount, unit in self.impulses[:IMPULSES]]
         parts += [f"{name} jumps {a:.6g} -> {b:.6g}" for name, a, b in self.jumps]
         if self.lost:
             parts.append(f"{self.energy_lost:.6g} J lost")
@@ -94,8 +98,7 @@ class Events(Sequence[Event]):
         if (first.kind == "time" and len(first.triggers) > 1) or any(s.jumps for s in steps[a:b]):
             return True
         D, R = self._before(a)
-        changed = D is not last.D and not np.array_equal(D, last.D) or R is not last.R and not np.array_equal(R, last.R)
-        return changed or self._source_jumps(first.t)
+        return _differ(D, last.D) or _differ(R, last.R) or self._source_jumps(first.t)
 
     def _before(self, a: int) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Discretes and relations before the instant whose first step is ``a``."""
@@ -113,7 +116,12 @@ class Events(Sequence[Event]):
         VK = left.readout.VK
         before = left.trajectory.at(left.end - left.start)[len(left.data.states) :]
         after = right.trajectory.y0[len(right.data.states) :]
-        return bool((np.abs(VK @ (after - before)) > SOURCE_JUMP * (abs(VK) @ np.maximum(np.abs(before), np.abs(after)))).any())
+        return bool(
+            (
+                np.abs(VK @ (after - before))
+                > SOURCE_JUMP * (abs(VK) @ np.maximum(np.abs(before), np.abs(after)))
+            ).any()
+        )
 
     @property
     def times(self) -> np.ndarray:
@@ -123,7 +131,11 @@ class Events(Sequence[Event]):
     @property
     def moved_at_start(self) -> bool:
         """True if a differentiated variable jumped in the first instant."""
-        return any(s.kind == "start" and s.jumps for s in self._record.steps[: self._instants[0][1]] if self._instants)
+        return any(
+            s.kind == "start" and s.jumps
+            for s in self._record.steps[: self._instants[0][1]]
+            if self._instants
+        )
 
     # -- making them ---------------------------------------------------------------------------------------------
 
@@ -201,6 +213,12 @@ class Events(Sequence[Event]):
 
     def __repr__(self) -> str:
         return show(self)
+
+
+def _differ(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    if a is b:
+        return False
+    return a is None or b is None or not np.array_equal(a, b)
 
 
 def show(events: Sequence[Event]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -30,7 +31,16 @@ def write(result: ResultView, file: Any, paths: Sequence[Any] | None) -> None:
         by_kind.setdefault(kind, []).append(s.values)
         names = {str(k): v for k, v in s.names.items()}
         open_values = np.flatnonzero(s.undetermined).tolist()
-        described.append({"path": s.path, "unit": s.unit, "doc": s.doc, "kind": kind, "names": names, "undetermined": open_values})
+        described.append(
+            {
+                "path": s.path,
+                "unit": s.unit,
+                "doc": s.doc,
+                "kind": kind,
+                "names": names,
+                "undetermined": open_values,
+            }
+        )
     about = {
         "format": FORMAT, "label": result.label, "status": result.status, "t_start": result.t_start, "t_end": result.t_end,
         "signals": described, "states": [p for p in result.states if any(s.path == p for s in signals)],
@@ -38,7 +48,7 @@ def write(result: ResultView, file: Any, paths: Sequence[Any] | None) -> None:
         "modes": [asdict(m) for m in result.modes], "events": [as_json(e) for e in result.events],
     }  # fmt: skip
     text = np.frombuffer(json.dumps(about).encode(), np.uint8)
-    arrays = {kind: np.stack(values) for kind, values in by_kind.items()}
+    arrays: dict[str, Any] = {kind: np.stack(values) for kind, values in by_kind.items()}
     if hasattr(file, "write"):
         np.savez_compressed(file, about=text, t=result.t, **arrays)
     else:
@@ -48,23 +58,25 @@ def write(result: ResultView, file: Any, paths: Sequence[Any] | None) -> None:
 
 def read(file: Any) -> LoadedResult:
     """Read a saved result; `Result.load`."""
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            about = json.loads(archive["about"].tobytes())
-            arrays = {name: archive[name] for name in archive.files if name != "about"}
-        if about["format"] != FORMAT:
-            raise ParameterError(f"the file has format {about['format']}, this version reads format {FORMAT}")
-        return LoadedResult(about, arrays)
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        if isinstance(error, ParameterError):
-            raise
-        raise ParameterError(f"{getattr(file, 'name', file)} is no saved result", why=str(error), hint="write it with result.save(file)") from error
+    with nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
+        try:
+            with np.load(stream, allow_pickle=False) as archive:
+                about = json.loads(archive["about"].tobytes())
+                arrays = {name: archive[name] for name in archive.files if name != "about"}
+            return LoadedResult(about, arrays)
+        except (ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+            hint = f"write it with result.save(file); this version reads format {FORMAT}"
+            raise ParameterError(
+                f"{getattr(file, 'name', file)} is no saved result", why=str(error), hint=hint
+            ) from error
 
 
 class LoadedResult(ResultView):
     """A result read from a file: the stored signals, linear between the stored points."""
 
     def __init__(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        if about["format"] != FORMAT:
+            raise ValueError(f"its format is {about['format']}")
         self.label, self.status = str(about["label"]), str(about["status"])
         self.t_start, self.t_end = float(about["t_start"]), float(about["t_end"])
         self.parameters, self.saved = dict(about["parameters"]), None
@@ -81,40 +93,50 @@ class LoadedResult(ResultView):
 
     def __getitem__(self, path: Any) -> Signal:
         if not isinstance(path, str):
-            raise UnknownPathError(f"a loaded result knows paths, not handles: {path!r}", hint='give the path, such as "load.v"')
+            raise UnknownPathError(
+                f"a loaded result knows paths, not handles: {path!r}", hint='give the path, such as "load.v"'
+            )
         if path not in self._signals:
             raise UnknownPathError(f"`{path}` is not in the file", hint=nearest(path, self._signals))
         return self._signals[path]
 
     @property
     def t(self) -> np.ndarray:
+        """Points in seconds; equal times are left and right limit of an event."""
         return self._t
 
     @property
     def paths(self) -> list[str]:
+        """Paths that tables and files hold by default."""
         return list(self._signals)
 
     @property
     def states(self) -> list[str]:
+        """Paths of the differentiated variables."""
         return list(self._about["states"])
 
     @property
     def initial(self) -> dict[str, float]:
+        """Values of the differentiated variables after the first instant."""
         return dict(self._about["initial"])
 
     @property
     def events(self) -> list[Event]:
+        """Events in order of time."""
         return [from_json(e) for e in self._about["events"]]
 
     @property
     def modes(self) -> Modes:
+        """Distinct modes in the order of their first visit."""
         return Modes(ModeVisit(**m) for m in self._about["modes"])
 
 
 class _Stored:
     """Values at points, straight lines between them; discrete values stay until the next point."""
 
-    def __init__(self, result: LoadedResult, values: np.ndarray, undetermined: list[int], discrete: bool) -> None:
+    def __init__(
+        self, result: LoadedResult, values: np.ndarray, undetermined: list[int], discrete: bool
+    ) -> None:
         self.result, self.values, self.discrete = result, values, discrete
         self.t_start, self.t_end = result.t_start, result.t_end
         self.t = result.t
@@ -140,7 +162,9 @@ class _Stored:
             return np.where(exact, self.values[k], self.values[left])
         span = self.t[left + 1] - self.t[left]
         part = np.clip((t - self.t[left]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0)
-        return np.where(exact, self.values[k], self.values[left] + part * (self.values[left + 1] - self.values[left]))
+        return np.where(
+            exact, self.values[k], self.values[left] + part * (self.values[left + 1] - self.values[left])
+        )
 
     def power_integral(self, a: float, b: float, power: int) -> float:
         """Exact for the straight lines (Simpson's rule)."""

@@ -74,7 +74,11 @@ def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.n
             break
         points.append((which[~bent], a[~bent]))
         middle, vm = 0.5 * (a + b)[bent], probes[0][bent]
-        which, a, b = np.tile(which[bent], 2), np.concatenate([a[bent], middle]), np.concatenate([middle, b[bent]])
+        which, a, b = (
+            np.tile(which[bent], 2),
+            np.concatenate([a[bent], middle]),
+            np.concatenate([middle, b[bent]]),
+        )
         va, vb = np.concatenate([va[bent], vm]), np.concatenate([vm, vb[bent]])
     points.append((which, a))
     which, hs = (np.concatenate(p) for p in zip(*points, strict=True))
@@ -102,7 +106,9 @@ def _sorted(t: np.ndarray, which: np.ndarray, hs: np.ndarray) -> tuple[np.ndarra
     return t[once], which[once], hs[once]
 
 
-def given_grid(segments: Segments, grid: Any, events: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def given_grid(
+    segments: Segments, grid: Any, events: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points of a step or an array of times, and both limits of the events.
 
     Parameters
@@ -134,7 +140,12 @@ def given_grid(segments: Segments, grid: Any, events: np.ndarray) -> tuple[np.nd
 def grid_times(grid: Any, t0: float, t1: float) -> np.ndarray:
     """Return the times that ``grid`` stands for: multiples of a step from ``t0``, or the given ones."""
     if np.ndim(grid) == 0:
-        if isinstance(grid, (str, bool)) or not hasattr(grid, "__float__") or not np.isfinite(float(grid)) or float(grid) <= 0:
+        if (
+            isinstance(grid, (str, bool))
+            or not hasattr(grid, "__float__")
+            or not np.isfinite(float(grid))
+            or float(grid) <= 0
+        ):
             raise ParameterError(f"grid must be a positive step or an array of times, got {grid!r}")
         step = float(grid)
         count = (t1 - t0) / step

@@ -68,7 +68,8 @@ def visited_modes(names: Names, segments: Segments) -> Modes:
         visits[mode] = visits.get(mode, 0) + (mode != previous)
         previous = mode
     return Modes(
-        ModeVisit(_branches(names, mode), time[mode], visits[mode], len(data.states), int(data.index)) for mode, data in first.items()
+        ModeVisit(_branches(names, mode), time[mode], visits[mode], len(data.states), int(data.index))
+        for mode, data in first.items()
     )
 
 

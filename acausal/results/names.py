@@ -56,7 +56,7 @@ class Names:
             return f"{owner}.{what.name}" if owner else what.name
         if isinstance(what, Expr) and what.op == "der":
             return f"der({self.path(what.args[0])})"
-        hint = "give a path such as \"load.v\" or a handle such as model.load.v"
+        hint = 'give a path such as "load.v" or a handle such as model.load.v'
         if isinstance(what, PortRef):
             raise DeclarationError(f"{what!r} is a port, not a variable", hint=hint)
         raise DeclarationError(f"{what!r} ({type(what).__name__}) names no variable", hint=hint)
@@ -223,7 +223,7 @@ def member_names(field: Field) -> dict[int, str]:
     """Return the names of the codes of an enumeration, empty for other fields."""
     from ..modeling.expressions import enum_index
 
-    kind = getattr(field, "type", None)
+    kind: Any = getattr(field, "type", None)
     return {enum_index(m): m.name for m in kind} if hasattr(kind, "__members__") else {}
 
 
@@ -237,5 +237,7 @@ def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> 
     """
     a, b = t_start if t0 is None else float(t0), t_end if t1 is None else float(t1)
     if not t_start <= a < b <= t_end:
-        raise ParameterError(f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty")
+        raise ParameterError(
+            f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty"
+        )
     return a, b

@@ -20,7 +20,9 @@ MOST_MARKS = 200
 """Events in the window beyond which marks would cover the signals."""
 
 
-def plot_signals(signals: Sequence[Signal], window: tuple[float, float] | None = None, events: Sequence[Event] = ()) -> Figure:
+def plot_signals(
+    signals: Sequence[Signal], window: tuple[float, float] | None = None, events: Sequence[Event] = ()
+) -> Figure:
     """Draw signals in one figure.
 
     Parameters
@@ -51,7 +53,14 @@ def plot_signals(signals: Sequence[Signal], window: tuple[float, float] | None =
     times = [s.t for s in signals if len(s.t)]
     a, b = window or (float(times[0][0]), float(times[0][-1])) if times else (0.0, 1.0)
     scale, unit = time_scale(a, b)
-    figure, axes = plt.subplots(len(groups), 1, sharex=True, squeeze=False, figsize=(8.0, 1.2 + 2.2 * len(groups)), layout="constrained")
+    figure, axes = plt.subplots(
+        len(groups),
+        1,
+        sharex=True,
+        squeeze=False,
+        figsize=(8.0, 1.2 + 2.2 * len(groups)),
+        layout="constrained",
+    )
     for ax, group in zip(axes[:, 0], groups.values(), strict=True):
         _draw(ax, group, scale)
         _mark(ax, [e.t for e in events if a <= e.t <= b], scale)

@@ -58,7 +58,14 @@ class Result(ResultView):
         found = self.names.find(path)
         f = found.field
         if found.kind == "d":
-            return Signal(_Discrete(self, found), found.path, f.unit, f.doc, getattr(f, "type", float) if not member_names(f) else int, member_names(f))
+            return Signal(
+                _Discrete(self, found),
+                found.path,
+                f.unit,
+                f.doc,
+                getattr(f, "type", float) if not member_names(f) else int,
+                member_names(f),
+            )
         if found.kind == "p":
             return Signal(_Constant(self, found), found.path, f.unit, f.doc)
         unit = f"{f.unit}/s" if found.kind == "slope" else f.unit
@@ -66,16 +73,18 @@ class Result(ResultView):
 
     @property
     def paths(self) -> list[str]:
+        """Paths that tables and files hold by default."""
         return list(self.saved) if self.saved is not None else [*self.names.variables, *self.names.discretes]
 
     @property
     def states(self) -> list[str]:
+        """Paths of the differentiated variables."""
         return self.names.states
 
-    @cached_property
+    @property
     def initial(self) -> dict[str, float]:
         """Values of the differentiated variables after the first instant."""
-        return {p: float(self[p].at(self.t_start)) for p in self.names.states} if len(self.segments) else {}
+        return {p: float(self[p].at(self.t_start)) for p in self.states} if len(self.segments) else {}
 
     # -- points --------------------------------------------------------------------------------------------------
 
@@ -110,6 +119,7 @@ class Result(ResultView):
 
     @property
     def t(self) -> np.ndarray:
+        """Points in seconds; equal times are left and right limit of an event."""
         return self.points[0]
 
     def locate(self, t: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
@@ -120,14 +130,22 @@ class Result(ResultView):
 
     # -- events, modes, work -------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def events(self) -> Events:
         """Events in order of time."""
-        return Events(self.names, self._record, self.segments)
+        return self._events
 
     @cached_property
+    def _events(self) -> Events:
+        return Events(self.names, self._record, self.segments)
+
+    @property
     def modes(self) -> Modes:
         """Distinct modes in the order of their first visit."""
+        return self._modes
+
+    @cached_property
+    def _modes(self) -> Modes:
         return visited_modes(self.names, self.segments)
 
     @property
@@ -185,6 +203,7 @@ class _Source:
 
     @property
     def t(self) -> np.ndarray:
+        """Points in seconds; equal times are left and right limit of an event."""
         return self.result.t
 
     def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
@@ -212,7 +231,9 @@ class _Source:
         return self.evaluate(which, hs)
 
     def power_integral(self, a: float, b: float, power: int) -> float:
-        return float(self.result.segments.integral(lambda s, hs: self.inside(s, hs)[:, None] ** power, a, b)[0])
+        return float(
+            self.result.segments.integral(lambda s, hs: self.inside(s, hs)[:, None] ** power, a, b)[0]
+        )
 
     def undetermined(self) -> np.ndarray:
         return np.zeros(len(self.t), bool)
@@ -232,7 +253,12 @@ class _Continuous(_Source):
         model, z = result.names.model, result._record.z
         row = model.W_core[[k]]
         first = result.segments.all[0]
-        if self.found.kind == "slope" or first.readout.observed(k) or not len(z) or not first.readout.dynamic[row.indices].all():
+        if (
+            self.found.kind == "slope"
+            or first.readout.observed(k)
+            or not len(z)
+            or not first.readout.dynamic[row.indices].all()
+        ):
             return super().before()
         xi = first.trajectory.y0[len(first.data.states) :]
         return float((row @ z)[0] + (first.readout.VK[[k]] @ xi)[0])

@@ -18,13 +18,17 @@ class Source(Protocol):
     t_end: float
 
     @property
-    def t(self) -> np.ndarray: ...
+    def t(self) -> np.ndarray:
+        """Points in seconds."""
+        ...
 
     def sample(self) -> np.ndarray:
         """Values at ``t``."""
         ...
 
-    def at(self, t: np.ndarray, side: str) -> np.ndarray: ...
+    def at(self, t: np.ndarray, side: str) -> np.ndarray:
+        """Limits from one side at times within the run."""
+        ...
 
     def power_integral(self, a: float, b: float, power: int) -> float:
         """Integral over [a, b] of the value to a power."""
@@ -51,7 +55,15 @@ class Signal(NDArrayOperatorsMixin):
         of Boolean variables are of type bool, those of integers and enumerations of type int.
     """
 
-    def __init__(self, source: Source, path: str, unit: str, doc: str, kind: type = float, names: dict[int, str] | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        path: str,
+        unit: str,
+        doc: str,
+        kind: type = float,
+        names: dict[int, str] | None = None,
+    ) -> None:
         self.path, self.unit, self.doc, self.names = path, unit, doc, names or {}
         self._source, self._kind = source, kind
         self._values: np.ndarray | None = None
@@ -60,10 +72,12 @@ class Signal(NDArrayOperatorsMixin):
 
     @property
     def t(self) -> np.ndarray:
+        """Points in seconds; equal times are left and right limit of an event."""
         return self._source.t
 
     @property
     def values(self) -> np.ndarray:
+        """Values at ``t``."""
         if self._values is None:
             self._values = self._source.sample().astype(self._kind, copy=False)
         return self._values
@@ -97,7 +111,9 @@ class Signal(NDArrayOperatorsMixin):
         a, b = self._source.t_start, self._source.t_end
         slack = 4.0 * np.spacing(max(abs(a), abs(b)))
         if not ((times >= a - slack) & (times <= b + slack)).all():
-            raise ParameterError(f"`{self.path}` is known from {a:g} to {b:g} s only", hint="ask for times within the run")
+            raise ParameterError(
+                f"`{self.path}` is known from {a:g} to {b:g} s only", hint="ask for times within the run"
+            )
         values = self._source.at(np.clip(times, a, b).ravel(), side).astype(self._kind, copy=False)
         return values.reshape(times.shape) if times.ndim else values[0].item()
 
@@ -125,7 +141,9 @@ class Signal(NDArrayOperatorsMixin):
         return np.array(self.values, dtype=dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        return getattr(ufunc, method)(*(_plain(a) for a in inputs), **{k: _plain(a) for k, a in keywords.items()})
+        return getattr(ufunc, method)(
+            *(_plain(a) for a in inputs), **{k: _plain(a) for k, a in keywords.items()}
+        )
 
     def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
         return function(*(_plain(a) for a in args), **{k: _plain(a) for k, a in keywords.items()})

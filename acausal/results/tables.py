@@ -6,6 +6,7 @@ import csv
 from collections.abc import Sequence
 from contextlib import nullcontext
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +42,11 @@ def write_csv(result: ResultView, file: Any, paths: Sequence[Any] | None, grid: 
     table = columns(result, [s.path for s in signals], grid)
     header = ["time [s]", *(f"{s.path} [{s.unit}]" if s.unit else s.path for s in signals)]
     body = [c.astype(int).tolist() if c.dtype == bool else c.tolist() for c in table.values()]
-    with nullcontext(file) if hasattr(file, "write") else open(file, "w", newline="", encoding="utf-8") as stream:
+    with (
+        nullcontext(file)
+        if hasattr(file, "write")
+        else open(file, "w", newline="", encoding="utf-8") as stream
+    ):
         writer = csv.writer(stream)
         writer.writerow(header)
         writer.writerows(zip(*body, strict=True))
@@ -50,7 +55,7 @@ def write_csv(result: ResultView, file: Any, paths: Sequence[Any] | None, grid: 
 def data_frame(result: ResultView, paths: Sequence[Any] | None, grid: Any) -> Any:
     """Return a pandas DataFrame indexed by time."""
     try:
-        import pandas
+        pandas = import_module("pandas")
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: install it, or use table() or to_csv()") from error
     table = columns(result, paths, grid)

@@ -103,7 +103,9 @@ class ResultView(ABC):
         from .plotting import plot_signals
 
         chosen = paths or (self.saved or self.states or self.paths)[:MOST_PLOTTED]
-        return plot_signals([self[p] for p in chosen], window=t, events=[e for e in self.events if e.kind != "start"])
+        return plot_signals(
+            [self[p] for p in chosen], window=t, events=[e for e in self.events if e.kind != "start"]
+        )
 
     def table(self, paths: Sequence[Any] | None = None, grid: Any = None) -> dict[str, np.ndarray]:
         """Return columns "time" and one per path.

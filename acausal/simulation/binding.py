@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ParameterError, UnknownPathError, nearest
 from ..flattening.template import place_of
 from ..modes.core import Values, evaluate
+from .clocks import Clock
 from .failures import requirement_failed
 from .source_states import Feed
 
@@ -46,14 +47,17 @@ def scalar_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def set_initial(program: Program, initial: Mapping[Any, Any], start: np.ndarray, fixed: np.ndarray, D: np.ndarray) -> None:
+def set_initial(
+    program: Program, initial: Mapping[Any, Any], start: np.ndarray, fixed: np.ndarray, D: np.ndarray
+) -> None:
     """Write initial values, given by path or handle, into the starts; those of variables must hold."""
     flat = program.flat
     for what, value in initial.items():
         path = program.names.path(what)
         if isinstance(value, str) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
             raise ParameterError(
-                f"the initial value of `{path}` must be a finite number, got {value!r}", where=place_of(flat.root, path)
+                f"the initial value of `{path}` must be a finite number, got {value!r}",
+                where=place_of(flat.root, path),
             )
         try:
             k, _ = flat.find("v", path)
@@ -65,7 +69,9 @@ def set_initial(program: Program, initial: Mapping[Any, Any], start: np.ndarray,
                 raise unknown from None
 
 
-def make_feeds(program: Program, inputs: Mapping[str, Any], D: np.ndarray, present: Iterable[Feed] | None = None) -> tuple[Feed, ...]:
+def make_feeds(
+    program: Program, inputs: Mapping[str, Any], D: np.ndarray, present: Iterable[Feed] | None = None
+) -> tuple[Feed, ...]:
     """Return what feeds the open inputs and write the discrete ones into ``D``.
 
     ``present`` are the feeds of a run that goes on: inputs that are not named keep them.
@@ -89,5 +95,34 @@ def make_feeds(program: Program, inputs: Mapping[str, Any], D: np.ndarray, prese
 
 def _discrete(name: str, value: Any) -> float:
     if isinstance(value, str) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
-        raise ParameterError(f"the discrete input `{name}` takes a number, got {value!r}", hint="change it between steps of program.start()")
+        raise ParameterError(
+            f"the discrete input `{name}` takes a number, got {value!r}",
+            hint="change it between steps of program.start()",
+        )
     return float(value)
+
+
+def time_unit(program: Program, values: Values, clocks: list[Clock], span: float) -> float:
+    """Return the shortest period of clocks and sinusoids, else the span of the run."""
+    periods = [float(c.period) for c in clocks]
+    for known in program.reduced.knowns:
+        for term in known.terms:
+            if term.kind == "sinusoid" and term.rate is not None:
+                rates = np.abs(evaluate(program.reduced, known.stamp, term.rate, values))
+                periods += (2 * math.pi / rates[rates > 0]).tolist()
+    return min([p for p in periods if p > 0] or [span if span > 0 else 1.0])
+
+
+def make_clocks(program: Program, values: Values, t0: float) -> list[Clock]:
+    """Return a clock per sampled condition, at its first tick from ``t0`` on."""
+    clocks = []
+    for s in program.discrete.samples:
+        one = np.array([s.instance])
+        period, start = (float(evaluate(program.reduced, s.stamp, a, values, one)[0]) for a in s.node.args)
+        place = program.flat.location(
+            s.stamp, s.instance, program.flat.stamps[s.stamp].template.origin_of(s.node)
+        )
+        clock = Clock.make(period, start, place)
+        clock.advance_to(t0, 4 * math.ulp(t0))
+        clocks.append(clock)
+    return clocks

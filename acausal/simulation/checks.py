@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 IMPULSES = ("error", "allow")
 
 
-def check_options(t_start: Any, t_end: Any, impulses: Any) -> None:
+def check_options(t_start: float, t_end: float, impulses: str) -> None:
     """Raise ParameterError unless the span is positive and finite and the policy is known."""
     for name, value in (("t_start", t_start), ("t_end", t_end)):
         number = hasattr(value, "__float__") and not isinstance(value, (str, bytes))
@@ -25,14 +25,15 @@ def check_options(t_start: Any, t_end: Any, impulses: Any) -> None:
             hint="for the values at the start alone take a short run and read result[...].at(t_start)",
         )
     if impulses not in IMPULSES:
-        raise ParameterError(f"`impulses` must be \"error\" or \"allow\", got {impulses!r}")
+        raise ParameterError(f'`impulses` must be "error" or "allow", got {impulses!r}')
 
 
 def check_method(method: Any, rtol: Any, atol: Any) -> None:
     """Raise ParameterError unless the way of integration exists and tolerances are positive."""
     if method in ("explicit", "implicit"):
         raise ParameterError(
-            f"method={method!r}: numerical integration is not available yet", hint='the exact path takes every model that compiles: method="auto"'
+            f"method={method!r}: numerical integration is not available yet",
+            hint='the exact path takes every model that compiles: method="auto"',
         )
     if method not in ("auto", "exact"):
         raise ParameterError(f"method is \"auto\" or \"exact\", got {method!r}")

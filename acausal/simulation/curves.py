@@ -36,8 +36,11 @@ def is_free(element: Element, forced: int) -> bool:
 
 def has_curves(model: AffineModel, forced: Sequence[int]) -> bool:
     """Whether every free element has a curve to follow."""
-    return all(element.curve is not None for element, prescribed in zip(model.elements, forced, strict=True)
-               if is_free(element, prescribed))
+    return all(
+        element.curve is not None
+        for element, prescribed in zip(model.elements, forced, strict=True)
+        if is_free(element, prescribed)
+    )
 
 
 class Probe:
@@ -113,14 +116,19 @@ def port_curve(element: Element, probe: Probe, tilt: float) -> PortCurve:
     first = -plane.away(lines[0], element.branches[order[0]])
     last = plane.away(lines[-1], element.branches[order[-1]])
     lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
-    middle = [_unit(step, line, first + last) for step, line in zip(np.diff(corners, axis=0), lines[1:-1], strict=True)]
+    middle = [
+        _unit(step, line, first + last)
+        for step, line in zip(np.diff(corners, axis=0), lines[1:-1], strict=True)
+    ]
     slope = np.array([first, *middle, last])
     trend = np.where(np.where(np.abs(slope) > _PARALLEL, slope, 0.0).sum(axis=0) < 0.0, -1.0, 1.0)
     slope = np.where(np.abs(slope) > _PARALLEL, slope, tilt * trend)
     corners, knots = _tilted(corners, slope, lengths)
     anchor, at = corners[[0, *range(len(corners))]], knots[[0, *range(len(knots))]]
     breaks = np.concatenate([[-np.inf], knots, [np.inf]])
-    return PortCurve(order, plane.P[0], plane.P[1], plane.c, anchor - slope * at[:, None], slope, breaks, trend)
+    return PortCurve(
+        order, plane.P[0], plane.P[1], plane.c, anchor - slope * at[:, None], slope, breaks, trend
+    )
 
 
 class _Plane:

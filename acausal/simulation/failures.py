@@ -155,21 +155,29 @@ def _constraints(run: Run, error: Exception, reinits: Sequence[tuple[int, float]
             found.setdefault(f"`{run.state_name(j)}` = {float(row[len(data.states) :] @ xi):g}")
         for row in data.constraints:
             if abs(row[j]) * model.scale[j] > 1e-9 * float(np.max(np.abs(row[: model.n]) * model.scale)):
-                found.setdefault(_equation(run, row[: model.n] / row[j], float(row[model.n :] @ xi / row[j]), j))
+                found.setdefault(
+                    _equation(run, row[: model.n] / row[j], float(row[model.n :] @ xi / row[j]), j)
+                )
     return f"the equations in force demand {' and '.join(found)}" if found else ""
 
 
 def _equation(run: Run, row: np.ndarray, known: float, j: int) -> str:
     """``x = ...`` from ``row @ z + known = 0`` with ``row[j] = 1``."""
     terms = [f"{-c:g}*`{run.state_name(k)}`" for k, c in enumerate(row.tolist()) if k != j and abs(c) > 1e-12]
-    text = " + ".join(t.removeprefix("1*") for t in terms + [f"{0.0 - known:g}"] * (known != 0.0 or not terms))
+    text = " + ".join(
+        t.removeprefix("1*") for t in terms + [f"{0.0 - known:g}"] * (known != 0.0 or not terms)
+    )
     return f"`{run.state_name(j)}` = {text}"
 
 
-def requirement_failed(message: str, place: Location, condition: str, t: float | None = None) -> RequirementError:
+def requirement_failed(
+    message: str, place: Location, condition: str, t: float | None = None
+) -> RequirementError:
     """Return the error for a ``require`` that does not hold; ``t`` is None when parameters alone decide."""
     when = "" if t is None else f" (at t = {t:.9g})"
-    hint = "change the parameters in it" if t is None else "change the model, its parameters or its start values"
+    hint = (
+        "change the parameters in it" if t is None else "change the model, its parameters or its start values"
+    )
     return RequirementError(f"{message}{when}", where=(place,), why=f"`{condition}` does not hold", hint=hint)
 
 
@@ -177,7 +185,7 @@ def _history(run: Run, error: Any) -> str:
     lines = []
     for mode, verdict in getattr(error, "history", ())[:12]:
         branches = ", ".join(
-            f"{run.element_place(k)[0]}={e.branches[b].name}"
+            f"{e.path}={e.branches[b].name}"
             for k, (e, b) in enumerate(zip(run.core.model.elements, mode, strict=True))
         )
         lines.append(f"    {branches[:200]}: {verdict}")

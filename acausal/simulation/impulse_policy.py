@@ -62,8 +62,8 @@ def _interrupted(
     unit = run.unit(int(np.argmax(np.abs(blocked).max(axis=0) * (np.abs(restart.J1) > 0))))
     name, place = run.element_place(k)
     return FlowInterruptedError(
-        f"opening `{name}` at t = {run.t:.9g} interrupts `{run.state_name(j)}` = {z_minus[j]:.6g} {run.unit(j)}: no parallel path;"
-        f" impulse {amount:.6g} {unit}.s at `{name}`",
+        f"opening `{name}` at t = {run.t:.9g} interrupts `{run.state_name(j)}` = {z_minus[j]:.6g} {run.unit(j)}:"
+        f" no parallel path; impulse {amount:.6g} {unit}.s at `{name}`",
         where=(place,),
         why=f"the flux {amount:.6g} {unit}.s has nowhere to go",
         hint='give the flow another path (a freewheeling element), or allow it: impulses="allow" or interrupt=Impulse.ALLOW',

@@ -37,12 +37,13 @@ class Starts:
 
 @dataclass(frozen=True, eq=False)
 class _Condition:
-    """``row @ x = value`` over the selected states, with the name and size of what it prescribes."""
+    """``row @ x = value`` over the selected states, with the name, size and core unknown (or -1) of what it prescribes."""
 
     row: np.ndarray
     value: float
     size: float
     name: str
+    unknown: int = -1
 
 
 def left_limits(program: Program, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
@@ -119,6 +120,8 @@ def complete(run: Run, starts: Starts) -> None:
         A = np.array([c.row / c.size for c in conditions])
         b = np.array([c.value / c.size for c in conditions]) - A @ x
         M = (A * scale) @ free
+        if level == 2:
+            default[_clashing(conditions, A * scale, M)] = False
         step, *_ = np.linalg.lstsq(M, b, rcond=1e-12)
         miss = np.abs(M @ step - b)
         if level < 2 and (miss > _CONFLICT).any():
@@ -139,6 +142,17 @@ def complete(run: Run, starts: Starts) -> None:
             break
     limits = data.T @ np.concatenate([x, run.y[n:]])
     run.z = np.where(default, limits, run.z)
+
+
+def _clashing(conditions: list[_Condition], rows: np.ndarray, free: np.ndarray) -> list[int]:
+    """Unknowns whose defaults contradict each other, nothing else being given for them: they stay left limits."""
+    b = np.array([c.value / c.size for c in conditions])
+    alone, *_ = np.linalg.lstsq(rows, b, rcond=1e-12)
+    clash = np.abs(rows @ alone - b) > _CONFLICT
+    undetermined = np.abs(free).max(axis=1, initial=0.0) > _CONFLICT
+    return [
+        c.unknown for c, wrong, open_ in zip(conditions, clash, undetermined, strict=True) if wrong and open_
+    ]
 
 
 def _null(M: np.ndarray) -> np.ndarray:
@@ -167,7 +181,9 @@ def _variables(run: Run, ids: np.ndarray, values: np.ndarray) -> Iterator[_Condi
         size = float(np.max(np.abs(row[:n]) * scale, initial=0.0))
         if size > 0.0:
             name = f"`{run.flat.variable(x)}` = {values[x]:g}"
-            yield _Condition(row[:n], float(values[x] - row[n:] @ run.y[n:]), size, name)
+            target = run.program.settable(x)
+            unknown = target[1] if target is not None and target[0] == "core" else -1
+            yield _Condition(row[:n], float(values[x] - row[n:] @ run.y[n:]), size, name, unknown)
 
 
 def _fixed(run: Run, starts: Starts) -> Iterator[_Condition]:
@@ -195,6 +211,26 @@ def _defaults(run: Run, starts: Starts) -> Iterator[_Condition]:
     targets = ((x, run.program.settable(x)) for x in np.flatnonzero(rest).tolist())
     ids = [x for x, t in targets if t is not None and t[0] == "core" and run.core.model.differentiated[t[1]]]
     yield from _variables(run, np.array(ids, np.int64), starts.value)
+
+
+def warn_of_moved(run: Run, starts: Starts) -> None:
+    """Warn of given starts of states that the restart has moved: they counted as left limits only."""
+    ids = [
+        x
+        for x in np.flatnonzero(starts.given & ~starts.fixed).tolist()
+        if run.program.settable(x) is not None
+    ]
+    moved = []
+    for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
+        wanted = float(starts.value[x])
+        if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted)):
+            moved.append(f"`{run.flat.variable(x)}` from {wanted:g} to {value:g}")
+    if moved:
+        warnings.warn(
+            f"given starts contradict the model, which moves {', '.join(moved)} at the start;"
+            " Start(value, fixed=True) makes that an error",
+            stacklevel=2,
+        )
 
 
 def check_held(run: Run, starts: Starts) -> None:

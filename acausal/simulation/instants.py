@@ -62,14 +62,20 @@ class Instants:
     # -- the instant ---------------------------------------------------------------------------------------------
 
     def process(
-        self, kind: str, triggers: tuple[Any, ...], ticks: Sequence[bool] = (), reinits: list[tuple[int, float]] | None = None
+        self,
+        kind: str,
+        triggers: tuple[Any, ...],
+        ticks: Sequence[bool] = (),
+        reinits: list[tuple[int, float]] | None = None,
     ) -> None:
         """Run the micro-steps of the present instant of the run."""
         run = self.run
         trail: list[State] = []
         for k in range(self.limit + 1):
             first = k == 0
-            outcome = self.evaluate(ticks if first else (), kind == "start" and first, kind == "terminal" and first)
+            outcome = self.evaluate(
+                ticks if first else (), kind == "start" and first, kind == "terminal" and first
+            )
             quiet = not first and self._same(outcome)
             if quiet:
                 self.memory = outcome.memory
@@ -114,7 +120,9 @@ class Instants:
             raise self._not_finite(D)
         self.timed_next = min((s for s in times.tolist() if s > run.t + tolerance), default=math.inf)
         which = tuple([b for b, on in enumerate(fired.tolist()) if on])
-        disabled = frozenset([g for g, on in zip(self.discrete.guards, flags.tolist(), strict=True) if not on])
+        disabled = frozenset(
+            [g for g, on in zip(self.discrete.guards, flags.tolist(), strict=True) if not on]
+        )
         return Outcome(D.copy(), memory.copy(), R.copy(), which, self._forced(controls), disabled)
 
     def relation_values(self) -> np.ndarray:
@@ -124,7 +132,10 @@ class Instants:
         return np.array([self.operators[i](s) for i, s in enumerate(signs)], float)
 
     def _forced(self, controls: np.ndarray) -> tuple[int, ...]:
-        forced = [on if control else off for control, (on, off) in zip(controls.tolist(), self.branches, strict=True)]
+        forced = [
+            on if control else off
+            for control, (on, off) in zip(controls.tolist(), self.branches, strict=True)
+        ]
         mode = self.run.mode
         for k in self.latches:
             if mode[k] == 1:
@@ -144,7 +155,8 @@ class Instants:
                 value = float(self.f.outputs[5][position])
                 if not np.isfinite(value):
                     raise NonFiniteError(
-                        f"reinit of `{self.run.flat.variable(x)}` at t = {self.run.t:.9g} gives {value}", where=(branch.place,)
+                        f"reinit of `{self.run.flat.variable(x)}` at t = {self.run.t:.9g} gives {value}",
+                        where=(branch.place,),
                     )
                 found.append((x, value))
             for message in branch.messages:
@@ -153,7 +165,9 @@ class Instants:
 
     # -- acceptance ----------------------------------------------------------------------------------------------
 
-    def _accept(self, o: Outcome, requested: list[tuple[int, float]], kind: str, triggers: tuple[Any, ...], k: int) -> None:
+    def _accept(
+        self, o: Outcome, requested: list[tuple[int, float]], kind: str, triggers: tuple[Any, ...], k: int
+    ) -> None:
         run = self.run
         run.D, run.R, run.forced, run.disabled = o.D, o.R, o.forced, o.disabled
         self.memory = o.memory
@@ -163,7 +177,14 @@ class Instants:
         before, z_minus = run.data, run.z
         try:
             choice = run.search.next_mode(
-                z_minus, xi, run.mode, o.forced, triggers, t=run.t, disabled_guards=o.disabled, reinits=core_reinits
+                z_minus,
+                xi,
+                run.mode,
+                o.forced,
+                triggers,
+                t=run.t,
+                disabled_guards=o.disabled,
+                reinits=core_reinits,
             )
             restart = choice.restart
             J1 = restart.J1
@@ -188,11 +209,13 @@ class Instants:
         after = run.search.next_mode(bounce.z, xi, bounce.mode, run.forced, ("bounce",), t=run.t).restart
         return Restart(after.data, after.y, after.z, after.J1, True), bounce.J1
 
-    def _log_jump(self, step: Step, restart: Restart, J1: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, before: Any) -> None:
+    def _log_jump(
+        self, step: Step, restart: Restart, J1: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, before: Any
+    ) -> None:
         run = self.run
         model = run.core.model
         size = np.abs(J1)
-        some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)) if size.any() else []
+        some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
         step.impulses = tuple((model.names[j], run.unit(j), float(J1[j])) for j in some)
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
         step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved)
@@ -230,14 +253,20 @@ class Instants:
         run = self.run
         D, mode = state[:2]
         changes = [f"{run.flat.discrete(k)} = {value:g}" for k, value in enumerate(D[:12].tolist())]
-        branches = [f"{e.path}: {e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)][:12]
-        relations = [f"{relation_text(run, n)}: {state[3][n] != 0.0}" for n in self.state_relations.tolist()[:12]]
+        branches = [
+            f"{e.path}: {e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)
+        ][:12]
+        relations = [
+            f"{relation_text(run, n)}: {state[3][n] != 0.0}" for n in self.state_relations.tolist()[:12]
+        ]
         return ", ".join(changes + branches + relations)
 
     def _cycle(self, trail: list[State], o: Outcome) -> ChatteringError | EventIterationError:
         run = self.run
         first = max(0, len(trail) - 6)
-        table = "\n".join(f"    micro-step {k}: {self._describe(state)}" for k, state in enumerate(trail[first:], first))
+        table = "\n".join(
+            f"    micro-step {k}: {self._describe(state)}" for k, state in enumerate(trail[first:], first)
+        )
         moving = self._switching_relations()
         if moving:
             texts = [relation_text(run, n) for n in moving]
@@ -271,7 +300,9 @@ def _repeats(trail: list[State]) -> bool:
     """Whether the last state occurred before."""
     D, mode, y, R = trail[-1]
     before = [s for s in trail[:-1] if s[1] == mode]
-    return any(np.array_equal(D, s[0]) and np.array_equal(y, s[2]) and np.array_equal(R, s[3]) for s in before)
+    return any(
+        np.array_equal(D, s[0]) and np.array_equal(y, s[2]) and np.array_equal(R, s[3]) for s in before
+    )
 
 
 def _relation(run: Run, number: int) -> tuple[Any, int]:
@@ -292,7 +323,9 @@ def relation_text(run: Run, number: int) -> str:
 def relation_place(run: Run, number: int) -> Location:
     """Return the place of the statement with a relation."""
     rows, i = _relation(run, number)
-    return run.flat.location(rows.stamp, i, run.flat.stamps[rows.stamp].template.origin_of(rows.relation.node))
+    return run.flat.location(
+        rows.stamp, i, run.flat.stamps[rows.stamp].template.origin_of(rows.relation.node)
+    )
 
 
 def _operators(run: Run) -> list[Any]:

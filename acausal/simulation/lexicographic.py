@@ -55,10 +55,28 @@ class SignTable:
         Noise of the values is at least ``noise @ abs(y)``.
     """
 
-    __slots__ = ("noise", "_absolute_z", "_floor", "_forms", "_over_z", "_rounding", "_size", "_tau", "_z_floor", "_z_scale")
+    __slots__ = (
+        "noise",
+        "_absolute_z",
+        "_floor",
+        "_forms",
+        "_over_z",
+        "_rounding",
+        "_size",
+        "_tau",
+        "_z_floor",
+        "_z_scale",
+    )
 
-    def __init__(self, over_y: np.ndarray, data: ModeData, scale: np.ndarray, T0: float,
-                 over_z: np.ndarray | None = None, z_scale: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        over_y: np.ndarray,
+        data: ModeData,
+        scale: np.ndarray,
+        T0: float,
+        over_z: np.ndarray | None = None,
+        z_scale: np.ndarray | None = None,
+    ) -> None:
         tau, flow = data.tau, data.Ay * data.tau
         bound = ROUNDING * np.abs(over_y)
         if over_z is not None:
@@ -109,7 +127,9 @@ class SignTable:
             signs[i], levels[i] = (1 if impulse[i] > 0.0 else -1), 0
 
 
-def lexicographic_signs(over_y: np.ndarray, data: ModeData, y: np.ndarray, scale: np.ndarray, T0: float, t: float) -> list[int]:
+def lexicographic_signs(
+    over_y: np.ndarray, data: ModeData, y: np.ndarray, scale: np.ndarray, T0: float, t: float
+) -> list[int]:
     """Signs (-1, 0, 1) of forms over ``y``; `SignTable` for repeated use in one mode."""
     return SignTable(over_y, data, scale, T0).signs(y, t)[0]
 
@@ -117,7 +137,7 @@ def lexicographic_signs(over_y: np.ndarray, data: ModeData, y: np.ndarray, scale
 def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
     """The forms ``E z' + A z + B xi`` over ``y`` in one mode, shape (m, ny)."""
     over_y = rows.A @ data.T + rows.E @ (data.T @ data.Ay)
-    over_y[:, len(data.states):] += rows.B
+    over_y[:, len(data.states) :] += rows.B
     return over_y
 
 
@@ -176,7 +196,9 @@ class Verdict:
             return self.reason
         if not self.violations:
             return "consistent"
-        return "violated: " + ", ".join(f"{elements[k].path} ({LEVELS[level]})" for level, k, _ in self.violations)
+        return "violated: " + ", ".join(
+            f"{elements[k].path} ({LEVELS[level]})" for level, k, _ in self.violations
+        )
 
 
 class _PreparedMode:
@@ -243,8 +265,9 @@ class CandidateTest:
         return found
 
 
-def _violated_guards(prepared: _PreparedMode, signs: list[int], levels: list[int],
-                     instant: Instant) -> list[tuple[int, int, int]]:
+def _violated_guards(
+    prepared: _PreparedMode, signs: list[int], levels: list[int], instant: Instant
+) -> list[tuple[int, int, int]]:
     if -1 not in signs:
         return []
     worst: dict[int, tuple[int, int, int]] = {}

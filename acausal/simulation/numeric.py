@@ -50,7 +50,15 @@ class SegmentTables:
         if found is None:
             orientation = orientations(self.guards, operators, values)
             which = np.flatnonzero(can_trigger(data, forced, disabled, len(signs)))
-            found = Watch(data, self.forms, self.signs.noise, self.scale, orientation, np.array(signs) * orientation > 0, which)
+            found = Watch(
+                data,
+                self.forms,
+                self.signs.noise,
+                self.scale,
+                orientation,
+                np.array(signs) * orientation > 0,
+                which,
+            )
             if len(self.watches) >= MAX_WATCHES:
                 self.watches.clear()
             self.watches[key] = found

@@ -33,7 +33,9 @@ class Path:
     folds: int
 
 
-def follow_path(model: AffineModel, z_minus: np.ndarray, xi: np.ndarray, start: Mode, forced: Sequence[int], h: float) -> Path:
+def follow_path(
+    model: AffineModel, z_minus: np.ndarray, xi: np.ndarray, start: Mode, forced: Sequence[int], h: float
+) -> Path:
     """Mode of one backward-Euler step of length ``h``, found from the cell of ``start``.
 
     Parameters
@@ -60,7 +62,9 @@ def follow_path(model: AffineModel, z_minus: np.ndarray, xi: np.ndarray, start: 
     free = [k for k, element in enumerate(model.elements) if is_free(element, forced[k])]
     curves = [port_curve(model.elements[k], probe, _TILT) for k in free]
     system = _CellSystem(probe, curves, *_fixed_rows(model, probe, start, free, curves))
-    cell = system.stable_start([curve.branches.index(start[k]) for k, curve in zip(free, curves, strict=True)])
+    cell = system.stable_start(
+        [curve.branches.index(start[k]) for k, curve in zip(free, curves, strict=True)]
+    )
     cell, pivots, folds = _Walk(system, cell, z_minus / model.scale).run()
     mode = list(start)
     for k, curve, segment in zip(free, curves, cell, strict=True):
@@ -68,8 +72,9 @@ def follow_path(model: AffineModel, z_minus: np.ndarray, xi: np.ndarray, start: 
     return Path(tuple(mode), pivots, folds)
 
 
-def _fixed_rows(model: AffineModel, probe: Probe, start: Mode, free: list[int],
-                curves: list[PortCurve]) -> tuple[np.ndarray, np.ndarray]:
+def _fixed_rows(
+    model: AffineModel, probe: Probe, start: Mode, free: list[int], curves: list[PortCurve]
+) -> tuple[np.ndarray, np.ndarray]:
     """Base equations and, slightly tilted, the equations of elements that do not move."""
     P, c = probe.normalised(model.base)
     fixed = [model.elements[k].branches[start[k]].equations for k in range(len(start)) if k not in free]
@@ -88,7 +93,7 @@ def _passive_signs(P: np.ndarray, Q: np.ndarray, W: np.ndarray, curves: list[Por
     """Signs of the tilts that dissipate, from the answer of the network to a unit in each equation."""
     ports = [curve.trend[1] * curve.X - curve.trend[0] * curve.Y for curve in curves]
     M = np.vstack([P, Q, *ports])
-    answers = np.linalg.pinv(M, rcond=1e-12)[:, len(P):len(P) + len(Q)]
+    answers = np.linalg.pinv(M, rcond=1e-12)[:, len(P) : len(P) + len(Q)]
     gains = np.einsum("kj,jk->k", W, answers)
     return np.where(gains > 1e-12 * np.abs(gains).max(initial=0.0), 1.0, -1.0)
 
@@ -96,7 +101,9 @@ def _passive_signs(P: np.ndarray, Q: np.ndarray, W: np.ndarray, curves: list[Por
 class _CellSystem:
     """Linear equations ``M w + c = 0`` of every cell; ``w`` holds the scaled unknowns and one s per curve."""
 
-    def __init__(self, probe: Probe, curves: list[PortCurve], fixed: np.ndarray, constants: np.ndarray) -> None:
+    def __init__(
+        self, probe: Probe, curves: list[PortCurve], fixed: np.ndarray, constants: np.ndarray
+    ) -> None:
         n, m, K = len(probe.scale), len(fixed), len(curves)
         if m + K != n:
             raise PathLost("the probe is not square")
@@ -106,20 +113,22 @@ class _CellSystem:
         self._M[:m, :n], self._c[:m] = fixed, constants
         for a, curve in enumerate(curves):
             self._M[m + 2 * a, :n], self._M[m + 2 * a + 1, :n] = curve.X, curve.Y
-            self._c[m + 2 * a:m + 2 * a + 2] = curve.offset
+            self._c[m + 2 * a : m + 2 * a + 2] = curve.offset
         self._rows = m + 2 * np.arange(K)
 
     def equations(self, cell: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Matrix and constants of a cell."""
         c = self._c.copy()
         for row, curve, segment in zip(self._rows, self.curves, cell, strict=True):
-            c[row:row + 2] -= curve.base[segment]
-        return self._with_slopes([curve.slope[segment] for curve, segment in zip(self.curves, cell, strict=True)]), c
+            c[row : row + 2] -= curve.base[segment]
+        return self._with_slopes(
+            [curve.slope[segment] for curve, segment in zip(self.curves, cell, strict=True)]
+        ), c
 
     def _with_slopes(self, slopes: Sequence[np.ndarray]) -> np.ndarray:
         M = self._M.copy()
         for a, (row, slope) in enumerate(zip(self._rows, slopes, strict=True)):
-            M[row:row + 2, self.n + a] = -slope
+            M[row : row + 2, self.n + a] = -slope
         return M
 
     def stable_start(self, cell: list[int]) -> list[int]:
@@ -133,7 +142,7 @@ class _CellSystem:
             return cell
         for a, curve in enumerate(self.curves):
             for segment in range(len(curve.branches)):
-                neighbour = [*cell[:a], segment, *cell[a + 1:]]
+                neighbour = [*cell[:a], segment, *cell[a + 1 :]]
                 if self._sign(neighbour) == stable:
                     return neighbour
         raise PathLost("no stable cell to start from")
@@ -185,7 +194,9 @@ class _Walk:
         self._folds += 1
         return -velocity, -1.0
 
-    def _advance(self, velocity: np.ndarray, orientation: float, entered: tuple[int, int] | None) -> tuple[int, int] | None:
+    def _advance(
+        self, velocity: np.ndarray, orientation: float, entered: tuple[int, int] | None
+    ) -> tuple[int, int] | None:
         """Move to the next breakpoint and return the element and step to its neighbour; None at the end."""
         nearest, crossing = (1.0 - self._progress if orientation > 0.0 else np.inf), None
         for a, (curve, segment) in enumerate(zip(self._system.curves, self._cell, strict=True)):

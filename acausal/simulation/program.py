@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
@@ -19,20 +18,19 @@ from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
 from ..modes.assemble import flow_like
-from ..modes.core import Values, evaluate
+from ..modes.core import Values
 from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.grid import grid_times
 from ..results.names import Names
 from ..results.result import Result
-from .binding import check_static, make_feeds, scalar_parameters, set_initial
+from .binding import check_static, make_clocks, make_feeds, scalar_parameters, set_initial, time_unit
 from .checks import check_method, check_options, check_reinits
-from .clocks import Clock
 from .initialization import Starts
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .progress import reporting
 from .run import Options, Run
 from .source_states import Feed
-from .stepping import Simulation, begin, continued, outcome, with_result
+from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
 from .stopping import Until
 
 MAX_CORES = 64
@@ -192,8 +190,10 @@ class Program:
         return self._units[j]
 
     def single(self, x: int) -> tuple[int, int] | None:
-        """Return (kept unknown, sign) when variable ``x`` is a signed alias, else None."""
-        W = self.reduced.W
+        """Return (kept unknown, sign) when variable ``x`` is a signed alias without a known offset, else None."""
+        W, V = self.reduced.W, self.reduced.V_known
+        if V.indptr[x + 1] != V.indptr[x]:
+            return None
         if W.indptr[x + 1] - W.indptr[x] != 1 or abs(W.data[W.indptr[x]]) != 1:
             return None
         return int(W.indices[W.indptr[x]]), int(W.data[W.indptr[x]])
@@ -266,26 +266,6 @@ class Program:
     def _nominals(self) -> np.ndarray:
         return nominal_magnitudes(self.reduced)
 
-    def _time_unit(self, values: Values, clocks: list[Clock], span: float) -> float:
-        periods = [float(c.period) for c in clocks]
-        for known in self.reduced.knowns:
-            for term in known.terms:
-                if term.kind == "sinusoid" and term.rate is not None:
-                    rates = np.abs(evaluate(self.reduced, known.stamp, term.rate, values))
-                    periods += (2 * math.pi / rates[rates > 0]).tolist()
-        return min([p for p in periods if p > 0] or [span if span > 0 else 1.0])
-
-    def _clocks(self, values: Values, t0: float) -> list[Clock]:
-        clocks = []
-        for s in self.discrete.samples:
-            one = np.array([s.instance])
-            period, start = (float(evaluate(self.reduced, s.stamp, a, values, one)[0]) for a in s.node.args)
-            place = self.flat.location(s.stamp, s.instance, self.flat.stamps[s.stamp].template.origin_of(s.node))
-            clock = Clock.make(period, start, place)
-            clock.advance_to(t0, 4 * math.ulp(t0))
-            clocks.append(clock)
-        return clocks
-
     # -- running -------------------------------------------------------------------------------------------------
 
     def prepare(
@@ -308,8 +288,8 @@ class Program:
         feeds = make_feeds(self, inputs or {}, D, feeds)
         values = Values(P, D, np.zeros(self.reduced.nr))
         check_static(self, values)
-        clocks = self._clocks(values, t0)
-        T0 = self._time_unit(values, clocks, span)
+        clocks = make_clocks(self, values, t0)
+        T0 = time_unit(self, values, clocks, span)
         core = self.core_for(values, D, values.R, feeds, T0, span, starts)
         self._warn_of_islands()
         given_numbers = {path: float(value) for path, value in changes.items()}
@@ -346,7 +326,7 @@ class Program:
             KeyboardInterrupt).
         """
         program = self if until is None else self._stopping(until)
-        t0 = (start.t_end if start is not None else 0.0) if t_start is None else t_start
+        t0 = begin_of(self, t_start, start)
         check_options(t0, t_end, impulses)
         check_method(method, rtol, atol)
         options = Options(impulses=impulses, save=program._paths(save), grid=grid)
@@ -359,7 +339,8 @@ class Program:
                 run.advance(t_end, progress=report)
                 run.finish()
         except (Exception, KeyboardInterrupt) as error:
-            raise with_result(error, run)
+            attach_result(error, run)
+            raise
         return outcome(run)
 
     def start(
@@ -379,7 +360,7 @@ class Program:
 
         ``span`` is the expected length in seconds, by default that of the first step.
         """
-        t0 = (start.t_end if start is not None else 0.0) if t_start is None else t_start
+        t0 = begin_of(self, t_start, start)
         check_options(t0, t0 + (1.0 if span is None else span), impulses)
         options = Options(impulses=impulses, save=self._paths(save), grid=grid)
 
@@ -395,7 +376,8 @@ class Program:
             return self.prepare(span, t0=t0, parameters=parameters, initial=initial, inputs=inputs, options=options)
         state = continued(self, start)
         if initial:
-            raise ParameterError("`initial` and `start` exclude each other", hint="a continued run takes its states from the earlier one")
+            hint = "a continued run takes its states from the earlier one"
+            raise ParameterError("`initial` and `start` exclude each other", hint=hint)
         given = {**state.parameters, **scalar_parameters(parameters or {})}
         return self.prepare(span, t0=t0, parameters=given, inputs=inputs, options=options, feeds=state.feeds)
 

@@ -51,7 +51,7 @@ def interactive(stream: Any) -> bool:
 
 
 @contextmanager
-def reporting(progress: Any, t_start: float, t_end: float) -> Iterator[Callable[[float], None] | None]:
+def reporting(progress: Any, t_start: float, t_end: float) -> Iterator[Callable[[float], Any] | None]:
     """Give the function that a run calls with the time it reached, or None.
 
     Parameters

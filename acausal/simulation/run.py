@@ -17,7 +17,7 @@ from ..modes.core import Values
 from ..results.record import Record, Segment
 from .clocks import Clock
 from .failures import search_failed
-from .initialization import Starts, check_held, complete, held_values, left_limits
+from .initialization import Starts, check_held, complete, held_values, left_limits, warn_of_moved
 from .instants import Instants, relation_place, relation_text
 from .numeric import NumericCore, SegmentTables
 from .search import NoConsistentMode, Search
@@ -74,7 +74,9 @@ class Run:
         self.data: ModeData = None  # type: ignore[assignment]
         self.y = np.zeros(0)
         self.mode: Mode = tuple(
-            rows.forms.statement.table.start for rows in self.reduced.elements for _ in self.flat.stamps[rows.stamp].vb
+            rows.forms.statement.table.start
+            for rows in self.reduced.elements
+            for _ in self.flat.stamps[rows.stamp].vb
         )
         self.shortest = min((float(c.period) for c in self.clocks), default=math.inf)
         self._short = 1e-12 * self.shortest if self.clocks else 0.0
@@ -91,7 +93,9 @@ class Run:
         """Take the open inputs from ``feeds``, which have the degrees of the exosystem."""
         piece = min(self.span, self.T0) if math.isfinite(self.shortest) else self.span / 8
         self.feeds = feeds
-        self.sources = SourceStates(self.program.sources, self.core.exosystem, self.values.P, feeds, self.T0, piece)
+        self.sources = SourceStates(
+            self.program.sources, self.core.exosystem, self.values.P, feeds, self.T0, piece
+        )
 
     @property
     def tolerance(self) -> float:
@@ -102,6 +106,7 @@ class Run:
 
     @property
     def tables(self) -> SegmentTables:
+        """Flow and sign tables of the mode in force."""
         return self.core.tables(self.data)
 
     def signs(self) -> list[int]:
@@ -111,6 +116,7 @@ class Run:
         return self._signs
 
     def moment(self) -> Moment:
+        """What the present segment has besides its trajectory."""
         return Moment(self.t, self.D, self.R, self.q)
 
     def read(self, ids: tuple[int, ...]) -> np.ndarray:
@@ -142,7 +148,11 @@ class Run:
     def refresh_core(self) -> None:
         """Rebuild the numbers when a discrete value in a factor changed."""
         if self._frozen:
-            self.use(self.program.core_for(self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts))
+            self.use(
+                self.program.core_for(
+                    self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts
+                )
+            )
 
     def use(self, core: NumericCore) -> None:
         """Go on with other numbers; the counters of the search stay."""
@@ -154,6 +164,7 @@ class Run:
             self._signs = None
 
     def stop(self, message: str) -> None:
+        """End the run normally after the present instant."""
         self.status = Status(True, message)
 
     def unit(self, j: int) -> str:
@@ -182,6 +193,7 @@ class Run:
         self.mode, self.D = first, D
         self.instants.process("start", (), ticks, held)
         check_held(self, self.starts)
+        warn_of_moved(self, self.starts)
 
     def _provisional(self, ticks: list[bool], held: list[tuple[int, float]]) -> None:
         """A consistent point from the start values, at which the first micro-step evaluates relations."""
@@ -192,7 +204,14 @@ class Run:
         reinits = self.core_only(held)
         try:
             choice = self.search.next_mode(
-                z, xi, self.mode, outcome.forced, ("provisional",), t=self.t, disabled_guards=outcome.disabled, reinits=reinits
+                z,
+                xi,
+                self.mode,
+                outcome.forced,
+                ("provisional",),
+                t=self.t,
+                disabled_guards=outcome.disabled,
+                reinits=reinits,
             )
         except NoConsistentMode as error:
             raise search_failed(self, error, outcome.forced, held, "start") from None
@@ -242,10 +261,14 @@ class Run:
 
     def _scan(self, tables: SegmentTables, trajectory: Trajectory, length: float) -> tuple[float, int] | None:
         values = self.R[self.instants.state_relations].tolist()
-        watch = tables.watch(self.data, self.signs(), self.program.relation_operators, values, self.forced, self.disabled)
+        watch = tables.watch(
+            self.data, self.signs(), self.program.relation_operators, values, self.forced, self.disabled
+        )
         if not watch.which:
             return None
-        hit = first_crossing(trajectory, watch.forms, watch.armed, watch.floor(trajectory, self.t), length, self.t)
+        hit = first_crossing(
+            trajectory, watch.forms, watch.armed, watch.floor(trajectory, self.t), length, self.t
+        )
         return None if hit is None else (hit[0], watch.which[hit[1]])
 
     def _instant(self, hit: int | None) -> None:

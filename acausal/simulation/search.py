@@ -82,8 +82,13 @@ class Search:
         One that other runs with the same numbers have used.
     """
 
-    def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData], options: SearchOptions | None = None,
-                 test: CandidateTest | None = None) -> None:
+    def __init__(
+        self,
+        model: AffineModel,
+        modes: Callable[[Mode], ModeData],
+        options: SearchOptions | None = None,
+        test: CandidateTest | None = None,
+    ) -> None:
         self._model, self._modes = model, modes
         self._test = test or CandidateTest(model, modes)
         self._options = options or SearchOptions()
@@ -91,10 +96,19 @@ class Search:
         self._monotone: dict[tuple[int, ...], bool] = {}
         self.stats = SearchStats()
 
-    def next_mode(self, z_minus: np.ndarray, xi: np.ndarray, present: Mode, forced: Sequence[int],
-                  triggers: tuple[Hashable, ...] = (), *, t: float = 0.0,
-                  disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = (),
-                  reinits: Sequence[tuple[int, float]] = (), key: tuple[Hashable, ...] = ()) -> Choice:
+    def next_mode(
+        self,
+        z_minus: np.ndarray,
+        xi: np.ndarray,
+        present: Mode,
+        forced: Sequence[int],
+        triggers: tuple[Hashable, ...] = (),
+        *,
+        t: float = 0.0,
+        disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = (),
+        reinits: Sequence[tuple[int, float]] = (),
+        key: tuple[Hashable, ...] = (),
+    ) -> Choice:
         """The consistent mode after an instant.
 
         Parameters
@@ -163,8 +177,16 @@ class Search:
 class _Trial:
     """One run of the cascade: flip, path following with polish, enumeration."""
 
-    def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData], test: CandidateTest, instant: Instant,
-                 start: Mode, options: SearchOptions, stats: SearchStats) -> None:
+    def __init__(
+        self,
+        model: AffineModel,
+        modes: Callable[[Mode], ModeData],
+        test: CandidateTest,
+        instant: Instant,
+        start: Mode,
+        options: SearchOptions,
+        stats: SearchStats,
+    ) -> None:
         self._model, self._modes, self._test, self._instant, self._start = model, modes, test, instant, start
         self._options, self._stats = options, stats
         self._seen: dict[Mode, Verdict] = {}
@@ -236,7 +258,9 @@ class _Trial:
 
     def _choices(self) -> list[Sequence[int]]:
         choices: list[Sequence[int]] = []
-        for element, branch, prescribed in zip(self._model.elements, self._start, self._instant.forced, strict=True):
+        for element, branch, prescribed in zip(
+            self._model.elements, self._start, self._instant.forced, strict=True
+        ):
             fixed = not is_free(element, prescribed)
             choices.append((branch,) if fixed else free_branches(element))
         return choices

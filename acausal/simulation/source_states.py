@@ -22,6 +22,7 @@ class Feed:
 
     def __init__(self, name: str, value: Any) -> None:
         self.name = name
+        number: Any = value
         self.times = self.values = np.zeros(0)
         self.function: Callable[[float], Any] | None = None
         if callable(value):
@@ -40,7 +41,7 @@ class Feed:
                 raise ParameterError(
                     f"input `{name}` takes a number, a callable or (times, values), got {value!r}"
                 )
-            self.values = np.array([float(value)])
+            self.values = np.array([float(number)])
         if not np.isfinite(self.values).all():
             raise NonFiniteError(f"input `{name}` has a value that is not finite")
 
@@ -77,7 +78,9 @@ class Piece:
         return found
 
 
-def fit_piece(f: Callable[[float], float], t: float, span: float, scale: float, name: str = "a source") -> Piece:
+def fit_piece(
+    f: Callable[[float], float], t: float, span: float, scale: float, name: str = "a source"
+) -> Piece:
     """Longest piece from ``t`` (halving from ``span``) that reproduces ``f`` to 1e-13 of its scale."""
     length = span
     for _ in range(60):
@@ -85,7 +88,10 @@ def fit_piece(f: Callable[[float], float], t: float, span: float, scale: float, 
         values = np.array([float(f(t + length * v)) for v in x])
         if not np.isfinite(values).all():
             wrong = float(t + length * x[np.flatnonzero(~np.isfinite(values))[-1]])
-            raise NonFiniteError(f"{name} is not finite at t = {wrong:g}", hint="give a function that is finite during the whole run")
+            raise NonFiniteError(
+                f"{name} is not finite at t = {wrong:g}",
+                hint="give a function that is finite during the whole run",
+            )
         c = np.polynomial.chebyshev.chebfit(_NODES, values, PIECE_DEGREE)
         size = max(scale, float(np.abs(values).max()))
         probe = np.array([0.2345, 0.6789])
@@ -175,7 +181,9 @@ class SourceStates:
             self.constant = xi
         return xi
 
-    def _piece(self, key: Any, f: Callable[[float], float], t: float, arguments: Any, name: str = "a source") -> Piece:
+    def _piece(
+        self, key: Any, f: Callable[[float], float], t: float, arguments: Any, name: str = "a source"
+    ) -> Piece:
         found = self.pieces.get(key)
         stamp = tuple(a.tobytes() for a in arguments)
         if found is None or not found.start <= t < found.end or getattr(found, "stamp", stamp) != stamp:

@@ -63,8 +63,19 @@ def continued(program: Program, start: Any) -> State:
     """
     state = getattr(start, "state", None)
     if not isinstance(state, State) or start.names.root is not program.model:
-        raise ParameterError("`start` takes the result of a run of the same model object", hint="results loaded from files hold no state")
+        raise ParameterError(
+            "`start` takes the result of a run of the same model object",
+            hint="results loaded from files hold no state",
+        )
     return state
+
+
+def begin_of(program: Program, t_start: float | None, start: Any) -> float:
+    """Return the time at which a run begins: as given, or the end of what it continues, or zero."""
+    if start is not None:
+        before = continued(program, start).t
+        return before if t_start is None else t_start
+    return 0.0 if t_start is None else t_start
 
 
 def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) -> None:
@@ -117,11 +128,14 @@ def outcome(run: Run, status: str = "") -> Result:
     segments = list(run.record.segments)
     if run.data is not None and (segments or run.record.steps):
         trajectory = run.tables.flow.start(run.y)
-        segments.append(Segment(run.t, run.t, run.data, trajectory, Moment(run.t, run.D, run.R, run.q), run.core.readout))
+        segments.append(
+            Segment(run.t, run.t, run.data, trajectory, Moment(run.t, run.D, run.R, run.q), run.core.readout)
+        )
     record = Record(segments, list(run.record.steps), run.record.z, run.record.D)
     s, counts = run.search.stats, program.counts
+    analysed = sum(core.analysed - before for core, before in run.analysed.items())
     stats = Stats(
-        counts.flattenings, counts.presolves, counts.symbolic_analyses, sum(core.analysed - n for core, n in run.analysed.items()),
+        counts.flattenings, counts.presolves, counts.symbolic_analyses, analysed,
         s.searches, s.hints, s.flips, s.path_followings, s.enumerations, len(run.record.segments), len(record.steps),
     )  # fmt: skip
     return Result(
@@ -162,9 +176,20 @@ class Simulation:
     """
 
     def __init__(
-        self, program: Program, launch: Callable[[float], Run], span: float | None, start: Any, inputs: Mapping[str, Any] | None
+        self,
+        program: Program,
+        launch: Callable[[float], Run],
+        span: float | None,
+        start: Any,
+        inputs: Mapping[str, Any] | None,
     ) -> None:
-        self._program, self._launch, self._span, self._start, self._inputs = program, launch, span, start, inputs
+        self._program, self._launch, self._span, self._start, self._inputs = (
+            program,
+            launch,
+            span,
+            start,
+            inputs,
+        )
         self._run = launch(span or 1.0)
         self._begun = False
 
@@ -202,7 +227,10 @@ class Simulation:
             Any failure of the run; its ``result`` holds what was computed.
         """
         if not math.isfinite(t) or t < self._run.t:
-            raise ParameterError(f"cannot advance to {t:g} s: the run is at {self._run.t:g} s", hint="restore an earlier snapshot")
+            raise ParameterError(
+                f"cannot advance to {t:g} s: the run is at {self._run.t:g} s",
+                hint="restore an earlier snapshot",
+            )
         self._begin(t - self._run.t)
         run = self._run
         try:
@@ -211,7 +239,8 @@ class Simulation:
             if t > run.t:
                 run.advance(t)
         except (Exception, KeyboardInterrupt) as error:
-            raise with_result(error, run)
+            attach_result(error, run)
+            raise
 
     def _begin(self, length: float) -> None:
         if self._begun:
@@ -222,13 +251,16 @@ class Simulation:
         try:
             begin(self._run, self._start, self._inputs)
         except (Exception, KeyboardInterrupt) as error:
-            raise with_result(error, self._run)
+            attach_result(error, self._run)
+            raise
 
     def _feed(self, inputs: dict[str, Any]) -> None:
         run = self._run
         D = run.D.copy()
         feeds = make_feeds(self._program, inputs, D, run.feeds)
-        other = any(new.degree != old.degree or _outgrows(new, old) for new, old in zip(feeds, run.feeds, strict=True))
+        other = any(
+            new.degree != old.degree or _outgrows(new, old) for new, old in zip(feeds, run.feeds, strict=True)
+        )
         run.D = D
         if other:
             run.use(self._program.core_for(run.values, D, run.R, feeds, run.T0, run.span, run.starts))
@@ -243,7 +275,15 @@ class Simulation:
         """Return the present state, to be restored later."""
         self._begin(1.0)
         run = self._run
-        return Snapshot(state_of(run), run.data, run.y, run.core, run.status, len(run.record.segments), len(run.record.steps))
+        return Snapshot(
+            state_of(run),
+            run.data,
+            run.y,
+            run.core,
+            run.status,
+            len(run.record.segments),
+            len(run.record.steps),
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot of this run; what came after it is forgotten."""
@@ -263,8 +303,9 @@ def _outgrows(new: Feed, old: Feed) -> bool:
     return a > 100.0 * b
 
 
-def with_result(error: BaseException, run: Run) -> BaseException:
-    """Return the error with what was computed in its ``result``."""
-    status = "interrupted" if isinstance(error, KeyboardInterrupt) else f"failed: {getattr(error, 'what', error)}"
+def attach_result(error: BaseException, run: Run) -> None:
+    """Put what was computed into the ``result`` of an error."""
+    status = (
+        "interrupted" if isinstance(error, KeyboardInterrupt) else f"failed: {getattr(error, 'what', error)}"
+    )
     error.result = outcome(run, status)  # type: ignore[attr-defined]
-    return error

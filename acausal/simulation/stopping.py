@@ -33,7 +33,8 @@ class Until:
     def __init__(self, condition: Any, names: Names) -> None:
         if not (isinstance(condition, Expr) and condition.is_condition):
             raise ParameterError(
-                f"until takes a condition on variables of the model, got {condition!r}", hint="compare handles: until=model.load.v > 5"
+                f"until takes a condition on variables of the model, got {condition!r}",
+                hint="compare handles: until=model.load.v > 5",
             )
         self.owners: dict[str, str] = {}
         """Full path -> path of the component."""

@@ -68,5 +68,7 @@ def can_trigger(data: ModeData, forced: Sequence[int], disabled: frozenset[Any],
 
 def orientations(guards: int, operators: Sequence[str], values: Sequence[float]) -> np.ndarray:
     """Sign that makes every form positive where it is in force: guards as they are, relations by their value."""
-    towards = [1.0 if bool(v) == (op in (">", ">=")) else -1.0 for op, v in zip(operators, values, strict=True)]
+    towards = [
+        1.0 if bool(v) == (op in (">", ">=")) else -1.0 for op, v in zip(operators, values, strict=True)
+    ]
     return np.array([1.0] * guards + towards)

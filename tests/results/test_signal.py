@@ -1,0 +1,166 @@
+"""Signals: limits, values at any time, means, arithmetic, handles."""
+
+import numpy as np
+import pytest
+
+from acausal import ParameterError, Result, UnknownPathError, der, simulate
+from tests.results.models import Buck, Discharge, sharing
+
+TAU = 1e-3
+
+
+@pytest.fixture(scope="module")
+def discharge() -> tuple[Discharge, Result]:
+    model = Discharge()
+    return model, simulate(model, 5 * TAU)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Result:
+    return simulate(sharing(), 2e-3)
+
+
+def test_values_follow_the_closed_form(discharge: tuple[Discharge, Result]) -> None:
+    _, result = discharge
+    v = result["capacitor.v"]
+    np.testing.assert_allclose(v.values, 10 * np.exp(-v.t / TAU), rtol=1e-13)
+    assert v.unit == "V"
+    assert len(v) == len(result.t)
+    assert v.final == pytest.approx(10 * np.exp(-5), rel=1e-13)
+
+
+def test_the_derivative_has_its_own_unit(discharge: tuple[Discharge, Result]) -> None:
+    _, result = discharge
+    slope = result["der(capacitor.v)"]
+    assert slope.unit == "V/s"
+    np.testing.assert_allclose(slope.at([0.0, TAU]), [-1e4, -1e4 / np.e], rtol=1e-13)
+
+
+def test_handles_are_resolved_by_identity(discharge: tuple[Discharge, Result]) -> None:
+    model, result = discharge
+    assert result[model.load.v].path == "load.v"
+    assert result[model.load.p.i].path == "load.p.i"
+    assert result[der(model.capacitor.v)].path == "der(capacitor.v)"
+    with pytest.raises(UnknownPathError, match="no part of the compiled Discharge"):
+        result[Discharge().load.v]
+
+
+def test_an_unknown_path_names_the_nearest(discharge: tuple[Discharge, Result]) -> None:
+    _, result = discharge
+    with pytest.raises(UnknownPathError, match=r"`load\.w`(.|\n)*`load\.v`"):
+        result["load.w"]
+    with pytest.raises(UnknownPathError, match="no time derivative"):
+        result["der(load.R)"]
+
+
+def test_parameters_read_as_constants(discharge: tuple[Discharge, Result]) -> None:
+    _, result = discharge
+    assert set(result["load.R"].values) == {1e3}
+
+
+def test_mean_and_rms_are_over_time(discharge: tuple[Discharge, Result]) -> None:
+    _, result = discharge
+    v = result["load.v"]
+    assert v.mean(0.0, TAU) == pytest.approx(10 * (1 - np.exp(-1)), rel=1e-13)
+    assert v.rms(0.0, TAU) == pytest.approx(10 * np.sqrt((1 - np.exp(-2)) / 2), rel=1e-13)
+    with pytest.raises(ParameterError, match="window"):
+        v.mean(TAU, 9.0)
+
+
+def test_times_outside_the_run_are_refused(discharge: tuple[Discharge, Result]) -> None:
+    _, result = discharge
+    with pytest.raises(ParameterError, match="known from 0 to 0.005 s only"):
+        result["load.v"].at(1.0)
+    with pytest.raises(ParameterError, match="side"):
+        result["load.v"].at(0.0, "both")
+
+
+def test_signals_are_arrays(discharge: tuple[Discharge, Result]) -> None:
+    _, result = discharge
+    v, i = result["load.v"], result["load.i"]
+    np.testing.assert_allclose(v * i, v.values**2 / 1e3, rtol=1e-13)
+    np.testing.assert_allclose(2.0 - v, 2.0 - v.values)
+    assert np.max(v) == v.values.max()
+    assert np.mean(v) == v.values.mean()
+    assert np.concatenate([v, i]).shape == (2 * len(v),)
+    assert isinstance(v + 1.0, np.ndarray)
+    assert v[0] == 10.0
+
+
+def test_both_limits_of_a_jump(shared: Result) -> None:
+    b = shared["b.v"]
+    assert b.at(1e-3, "left") == 0.0
+    assert b.at(1e-3) == pytest.approx(2.5, rel=1e-14)
+    np.testing.assert_allclose(b.values[b.t == 1e-3], [0.0, 2.5], rtol=1e-14)
+
+
+def test_an_event_at_the_end_has_both_limits() -> None:
+    result = simulate(sharing(), 1e-3)
+    b = result["b.v"]
+    assert b.at(1e-3, "left") == 0.0
+    assert b.final == pytest.approx(2.5, rel=1e-14)
+    assert b.values[-1] == b.final
+    assert b.values[-2] == 0.0
+
+
+def test_the_left_limit_at_the_start_is_the_start_value() -> None:
+    result = simulate(sharing(t_close=0.0), 1e-3)
+    assert result["a.v"].at(0.0, "left") == 10.0
+    assert result["a.v"].at(0.0) == pytest.approx(2.5, rel=1e-14)
+    np.testing.assert_allclose(result["a.v"].values[:2], [10.0, 2.5], rtol=1e-14)
+    assert list(result.t[:2]) == [0.0, 0.0]
+
+
+def test_modes_and_discretes_keep_their_type(shared: Result) -> None:
+    closed = shared["switch.closed"]
+    assert closed.values.dtype == bool
+    assert closed.at(0.5e-3) is False
+    assert closed.at(1e-3) is True
+    assert closed.at(1e-3, "left") is False
+    assert closed.mean() == pytest.approx(0.5)
+
+
+def test_a_floating_potential_is_flagged() -> None:
+    model = Buck()
+    result = simulate(model, 30e-6, parameters={"load.R": 1e3}, initial={"capacitor.v": 1.0})
+    assert not result.undetermined("load.v").any()
+    assert len(result["switch.v"].undetermined) == len(result.t)
+
+
+def test_points_are_straight_to_a_thousandth() -> None:
+    result = simulate(Buck(), 1e-3)
+    t = np.random.default_rng(4).uniform(0.0, 1e-3, 3000)
+    for path in ("inductor.i", "capacitor.v", "switch.v", "capacitor.i"):
+        s = result[path]
+        assert np.abs(np.interp(t, s.t, s.values) - s.at(t)).max() <= 1e-3 * np.ptp(s.values)
+    assert len(result.t) < 12 * len(result.events)
+
+
+def test_a_fast_transient_before_a_long_rest_is_resolved() -> None:
+    result = simulate(Discharge(), 1e6 * TAU)
+    v = result["capacitor.v"]
+    t = np.geomspace(1e-8, 1e3, 500)
+    assert np.abs(np.interp(t, v.t, v.values) - 10 * np.exp(-t / TAU)).max() <= 1e-2
+    assert len(v.t) < 100
+
+
+def test_a_given_grid_is_taken_as_it_is() -> None:
+    result = simulate(sharing(), 2e-3, grid=0.5e-3)
+    np.testing.assert_array_equal(result.t, [0.0, 0.5e-3, 1e-3, 1e-3, 1.5e-3, 2e-3])
+    result = simulate(sharing(), 2e-3, grid=[0.3e-3, 1.7e-3])
+    np.testing.assert_array_equal(result.t, [0.3e-3, 1e-3, 1e-3, 1.7e-3])
+    with pytest.raises(ParameterError, match="grid"):
+        simulate(sharing(), 2e-3, grid=-1.0)
+    with pytest.raises(ParameterError, match="ascending"):
+        simulate(sharing(), 2e-3, grid=[2.0, 1.0])
+
+
+def test_saved_paths_are_the_default() -> None:
+    model = Buck()
+    result = simulate(model, 1e-4, save=["load.v", model.inductor.i])
+    assert result.paths == ["load.v", "inductor.i"]
+    assert list(result.table()) == ["time", "load.v", "inductor.i"]
+    with pytest.raises(UnknownPathError, match="load.w"):
+        simulate(model, 1e-4, save=["load.w"])
+    with pytest.raises(ParameterError, match="list of paths"):
+        simulate(model, 1e-4, save="load.v")
