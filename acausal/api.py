@@ -40,6 +40,8 @@ def simulate(model: Component, t_end: float, **options: Any) -> Result:
 
 def remembered(model: Component) -> Program:
     """Return the program of a model object, compiled when there is none or the model has changed."""
+    if not isinstance(model, Component):
+        return compile_model(model)  # which says what is wrong
     with _lock:
         shape = _shape(model)
         found = model.__dict__.get("_program")

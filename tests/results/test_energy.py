@@ -60,7 +60,9 @@ def test_the_audit_of_a_converter_closes() -> None:
     audit = result.audit()
     assert abs(audit.balance) <= 1e-12 * audit.supplied
     assert audit.supplied == pytest.approx(-result.energy("source"), rel=1e-13)
-    assert result.energy("inductor") == pytest.approx(0.5 * 47e-6 * result["inductor.i"].final ** 2, rel=1e-10)
+    assert result.energy("inductor") == pytest.approx(
+        0.5 * 47e-6 * result["inductor.i"].final ** 2, rel=1e-10
+    )
 
 
 def test_an_impact_loses_energy_in_the_stop() -> None:
@@ -79,7 +81,11 @@ def test_an_impact_loses_energy_in_the_stop() -> None:
 
 def test_a_spring_gives_its_energy_to_the_mass() -> None:
     c = Circuit()
-    wall, spring, mass = c.add("wall", Fixed()), c.add("spring", Spring(c=100.0)), c.add("mass", Mass(m=2.0, s=1.0))
+    wall, spring, mass = (
+        c.add("wall", Fixed()),
+        c.add("spring", Spring(c=100.0)),
+        c.add("mass", Mass(m=2.0, s=1.0)),
+    )
     c.connect(wall.flange, spring.flange_a)
     c.connect(spring.flange_b, mass.flange_a)
     result = simulate(c, 0.1)
