@@ -22,6 +22,8 @@ MOST_PANELS = 256
 """First panels for turning functions; halving does the rest."""
 ROUNDING = 4e-16
 """Error of a panel, relative to the integral of the magnitude, that halving cannot improve."""
+STALE = 5
+"""Halvings that leave most of the error after which it is rounding of the integrand."""
 
 KRONROD_NODES = np.array([
     0.995657163025808080735527280689003, 0.973906528517171720077964012084452, 0.930157491355708226001207180059508,
@@ -82,19 +84,27 @@ def integrate(trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: 
     left, half = edges[:-1], 0.5 * np.diff(edges)
     total: np.ndarray | float = 0.0
     magnitude: np.ndarray | float = 0.0
+    parent: np.ndarray | None = None
+    stale: np.ndarray | int = 0
     for level in range(LEVELS):
         hs = ((left + half)[:, None] + half[:, None] * NODES).ravel()
         values = np.asarray(f(trajectory.sample(hs), hs), float).reshape(len(left), 21, -1)
         fine, difference = (RULES @ values).transpose(1, 0, 2) * half[:, None]
         size = WEIGHTS @ np.abs(values) * half[:, None]
         allowed = np.maximum(rtol * (half / (h1 - h0))[:, None] * (magnitude + size.sum(0)), ROUNDING * size)
-        good = np.all(_error(difference, size) <= allowed, axis=1)
+        error = _error(difference, size)
+        if parent is not None:
+            halves = error.reshape(len(parent), 2, -1).sum(1)
+            stale = stale + np.repeat(halves > 0.5 * parent, 2, axis=0)
+        good = np.all((error <= allowed) | (stale >= STALE), axis=1)
         if level == LEVELS - 1:
             good[:] = True
         total = total + fine[good].sum(0)
         if good.all():
             break
         magnitude = magnitude + size[good].sum(0)
+        parent = error[~good]
+        stale = np.repeat(np.broadcast_to(stale, error.shape)[~good], 2, axis=0)
         left, half = left[~good], 0.5 * half[~good]
         left = np.stack([left, left + 2.0 * half], 1).ravel()
         half = np.repeat(half, 2)

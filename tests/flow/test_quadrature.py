@@ -77,3 +77,19 @@ def test_stiff_and_slow_together() -> None:
 def test_empty_interval() -> None:
     trajectory = sources(chain(2), y0=[0.5, 2.0])
     assert integrate(trajectory, lambda ys, hs: ys, 0.5, 0.5).tolist() == [0.0, 0.0]
+
+
+def test_rounding_of_an_integrand_is_not_resolved() -> None:
+    """A power that vanishes up to the rounding of large potentials."""
+    trajectory = AffineFlow(generator([[-1.0]], [[0.0]], [[0.0]]), 1, 1.0).start(np.array([1.0, 1.0]))
+    points = 0
+
+    def integrand(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        nonlocal points
+        points += len(hs)
+        return np.stack([(1e3 + ys[:, 0]) - 1e3 - ys[:, 0], ys[:, 0]], 1)
+
+    noise, exact = integrate(trajectory, integrand, 0.0, 3.0)
+    assert points < 50_000
+    assert abs(noise) < 1e-12
+    assert exact == pytest.approx(-math.expm1(-3.0), rel=1e-14)
