@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,22 @@ import numpy as np
 from ..errors import ParameterError, UnknownPathError, nearest
 from ..flattening.template import place_of
 from ..modes.core import Values, evaluate
+from ..results.names import Names
 from .clocks import Clock
 from .failures import requirement_failed
 from .source_states import Feed
 
 if TYPE_CHECKING:
     from .program import Program
+
+
+@dataclass
+class Counts:
+    """How often the passes that depend on the model alone have run."""
+
+    flattenings: int = 0
+    presolves: int = 0
+    symbolic_analyses: int = 0
 
 
 def check_static(program: Program, values: Values) -> None:
@@ -126,3 +137,12 @@ def make_clocks(program: Program, values: Values, t0: float) -> list[Clock]:
         clock.advance_to(t0, 4 * math.ulp(t0))
         clocks.append(clock)
     return clocks
+
+
+def saved_paths(names: Names, save: Sequence[Any] | None) -> tuple[str, ...] | None:
+    """Return the paths of what is to be shown by default, all checked; None for everything."""
+    if save is None:
+        return None
+    if isinstance(save, str):
+        raise ParameterError(f"`save` takes a list of paths, got {save!r}", hint=f"save=[{save!r}]")
+    return tuple(names.find(p).path for p in save)

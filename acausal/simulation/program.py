@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +22,16 @@ from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.grid import grid_times
 from ..results.names import Names
 from ..results.result import Result
-from .binding import check_static, make_clocks, make_feeds, scalar_parameters, set_initial, time_unit
+from .binding import (
+    Counts,
+    check_static,
+    make_clocks,
+    make_feeds,
+    saved_paths,
+    scalar_parameters,
+    set_initial,
+    time_unit,
+)
 from .checks import check_method, check_options, check_reinits
 from .initialization import Starts
 from .numeric import NumericCore, build_core, nominal_magnitudes
@@ -36,15 +44,6 @@ from .stopping import Until
 MAX_CORES = 64
 MAX_UNKNOWNS = 3000
 """Dense matrices of a mode; a pencil of this size takes some 100 MB."""
-
-
-@dataclass
-class Counts:
-    """How often the passes that depend on the model alone have run."""
-
-    flattenings: int = 0
-    presolves: int = 0
-    symbolic_analyses: int = 0
 
 
 class Program:
@@ -329,7 +328,7 @@ class Program:
         t0 = begin_of(self, t_start, start)
         check_options(t0, t_end, impulses)
         check_method(method, rtol, atol)
-        options = Options(impulses=impulses, save=program._paths(save), grid=grid)
+        options = Options(impulses=impulses, save=saved_paths(program.names, save), grid=grid)
         if grid is not None:
             grid_times(grid, t0, t_end)
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
@@ -362,7 +361,7 @@ class Program:
         """
         t0 = begin_of(self, t_start, start)
         check_options(t0, t0 + (1.0 if span is None else span), impulses)
-        options = Options(impulses=impulses, save=self._paths(save), grid=grid)
+        options = Options(impulses=impulses, save=saved_paths(self.names, save), grid=grid)
 
         def launch(length: float) -> Run:
             return self._launch(length, t0, parameters, initial, inputs, start, options)
@@ -380,13 +379,6 @@ class Program:
             raise ParameterError("`initial` and `start` exclude each other", hint=hint)
         given = {**state.parameters, **scalar_parameters(parameters or {})}
         return self.prepare(span, t0=t0, parameters=given, inputs=inputs, options=options, feeds=state.feeds)
-
-    def _paths(self, save: Sequence[Any] | None) -> tuple[str, ...] | None:
-        if save is None:
-            return None
-        if isinstance(save, str):
-            raise ParameterError(f"`save` takes a list of paths, got {save!r}", hint=f"save=[{save!r}]")
-        return tuple(self.names.find(p).path for p in save)
 
     def _stopping(self, until: Any) -> Program:
         """The program of the model with a condition that ends the run, compiled once."""
