@@ -186,7 +186,7 @@ def _history(run: Run, error: Any) -> str:
     for mode, verdict in getattr(error, "history", ())[:12]:
         branches = ", ".join(
             f"{e.path}={e.branches[b].name}"
-            for k, (e, b) in enumerate(zip(run.core.model.elements, mode, strict=True))
+            for e, b in zip(run.core.model.elements, mode, strict=True)
         )
         lines.append(f"    {branches[:200]}: {verdict}")
     return "\n".join(lines)

@@ -2,8 +2,8 @@
 
 Fixed values and initial equations come first, then given starts, then defaults
 (a default is the start declared by the class of a differentiated variable).
-Given starts that contradict each other stay left limits: the restart moves
-them with the conserved quantities kept.
+Given starts, or defaults, that contradict each other stay left limits: the
+restart moves them with the conserved quantities kept.
 """
 
 from __future__ import annotations
@@ -127,10 +127,6 @@ def complete(run: Run, starts: Starts) -> None:
         if level < 2 and (miss > _CONFLICT).any():
             names = ", ".join(c.name for c, m in zip(conditions, miss, strict=True) if m > _CONFLICT)
             if level == 1:
-                warnings.warn(
-                    f"the given starts {names} contradict the model; they only count as left limits of states",
-                    stacklevel=2,
-                )
                 return
             raise InitializationError(
                 f"the fixed values and initial equations {names} contradict the model",
@@ -214,12 +210,8 @@ def _defaults(run: Run, starts: Starts) -> Iterator[_Condition]:
 
 
 def warn_of_moved(run: Run, starts: Starts) -> None:
-    """Warn of given starts of states that the restart has moved: they counted as left limits only."""
-    ids = [
-        x
-        for x in np.flatnonzero(starts.given & ~starts.fixed).tolist()
-        if run.program.settable(x) is not None
-    ]
+    """Warn of given starts that do not hold after the first instant: they counted as left limits only."""
+    ids = np.flatnonzero(starts.given & ~starts.fixed).tolist()
     moved = []
     for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
         wanted = float(starts.value[x])
