@@ -22,7 +22,7 @@ from ..errors import (
     StatementError,
     UnconnectedInputError,
 )
-from ..modeling.component import Component, line_of, locate
+from ..modeling.component import Component, line_of, locate, touched
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import Expr, Symbol, wrap
 from ..modeling.fields import Discrete, Input, Output, Parameter, Structural, Variable, active
@@ -75,7 +75,7 @@ class Tracer:
         structural = tuple(
             values.get(n, f.default) for n, f in cls._fields.items() if isinstance(f, Structural)
         )
-        key = (cls, structural, None if cls.share else id(obj))
+        key = (cls, structural, None if _shared(obj) else id(obj))
         found = self.templates.get(key)
         if found is None:
             if key in self._tracing or len(self.path) > MAX_DEPTH:
@@ -92,9 +92,9 @@ class Tracer:
 
     def _representative(self, obj: Component) -> Component:
         """The object to trace: a fresh one with the structural values, or the unshared object itself."""
-        cls = type(obj)
-        if not cls.share:
+        if not _shared(obj):
             return obj
+        cls = type(obj)
         fresh = cls.__new__(cls)
         for name, f in cls._fields.items():
             if isinstance(f, Structural) and name in obj.__dict__:
@@ -114,6 +114,11 @@ class Tracer:
             active.stack.pop()
         check_balance(template, obj, self.place(obj))
         return template
+
+
+def _shared(obj: Component) -> bool:
+    """Whether one trace stands for all objects of the class: no part of this one was rebuilt from outside."""
+    return type(obj).share and not any(part.restructured for _, part in touched(obj) if part is not obj)
 
 
 class _Statements:

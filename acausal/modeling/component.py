@@ -134,6 +134,13 @@ class Component:
                 del self.__dict__[name]
             self.__dict__["_built"] = False
         self.__dict__[field.name] = converted
+        if not active.stack:
+            self.__dict__.setdefault("_structure", {})[field.name] = converted
+
+    @property
+    def restructured(self) -> dict[str, Any]:
+        """Structural parameters that were set after construction."""
+        return self.__dict__.get("_structure", {})
 
     def parameter_value(self, field: Parameter) -> Any:
         """Return the number (nested tuple for an array) of a parameter."""
@@ -236,11 +243,15 @@ class Component:
             for p, c in touched(self)
             if c is not self and "_overrides" in c.__dict__
         }
-        return {"values": state, "overrides": changed}
+        rebuilt = {p: c.restructured for p, c in touched(self) if c is not self and c.restructured}
+        return {"values": state, "rebuilt": rebuilt, "overrides": changed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["values"])
         self.__dict__["_born"] = active.build
+        for path, values in state["rebuilt"].items():
+            for name, value in values.items():
+                setattr(resolve(self, path), name, value)
         for path, values in state["overrides"].items():
             child = resolve(self, path)
             for name, value in values.items():

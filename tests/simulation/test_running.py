@@ -16,6 +16,7 @@ from acausal import (
     Input,
     ParameterError,
     Statement,
+    Structural,
     UnknownPathError,
     compile_model,
     connect,
@@ -25,9 +26,11 @@ from acausal.components.blocks import BooleanStep
 from acausal.components.electrical import (
     Capacitor,
     ConstantCurrent,
+    ConstantVoltage,
     Ground,
     IdealClosingSwitch,
     Inductor,
+    Pin,
     Resistor,
     SignalVoltage,
 )
@@ -104,6 +107,44 @@ def test_a_program_stays_with_its_model_object() -> None:
     circuit.connect(bleeder.p, circuit.b.p)
     circuit.connect(bleeder.n, circuit.ground.p)
     assert simulate(circuit, 2e-3)["b.v"].final < 1e-3 * first["b.v"].final
+
+
+class Bank(Component):
+    """Equal resistors in parallel."""
+
+    n: Structural = Structural(int, default=1)
+    p = Pin()
+    q = Pin()
+
+    def build(self) -> None:
+        self.resistors = [Resistor(R=2.0) for _ in range(self.n)]
+
+    def equations(self) -> Iterator[Statement]:
+        for resistor in self.resistors:
+            yield connect(self.p, resistor.p)
+            yield connect(self.q, resistor.n)
+
+
+class Banks(Component):
+    """Two banks at 1 V."""
+
+    def build(self) -> None:
+        self.left, self.right = Bank(), Bank()
+        self.source, self.ground = ConstantVoltage(V=1.0), Ground()
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.left.p, self.right.p)
+        yield connect(self.source.n, self.left.q, self.right.q, self.ground.p)
+
+
+def test_a_structural_change_of_a_part_is_compiled_anew() -> None:
+    model = Banks()
+    assert simulate(model, 1.0)["source.i"].final == pytest.approx(-1.0)
+    model.left.n = 4
+    result = simulate(model, 1.0)
+    assert result["source.i"].final == pytest.approx(-2.5)
+    assert result[model.left.resistors[3].i].path == "left.resistors[3].i"
+    assert simulate(pickle.loads(pickle.dumps(model)), 1.0)["source.i"].final == pytest.approx(-2.5)
 
 
 def test_programs_pickle_with_their_model() -> None:
