@@ -21,8 +21,16 @@ class Circuit(Component):
     def add(self, name: str, component: C) -> C:
         """Add a sub-component under a name and return it."""
         self.ensure_built()
-        if name in self.__dict__ or name in self._fields:
-            raise DeclarationError(f"`{name}` exists already in {type(self).__name__}")
+        if not isinstance(component, Component):
+            raise DeclarationError(
+                f"add() takes a component object, got {component!r}", hint="make an object: add(\"r\", Resistor(R=1.0))"
+            )
+        if name in self.__dict__ or name in self._fields or hasattr(Circuit, name) or not name.isidentifier():
+            taken = name.isidentifier()
+            raise DeclarationError(
+                f"`{name}` {'exists already in' if taken else 'cannot name a part of'} {type(self).__name__}",
+                hint="take another name" if taken else "a name is a Python identifier, such as `r1`",
+            )
         self.__dict__[name] = component
         self.__dict__["_parts"] = (*self.__dict__["_parts"], name)
         return component
