@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, walk
-from ..modeling.fields import Variable
 from .affine import AffineModel, Branch, Element, Kind, Rows
 from .core import CoreMatrices, Values, evaluate, model_relation
+from .labels import Labels
 from .reduced_model import ElementRows, ReducedModel
 from .scales import propagate_scales
 
@@ -28,6 +28,7 @@ def assemble(
     magnitudes: np.ndarray,
     xi_scale: np.ndarray,
     T0: float,
+    labels: Labels,
 ) -> AffineModel:
     """Return the affine model.
 
@@ -38,24 +39,22 @@ def assemble(
     xi_scale : (q,) array
     T0 : float
         Time unit.
+    labels : Labels
+        Names and units, which do not depend on numbers.
     """
-    flat, n = model.flat, len(model.core)
-    ids = model.presolved.y[model.core]
-    names = tuple(flat.variable(int(k)) for k in ids)
-    flow = flow_columns(model)
+    n = len(model.core)
     elements = tuple(
-        _element(model, core, values, rows, i, flow)
+        _element(model, core, values, rows, i, labels.flow)
         for rows in model.elements
-        for i in range(len(flat.stamps[rows.stamp].vb))
+        for i in range(len(model.flat.stamps[rows.stamp].vb))
     )
     every = [core.base, *(b.equations for e in elements for b in e.branches)]
     stacked = Rows(*(np.concatenate([getattr(r, a) for r in every]) for a in "EAB"))
     known = _core_magnitudes(model, magnitudes)
-    units = unit_labels(model)
-    scale = propagate_scales(stacked, known, xi_scale, T0, units)
+    scale = propagate_scales(stacked, known, xi_scale, T0, labels.units)
     differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
     return AffineModel(
-        names,
+        labels.names,
         differentiated,
         core.base,
         elements,
@@ -63,8 +62,8 @@ def assemble(
         scale,
         xi_scale,
         T0,
-        row_names(model),
-        units,
+        labels.rows,
+        labels.units,
     )
 
 
@@ -76,63 +75,6 @@ def _core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:
     known = np.zeros(W.shape[1])
     np.maximum.at(known, W.indices[W.indptr[row]], magnitudes[row])
     return known
-
-
-def flow_columns(model: ReducedModel) -> np.ndarray:
-    """Mask over the core unknowns: an alias of it is a flow."""
-    W, flat = model.W_core, model.flat
-    flow = np.zeros(W.shape[1], bool)
-    for f, at in flat.variable_fields():
-        if isinstance(f, Variable) and f.flow:
-            single = at[np.diff(W.indptr)[at] == 1]
-            flow[W.indices[W.indptr[single]]] = True
-    return flow
-
-
-def flow_like(model: ReducedModel) -> np.ndarray:
-    """Mask over all variables: a flow, or an alias of one by an integer row of two terms."""
-    flat = model.flat
-    flow = np.zeros(flat.nv, bool)
-    for f, at in flat.variable_fields():
-        if isinstance(f, Variable) and f.flow:
-            flow[at] = True
-    two = np.flatnonzero(np.diff(flat.ptr) == 2)
-    a, b = flat.col[flat.ptr[two]], flat.col[flat.ptr[two] + 1]
-    either = flow[a] | flow[b]
-    flow[a[either]] = flow[b[either]] = True
-    return flow
-
-
-def unit_labels(model: ReducedModel) -> np.ndarray:
-    """Number of the unit of every core unknown."""
-    labels: dict[str, int] = {}
-    of = np.zeros(model.flat.nv, np.int64)
-    for f, at in model.flat.variable_fields():
-        of[at] = labels.setdefault(f.unit, len(labels))
-    return of[model.presolved.y[model.core]]
-
-
-def row_names(model: ReducedModel) -> tuple[str, ...]:
-    """Text and place of every core equation."""
-    names = []
-    for rows, instances, text in zip(model.base, model.base_instances, model.base_texts, strict=True):
-        for i in instances.tolist():
-            names.append(
-                f"{text.statement.text} at {model.flat.location(rows.stamp, i, text.statement.origin)}"
-            )
-    for r in model.presolved.kept_row_origin[model.core_rows].tolist():
-        names.append(integer_row_name(model, r))
-    return tuple(names)
-
-
-def integer_row_name(model: ReducedModel, row: int) -> str:
-    """Text and place of an integer row."""
-    flat = model.flat
-    if row >= len(flat.row_stamp):
-        return "an input"
-    s, local = int(flat.row_stamp[row]), int(flat.row_local[row])
-    text = flat.stamps[s].template.row_texts.get(local, "a connection")
-    return f"{text} at {flat.row_location(row)}"
 
 
 def _slice(rows: Rows, at: list[int]) -> Rows:

@@ -21,7 +21,7 @@ from ..errors import (
 )
 from ..flattening.template import place_of
 from ..modes.affine import Inadmissible
-from ..modes.assemble import integer_row_name
+from ..modes.labels import integer_row_name
 
 if TYPE_CHECKING:
     from .run import Run
@@ -185,8 +185,7 @@ def _history(run: Run, error: Any) -> str:
     lines = []
     for mode, verdict in getattr(error, "history", ())[:12]:
         branches = ", ".join(
-            f"{e.path}={e.branches[b].name}"
-            for e, b in zip(run.core.model.elements, mode, strict=True)
+            f"{e.path}={e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)
         )
         lines.append(f"    {branches[:200]}: {verdict}")
     return "\n".join(lines)

@@ -11,9 +11,10 @@ from ..errors import ContradictionError, Location
 from ..flow.modal import AffineFlow
 from ..flow.readout import Readout
 from ..modes.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
-from ..modes.assemble import assemble, integer_row_name, magnitude
+from ..modes.assemble import assemble, magnitude
 from ..modes.core import CoreMatrices, Exosystem, Values, build_exosystem, core_matrices, evaluate
 from ..modes.exosystem import PIECE_DEGREE
+from ..modes.labels import Labels, integer_row_name
 from ..modes.reduced_model import ReducedModel
 from ..modes.reduction import reduce_mode
 from .lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
@@ -176,6 +177,7 @@ def build_core(
     nominals: np.ndarray,
     T0: float,
     span: float,
+    labels: Labels,
 ) -> NumericCore:
     """Evaluate the numbers of a run and assemble its affine model."""
     degrees = tuple(f.degree for f in feeds)
@@ -183,7 +185,7 @@ def build_core(
     matrices = core_matrices(reduced, values, exosystem)
     xi_scale = _xi_scale(reduced, values, exosystem, feeds, T0, span)
     known = np.maximum(np.abs(starts), nominals)
-    model = assemble(reduced, matrices, values, known, xi_scale, T0)
+    model = assemble(reduced, matrices, values, known, xi_scale, T0, labels)
     return NumericCore(reduced, values, exosystem, matrices, model)
 
 

@@ -16,8 +16,8 @@ from ..errors import Location, ModelSizeError, ParameterError
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
-from ..modes.assemble import flow_like
 from ..modes.core import Values
+from ..modes.labels import Labels, flow_like
 from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.grid import grid_times
 from ..results.names import Names
@@ -235,7 +235,14 @@ class Program:
     # -- numbers -------------------------------------------------------------------------------------------------
 
     def core_for(
-        self, values: Values, D: np.ndarray, R: np.ndarray, feeds: Sequence[Feed], T0: float, span: float, starts: Starts
+        self,
+        values: Values,
+        D: np.ndarray,
+        R: np.ndarray,
+        feeds: Sequence[Feed],
+        T0: float,
+        span: float,
+        starts: Starts,
     ) -> NumericCore:
         """Return the numeric core for these values, from the cache if it was built before."""
         discretes, relations = self.reduced.frozen
@@ -247,7 +254,8 @@ class Program:
             if core is None:
                 self._check_size()
                 made = Values(values.P, D.copy(), R.copy())
-                core = build_core(self.reduced, made, feeds, starts.value * self.reduced.differentiated, self._nominals, T0, span)
+                known = starts.value * self.reduced.differentiated
+                core = build_core(self.reduced, made, feeds, known, self._nominals, T0, span, self._labels)
                 if len(self._cores) >= MAX_CORES:
                     del self._cores[next(iter(self._cores))]
                 self._cores[key] = core
@@ -260,6 +268,10 @@ class Program:
                 f"the dynamic core of {self.flat.label} has {n} unknowns; the exact path takes up to {MAX_UNKNOWNS}",
                 hint="split the model, or replace parts of it by an equivalent of lower order",
             )
+
+    @cached_property
+    def _labels(self) -> Labels:
+        return Labels(self.reduced)
 
     @cached_property
     def _nominals(self) -> np.ndarray:
@@ -292,7 +304,9 @@ class Program:
         core = self.core_for(values, D, values.R, feeds, T0, span, starts)
         self._warn_of_islands()
         given_numbers = {path: float(value) for path, value in changes.items()}
-        return Run(self, values, core, feeds, options or Options(), t0, T0, span, clocks, starts, given_numbers)
+        return Run(
+            self, values, core, feeds, options or Options(), t0, T0, span, clocks, starts, given_numbers
+        )
 
     def simulate(
         self,
@@ -369,10 +383,19 @@ class Program:
         return Simulation(self, launch, span, start, inputs)
 
     def _launch(
-        self, span: float, t0: float, parameters: Any, initial: Any, inputs: Any, start: Result | None, options: Options
+        self,
+        span: float,
+        t0: float,
+        parameters: Any,
+        initial: Any,
+        inputs: Any,
+        start: Result | None,
+        options: Options,
     ) -> Run:
         if start is None:
-            return self.prepare(span, t0=t0, parameters=parameters, initial=initial, inputs=inputs, options=options)
+            return self.prepare(
+                span, t0=t0, parameters=parameters, initial=initial, inputs=inputs, options=options
+            )
         state = continued(self, start)
         if initial:
             hint = "a continued run takes its states from the earlier one"

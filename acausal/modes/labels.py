@@ -1,0 +1,95 @@
+"""Names, units and kinds of the core: what does not depend on numbers, made once per model."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..modeling.fields import Variable
+from .reduced_model import ReducedModel
+
+
+class Labels:
+    """Names of unknowns and equations of a core, each made when first asked for."""
+
+    def __init__(self, model: ReducedModel) -> None:
+        self._model = model
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Paths of the core unknowns."""
+        model = self._model
+        return tuple(model.flat.variable(int(k)) for k in model.presolved.y[model.core])
+
+    @cached_property
+    def rows(self) -> tuple[str, ...]:
+        """Text and place of every core equation."""
+        return _rows(self._model)
+
+    @cached_property
+    def flow(self) -> np.ndarray:
+        """Mask over the core unknowns: an alias of it is a flow."""
+        return _flow(self._model)
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """Number of the unit of every core unknown."""
+        return _units(self._model)
+
+
+def _flow(model: ReducedModel) -> np.ndarray:
+    """Mask over the core unknowns: an alias of it is a flow."""
+    W, flat = model.W_core, model.flat
+    flow = np.zeros(W.shape[1], bool)
+    for f, at in flat.variable_fields():
+        if isinstance(f, Variable) and f.flow:
+            single = at[np.diff(W.indptr)[at] == 1]
+            flow[W.indices[W.indptr[single]]] = True
+    return flow
+
+
+def flow_like(model: ReducedModel) -> np.ndarray:
+    """Mask over all variables: a flow, or an alias of one by an integer row of two terms."""
+    flat = model.flat
+    flow = np.zeros(flat.nv, bool)
+    for f, at in flat.variable_fields():
+        if isinstance(f, Variable) and f.flow:
+            flow[at] = True
+    two = np.flatnonzero(np.diff(flat.ptr) == 2)
+    a, b = flat.col[flat.ptr[two]], flat.col[flat.ptr[two] + 1]
+    either = flow[a] | flow[b]
+    flow[a[either]] = flow[b[either]] = True
+    return flow
+
+
+def _units(model: ReducedModel) -> np.ndarray:
+    """Number of the unit of every core unknown."""
+    labels: dict[str, int] = {}
+    of = np.zeros(model.flat.nv, np.int64)
+    for f, at in model.flat.variable_fields():
+        of[at] = labels.setdefault(f.unit, len(labels))
+    return of[model.presolved.y[model.core]]
+
+
+def _rows(model: ReducedModel) -> tuple[str, ...]:
+    """Text and place of every core equation."""
+    names = []
+    for rows, instances, text in zip(model.base, model.base_instances, model.base_texts, strict=True):
+        for i in instances.tolist():
+            names.append(
+                f"{text.statement.text} at {model.flat.location(rows.stamp, i, text.statement.origin)}"
+            )
+    for r in model.presolved.kept_row_origin[model.core_rows].tolist():
+        names.append(integer_row_name(model, r))
+    return tuple(names)
+
+
+def integer_row_name(model: ReducedModel, row: int) -> str:
+    """Text and place of an integer row."""
+    flat = model.flat
+    if row >= len(flat.row_stamp):
+        return "an input"
+    s, local = int(flat.row_stamp[row]), int(flat.row_local[row])
+    text = flat.stamps[s].template.row_texts.get(local, "a connection")
+    return f"{text} at {flat.row_location(row)}"
