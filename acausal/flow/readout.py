@@ -188,8 +188,12 @@ class _Evaluation:
         """Value of the unknown that observer ``k`` determines."""
         if k not in self.known:
             o = self.r.model.observers[k]
-            self.known[k] = self._integral(k) if o.integral else o.sign * self._solve(o)
+            self.known[k] = self._integral(k) if o.integral else o.sign * (self._solve(o) - self._offset(o))
         return self.known[k]
+
+    def _offset(self, o: Observer) -> np.ndarray:
+        """Known part of the variable that an observer is solved for, beside its unknown."""
+        return self.ys @ self.r.rows(self.data, (o.variable,))[0]
 
     def rate(self, k: int) -> np.ndarray:
         """Time derivative of the variable of an integral observer."""

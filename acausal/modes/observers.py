@@ -31,7 +31,7 @@ class Observer:
     unknown: int
     """Position in ``presolved.y``."""
     sign: int
-    """x = sign * y[unknown]."""
+    """x = sign * y[unknown], plus a known part."""
     integral: bool
     factor: Expr
     rest: Expr
