@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InitializationError
+from ..flattening.template import place_of
 from .lexicographic import forms_over_state
 
 if TYPE_CHECKING:
@@ -86,8 +87,9 @@ def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
         ):
             flat = program.flat
             names = f"`{flat.variable(earlier[0])}` = {earlier[1]:g} and `{flat.variable(x)}` = {value:g}"
+            both = (*place_of(flat.root, flat.variable(earlier[0])), *place_of(flat.root, flat.variable(x)))
             raise InitializationError(
-                f"{names} cannot both hold at the start", hint="drop one of the fixed values"
+                f"{names} cannot both hold at the start", where=both, hint="drop one of the fixed values"
             )
         held[target[:2]] = (x, value)
     return list(held.values())
@@ -236,5 +238,6 @@ def check_held(run: Run, starts: Starts) -> None:
         if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted)):
             raise InitializationError(
                 f"`{run.flat.variable(x)}` is fixed at {wanted:g} but the model gives {value:.9g} at the start",
+                where=place_of(run.flat.root, run.flat.variable(x)),
                 hint="other fixed values or the elements in force determine it; drop `fixed` or change them",
             )
