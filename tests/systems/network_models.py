@@ -1,9 +1,9 @@
-"""Circuits from the netlists of `tests.oracles.networks`."""
+"""Circuits from the netlists of `tests.oracles.networks`, whose switches change over once."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from acausal import Circuit
+from acausal import Circuit, time
 from acausal.components.electrical import (
     Capacitor,
     ConstantCurrent,
@@ -18,8 +18,8 @@ from tests.oracles.networks import GROUND, Element
 from tests.systems.circuits import circuit
 
 
-def part(e: Element) -> Any:
-    """The component of one element."""
+def part(e: Element, change: float) -> Any:
+    """The component of one element; a switch has the given state up to the time of change."""
     if e.kind in "RLCVI":
         value = float(e.value)
     return {
@@ -28,12 +28,12 @@ def part(e: Element) -> Any:
         "C": lambda: Capacitor(C=value, v=float(e.extra or 0)),
         "V": lambda: ConstantVoltage(V=value),
         "I": lambda: ConstantCurrent(I=value),
-        "S": lambda: IdealClosingSwitch(control=bool(e.value)),
+        "S": lambda: IdealClosingSwitch(control=time < change if e.value else time >= change),
         "D": lambda: IdealDiode(),
         "T": lambda: IdealThyristor(fire=bool(e.value)),
     }[e.kind]()
 
 
-def model(network: Sequence[Element]) -> Circuit:
+def model(network: Sequence[Element], change: float) -> Circuit:
     """All elements under their names; the ground at node ``0``."""
-    return circuit(*((e.name, part(e), e.p, e.n) for e in network), ground=GROUND)
+    return circuit(*((e.name, part(e, change), e.p, e.n) for e in network), ground=GROUND)
