@@ -84,14 +84,17 @@ def peel_observers(
     presolved: Presolved,
     protected: np.ndarray,
 ) -> Split:
-    """Take off all rows that only serve outputs, last ones first."""
+    """Take off rows that only serve outputs, last ones first: nonlinear ones, integrals, and what reads those.
+
+    Affine outputs stay in the core: their impulses count in the energy of an instant.
+    """
     inc = _Incidence(flat, base, presolved)
     ny = inc.ny
     visible = np.zeros(ny, bool)
     visible[_columns_of(presolved.W, np.flatnonzero(protected))] = True
     alive = np.ones(inc.n_rows, bool)
     gone = np.zeros(ny, bool)
-    found: list[Observer] = []
+    found: list[tuple[int, Observer]] = []
     tried: set[tuple[int, int]] = set()
     while True:
         live = alive[inc.row]
@@ -108,18 +111,32 @@ def peel_observers(
             g, i = inc.row_of[r]
             observer = _solve(flat, forms, base[g], i, j, ny, presolved.W)
             if observer is not None:
-                found.append(observer)
+                found.append((r, observer))
                 alive[r], gone[j % ny], progress = False, True, True
                 visible[_slopes(flat, base[g], i, presolved.W, observer)] = True
         if not progress:
             break
+    observers = []
+    determined = np.zeros(ny, bool)
+    for r, o in reversed(found):
+        if o.row.form is None or o.integral or determined[_read_unknowns(flat, o, presolved.W)].any():
+            observers.append(o)
+            determined[o.unknown] = True
+        else:
+            alive[r], gone[o.unknown] = True, False
     stays: list[list[int]] = [[] for _ in base]
     for r in np.flatnonzero(alive[: inc.n_base]).tolist():
         stays[inc.row_of[r][0]].append(inc.row_of[r][1])
     kept = np.flatnonzero(alive[inc.n_base :])
     return Split(
-        tuple(reversed(found)), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept
+        tuple(observers), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept
     )
+
+
+def _read_unknowns(flat: FlatModel, o: Observer, W: IntegerRows) -> np.ndarray:
+    """Unknowns that an observer reads."""
+    base = int(flat.stamps[o.stamp].vb[o.instance])
+    return _columns_of(W, np.array([base + k for k, _ in o.row.keys if base + k != o.variable], np.int64))
 
 
 def _slopes(
