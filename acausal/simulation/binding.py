@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError, UnknownPathError, nearest
+from ..errors import AcausalError, ParameterError, UnknownPathError, nearest
 from ..flattening.template import place_of
+from ..modeling.fields import shown
 from ..modes.core import Values, evaluate
 from ..results.names import Names
+from .checks import is_number
 from .clocks import Clock
 from .failures import requirement_failed
 from .source_states import Feed
@@ -42,8 +45,35 @@ def check_static(program: Program, values: Values) -> None:
                     raise requirement_failed(c.message, place, str(c.condition))
 
 
-def scalar_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters by scalar path: array values are spread over their elements."""
+def mapping(name: str, given: Any, example: str) -> Mapping[Any, Any]:
+    """Return an option that is a mapping, empty for None.
+
+    Raises
+    ------
+    ParameterError
+        If it is none.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"`{name}` takes a mapping, got {shown(given)}", hint=f"{name}={example}")
+    return given
+
+
+def scalar_parameters(given: Any) -> dict[str, Any]:
+    """Return parameters by scalar path: array values are spread over their elements.
+
+    Raises
+    ------
+    ParameterError
+        If they are no mapping from paths.
+    """
+    parameters = mapping("parameters", given, '{"load.R": 2.0}')
+    for path in parameters:
+        if not isinstance(path, str):
+            raise ParameterError(
+                f"parameters are given by path, a string, got {shown(path)}", hint='parameters={"load.R": 2.0}'
+            )
     found: dict[str, Any] = {}
 
     def put(path: str, value: Any) -> None:
@@ -59,15 +89,15 @@ def scalar_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def set_initial(
-    program: Program, initial: Mapping[Any, Any], start: np.ndarray, fixed: np.ndarray, D: np.ndarray
+    program: Program, given: Any, start: np.ndarray, fixed: np.ndarray, D: np.ndarray
 ) -> None:
     """Write initial values, given by path or handle, into the starts; those of variables must hold."""
     flat = program.flat
-    for what, value in initial.items():
+    for what, value in mapping("initial", given, '{"load.v": 1.0}').items():
         path = program.names.path(what)
-        if isinstance(value, str) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
+        if not is_number(value) or not math.isfinite(value):
             raise ParameterError(
-                f"the initial value of `{path}` must be a finite number, got {value!r}",
+                f"the initial value of `{path}` must be a finite number, got {shown(value)}",
                 where=place_of(flat.root, path),
             )
         try:
@@ -81,13 +111,14 @@ def set_initial(
 
 
 def make_feeds(
-    program: Program, inputs: Mapping[str, Any], D: np.ndarray, present: Iterable[Feed] | None = None
+    program: Program, given: Any, D: np.ndarray, present: Iterable[Feed] | None = None
 ) -> tuple[Feed, ...]:
     """Return what feeds the open inputs and write the discrete ones into ``D``.
 
     ``present`` are the feeds of a run that goes on: inputs that are not named keep them.
     """
     root, own = program.flat.root, program.flat.own_values
+    inputs = mapping("inputs", given, '{"u": 1.0}')
     names = [n for n, _, _ in program.reduced.inputs]
     switches = [n for n in root.inputs if n in root.discretes]
     for name, value in inputs.items():
@@ -97,15 +128,51 @@ def make_feeds(
         if name in switches:
             D[root.index("d", name)] = _discrete(name, value)
     if present is not None:
-        return tuple(Feed(f.name, inputs[f.name]) if f.name in inputs else f for f in present)
+        return tuple(_feed(f.name, inputs[f.name]) if f.name in inputs else f for f in present)
     for name in switches:
         if name not in inputs and isinstance(own.get(name), (bool, int, float)):
             D[root.index("d", name)] = float(own[name])
-    return tuple(Feed(n, inputs.get(n, own.get(n, 0.0))) for n in names)
+    return tuple(_feed(n, inputs.get(n, own.get(n, 0.0))) for n in names)
+
+
+def _feed(name: str, value: Any) -> Feed:
+    """Return a feed; one that is no number, function or table is refused by name."""
+    try:
+        return Feed(name, _watched(name, value) if callable(value) else value)
+    except AcausalError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(
+            f"input `{name}` takes a number, a callable or (times, values), got {shown(value)}"
+        ) from error
+
+
+def _watched(name: str, function: Callable[[float], Any]) -> Callable[[float], float]:
+    """Return the function with a check of what it returns; one that does not take the time alone is refused."""
+    try:
+        inspect.signature(function).bind(0.0)
+    except TypeError as error:
+        raise ParameterError(
+            f"the function of input `{name}` cannot be called with the time: {error}",
+            hint=f'inputs={{"{name}": lambda t: ...}}',
+        ) from error
+    except ValueError:  # functions of extensions may have no signature
+        pass
+
+    def value(t: float) -> float:
+        found = function(t)
+        if not is_number(found):
+            raise ParameterError(
+                f"the function of input `{name}` must return a number, got {shown(found)} at t = {t:g}",
+                hint="give every input a function of its own",
+            )
+        return float(found)
+
+    return value
 
 
 def _discrete(name: str, value: Any) -> float:
-    if isinstance(value, str) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
+    if not is_number(value) or not math.isfinite(value):
         raise ParameterError(
             f"the discrete input `{name}` takes a number, got {value!r}",
             hint="change it between steps of program.start()",
@@ -145,4 +212,6 @@ def saved_paths(names: Names, save: Sequence[Any] | None) -> tuple[str, ...] | N
         return None
     if isinstance(save, str):
         raise ParameterError(f"`save` takes a list of paths, got {save!r}", hint=f"save=[{save!r}]")
+    if not isinstance(save, Iterable):
+        raise ParameterError(f"`save` takes a list of paths, got {shown(save)}", hint='save=["load.v"]')
     return tuple(names.find(p).path for p in save)

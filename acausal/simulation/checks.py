@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, StatementError
+from ..modeling.fields import shown
 
 if TYPE_CHECKING:
     from .program import Program
@@ -13,12 +14,22 @@ if TYPE_CHECKING:
 IMPULSES = ("error", "allow")
 
 
+def is_number(value: Any) -> bool:
+    """True for what converts to one float: numbers and arrays without extent, not text."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") or getattr(value, "ndim", 0):
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
 def check_options(t_start: float, t_end: float, impulses: str) -> None:
     """Raise ParameterError unless the span is positive and finite and the policy is known."""
     for name, value in (("t_start", t_start), ("t_end", t_end)):
-        number = hasattr(value, "__float__") and not isinstance(value, (str, bytes))
-        if not number or not math.isfinite(value):
-            raise ParameterError(f"`{name}` must be a finite time in seconds, got {value!r}")
+        if not is_number(value) or not math.isfinite(value):
+            raise ParameterError(f"`{name}` must be a finite time in seconds, got {shown(value)}")
     if t_end <= t_start:
         raise ParameterError(
             f"a run needs an end after its start, got t_start = {t_start:g} and t_end = {t_end:g}",
@@ -38,7 +49,7 @@ def check_method(method: Any, rtol: Any, atol: Any) -> None:
     if method not in ("auto", "exact"):
         raise ParameterError(f"method is \"auto\" or \"exact\", got {method!r}")
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if value is not None and not (hasattr(value, "__float__") and float(value) > 0):
+        if value is not None and not (is_number(value) and float(value) > 0):
             raise ParameterError(f"`{name}` must be positive, got {value!r}")
 
 

@@ -76,7 +76,7 @@ class Instants:
             outcome = self.evaluate(
                 ticks if first else (), kind == "start" and first, kind == "terminal" and first
             )
-            quiet = not first and self._same(outcome)
+            quiet = (not first or kind == "terminal") and self._same(outcome)
             if quiet:
                 self.memory = outcome.memory
                 run.D = outcome.D
@@ -185,6 +185,7 @@ class Instants:
                 t=run.t,
                 disabled_guards=o.disabled,
                 reinits=core_reinits,
+                error=run.error,
             )
             restart = choice.restart
             J1 = restart.J1
@@ -206,7 +207,7 @@ class Instants:
         bounce = restitution(run.core.model, run.data, restart, z_minus, xi)
         if bounce is None:
             return restart, restart.J1
-        after = run.search.next_mode(bounce.z, xi, bounce.mode, run.forced, ("bounce",), t=run.t).restart
+        after = run.search.next_mode(bounce.z, xi, bounce.mode, run.forced, ("bounce",), t=run.t, error=run.error).restart
         return Restart(after.data, after.y, after.z, after.J1, True), bounce.J1
 
     def _log_jump(

@@ -96,16 +96,22 @@ class SignTable:
         self._absolute_z = None if over_z is None else ROUNDING * np.abs(over_z)
         self._z_floor = SCALE_FLOOR * scale
 
-    def signs(self, y: np.ndarray, t: float, J1: np.ndarray | None = None) -> tuple[list[int], list[int]]:
+    def signs(
+        self, y: np.ndarray, t: float, J1: np.ndarray | None = None, error: np.ndarray | None = None
+    ) -> tuple[list[int], list[int]]:
         """Signs (-1, 0, 1) of the forms at ``y`` and the levels that decided them (indices of `LEVELS`).
 
-        ``J1`` is the impulse of the restart, None when nothing jumped.
+        ``J1`` is the impulse of the restart, None when nothing jumped; ``error`` the rounding of the
+        states as the closed form left them, which may exceed that of their values where terms cancel.
         """
         m = self._size
         if m == 0:
             return [], []
         # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
-        value, noise, floor = self._forms.dot(y).tolist(), self._rounding.dot(np.abs(y)).tolist(), self._floor
+        size = np.abs(y)
+        if error is not None:
+            size[: len(error)] += error / ROUNDING
+        value, noise, floor = self._forms.dot(y).tolist(), self._rounding.dot(size).tolist(), self._floor
         resolution = 4.0 * math.ulp(t) / self._tau
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
@@ -162,6 +168,8 @@ class Instant:
     forced: Sequence[int]
     disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = ()
     reinits: Sequence[tuple[int, float]] = ()
+    error: np.ndarray | None = None
+    """Rounding of ``z_minus``."""
 
 
 @dataclass(slots=True, eq=False)
@@ -247,11 +255,12 @@ class CandidateTest:
         except Inadmissible as error:
             return Verdict(mode, None, (), str(error))
         J1 = values.J1 if values.jumped else None
-        signs, levels = prepared.guards.signs(values.y, instant.t, J1)
+        error = None if instant.error is None else instant.error[data.states]
+        signs, levels = prepared.guards.signs(values.y, instant.t, J1, error)
         violations = _violated_guards(prepared, signs, levels, instant)
         for k, table, select in prepared.conditions:
             if instant.forced[k] < 0:
-                at, decided = table.signs(values.y, instant.t, J1)
+                at, decided = table.signs(values.y, instant.t, J1, error)
                 target = select(np.array(at))
                 if target != mode[k]:
                     violations.append((min(decided, default=_VALUE), k, target))

@@ -19,7 +19,7 @@ from ..modes.reduced_model import ReducedModel
 from ..modes.reduction import reduce_mode
 from .lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
 from .source_states import Feed
-from .watch import Watch, can_trigger, orientations
+from .watch import CLOSED_FORM, Watch, can_trigger, orientations
 
 MAX_WATCHES = 4096
 
@@ -34,6 +34,8 @@ class SegmentTables:
     signs: SignTable
     scale: np.ndarray
     guards: int
+    rounding: np.ndarray
+    """Rounding of z per magnitude of the terms of the closed form."""
     watches: dict[Hashable, Watch] = field(default_factory=dict)
 
     def watch(
@@ -123,7 +125,7 @@ class NumericCore:
         scale = form_scale(over_z, over_xi, model)
         signs = SignTable(forms, data, scale, model.T0, over_z, model.scale)
         flow = AffineFlow(data.Ay, len(data.states), model.T0)
-        return SegmentTables(flow, forms, signs, scale, len(data.Gy))
+        return SegmentTables(flow, forms, signs, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
     def _check_contradictions(self) -> None:
         rows = self.reduced.contradictions @ self.exosystem.K

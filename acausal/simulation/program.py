@@ -291,12 +291,12 @@ class Program:
         feeds: tuple[Feed, ...] | None = None,
     ) -> Run:
         """Return a run before its first instant; ``feeds`` are those of a run that it continues."""
-        changes = {**overrides(self.model), **scalar_parameters(parameters or {})}
+        changes = {**overrides(self.model), **scalar_parameters(parameters)}
         P = parameter_vector(self.flat, changes)
         start, fixed, given, D = start_values(self.flat, P)
-        set_initial(self, initial or {}, start, fixed, D)
+        set_initial(self, initial, start, fixed, D)
         starts = Starts(start, fixed, given)
-        feeds = make_feeds(self, inputs or {}, D, feeds)
+        feeds = make_feeds(self, inputs, D, feeds)
         values = Values(P, D, np.zeros(self.reduced.nr))
         check_static(self, values)
         clocks = make_clocks(self, values, t0)
@@ -331,7 +331,7 @@ class Program:
         Raises
         ------
         ParameterError
-            For a value out of bounds, a span that is not positive and finite, or an unknown option.
+            For a value of the wrong kind or out of bounds, or a span that is not positive and finite.
         UnknownPathError
             For a path or handle that names nothing in the model.
         AcausalError
@@ -400,7 +400,7 @@ class Program:
         if initial:
             hint = "a continued run takes its states from the earlier one"
             raise ParameterError("`initial` and `start` exclude each other", hint=hint)
-        given = {**state.parameters, **scalar_parameters(parameters or {})}
+        given = {**state.parameters, **scalar_parameters(parameters)}
         return self.prepare(span, t0=t0, parameters=given, inputs=inputs, options=options, feeds=state.feeds)
 
     def _stopping(self, until: Any) -> Program:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ChatteringError, Location
+from ..errors import ChatteringError, Location, NonFiniteError
 from ..flow.modal import Trajectory
 from ..flow.readout import Moment
 from ..flow.scan import first_crossing
@@ -84,6 +84,8 @@ class Run:
         self.analysed = {self.core: self.core.analysed}
         self.feed(self.feeds)
         self._signs: list[int] | None = None
+        self.error: np.ndarray | None = None
+        """Rounding of ``z`` as the last segment left it."""
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
         self.instants = Instants(self)
         self._last: tuple[Any, ...] = ()
@@ -112,7 +114,8 @@ class Run:
     def signs(self) -> list[int]:
         """Lexicographic signs of all guards and relations at the present state."""
         if self._signs is None:
-            self._signs = self.tables.signs.signs(self.y, self.t)[0]
+            error = None if self.error is None else self.error[self.data.states]
+            self._signs = self.tables.signs.signs(self.y, self.t, None, error)[0]
         return self._signs
 
     def moment(self) -> Moment:
@@ -255,9 +258,20 @@ class Run:
             self.q = self.core.readout.advance(data, trajectory, moment, h)
             self.y = trajectory.at(h)
             self.z = data.T @ self.y
+            self.error = tables.rounding @ np.add.reduce(np.abs(trajectory.C), 1)
+            self._check_finite(data)
         self.t = end
         self._signs = None
         return None if hit is None else hit[1]
+
+    def _check_finite(self, data: ModeData) -> None:
+        if not math.isfinite(float(np.add.reduce(self.y))):
+            wrong = np.flatnonzero(~np.isfinite(self.y[: len(data.states)]))
+            names = [f"`{self.state_name(int(data.states[k]))}`" for k in wrong[:4]] or ["a source"]
+            raise NonFiniteError(
+                f"{', '.join(names)} is not finite at t = {self.t:.9g}",
+                hint="the model is unstable, or its numbers exceed the range of doubles",
+            )
 
     def _scan(self, tables: SegmentTables, trajectory: Trajectory, length: float) -> tuple[float, int] | None:
         values = self.R[self.instants.state_relations].tolist()

@@ -108,6 +108,7 @@ class Search:
         disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = (),
         reinits: Sequence[tuple[int, float]] = (),
         key: tuple[Hashable, ...] = (),
+        error: np.ndarray | None = None,
     ) -> Choice:
         """The consistent mode after an instant.
 
@@ -132,13 +133,16 @@ class Search:
         key : tuple
             Other discrete values the answer depends on; part of the key of the hint.
 
+        error : (n,) array, optional
+            Rounding of the left limits.
+
         Raises
         ------
         NoConsistentMode
         """
         self.stats.searches += 1
         forced = tuple(forced)
-        instant = Instant(t, z_minus, xi, forced, disabled_guards, reinits)
+        instant = Instant(t, z_minus, xi, forced, disabled_guards, reinits, error)
         name = (present, triggers, forced, key)
         hint = self._hints.get(name)
         if hint is not None and (self._all_monotone(forced) or hint == self._start(present, forced)):

@@ -16,7 +16,7 @@ from ..modes.affine import Mode, Restart
 from ..results.modes import Stats
 from ..results.record import Record, Segment
 from ..results.result import Result
-from .binding import make_feeds
+from .binding import make_feeds, mapping
 from .clocks import Clock
 from .source_states import Feed
 
@@ -86,7 +86,7 @@ def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) 
     state = continued(run.program, start)
     _assign(run, state)
     run.D = run.D.copy()
-    make_feeds(run.program, inputs or {}, run.D, run.feeds)
+    make_feeds(run.program, inputs, run.D, run.feeds)
     for clock, before in zip(run.clocks, state.clocks, strict=True):
         if (clock.period, clock.start) == (before.period, before.start):
             clock.k, clock.next = before.k, before.next
@@ -235,7 +235,7 @@ class Simulation:
         run = self._run
         try:
             if inputs:
-                self._feed(dict(inputs))
+                self._feed(dict(mapping("inputs", inputs, '{"u": 1.0}')))
             if t > run.t:
                 run.advance(t)
         except (Exception, KeyboardInterrupt) as error:

@@ -42,7 +42,7 @@ class Watch:
         self.forms = forms[which] * orientation[which, None]
         self.armed = armed[which]
         self._rounding = 2.0 * noise[which]
-        self._cancellation = CLOSED_FORM * np.abs(self.forms)
+        self._cancellation = 2.0 * CLOSED_FORM * np.abs(self.forms)
         self._least = 2.0 * SCALE_FLOOR * scale[which]
         self._slope = 8.0 * (self.forms @ data.Ay)
 
