@@ -210,7 +210,8 @@ def _check_bounds(flat: FlatModel, g: Group, pb: np.ndarray, V: np.ndarray, fixe
     for row, j, expr in g.bound:
         f, values = fields[j], V[:, row, j]
         assert isinstance(f, Parameter)
-        wrong = ~(np.isfinite(values) & (values >= f.min) & (values <= f.max))
+        computable = np.isfinite(values) & ((values == 0) | (np.abs(values) >= np.finfo(float).tiny))
+        wrong = ~(computable & (values >= f.min) & (values <= f.max))
         for i in np.flatnonzero(wrong).tolist():
             k = int(pb[i]) + int(g.poff[row]) + j
             if k in fixed:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from ..errors import DeclarationError
-from .component import Component
+from .component import Component, touched
 from .statements import Statement, connect
 
 C = TypeVar("C", bound=Component)
@@ -23,7 +23,19 @@ class Circuit(Component):
         self.ensure_built()
         if not isinstance(component, Component):
             raise DeclarationError(
-                f"add() takes a component object, got {component!r}", hint="make an object: add(\"r\", Resistor(R=1.0))"
+                f"add() takes a component object, got {component!r}",
+                hint='make an object: add("r", Resistor(R=1.0))',
+            )
+        if any(part is self for _, part in touched(component)):
+            raise DeclarationError(
+                f"a {type(self).__name__} cannot be a part of itself, as `{name}`",
+                where=self.location(),
+                hint="add the parts one by one, or make a second object",
+            )
+        if not isinstance(name, str):
+            raise DeclarationError(
+                f"the name of a part is a string, got {name!r}",
+                hint='a name is a Python identifier, such as "r1"',
             )
         if name in self.__dict__ or name in self._fields or hasattr(Circuit, name) or not name.isidentifier():
             taken = name.isidentifier()

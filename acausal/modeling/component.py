@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any, dataclass_transform
 
 from ..errors import AcausalError, DeclarationError, Location, UnknownNameError, nearest
 from .evaluation import number_of
 from .expressions import Expr, Symbol, walk
-from .fields import MISSING, Discrete, Field, Input, Output, Parameter, Start, Structural, Variable, active
+from .fields import (
+    MISSING,
+    Discrete,
+    Field,
+    Input,
+    Output,
+    Parameter,
+    Start,
+    Structural,
+    Variable,
+    active,
+    is_finite,
+    shown,
+)
 from .ports import Port, PortRef
 from .statements import Statement
 
@@ -39,6 +51,7 @@ class Component:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        _check_names((n for n, v in vars(cls).items() if isinstance(v, (Field, Port))), cls.__name__)
         fields: dict[str, Field] = {}
         ports: dict[str, Port] = {}
         for base in reversed(cls.__mro__):
@@ -53,13 +66,20 @@ class Component:
         )
         cls._composite = any("build" in vars(k) for k in cls.__mro__ if k is not Component)
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, *positional: Any, **values: Any) -> None:
         frame = sys._getframe(1)
         own = self.__dict__
         own["_origin"] = (frame.f_code, frame.f_lasti)
         own["_born"] = active.build
         cls = type(self)
         fields = cls._fields
+        if positional:
+            name = next((n for n in fields if n in cls._required), next(iter(fields), ""))
+            raise DeclarationError(
+                f"{cls.__name__} takes keywords only, got {shown(positional[0])}",
+                where=self.location(),
+                hint=f"name the field: {cls.__name__}({name}=...)" if name else "it declares no field",
+            )
         for name, value in values.items():
             field = fields.get(name)
             if field is None:
@@ -97,9 +117,9 @@ class Component:
     def _check_start(self, field: Variable, value: Any) -> None:
         given = value.value if isinstance(value, Start) else value
         numbers: Any = given if field.shape and hasattr(given, "__len__") else (given,)
-        if not all(isinstance(v, Expr) or (hasattr(v, "__float__") and math.isfinite(v)) for v in numbers):
+        if not all(isinstance(v, Expr) or (hasattr(v, "__float__") and is_finite(v)) for v in numbers):
             raise DeclarationError(
-                f"the start value `{field.name}` of {type(self).__name__} must be a finite number, got {given!r}",
+                f"the start value `{field.name}` of {type(self).__name__} must be a finite number, got {shown(given)}",
                 where=self.location(),
             )
 
@@ -260,6 +280,8 @@ class Component:
     def __setattr__(self, name: str, value: Any) -> None:
         declared = getattr(type(self), name, None)
         building = active.stack and active.stack[-1] is self and active.build
+        if building:
+            _check_names((name,), type(self).__name__)
         if isinstance(declared, (Field, Port)) or name.startswith("_") or building:
             object.__setattr__(self, name, value)
             return
@@ -274,6 +296,18 @@ class Component:
     def __repr__(self) -> str:
         values = ", ".join(f"{n}={self.__dict__[n]!r}" for n in self._fields if n in self.__dict__)
         return f"{type(self).__name__}({values})"
+
+
+def _check_names(names: Iterable[str], label: str, where: tuple[Location, ...] = ()) -> None:
+    """Raise DeclarationError for a field, port or part that would hide something every component has."""
+    for name in names:
+        if name in vars(Component) and not name.startswith("_"):
+            raise DeclarationError(
+                f"`{name}` of {label}: the name is reserved",
+                where=where,
+                why=f"every component has `{name}` already",
+                hint=f"choose another name, such as `{name}_`",
+            )
 
 
 def locate(error: Exception, path: str) -> None:

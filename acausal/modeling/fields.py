@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -130,12 +131,30 @@ class Parameter(Field):
     def problem(self, value: Any) -> str:
         """Return what is wrong with a number for this parameter, "" if nothing is."""
         scalar = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
-        if isinstance(value, bool) or not scalar or not math.isfinite(value):
-            return f"must be a finite number, got {value!r}"
+        if isinstance(value, bool) or not scalar or not is_finite(value):
+            return f"must be a finite number, got {shown(value)}"
+        if 0 < abs(value) < sys.float_info.min:
+            return f"must be 0 or at least {sys.float_info.min:g} in magnitude, got {float(value):g}, which has no inverse"
         if not self.min <= value <= self.max:
             bound = f"at least {self.min:g}" if value < self.min else f"at most {self.max:g}"
             return f"must be {bound}{unit_suffix(self)}, got {float(value):g}"
         return ""
+
+
+def is_finite(value: Any) -> bool:
+    """True for a finite number; integers beyond the range of floats are not."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def shown(value: Any) -> str:
+    """Return a value as it stands in a message, cut where it is long."""
+    if isinstance(value, int) and value.bit_length() > 1100:
+        return "an integer above 1e308"
+    text = repr(value)
+    return text if len(text) <= 100 else text[:97] + "..."
 
 
 def unit_suffix(field: Field) -> str:
@@ -150,11 +169,15 @@ class Structural(Field, Generic[T]):
     ----------
     type : type
         ``int``, ``bool``, ``str``, an enum, ``tuple`` (for tables) or a class.
+    check : callable, optional
+        Takes a value of the type and returns what is wrong with it, "" if nothing is.
     """
 
-    def __init__(self, type: type[T], *, default: T = MISSING, doc: str = "") -> None:
+    def __init__(
+        self, type: type[T], *, default: T = MISSING, check: Callable[[Any], str] | None = None, doc: str = ""
+    ) -> None:
         super().__init__(doc=doc)
-        self.type, self.default = type, default
+        self.type, self.default, self.check = type, default, check
 
     @overload
     def __get__(self, obj: None, cls: type) -> Self: ...
@@ -169,13 +192,16 @@ class Structural(Field, Generic[T]):
     def convert(self, value: Any, obj: Any) -> Any:
         """Return the value in hashable form, or raise ParameterError."""
         if self.type is tuple:
-            return _freeze(value)
-        if self.type is int and isinstance(value, bool) or not isinstance(value, self.type):
+            value = _freeze(value)
+        elif self.type is int and isinstance(value, bool) or not isinstance(value, self.type):
             kind = self.type.__name__
             raise ParameterError(
                 f"`{self.name}` of {type(obj).__name__} must be of type {kind}, got {value!r}",
                 where=obj.location(),
             )
+        problem = self.check(value) if self.check is not None else ""
+        if problem:
+            raise ParameterError(f"`{self.name}` of {type(obj).__name__} {problem}", where=obj.location())
         return value
 
 

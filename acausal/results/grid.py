@@ -152,7 +152,10 @@ def grid_times(grid: Any, t0: float, t1: float) -> np.ndarray:
         if count > MOST_POINTS * 10:
             raise ParameterError(f"grid = {step:g} s gives {count:.3g} points", hint="take a longer step")
         return t0 + step * np.arange(int(np.floor(count * (1 + 1e-12))) + 1)
-    t = np.asarray(grid, float)
+    try:
+        t = np.asarray(grid, float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(f"grid must be a positive step or an array of times, got {grid!r}") from error
     if t.ndim != 1 or not np.isfinite(t).all() or (np.diff(t) < 0).any():
         raise ParameterError("grid must be a positive step or an array of ascending, finite times")
     return t

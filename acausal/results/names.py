@@ -235,7 +235,10 @@ def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> 
     ParameterError
         If it is empty or not inside the run.
     """
-    a, b = t_start if t0 is None else float(t0), t_end if t1 is None else float(t1)
+    try:
+        a, b = t_start if t0 is None else float(t0), t_end if t1 is None else float(t1)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(f"a window is two times in seconds, got {t0!r} and {t1!r}") from error
     if not t_start <= a < b <= t_end:
         raise ParameterError(
             f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty"

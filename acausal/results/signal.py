@@ -107,7 +107,10 @@ class Signal(NDArrayOperatorsMixin):
         """
         if side not in ("left", "right"):
             raise ParameterError(f'side is "left" or "right", got {side!r}')
-        times = np.asarray(t, float)
+        try:
+            times = np.asarray(t, float)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ParameterError(f"`{self.path}` is asked for at times in seconds, got {t!r}") from error
         a, b = self._source.t_start, self._source.t_end
         slack = 4.0 * np.spacing(max(abs(a), abs(b)))
         if not ((times >= a - slack) & (times <= b + slack)).all():

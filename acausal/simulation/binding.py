@@ -72,7 +72,8 @@ def scalar_parameters(given: Any) -> dict[str, Any]:
     for path in parameters:
         if not isinstance(path, str):
             raise ParameterError(
-                f"parameters are given by path, a string, got {shown(path)}", hint='parameters={"load.R": 2.0}'
+                f"parameters are given by path, a string, got {shown(path)}",
+                hint='parameters={"load.R": 2.0}',
             )
     found: dict[str, Any] = {}
 
@@ -88,9 +89,7 @@ def scalar_parameters(given: Any) -> dict[str, Any]:
     return found
 
 
-def set_initial(
-    program: Program, given: Any, start: np.ndarray, fixed: np.ndarray, D: np.ndarray
-) -> None:
+def set_initial(program: Program, given: Any, start: np.ndarray, fixed: np.ndarray, D: np.ndarray) -> None:
     """Write initial values, given by path or handle, into the starts; those of variables must hold."""
     flat = program.flat
     for what, value in mapping("initial", given, '{"load.v": 1.0}').items():

@@ -47,7 +47,7 @@ def check_method(method: Any, rtol: Any, atol: Any) -> None:
             hint='the exact path takes every model that compiles: method="auto"',
         )
     if method not in ("auto", "exact"):
-        raise ParameterError(f"method is \"auto\" or \"exact\", got {method!r}")
+        raise ParameterError(f'method is "auto" or "exact", got {method!r}')
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not (is_number(value) and float(value) > 0):
             raise ParameterError(f"`{name}` must be positive, got {value!r}")

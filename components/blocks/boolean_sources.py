@@ -11,6 +11,7 @@ from acausal.modeling import (
     Structural,
     not_,
     time,
+    times_problem,
     xor_,
 )
 
@@ -53,7 +54,7 @@ class BooleanTable(BooleanSO):
     """Boolean signal that changes at the times of a table."""
 
     table: Structural[tuple] = Structural(
-        tuple, doc="Times in s at which the output changes, in ascending order"
+        tuple, check=times_problem, doc="Times in s at which the output changes, in ascending order"
     )
     startValue: Structural[bool] = Structural(bool, default=False, doc="Value before the first change")
 

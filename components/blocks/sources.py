@@ -11,6 +11,7 @@ from acausal.modeling import (
     Statement,
     Structural,
     if_else,
+    points_problem,
     require,
     sin,
     table,
@@ -94,7 +95,9 @@ class TimeTable(SO):
     Equal times in two rows make a step.
     """
 
-    table: Structural[tuple] = Structural(tuple, doc="Rows (time in s, value), times in ascending order")
+    table: Structural[tuple] = Structural(
+        tuple, check=points_problem, doc="Rows (time in s, value), times in ascending order"
+    )
     offset: Parameter = Parameter(default=0.0, doc="Added to the values")
 
     def equations(self) -> Iterator[Statement]:

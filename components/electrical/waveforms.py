@@ -22,6 +22,7 @@ from acausal.modeling import (
     if_else,
     initial,
     maximum,
+    points_problem,
     require,
     sample,
     sin,
@@ -101,7 +102,9 @@ class TableWaveform(Waveform):
     Outside the table the first or last value holds. Two points of equal time make a step.
     """
 
-    table: Structural[tuple] = Structural(tuple, doc="Points (time in s, value), times ascending")
+    table: Structural[tuple] = Structural(
+        tuple, check=points_problem, doc="Points (time in s, value), times ascending"
+    )
 
     def shape(self) -> Expr:
         times, values = zip(*self.table, strict=True)
