@@ -298,13 +298,12 @@ class Component:
         return f"{type(self).__name__}({values})"
 
 
-def _check_names(names: Iterable[str], label: str, where: tuple[Location, ...] = ()) -> None:
+def _check_names(names: Iterable[str], label: str) -> None:
     """Raise DeclarationError for a field, port or part that would hide something every component has."""
     for name in names:
         if name in vars(Component) and not name.startswith("_"):
             raise DeclarationError(
                 f"`{name}` of {label}: the name is reserved",
-                where=where,
                 why=f"every component has `{name}` already",
                 hint=f"choose another name, such as `{name}_`",
             )

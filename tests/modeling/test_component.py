@@ -55,6 +55,35 @@ def test_a_parameter_reads_as_its_number() -> None:
     assert Ladder(n=3).cells[2].R == 2.0
 
 
+RESERVED = [n for n in vars(Component) if not n.startswith("_")]
+
+
+@pytest.mark.parametrize("name", RESERVED)
+@pytest.mark.parametrize(
+    "made", [lambda: Parameter(default=1.0), Variable, lambda: Structural(int, default=1), Pin]
+)
+def test_a_field_must_not_hide_what_components_have(name: str, made) -> None:
+    with pytest.raises(DeclarationError, match=f"`{name}` of Model: the name is reserved"):
+        type("Model", (Component,), {name: made()})
+
+
+def test_a_part_must_not_hide_what_components_have() -> None:
+    class Model(Component):
+        def build(self) -> None:
+            self.parts = [Ground()]
+
+    with pytest.raises(DeclarationError, match="`parts` of Model: the name is reserved") as info:
+        simulate(Model(), 1.0)
+    assert info.value.where[0].path == "Model"
+
+
+def test_a_class_may_choose_one_trace_per_instance() -> None:
+    class Model(Component):
+        share = False
+
+    assert not Model.share
+
+
 def test_parts_come_into_being_when_first_touched() -> None:
     model = Ladder()
     assert "_parts" not in vars(model)
