@@ -222,10 +222,27 @@ def find(root: Template, kind: str, path: str) -> tuple[int, Template, str]:
     if found is not None:
         return found
     other = next((k for k in "vpd" if k != kind and _locate(root, k, path)[0] is not None), "")
-    hint = f"`{path}` is a {WORDS[other]}" if other else nearest(path, _candidates(template, prefix, kind))
+    hint = f"`{path}` is a {WORDS[other]}" if other else component_hint(root, path, kind)
+    hint = hint or nearest(path, _candidates(template, prefix, kind))
     if kind == "p" and other:
         hint += f': give its value at the start with initial={{"{path}": ...}}'
     raise UnknownPathError(f"no {WORDS[kind]} is named `{path}`", hint=hint)
+
+
+def component_hint(root: Template, path: str, kinds: str) -> str:
+    """Return a hint that names what a component and its parts have when ``path`` is a component, else ""."""
+    template = root
+    for step in path.split("."):
+        found = template.child(step)
+        if found is None:
+            return ""
+        template = found[0].template
+    words = " and ".join(f"{WORDS[kind]}s" for kind in kinds)
+    names = [n for kind in kinds for n in _candidates(template, f"{path}.", kind, parts=False)]
+    if not names:
+        return f"`{path}` is a component without {words}"
+    more = ", ..." if len(names) > 8 else ""
+    return f"`{path}` is a component; its {words}: " + ", ".join(f"`{n}`" for n in names[:8]) + more
 
 
 WORDS = {"v": "variable", "p": "parameter", "d": "discrete variable"}
@@ -269,9 +286,9 @@ def place_of(root: Template, path: str) -> tuple[Location, ...]:
     return place
 
 
-def _candidates(template: Template, prefix: str, kind: str) -> list[str]:
+def _candidates(template: Template, prefix: str, kind: str, parts: bool = True) -> list[str]:
     own = list({"v": template.variables, "p": template.parameters, "d": template.discretes}[kind])
-    names = [p for p, _ in template.runs[:50]]
+    names = [p for p, _ in template.runs[:50]] if parts else []
     deeper = []
     for path, group, _ in list(template.children())[:50]:
         t = group.template

@@ -255,3 +255,29 @@ def test_part_cannot_be_replaced() -> None:
 def test_class_in_place_of_an_object() -> None:
     with refused(DeclarationError, "got the class Divider", hint="Divider()"):
         simulate(Divider, 1.0)
+
+
+class House(Component):
+    def build(self) -> None:
+        self.h = Divider()
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("h", "; its parameters: `h.source.V`, `h.load.R`"),
+        ("h.load", "; its parameters: `h.load.R`"),
+        ("h.ground", " without parameters"),
+    ],
+)
+def test_a_component_in_place_of_a_parameter_lists_its_parameters(path: str, what: str) -> None:
+    with refused(UnknownPathError, f"no parameter is named `{path}`", hint=f"`{path}` is a component{what}"):
+        simulate(House(), 1.0, parameters={path: 1.0})
+
+
+def test_a_component_in_place_of_a_signal_lists_its_variables() -> None:
+    result = simulate(Divider(), 1.0)
+    with refused(UnknownPathError, "nothing is named `load`", hint="`load` is a component; its variables"):
+        result["load"]
+    with refused(UnknownPathError, "no variable is named `load`", hint="its variables: `load.p.v`"):
+        simulate(Divider(), 1.0, initial={"load": 1.0})
