@@ -11,7 +11,7 @@ import numpy as np
 
 from ..codegen.discrete import Sample
 from ..errors import DeclarationError, ParameterError, UnknownPathError, nearest
-from ..flattening.template import Template
+from ..flattening.template import Template, component_hint
 from ..modeling.component import Component, touched
 from ..modeling.expressions import Expr, Symbol
 from ..modeling.fields import Field
@@ -97,7 +97,8 @@ class Names:
             except UnknownPathError:
                 continue
             return Located(path, kind, k, f)
-        raise UnknownPathError(f"nothing is named `{path}`", hint=nearest(path, self._candidates()))
+        hint = component_hint(self.flat.root, path, "vd") or nearest(path, self._candidates())
+        raise UnknownPathError(f"nothing is named `{path}`", hint=hint)
 
     def _candidates(self) -> list[str]:
         found = []
@@ -171,13 +172,20 @@ class Names:
         return found
 
     @cached_property
-    def mode_variables(self) -> frozenset[int]:
-        """Discrete numbers of the mode variables of the elements."""
-        found = []
+    def mode_variables(self) -> dict[int, tuple[str, ...]]:
+        """Discrete numbers of the mode variables of the elements -> names of the branches."""
+        found: dict[int, tuple[str, ...]] = {}
         for rows in self.model.elements:
-            s = self.flat.stamps[rows.stamp]
-            found += (s.db + (s.template.index("d", rows.forms.statement.name) or 0)).tolist()
-        return frozenset(found)
+            s, statement = self.flat.stamps[rows.stamp], rows.forms.statement
+            branches = tuple(b.name for b in statement.table.branches)
+            numbers = s.db + (s.template.index("d", statement.name) or 0)
+            found.update(dict.fromkeys(numbers.tolist(), branches))
+        return found
+
+    def codes(self, d: int, field: Field) -> dict[int, str]:
+        """Return the names of the codes of a discrete: those of branches for a mode variable, empty for numbers."""
+        members = member_names(field)
+        return dict(enumerate(self.mode_variables[d])) if members and d in self.mode_variables else members
 
     # -- triggers ------------------------------------------------------------------------------------------------
 

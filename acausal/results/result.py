@@ -13,7 +13,7 @@ from .energy import Audit, audit, energy_into
 from .events import Events
 from .grid import adaptive_grid, given_grid
 from .modes import Modes, Stats, count_paths, visited_modes
-from .names import Located, Names, member_names
+from .names import Located, Names
 from .record import Record, Segment
 from .segments import Segments
 from .signal import Signal
@@ -52,20 +52,28 @@ class Result(ResultView):
         self.t_start = float(self.segments.start[0]) if len(self.segments) else t_end
         self.t_end = t_end
 
+    # -- copies --------------------------------------------------------------------------------------------------
+
+    def __copy__(self) -> Result:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Result:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Result holds the compiled model and does not pickle: write it with result.save(file), read it with Result.load(file)"
+        )
+
     # -- signals -------------------------------------------------------------------------------------------------
 
     def __getitem__(self, path: Any) -> Signal:
         found = self.names.find(path)
         f = found.field
         if found.kind == "d":
-            return Signal(
-                _Discrete(self, found),
-                found.path,
-                f.unit,
-                f.doc,
-                getattr(f, "type", float) if not member_names(f) else int,
-                member_names(f),
-            )
+            codes = self.names.codes(found.index, f)
+            kind = int if codes else getattr(f, "type", float)
+            return Signal(_Discrete(self, found), found.path, f.unit, f.doc, kind, codes)
         if found.kind == "p":
             return Signal(_Constant(self, found), found.path, f.unit, f.doc)
         unit = f"{f.unit}/s" if found.kind == "slope" else f.unit

@@ -83,7 +83,10 @@ def test_friction_contact_and_modes_have_named_branches() -> None:
             low, high = Mode("low", Eq(self.y, 1), leave("high", self.x - 0.5)), Mode("high", Eq(self.y, 2))
             yield Modes("level", low, high, start="low")
 
-    events = simulate(Model(), 2.0).events
+    result = simulate(Model(), 2.0)
+    events = result.events
+    assert result["friction"].names == dict(enumerate(("stick", "forward", "backward", "free")))
+    assert result["level"].names == {0: "low", 1: "high"}
     changes = {path: branches for event in events for path, branches in event.modes.items() if event.t > 0.0}
     assert changes["friction"] == ("forward", "stick")
     assert changes["contact"] == ("free", "contact")
