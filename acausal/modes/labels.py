@@ -90,6 +90,18 @@ def integer_row_name(model: ReducedModel, row: int) -> str:
     flat = model.flat
     if row >= len(flat.row_stamp):
         return "an input"
+    flow = open_flow(model, row)
+    if flow:
+        return f"`{flow}` = 0, for nothing is connected there"
     s, local = int(flat.row_stamp[row]), int(flat.row_local[row])
     text = flat.stamps[s].template.row_texts.get(local, "a connection")
     return f"{text} at {flat.row_location(row)}"
+
+
+def open_flow(model: ReducedModel, row: int) -> str:
+    """Path of the flow that an integer row sets to zero because its port is not connected, "" for other rows."""
+    flat = model.flat
+    if row >= len(flat.row_stamp) or flat.ptr[row + 1] - flat.ptr[row] != 1:
+        return ""
+    written = flat.stamps[int(flat.row_stamp[row])].template.row_texts
+    return "" if int(flat.row_local[row]) in written else flat.variable(int(flat.col[flat.ptr[row]]))

@@ -14,7 +14,7 @@ from ..modes.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..modes.assemble import assemble, magnitude
 from ..modes.core import CoreMatrices, Exosystem, Values, build_exosystem, core_matrices, evaluate
 from ..modes.exosystem import PIECE_DEGREE
-from ..modes.labels import Labels, integer_row_name
+from ..modes.labels import Labels, integer_row_name, open_flow
 from ..modes.reduced_model import ReducedModel
 from ..modes.reduction import reduce_mode
 from .lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
@@ -144,8 +144,20 @@ class NumericCore:
                         Location(*_place(self.reduced, int(r))) for r in R.col[R.ptr[k] : R.ptr[k + 1]][:4]
                     ],
                     why=f"their combination leaves {total:g} = 0",
-                    hint="two ideal sources may not prescribe the same quantity (potentials in parallel, flows in series)",
+                    hint=self._remedy(R.col[R.ptr[k] : R.ptr[k + 1]].tolist()),
                 )
+
+    def _remedy(self, rows: list[int]) -> str:
+        """What to do about integer rows that contradict each other."""
+        unconnected = [open_flow(self.reduced, r) for r in rows]
+        ports = ", ".join(f"`{flow.rpartition('.')[0]}`" for flow in unconnected if flow)
+        if ports:
+            return f"connect {ports}: nothing is connected there, so its flow is zero"
+        if sum(self.reduced.row_known[r] >= 0 for r in rows) == 1:
+            return "one given quantity alone contradicts the connections (a potential in a short circuit, a flow without path)"
+        return (
+            "two ideal sources may not prescribe the same quantity (potentials in parallel, flows in series)"
+        )
 
     def _xi_typical(self) -> np.ndarray:
         """A generic point of the exosystem: constants as they are, everything else at incommensurable phases."""

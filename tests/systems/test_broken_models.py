@@ -54,6 +54,22 @@ def test_two_sources_in_parallel() -> None:
         run(circuit)
 
 
+def test_an_open_current_source() -> None:
+    circuit = Circuit()
+    source, ground = circuit.add("source", ConstantCurrent(I=2.0)), circuit.add("ground", Ground())
+    circuit.connect(source.p, ground.p)
+    with refused(ContradictionError, "`source.n.i` = 0, for nothing", hint="connect `source.n`: nothing is"):
+        run(circuit)
+
+
+def test_a_single_source_in_a_short_circuit() -> None:
+    circuit = Circuit()
+    source, ground = circuit.add("source", ConstantVoltage(V=2.0)), circuit.add("ground", Ground())
+    circuit.connect(source.p, source.n, ground.p)
+    with refused(ContradictionError, r"Eq\(v, V\) at source", hint="one given quantity alone"):
+        run(circuit)
+
+
 def test_current_sources_in_series() -> None:
     circuit = Circuit()
     a, b = circuit.add("a", ConstantCurrent(I=1.0)), circuit.add("b", ConstantCurrent(I=2.0))
