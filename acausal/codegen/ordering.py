@@ -133,23 +133,26 @@ class Ordering:
         return self._kahn(items, needs)
 
     def _kahn(self, items: list[tuple[int, int, Any]], needs: list[list[int]]) -> list[int]:
-        order: list[int] = []
-        done = [False] * len(items)
-        waiting = list(range(len(items)))
-        while waiting:
-            ready = [n for n in waiting if all(done[m] for m in needs[n])]
-            if not ready:
-                places = tuple(
-                    self.flat.location(items[n][0], items[n][1], items[n][2].origin) for n in waiting[:6]
-                )
-                names = [self.flat.discrete(d) for n in waiting[:6] for d in self.targets(*items[n])]
-                raise EventIterationError(
-                    f"the discrete variables `{'`, `'.join(names)}` determine each other",
-                    where=places,
-                    hint="read one of them with pre(...)",
-                )
-            for n in ready:
-                done[n] = True
-            order += ready
-            waiting = [n for n in waiting if not done[n]]
+        missing = [len(n) for n in needs]
+        users: list[list[int]] = [[] for _ in items]
+        for n, needed in enumerate(needs):
+            for m in needed:
+                users[m].append(n)
+        order = [n for n, count in enumerate(missing) if not count]
+        for n in order:
+            for user in users[n]:
+                missing[user] -= 1
+                if not missing[user]:
+                    order.append(user)
+        if len(order) < len(items):
+            raise self._circular(items, [n for n, count in enumerate(missing) if count])
         return order
+
+    def _circular(self, items: list[tuple[int, int, Any]], waiting: list[int]) -> EventIterationError:
+        places = tuple(self.flat.location(items[n][0], items[n][1], items[n][2].origin) for n in waiting[:6])
+        names = [self.flat.discrete(d) for n in waiting[:6] for d in self.targets(*items[n])]
+        return EventIterationError(
+            f"the discrete variables `{'`, `'.join(names)}` determine each other",
+            where=places,
+            hint="read one of them with pre(...)",
+        )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from ..errors import StatementError
-from ..modeling.component import Component, touched
 from ..modeling.expressions import Symbol
 from .template import Template
 
@@ -21,13 +20,13 @@ def offsets(template: Template, owner: Any) -> tuple[int, int, int]:
     found = template.resolve.get(id(owner))
     if found is not None:
         return found
-    for child_id, layout in list(template.layouts.items()):
-        child = next((k for k in template.keep if id(k) == child_id), None)
-        if child is None or child is template.keep[0]:
-            continue
-        for path, obj in touched(cast(Component, child)):
-            if obj is owner:
-                return _register(template, child, layout, path, owner)
+    steps: list[str] = []
+    above = owner
+    while above is not None and id(above) not in template.resolve:
+        above, step = above.__dict__.get("_within", (None, ""))
+        steps.insert(0, step)
+    if above is not None and above is not template.keep[0]:
+        return _register(template, above, template.layouts[id(above)], ".".join(steps), owner)
     raise StatementError(
         f"a {type(owner).__name__} that is no part of {template.cls.__name__} is used in its statements",
         hint="create parts in build() and use them through self",

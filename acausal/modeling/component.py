@@ -208,6 +208,7 @@ class Component:
         seen: dict[int, str] = {}
         for name in self.__dict__["_parts"]:
             for path, part in _components(name, self.__dict__[name]):
+                part.__dict__["_within"] = (self, path)
                 label = f"`{path}` of {type(self).__name__}"
                 if id(part) in seen:
                     raise DeclarationError(

@@ -258,7 +258,7 @@ def to_text(expr: Expr) -> str:
 
     def leaf(node: Expr) -> tuple[str, int]:
         if node.op == "const":
-            return f"{node.data:g}", 9 if node.data >= 0 else 3
+            return repr(float(node.data)).removesuffix(".0"), 9 if node.data >= 0 else 3
         return (
             str(node.data) if node.op == "true" else node.name if isinstance(node, Symbol) else node.op
         ), 9
