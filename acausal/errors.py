@@ -40,6 +40,11 @@ class AcausalError(Exception):
         The reason, when ``what`` does not already say it.
     hint : str
         What to do.
+
+    Attributes
+    ----------
+    result : Result or None
+        What was computed; a pickled error comes back without it.
     """
 
     def __init__(self, what: str, *, where: Iterable[Location] = (), why: str = "", hint: str = "") -> None:
@@ -50,6 +55,10 @@ class AcausalError(Exception):
         self.result: Any = None
         super().__init__(what)
 
+    def __reduce__(self) -> Any:
+        # Results do not pickle, and the message is worth having without one.
+        return _rebuild, (type(self), {**self.__dict__, "result": None})
+
     def __str__(self) -> str:
         lines = [self.what]
         lines += [f"  at {place}" for place in self.where if str(place)]
@@ -58,6 +67,12 @@ class AcausalError(Exception):
         if self.hint:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
+
+
+def _rebuild(kind: type[AcausalError], state: dict[str, Any]) -> AcausalError:
+    error = kind(state["what"])
+    error.__dict__.update(state)
+    return error
 
 
 class ModelError(AcausalError):

@@ -26,7 +26,19 @@ class _Active(threading.local):
 
 
 active = _Active()
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+
+
+class _Missing:
+    """The absence of a value; there is one object, which pickles by its name."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __reduce__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
 
 
 class Field:
@@ -354,12 +366,15 @@ class Input(_Signal):
 
     def check(self, value: Any, obj: Any) -> None:
         """Raise ExpressionError unless ``value`` may feed this input."""
-        number = hasattr(value, "__float__") and not isinstance(value, (str, bytes))
-        array = self.shape and hasattr(value, "__len__") and not isinstance(value, (str, bytes))
-        if not (isinstance(value, Expr) or number or array):
-            kind = "True, False or a condition" if self.type is bool else "a number or an expression"
+        if isinstance(value, Expr) or (
+            self.shape and hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+        ):
+            return
+        number = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0 and is_finite(value)
+        if not number or (self.type is bool and value not in (0, 1)):
+            kind = "True, False or a condition" if self.type is bool else "a finite number or an expression"
             raise ExpressionError(
-                f"input `{self.name}` of {type(obj).__name__} takes {kind}, got {value!r}",
+                f"input `{self.name}` of {type(obj).__name__} takes {kind}, got {shown(value)}",
                 where=obj.location(),
             )
 

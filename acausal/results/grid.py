@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from .segments import Group, Segments
+from .segments import Segments
 
 TOLERANCE = 0.5e-3
 """Allowed distance from the straight line, relative to the range of a variable over the run."""
@@ -128,8 +128,9 @@ def given_grid(
         If the times do not ascend or are too many.
     """
     t0, t1 = float(segments.start[0]), float(segments.end[-1])
+    slack = _slack(t0, t1)
     t = grid_times(grid, t0, t1)
-    t = t[(t >= t0) & (t <= t1)]
+    t = np.clip(t[(t >= t0 - slack) & (t <= t1 + slack)], t0, t1)
     which, hs = segments.locate(t, "right")
     t = np.concatenate([t, segments.start[events], segments.end[events - 1]])
     which = np.concatenate([which, events, events - 1])
@@ -137,8 +138,27 @@ def given_grid(
     return _sorted(t, which, hs)
 
 
+def check_grid(grid: Any, t0: float, t1: float) -> None:
+    """Raise ParameterError unless ``grid`` is a step or ascending times within the run."""
+    t, slack = grid_times(grid, t0, t1), _slack(t0, t1)
+    outside = t[(t < t0 - slack) | (t > t1 + slack)]
+    if len(outside):
+        raise ParameterError(
+            f"grid has {len(outside)} times outside the run, such as {outside[0]:g} s; it goes from {t0:g} to {t1:g} s",
+            hint="give times within the run, or a step",
+        )
+
+
+def _slack(t0: float, t1: float) -> float:
+    """Rounding of the ends that a grid may be computed with."""
+    return 4.0 * float(np.spacing(max(abs(t0), abs(t1))))
+
+
 def grid_times(grid: Any, t0: float, t1: float) -> np.ndarray:
-    """Return the times that ``grid`` stands for: multiples of a step from ``t0``, or the given ones."""
+    """Return the times that ``grid`` stands for: multiples of a step from ``t0``, or the given ones.
+
+    A step longer than the run gives both ends.
+    """
     if np.ndim(grid) == 0:
         if (
             isinstance(grid, (str, bool))
@@ -151,6 +171,8 @@ def grid_times(grid: Any, t0: float, t1: float) -> np.ndarray:
         count = (t1 - t0) / step
         if count > MOST_POINTS * 10:
             raise ParameterError(f"grid = {step:g} s gives {count:.3g} points", hint="take a longer step")
+        if t1 - t0 < step * (1 - 1e-12):
+            return np.array([t0, t1])
         return t0 + step * np.arange(int(np.floor(count * (1 + 1e-12))) + 1)
     try:
         t = np.asarray(grid, float)
@@ -159,6 +181,3 @@ def grid_times(grid: Any, t0: float, t1: float) -> np.ndarray:
     if t.ndim != 1 or not np.isfinite(t).all() or (np.diff(t) < 0).any():
         raise ParameterError("grid must be a positive step or an array of ascending, finite times")
     return t
-
-
-__all__ = ["Group", "adaptive_grid", "given_grid", "grid_times", "shown_variables"]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import nearest
 from .energy import Audit, audit, energy_into
 from .events import Events
 from .grid import adaptive_grid, given_grid
@@ -62,7 +61,7 @@ class Result(ResultView):
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            "a Result holds the compiled model and does not pickle: write it with result.save(file), read it with Result.load(file)"
+            "a Result does not pickle: write it with result.save(file) and read it with Result.load(file)"
         )
 
     # -- signals -------------------------------------------------------------------------------------------------
@@ -296,6 +295,3 @@ class _Constant(_Source):
 
     def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
         return np.full(len(hs), segment.readout.P[self.found.index])
-
-
-__all__ = ["Result", "nearest"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import AcausalError, ParameterError, UnknownPathError, nearest
+from ..errors import AcausalError, ParameterError, UnconnectedInputError, UnknownPathError, nearest
 from ..flattening.template import place_of
 from ..modeling.fields import shown
 from ..modes.core import Values, evaluate
@@ -115,8 +115,15 @@ def make_feeds(
     """Return what feeds the open inputs and write the discrete ones into ``D``.
 
     ``present`` are the feeds of a run that goes on: inputs that are not named keep them.
+
+    Raises
+    ------
+    UnconnectedInputError
+        If an open input is given no value.
+    UnknownPathError, ParameterError
+        For a name that is no input, or a value that cannot feed it.
     """
-    root, own = program.flat.root, program.flat.own_values
+    root = program.flat.root
     inputs = mapping("inputs", given, '{"u": 1.0}')
     names = [n for n, _, _ in program.reduced.inputs]
     switches = [n for n in root.inputs if n in root.discretes]
@@ -125,13 +132,28 @@ def make_feeds(
             hint = nearest(name, names + switches) or f"{program.flat.label} declares no Input of its own"
             raise UnknownPathError(f"the model has no input `{name}`", hint=hint)
         if name in switches:
-            D[root.index("d", name)] = _discrete(name, value)
+            D[root.index("d", name)] = _discrete(name, root.discretes[name], value)
     if present is not None:
         return tuple(_feed(f.name, inputs[f.name]) if f.name in inputs else f for f in present)
+    values = {n: inputs[n] if n in inputs else _own_input(program, n) for n in names + switches}
     for name in switches:
-        if name not in inputs and isinstance(own.get(name), (bool, int, float)):
-            D[root.index("d", name)] = float(own[name])
-    return tuple(_feed(n, inputs.get(n, own.get(n, 0.0))) for n in names)
+        D[root.index("d", name)] = _discrete(name, root.discretes[name], values[name])
+    return tuple(_feed(n, values[n]) for n in names)
+
+
+def _own_input(program: Program, name: str) -> Any:
+    """Return the value that the model object was given for an input as keyword."""
+    own, (field, *index) = program.flat.own_values, name.replace("]", "").split("[")
+    if field not in own:
+        raise UnconnectedInputError(
+            f"input `{name}` of {program.flat.label} has no value",
+            where=program.model.location(),
+            hint=f'give it for the run, inputs={{"{name}": ...}}, or as keyword: {program.flat.label}({field}=...)',
+        )
+    value: Any = own[field]
+    for i in index:
+        value = value[int(i)]
+    return value
 
 
 def _feed(name: str, value: Any) -> Feed:
@@ -170,10 +192,12 @@ def _watched(name: str, function: Callable[[float], Any]) -> Callable[[float], f
     return value
 
 
-def _discrete(name: str, value: Any) -> float:
-    if not is_number(value) or not math.isfinite(value):
+def _discrete(name: str, field: Any, value: Any) -> float:
+    boolean = field.type is bool
+    if not is_number(value) or (value not in (0, 1) if boolean else not float(value).is_integer()):
+        kind = "True or False" if boolean else "a whole number"
         raise ParameterError(
-            f"the discrete input `{name}` takes a number, got {value!r}",
+            f"the discrete input `{name}` takes {kind}, got {shown(value)}",
             hint="change it between steps of program.start()",
         )
     return float(value)

@@ -19,7 +19,7 @@ from ..modeling.component import Component
 from ..modes.core import Values
 from ..modes.labels import Labels, flow_like
 from ..modes.reduced_model import ReducedModel, reduce_model
-from ..results.grid import grid_times
+from ..results.grid import check_grid
 from ..results.names import Names
 from ..results.result import Result
 from .binding import (
@@ -344,7 +344,7 @@ class Program:
         check_method(method, rtol, atol)
         options = Options(impulses=impulses, save=saved_paths(program.names, save), grid=grid)
         if grid is not None:
-            grid_times(grid, t0, t_end)
+            check_grid(grid, t0, t_end)
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
         try:
             with reporting(progress, t0, t_end) as report:

@@ -276,7 +276,7 @@ def test_a_continued_run_may_end_on_a_condition() -> None:
 
 
 def test_steps_with_changing_inputs() -> None:
-    sim = compile_model(Driven()).start(inputs={"u": 1.0})
+    sim = compile_model(Driven(short=False)).start(inputs={"u": 1.0})
     v = 0.0
     for k in range(1, 9):
         u = float(k % 3)
@@ -299,7 +299,7 @@ def test_a_discrete_input_switches() -> None:
 
 
 def test_an_input_may_turn_into_a_function() -> None:
-    sim = compile_model(Driven()).start(inputs={"u": 0.0})
+    sim = compile_model(Driven(short=False)).start(inputs={"u": 0.0})
     sim.advance(TAU)
     sim.advance(2 * TAU, inputs={"u": lambda t: t / TAU - 1.0})
     # v' = (s - v) / tau from rest: v = s - tau + tau exp(-s/tau)
@@ -383,7 +383,7 @@ def test_an_error_in_a_given_function_keeps_what_was_computed() -> None:
         return 1.0
 
     with pytest.raises(ZeroDivisionError) as caught:
-        simulate(Driven(), 10e-3, inputs={"u": u})
+        simulate(Driven(short=False), 10e-3, inputs={"u": u})
     assert caught.value.result["capacitor.v"].final > 0.0
 
 

@@ -1,23 +1,30 @@
 """Arguments of the wrong kind are refused by name before anything is computed."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
 from acausal import (
+    AcausalError,
     Circuit,
     Component,
     DeclarationError,
     Eq,
+    ExpressionError,
     Input,
     Parameter,
     ParameterError,
+    UnconnectedInputError,
     compile_model,
+    der,
     simulate,
 )
 from acausal.components.blocks import BooleanTable, TimeTable
-from acausal.components.electrical import Capacitor, Resistor, TableVoltage
+from acausal.components.electrical import Capacitor, IdealClosingSwitch, Resistor, TableVoltage
+from acausal.modeling.fields import MISSING
 
 from .refusals import Divider, Scalar, Statements, refused
 
@@ -160,3 +167,91 @@ def test_questions_to_signals() -> None:
         signal.at(value)
     with refused(ParameterError, "a window is two times in seconds", hint=""):
         signal.mean(value, 1)
+
+
+class Switched(Driven):
+    """A condition and a count from outside as well."""
+
+    on: Input = Input(bool)
+    count: Input = Input(int)
+
+
+def test_open_inputs_need_a_value() -> None:
+    with refused(UnconnectedInputError, "input `u` of Driven has no value", hint='inputs={"u": ...}'):
+        simulate(Driven(), 1.0)
+    with refused(UnconnectedInputError, "input `on` of Switched has no value", hint='inputs={"on": ...}'):
+        simulate(Switched(count=1), 1.0, inputs={"u": 1.0})
+    assert simulate(Driven(u=2.0), 1.0)["x"].final == 2.0
+    assert simulate(Driven(u=2.0), 1.0, inputs={"u": 3.0})["x"].final == 3.0
+
+
+def test_array_inputs_may_be_given_as_keyword() -> None:
+    class Model(Scalar):
+        u: Any = Input(float, shape=(2,))
+
+        def equations(self) -> Statements:
+            yield Eq(self.x, self.u[0] - self.u[1])
+
+    assert simulate(Model(u=(5.0, 2.0)), 1.0)["x"].final == 3.0
+    assert simulate(Model(), 1.0, inputs={"u[0]": 1.0, "u[1]": 2.0})["x"].final == -1.0
+    with refused(UnconnectedInputError, r"input `u\[1\]` of Model has no value", hint='"u[1]"'):
+        simulate(Model(), 1.0, inputs={"u[0]": 1.0})
+
+
+def test_discrete_inputs_take_their_own_values() -> None:
+    given = {"u": 0.0, "on": np.True_, "count": 3}
+    assert simulate(Switched(), 1.0, inputs=given)["count"].final == 3
+    for value in (0.5, 2, float("nan"), "x", None):
+        with pytest.raises(ParameterError, match="the discrete input `on` takes True or False"):
+            simulate(Switched(), 1.0, inputs={**given, "on": value})
+    for value in (0.5, float("inf"), "x"):
+        with pytest.raises(ParameterError, match="the discrete input `count` takes a whole number"):
+            simulate(Switched(), 1.0, inputs={**given, "count": value})
+    for value in (0.5, 3, float("nan")):
+        with refused(ExpressionError, "input `control` of IdealClosingSwitch takes True, False", hint=""):
+            IdealClosingSwitch(control=value)
+    with refused(ExpressionError, "input `u` of Driven takes a finite number", hint=""):
+        Driven(u=float("inf"))
+
+
+def test_grids_lie_within_the_run() -> None:
+    for grid in ([2.0], [-0.1, 0.5], np.linspace(0.0, 1.1, 12)):
+        with refused(ParameterError, "times outside the run.* from 0 to 1 s", hint="a step"):
+            simulate(Divider(), 1.0, grid=grid)
+    end = 0.1 + 0.2
+    assert simulate(Divider(), 0.3, grid=[0.0, end]).t.tolist() == [0.0, 0.3]
+    assert simulate(Divider(), 1.0, grid=10.0).t.tolist() == [0.0, 1.0]
+
+
+def test_a_grid_may_outlast_a_run_that_stops() -> None:
+    class Clock(Scalar):
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), 1.0)
+
+    model = Clock()
+    result = simulate(model, 1.0, grid=[0.25, 0.75], until=model.x > 0.5)
+    assert result.t_end == pytest.approx(0.5, rel=1e-12)
+    assert result.t[0] == 0.25 and result.t[-1] <= result.t_end
+
+
+def test_errors_pickle_without_their_result() -> None:
+    with pytest.raises(AcausalError) as info:
+        simulate(Driven(), 1.0, inputs={"u": lambda t: 1.0 if t < 0.5 else float("nan")})
+    assert info.value.result is not None
+    again = pickle.loads(pickle.dumps(info.value))
+    assert (type(again), str(again)) == (type(info.value), str(info.value))
+    assert again.result is None
+    assert again.where == info.value.where
+
+
+def test_results_are_immutable_and_point_to_files() -> None:
+    result = simulate(Divider(), 1.0)
+    assert copy.copy(result) is result
+    assert copy.deepcopy([result])[0] is result
+    with pytest.raises(TypeError, match=r"result\.save\(file\).*Result\.load\(file\)"):
+        pickle.dumps(result)
+
+
+def test_the_missing_value_is_one_object() -> None:
+    assert pickle.loads(pickle.dumps(MISSING)) is MISSING
+    assert copy.deepcopy(MISSING) is MISSING
