@@ -9,6 +9,7 @@ from acausal.components.blocks import BooleanStep, BooleanTable
 from acausal.components.electrical import (
     Capacitor,
     ConstantVoltage,
+    CoupledInductors,
     IdealClosingSwitch,
     IdealDiode,
     IdealOpeningSwitch,
@@ -97,6 +98,55 @@ def test_a_current_without_path_is_an_error_that_tells_the_flux() -> None:
     partial = caught.value.result
     assert partial.t_end == OPENING
     assert partial["inductor.i"].at(OPENING, side="left") == pytest.approx(CUT, rel=1e-14)
+
+
+def test_the_error_names_the_flow_of_the_switch_not_what_jumps_most() -> None:
+    """Without leakage path the primary current, V D T / L1, is cut; the secondary one would jump from zero."""
+    model = circuit(
+        ("source", ConstantVoltage(V=48.0), "a", "0"),
+        ("switch", IdealOpeningSwitch(), "b", "0"),
+        ("load", Resistor(R=6.0), "d", "0"),
+        command=BooleanStep(startTime=4e-6),
+    )
+    core = model.add("core", CoupledInductors(L1=100e-6, L2=25e-6, k=0.98))
+    diode, capacitor = model.add("diode", IdealDiode()), model.add("capacitor", Capacitor(C=100e-6, v=12.0))
+    model.connect(model.command.y, model.switch.control)
+    model.connect(core.p1, model.source.p)
+    model.connect(core.n1, model.switch.p)
+    model.connect(core.n2, diode.p)
+    model.connect(diode.n, capacitor.p, model.load.p)
+    model.connect(core.p2, capacitor.n, model.source.n)
+    with pytest.raises(FlowInterruptedError, match=r"interrupts `core\.i1` = 1\.92 A") as caught:
+        simulate(model, 1e-5)
+    assert "`core.i2` would jump 0 -> " in caught.value.why
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_sign_of_the_flow_is_that_of_the_variable_named(reverse: bool) -> None:
+    high, low = ("0", "a") if reverse else ("a", "0")
+    model = circuit(
+        ("source", ConstantVoltage(V=24.0), "a", "0"),
+        ("switch", IdealOpeningSwitch(), high, "b"),
+        ("inductor", Inductor(L=20e-3), "b", low),
+        command=BooleanStep(startTime=1e-3),
+    )
+    model.connect(model.command.y, model.switch.control)
+    current = "-1.2" if reverse else "1.2"
+    with pytest.raises(FlowInterruptedError, match=f"interrupts `inductor.i` = {current} A"):
+        simulate(model, 2e-3)
+
+
+def test_a_switch_in_series_with_two_branches_names_their_sum() -> None:
+    model = circuit(
+        ("source", ConstantVoltage(V=24.0), "a", "0"),
+        ("switch", IdealOpeningSwitch(), "a", "b"),
+        ("one", Inductor(L=20e-3), "b", "0"),
+        ("two", Inductor(L=40e-3), "b", "0"),
+        command=BooleanStep(startTime=1e-3),
+    )
+    model.connect(model.command.y, model.switch.control)
+    with pytest.raises(FlowInterruptedError, match=r" = -?1\.8 A"):
+        simulate(model, 2e-3)
 
 
 @pytest.mark.parametrize("run", [{"impulses": "allow"}, {}])
