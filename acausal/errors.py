@@ -49,7 +49,7 @@ class AcausalError(Exception):
 
     def __init__(self, what: str, *, where: Iterable[Location] = (), why: str = "", hint: str = "") -> None:
         self.what = what
-        self.where = tuple(where)
+        self.where = tuple(dict.fromkeys(where))
         self.why = why
         self.hint = hint
         self.result: Any = None

@@ -94,8 +94,15 @@ def integer_row_name(model: ReducedModel, row: int) -> str:
     if flow:
         return f"`{flow}` = 0, for nothing is connected there"
     s, local = int(flat.row_stamp[row]), int(flat.row_local[row])
-    text = flat.stamps[s].template.row_texts.get(local, "a connection")
+    text = flat.stamps[s].template.row_texts.get(local) or _connection(model, row)
     return f"{text} at {flat.row_location(row)}"
+
+
+def _connection(model: ReducedModel, row: int) -> str:
+    flat, most = model.flat, 4
+    columns = flat.col[flat.ptr[row] : flat.ptr[row + 1]].tolist()
+    more = f" and {len(columns) - most} more" if len(columns) > most else ""
+    return "the connection of " + ", ".join(f"`{flat.variable(int(k))}`" for k in columns[:most]) + more
 
 
 def open_flow(model: ReducedModel, row: int) -> str:

@@ -39,11 +39,15 @@ def search_failed(
     places = tuple(place for _, place in elements)
     if kinds == {"contradictory sources"}:
         given = _given(run, error, forced, where)
+        switched = any(e.path in where for e in run.core.model.elements)
         return ContradictorySourcesError(
             f"at t = {t:.9g} ideal sources contradict each other: {'; '.join((*where[:6], *given[:6]))}",
             where=_places(run, where) or places[:4],
-            why="the closed and open elements leave an equation between given quantities that does not hold",
-            hint="put an impedance between source and switch, or check which elements are closed at the same time",
+            why=f"{'the closed and open elements' if switched else 'they'} leave an equation between"
+            " given quantities that does not hold",
+            hint="put an impedance between source and switch, or check which elements are closed at the same time"
+            if switched
+            else "put an impedance between the sources, or drop all but one of the prescriptions",
         )
     if "reinit" in kinds and (kinds == {"reinit"} or reinits):
         made = InitializationError if kind == "start" else SimulationError

@@ -6,6 +6,7 @@ from acausal import (
     Circuit,
     Component,
     ContradictionError,
+    ContradictorySourcesError,
     DuplicateWriterError,
     Eq,
     Input,
@@ -23,6 +24,7 @@ from acausal.components.electrical import (
     ConstantVoltage,
     Ground,
     IdealClosingSwitch,
+    IdealTransformer,
     Resistor,
 )
 
@@ -50,7 +52,26 @@ def test_two_sources_in_parallel() -> None:
     ground = circuit.add("ground", Ground())
     circuit.connect(a.p, b.p)
     circuit.connect(a.n, b.n, ground.p)
-    with refused(ContradictionError, r"Eq\(v, V\) at a .*Eq\(v, V\) at b", hint="in parallel"):
+    text = r"connection of `a.p.v`, `b.p.v` at .*connection of `a.n.v`, `b.n.v`.*Eq\(v, V\) at a .*Eq\(v, V\) at b"
+    with refused(ContradictionError, text, hint="in parallel"):
+        run(circuit)
+
+
+@pytest.mark.parametrize(("part", "hint"), [("switch", "which elements"), ("transformer", "the sources")])
+def test_the_remedy_speaks_of_elements_only_where_there_are_any(part: str, hint: str) -> None:
+    circuit = Circuit()
+    source, ground = circuit.add("source", ConstantVoltage(V=1.0)), circuit.add("ground", Ground())
+    circuit.connect(source.n, ground.p)
+    if part == "switch":
+        short = circuit.add("short", IdealClosingSwitch(control=True))
+        circuit.connect(source.p, short.p)
+        circuit.connect(ground.p, short.n)
+    else:
+        ratio, other = circuit.add("ratio", IdealTransformer(n=2.0)), circuit.add("b", ConstantVoltage(V=1.0))
+        circuit.connect(source.p, ratio.p1)
+        circuit.connect(other.p, ratio.p2)
+        circuit.connect(ground.p, ratio.n1, ratio.n2, other.n)
+    with refused(ContradictorySourcesError, "ideal sources contradict each other", hint=hint):
         run(circuit)
 
 
