@@ -64,11 +64,6 @@ class DiscreteProgram:
     written: tuple[tuple[int, Location], ...]
     memory: int
 
-    @property
-    def trivial(self) -> bool:
-        """Nothing discrete at all."""
-        return not (self.samples or self.branches or self.checks or len(self.r) or len(self.written))
-
 
 class _Update:
     def __init__(self, model: ReducedModel) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import DuplicateWriterError, Location, PortMismatchError, UnitError
 from ..modeling.expressions import Symbol
-from ..modeling.fields import Input, Output
+from ..modeling.fields import Output
 from ..modeling.ports import PortRef
 from ..modeling.statements import Connect
 from ..modeling.units import parse_unit
@@ -18,6 +18,8 @@ from .template import Origin
 
 Base = Callable[[Any, str], tuple[int, bool]]
 """(owner, port or signal name) -> (local index of its first variable, owner is the traced object)."""
+Named = Callable[[Any], str]
+"""A port or signal as the author of the traced component writes it: ``load.p``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,20 +30,6 @@ class Rows:
     col: list[int]
     val: list[int]
     origins: list[Origin]
-
-
-@dataclass(frozen=True, eq=False)
-class PortSet:
-    """All ports of one type that are joined: (first variable, sign of the flows), origin of each set."""
-
-    kind: type
-    first: np.ndarray
-    own: np.ndarray
-    label: np.ndarray
-
-
-Named = Callable[[Any], str]
-"""A port or signal as the author of the traced component writes it: ``load.p``."""
 
 
 def check_ends(statement: Connect, place: Location, named: Named) -> None:
@@ -246,6 +234,3 @@ def _wrong_sources(
         where=where,
         hint="connect an output, or an input of the enclosing component",
     )
-
-
-__all__ = ["Input", "Rows", "SignalSet", "check_ends", "connection_rows", "is_port_connection", "signal_sets"]

@@ -47,13 +47,9 @@ class Readout:
     def __init__(self, model: ReducedModel, exosystem: Exosystem, P: np.ndarray) -> None:
         self.model, self.P = model, P
         self.VK = (model.V_known @ exosystem.K).tocsr()
-        self.nx_total = model.flat.nv
         self.observer_of = {o.unknown: k for k, o in enumerate(model.observers)}
         self.integrals = [k for k, o in enumerate(model.observers) if o.integral]
         self.position = {k: n for n, k in enumerate(self.integrals)}
-        core = np.zeros(len(model.presolved.y), bool)
-        core[model.core] = True
-        self.in_core = core
         self._rows: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
         self._keep: list[ModeData] = []
 

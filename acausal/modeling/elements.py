@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, cast
 
 from ..errors import StatementError
-from .expressions import Expr, Symbol, condition, constant, wrap
+from .expressions import Expr, condition, constant, wrap
 from .fields import Discrete
 from .statements import Eq, Named
 
@@ -293,15 +293,3 @@ class Modes(Named):
 
 
 Element = If | Complementarity | DryFriction | Impact | Modes
-__all__ = [
-    "Complementarity",
-    "DryFriction",
-    "FrictionState",
-    "If",
-    "Impact",
-    "Impulse",
-    "Mode",
-    "Modes",
-    "Symbol",
-    "leave",
-]

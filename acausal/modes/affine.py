@@ -80,8 +80,6 @@ class Element:
     relations: Rows | None = None
     select: Callable[[np.ndarray], int] | None = None
     """CONDITION only: branch chosen by the lexicographic signs (-1, 0, 1) of ``relations``."""
-    labels: dict[str, str] = field(default_factory=dict)
-    """Words for messages: unit of the blocked impulse, names of the pair."""
 
 
 @dataclass(frozen=True, eq=False)

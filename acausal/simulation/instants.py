@@ -207,7 +207,9 @@ class Instants:
         bounce = restitution(run.core.model, run.data, restart, z_minus, xi)
         if bounce is None:
             return restart, restart.J1
-        after = run.search.next_mode(bounce.z, xi, bounce.mode, run.forced, ("bounce",), t=run.t, error=run.error).restart
+        after = run.search.next_mode(
+            bounce.z, xi, bounce.mode, run.forced, ("bounce",), t=run.t, error=run.error
+        ).restart
         return Restart(after.data, after.y, after.z, after.J1, True), bounce.J1
 
     def _log_jump(
@@ -358,6 +360,3 @@ def _mode_slots(run: Run) -> list[tuple[int, Any]]:
         code = {"if": lambda b: float(b == 0), "complementarity": lambda b: float(b == 1)}.get(kind, float)
         found += [(int(d) + slot, code) for d in s.db]
     return found
-
-
-__all__ = ["Instants", "Mode", "relation_text"]

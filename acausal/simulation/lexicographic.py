@@ -18,15 +18,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from acausal.modes.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart, Rows
-from acausal.modes.restart import restart
+from ..modes.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart, Rows
+from ..modes.restart import restart
 
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
 
 ROUNDING = 1e-12
 _COEFFICIENTS = 1e-14
-SCALE_FLOOR = 1e-12
+SCALE_FLOOR = 1e-15
 _VALUE = 1
 _ZERO = 4
 

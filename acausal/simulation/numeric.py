@@ -13,7 +13,6 @@ from ..flow.readout import Readout
 from ..modes.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..modes.assemble import assemble, magnitude
 from ..modes.core import CoreMatrices, Exosystem, Values, build_exosystem, core_matrices, evaluate
-from ..modes.exosystem import PIECE_DEGREE
 from ..modes.labels import Labels, integer_row_name, open_flow
 from ..modes.reduced_model import ReducedModel
 from ..modes.reduction import reduce_mode
@@ -78,7 +77,10 @@ class NumericCore:
         exosystem: Exosystem,
         matrices: CoreMatrices,
         model: AffineModel,
+        unit: float,
     ) -> None:
+        self.unit = unit
+        """Unit of time of the derivatives of general sources."""
         self.reduced, self.model, self.exosystem = reduced, model, exosystem
         self.readout = Readout(reduced, exosystem, values.P)
         self.values = values
@@ -124,7 +126,7 @@ class NumericCore:
         over_xi = np.concatenate([data.guards[:, n:], self.relations.B])
         scale = form_scale(over_z, over_xi, model)
         signs = SignTable(forms, data, scale, model.T0, over_z, model.scale)
-        flow = AffineFlow(data.Ay, len(data.states), model.T0)
+        flow = AffineFlow(data.Ay, len(data.states), min(model.T0, self.unit))
         return SegmentTables(flow, forms, signs, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
     def _check_contradictions(self) -> None:
@@ -192,15 +194,16 @@ def build_core(
     T0: float,
     span: float,
     labels: Labels,
+    unit: float,
 ) -> NumericCore:
     """Evaluate the numbers of a run and assemble its affine model."""
     degrees = tuple(f.degree for f in feeds)
-    exosystem = build_exosystem(reduced, values, degrees, T0)
+    exosystem = build_exosystem(reduced, values, degrees, unit)
     matrices = core_matrices(reduced, values, exosystem)
     xi_scale = _xi_scale(reduced, values, exosystem, feeds, T0, span)
     known = np.maximum(np.abs(starts), nominals)
     model = assemble(reduced, matrices, values, known, xi_scale, T0, labels)
-    return NumericCore(reduced, values, exosystem, matrices, model)
+    return NumericCore(reduced, values, exosystem, matrices, model, unit)
 
 
 def _xi_scale(
@@ -248,6 +251,3 @@ def nominal_magnitudes(reduced: ReducedModel) -> np.ndarray:
         if nominal:
             found[at] = abs(nominal)
     return found
-
-
-__all__ = ["PIECE_DEGREE", "NumericCore", "SegmentTables", "build_core", "nominal_magnitudes"]

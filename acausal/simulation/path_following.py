@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from acausal.modes.affine import AffineModel, Mode
-
+from ..modes.affine import AffineModel, Mode
 from .curves import PathLost, PortCurve, Probe, is_free, port_curve
 
 _TILT = 1e-7

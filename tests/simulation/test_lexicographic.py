@@ -24,7 +24,7 @@ def chain(order, T0=1.0):
 
 @pytest.mark.parametrize(("y", "sign"), [
     ((1, -1, -1, -1), 1), ((0, -1, 1, 1), -1), ((0, 0, 1, -1), 1), ((0, 0, 0, -1), 0), ((0, 0, 0, 0), 0),
-    ((1e-14, -1, 1, 0), -1), ((-1e-14, 0, 1e-14, 0), 0), ((1e-11, -1, 0, 0), 1),
+    ((1e-17, -1, 1, 0), -1), ((-1e-17, 0, 1e-17, 0), 0), ((1e-11, -1, 0, 0), 1),
 ])
 def test_first_entry_above_noise_decides(y, sign):
     data = chain(4)
@@ -54,7 +54,7 @@ def test_impulse_overrules_value():
 def test_units_do_not_matter(scale, time):
     data = chain(3, T0=time)
     form = np.array([[1.0, 0, 0, 0]])
-    for y, sign in (((0, 1, 0), 1), ((1e-14, -1, 0), -1), ((0, 1e-14, -1), -1)):
+    for y, sign in (((0, 1, 0), 1), ((1e-17, -1, 0), -1), ((0, 1e-17, -1), -1)):
         values = scale * np.array(y) / time ** np.arange(3)
         assert lexicographic_signs(form, data, np.array([*values, 1.0]), scale * ONE, time, 0.0) == [sign]
 
