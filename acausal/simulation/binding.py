@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import AcausalError, ParameterError, UnconnectedInputError, UnknownPathError, nearest
+from ..codegen.discrete import Sample
+from ..errors import AcausalError, Location, ParameterError, UnconnectedInputError, UnknownPathError, nearest
 from ..flattening.template import place_of
 from ..modeling.fields import shown
 from ..modes.core import Values, evaluate
@@ -22,6 +23,9 @@ from .source_states import Feed
 
 if TYPE_CHECKING:
     from .program import Program
+
+MOST_TICKS = 1e12
+"""Ticks of one clock in a run; a run of more would take years."""
 
 
 @dataclass
@@ -220,13 +224,30 @@ def make_clocks(program: Program, values: Values, t0: float) -> list[Clock]:
     for s in program.discrete.samples:
         one = np.array([s.instance])
         period, start = (float(evaluate(program.reduced, s.stamp, a, values, one)[0]) for a in s.node.args)
-        place = program.flat.location(
-            s.stamp, s.instance, program.flat.stamps[s.stamp].template.origin_of(s.node)
-        )
-        clock = Clock.make(period, start, place)
+        clock = Clock.make(period, start, _sampled_at(program, s))
         clock.advance_to(t0, 4 * math.ulp(t0))
         clocks.append(clock)
     return clocks
+
+
+def _sampled_at(program: Program, sample: Sample) -> Location:
+    """Where a sampled condition is written."""
+    origin = program.flat.stamps[sample.stamp].template.origin_of(sample.node)
+    return program.flat.location(sample.stamp, sample.instance, origin)
+
+
+def check_ticks(program: Program, clocks: Sequence[Clock], t_end: float) -> None:
+    """Raise ParameterError when a clock ticks so often that the run would never come to its end."""
+    for s, clock in zip(program.discrete.samples, clocks, strict=True):
+        period = float(clock.period)
+        ticks = (t_end - clock.next) / period + 1.0
+        if ticks > MOST_TICKS:
+            place = _sampled_at(program, s)
+            raise ParameterError(
+                f"the period {period:g} s of sample() in `{place.path}` gives {ticks:.3g} ticks during the run",
+                where=(place,),
+                hint="give a longer period, in seconds, or a shorter run",
+            )
 
 
 def saved_paths(names: Names, save: Sequence[Any] | None) -> tuple[str, ...] | None:

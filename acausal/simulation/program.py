@@ -25,6 +25,7 @@ from ..results.result import Result
 from .binding import (
     Counts,
     check_static,
+    check_ticks,
     make_clocks,
     make_feeds,
     saved_paths,
@@ -346,6 +347,7 @@ class Program:
         if grid is not None:
             check_grid(grid, t0, t_end)
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
+        check_ticks(program, run.clocks, t_end)
         try:
             with reporting(progress, t0, t_end) as report:
                 begin(run, start, inputs)

@@ -15,6 +15,7 @@ from acausal.modeling import (
     der,
     maximum,
     reinit,
+    require,
     sample,
     sqrt,
     when,
@@ -32,6 +33,7 @@ class PartialWindow(SISO):
 
     def windowed(self, integrand: Expr, result: Expr) -> Iterator[Statement]:
         """Yield the statements that integrate, and hold ``result`` at the end of every window."""
+        yield require(self.period > 0, "the `period` must be positive")
         yield Eq(der(self.integral), integrand)
         yield when(
             sample(period=self.period, start=self.period),

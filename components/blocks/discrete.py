@@ -37,6 +37,7 @@ class PartialDiscreteSISO(SISO):
     held: Discrete = Discrete(float, doc="Output, with its value before the first sample as start value")
 
     def equations(self) -> Iterator[Statement]:
+        yield require(self.samplePeriod > 0, "the `samplePeriod` must be positive")
         yield Eq(self.y, self.held)
 
 
@@ -87,6 +88,7 @@ class SampledPI(SO):
     held: Discrete = Discrete(float, doc="Output, with its value before the first sample as start value")
 
     def equations(self) -> Iterator[Statement]:
+        yield require(self.period > 0, "the `period` must be positive")
         yield require(self.yMin <= self.yMax, "the lower limit must not exceed the upper one")
         error = self.reference - self.measurement
         integral = self._limited(pre(self.integral) + self.ki * self.period * error)

@@ -17,6 +17,7 @@ from acausal.modeling import (
     assign,
     maximum,
     minimum,
+    require,
     sample,
     time,
     when,
@@ -42,6 +43,7 @@ class PhaseAngle(Component):
     end_n: Discrete = Discrete(float, unit="s", doc="End of the last negative half-wave")
 
     def equations(self) -> Iterator[Statement]:
+        yield require(self.frequency > 0, "the `frequency` must be positive")
         period = 1 / self.frequency
         half = 0.5 * period
         delay = minimum(maximum(self.alpha, 0.0), pi) / pi * half

@@ -23,6 +23,7 @@ from acausal.modeling import (
     minimum,
     not_,
     or_,
+    require,
     sample,
     time,
     when,
@@ -53,6 +54,9 @@ class PartialPWM(Component):
     y: Output = Output(bool, doc="True: duty ratio above the carrier")
     notY: Output = Output(bool, doc="Complement of y")
 
+    def equations(self) -> Iterator[Statement]:
+        yield require(self.frequency > 0, "the `frequency` must be positive")
+
     def ticks(self) -> Expr:
         """Return the condition that a period of the carrier begins."""
         return sample(period=1 / self.frequency, start=self.startTime + self.phase / self.frequency)
@@ -70,6 +74,7 @@ class PWM(PartialPWM):
     begin: Discrete = Discrete(float, unit="s", doc="Begin of the pulse that ends the period")
 
     def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
         period = 1 / self.frequency
         duty = minimum(maximum(self.duty, 0.0), 1.0)
         share = 0.5 * duty if self.carrier is Carrier.TRIANGLE else duty
@@ -101,6 +106,7 @@ class NaturalPWM(PartialPWM):
     level: Variable = Variable(unit="1", doc="Carrier")
 
     def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
         yield when(self.ticks(), assign(self.tick, time), assign(self.running, True))
         elapsed = (time - self.tick) * self.frequency
         level = {

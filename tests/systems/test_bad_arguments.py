@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,23 @@ from acausal import (
     Input,
     Parameter,
     ParameterError,
+    RequirementError,
     UnconnectedInputError,
     compile_model,
     der,
     simulate,
 )
-from acausal.components.blocks import BooleanTable, TimeTable
+from acausal.components.blocks import (
+    PWM,
+    BooleanTable,
+    ComplementaryPWM,
+    Mean,
+    NaturalPWM,
+    PhaseAngle,
+    SampledPI,
+    Sampler,
+    TimeTable,
+)
 from acausal.components.electrical import Capacitor, IdealClosingSwitch, Resistor, TableVoltage
 from acausal.modeling.fields import MISSING
 
@@ -255,3 +267,32 @@ def test_results_are_immutable_and_point_to_files() -> None:
 def test_the_missing_value_is_one_object() -> None:
     assert pickle.loads(pickle.dumps(MISSING)) is MISSING
     assert copy.deepcopy(MISSING) is MISSING
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        (lambda: PWM(frequency=0.0, duty=0.5), "frequency"),
+        (lambda: NaturalPWM(frequency=0.0, duty=0.5), "frequency"),
+        (lambda: ComplementaryPWM(frequency=0.0, duty=0.5), "frequency"),
+        (lambda: PhaseAngle(frequency=0.0, alpha=0.5), "frequency"),
+        (lambda: Sampler(samplePeriod=0.0, u=1.0), "samplePeriod"),
+        (lambda: SampledPI(period=0.0, kp=1.0, reference=1.0, measurement=0.0), "period"),
+        (lambda: Mean(period=0.0, u=1.0), "period"),
+    ],
+)
+def test_periods_and_frequencies_are_positive(part: Callable[[], Component], name: str) -> None:
+    circuit = Circuit()
+    circuit.add("part", part())
+    with pytest.raises(RequirementError, match=f"the `{name}` must be positive") as info:
+        simulate(circuit, 1.0)
+    assert info.value.where[0].path.startswith("part")
+
+
+def test_a_period_that_no_run_comes_to_the_end_of() -> None:
+    circuit = Circuit()
+    circuit.add("hold", Sampler(samplePeriod=1e-12, u=1.0))
+    text = "the period 1e-12 s of sample.. in `hold` gives 1e.12 ticks"
+    with refused(ParameterError, text, hint="longer period", path="hold"):
+        simulate(circuit, 1.0)
+    assert simulate(circuit, 1e-10)["hold.y"].final == 1.0
