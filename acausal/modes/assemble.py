@@ -108,7 +108,21 @@ def _element(
     if table.impulse is not None:
         extra["impulse_allowed"] = table.impulse == "allow"
     name = f"{path}.{statement.name}" if path else statement.name
-    return Element(name, kind, tuple(branches), tuple(blocked), table.curve, table.monotone, **extra)
+    monotone = table.monotone or (kind is Kind.FRICTION and _without_stiction(branches))
+    return Element(name, kind, tuple(branches), tuple(blocked), table.curve, monotone, **extra)
+
+
+def _without_stiction(branches: list[Branch]) -> bool:
+    """The friction curve is monotone: breakaway equals sliding at rest, and sliding does not fall with speed."""
+    stick, slips = branches[0], branches[1:3]
+    speed = stick.equations.A[0]
+    for guard, branch in zip(range(2), slips, strict=True):
+        sign = 1.0 - 2.0 * guard
+        step = stick.guards.B[guard] + sign * branch.equations.B[0]
+        slope = stick.guards.A[guard] + sign * branch.equations.A[0]
+        if step.any() or sign * (slope @ speed) > 0.0:
+            return False
+    return True
 
 
 def truth(op: str, sign: int) -> bool:

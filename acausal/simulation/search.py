@@ -92,7 +92,7 @@ class Search:
         self._test = test or CandidateTest(model, modes)
         self._options = options or SearchOptions()
         self._hints: dict[Hashable, Mode] = {}
-        self._monotone: dict[tuple[int, ...], bool] = {}
+        self._monotone = [element.monotone for element in model.elements]
         self.stats = SearchStats()
 
     def next_mode(
@@ -144,12 +144,12 @@ class Search:
         instant = Instant(t, z_minus, xi, forced, disabled_guards, reinits, error)
         name = (present, triggers, forced, key)
         hint = self._hints.get(name)
-        if hint is not None and (self._all_monotone(forced) or hint == self._start(present, forced)):
+        start = self._start(present, forced)
+        if hint is not None and self._moves_are_unique(hint, start):
             verdict = self._test(hint, instant)
             if verdict.restart is not None and not verdict.violations:
                 self.stats.hints += 1
                 return Choice(verdict.restart, (), verdict.signs)
-        start = self._start(present, forced)
         choice = _Trial(self._model, self._modes, self._test, instant, start, self._options, self.stats).run()
         if self._options.hints:
             self._remember(name, choice.restart.data.mode)
@@ -163,13 +163,9 @@ class Search:
             start.append(prescribed if prescribed >= 0 else first if branch == disabled else branch)
         return tuple(start)
 
-    def _all_monotone(self, forced: tuple[int, ...]) -> bool:
-        known = self._monotone.get(forced)
-        if known is None:
-            pairs = zip(self._model.elements, forced, strict=True)
-            known = all(element.monotone or not is_free(element, prescribed) for element, prescribed in pairs)
-            self._monotone[forced] = known
-        return known
+    def _moves_are_unique(self, hint: Mode, start: Mode) -> bool:
+        """Only monotone elements move from the start to the hint: where it is consistent, it is what a search finds."""
+        return all(a == b or monotone for a, b, monotone in zip(hint, start, self._monotone, strict=True))
 
     def _remember(self, name: Hashable, mode: Mode) -> None:
         self._hints[name] = mode
