@@ -128,6 +128,8 @@ def complete(run: Run, starts: Starts) -> None:
         miss = np.abs(M @ step - b)
         if level < 2 and (miss > _CONFLICT).any():
             names = ", ".join(c.name for c, m in zip(conditions, miss, strict=True) if m > _CONFLICT)
+            if level == 1 and levels[0]:
+                break  # the fixed values stay completed; given starts are left limits
             if level == 1:
                 return
             raise InitializationError(
