@@ -75,6 +75,7 @@ class Buffered:
         buffer: Any
         buffer, self._run = f.buffer()
         self._buffer = buffer  # the function writes through it
+        a: Any
         for k, a in enumerate(self.inputs):
             buffer.set_arg(k, memoryview(a))
         for k, a in enumerate(self.outputs):

@@ -128,9 +128,7 @@ def peel_observers(
     for r in np.flatnonzero(alive[: inc.n_base]).tolist():
         stays[inc.row_of[r][0]].append(inc.row_of[r][1])
     kept = np.flatnonzero(alive[inc.n_base :])
-    return Split(
-        tuple(observers), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept
-    )
+    return Split(tuple(observers), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept)
 
 
 def _read_unknowns(flat: FlatModel, o: Observer, W: IntegerRows) -> np.ndarray:

@@ -22,7 +22,10 @@ def rows(n, q, *forms):
 
 
 def negated(form):
-    return {key: {c: -v for c, v in value.items()} if isinstance(value, dict) else -value for key, value in form.items()}
+    return {
+        key: {c: -v for c, v in value.items()} if isinstance(value, dict) else -value
+        for key, value in form.items()
+    }
 
 
 def complementarity(path, n, q, a, b, can_disable=False):
@@ -40,16 +43,19 @@ def complementarity(path, n, q, a, b, can_disable=False):
 
 def friction(path, n, q, v, f, sliding, breakaway):
     """``sliding`` and ``breakaway`` multiply the source number 0, a constant 1."""
+
     def capacity(form, sign, size):
         return {**form, "xi": {0: sign * size}}
 
     minus = negated(f)
     V, F, none = rows(n, q, v), rows(n, q, f), rows(n, q)
     stick = rows(n, q, capacity(minus, 1, breakaway), capacity(f, 1, breakaway))
-    branches = (Branch("stick", V, stick, (1, 2), (False,)),
-                Branch("forward", rows(n, q, capacity(f, -1, sliding)), V, (0,), (False,)),
-                Branch("backward", rows(n, q, capacity(f, 1, sliding)), rows(n, q, negated(v)), (0,), (False,)),
-                Branch("free", F, none, (), (False,)))
+    branches = (
+        Branch("stick", V, stick, (1, 2), (False,)),
+        Branch("forward", rows(n, q, capacity(f, -1, sliding)), V, (0,), (False,)),
+        Branch("backward", rows(n, q, capacity(f, 1, sliding)), rows(n, q, negated(v)), (0,), (False,)),
+        Branch("free", F, none, (), (False,)),
+    )
     curve = ((-sliding, sliding), (sliding, INF), (-INF, -sliding), (-INF, INF))
     return Element(path, Kind.FRICTION, branches, (F, V, V, V), curve, monotone=sliding == breakaway)
 
@@ -140,8 +146,10 @@ class Network:
 
     def D(self, p, q, can_disable=False):
         """Ideal diode from p to q, a thyristor when it can be disabled."""
+
         def make(path, n, m, u, i):
             return complementarity(path, n, m, negated(u), i, can_disable)
+
         return self._device(make, p, q)
 
     def SW(self, p, q):
@@ -150,15 +158,31 @@ class Network:
     def model(self):
         n, q = len(self.names), len(self.S)
         elements = tuple(make(f"e{k}", n, q, u, i) for k, (make, u, i) in enumerate(self.devices))
-        return build(self.names, [*self.equations, *self.currents.values()], elements, self.S, self.scale, self.xi_scale, self.T0)
+        return build(
+            self.names,
+            [*self.equations, *self.currents.values()],
+            elements,
+            self.S,
+            self.scale,
+            self.xi_scale,
+            self.T0,
+        )
 
 
 def build(names, equations, elements, S, scale, xi_scale, T0):
     n, q = len(names), len(S)
     base = rows(n, q, *equations)
     differentiated = np.abs(base.E).sum(axis=0) > 0
-    return AffineModel(tuple(names), differentiated, base, elements, np.array(S, float), np.array(scale, float),
-                       np.array(xi_scale, float), T0)
+    return AffineModel(
+        tuple(names),
+        differentiated,
+        base,
+        elements,
+        np.array(S, float),
+        np.array(scale, float),
+        np.array(xi_scale, float),
+        T0,
+    )
 
 
 def random_network(rng, K):

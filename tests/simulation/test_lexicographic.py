@@ -22,10 +22,19 @@ def chain(order, T0=1.0):
     return reduce_mode(model, ())
 
 
-@pytest.mark.parametrize(("y", "sign"), [
-    ((1, -1, -1, -1), 1), ((0, -1, 1, 1), -1), ((0, 0, 1, -1), 1), ((0, 0, 0, -1), 0), ((0, 0, 0, 0), 0),
-    ((1e-17, -1, 1, 0), -1), ((-1e-17, 0, 1e-17, 0), 0), ((1e-11, -1, 0, 0), 1),
-])
+@pytest.mark.parametrize(
+    ("y", "sign"),
+    [
+        ((1, -1, -1, -1), 1),
+        ((0, -1, 1, 1), -1),
+        ((0, 0, 1, -1), 1),
+        ((0, 0, 0, -1), 0),
+        ((0, 0, 0, 0), 0),
+        ((1e-17, -1, 1, 0), -1),
+        ((-1e-17, 0, 1e-17, 0), 0),
+        ((1e-11, -1, 0, 0), 1),
+    ],
+)
 def test_first_entry_above_noise_decides(y, sign):
     data = chain(4)
     form = np.array([[1.0, 0, 0, 0, 0]])
@@ -95,7 +104,9 @@ def test_every_mode_of_friction_stacks(seed):
     model, z, _ = friction_stack(np.random.default_rng(seed), 2, seed % 2)
     modes = list(itertools.product(range(3), repeat=4))
     found = verdicts(model, z, ONE, modes)
-    assert {mode for mode in modes if found[mode].consistent} == {mode for mode in modes if oracle(model, mode, z, ONE)}
+    assert {mode for mode in modes if found[mode].consistent} == {
+        mode for mode in modes if oracle(model, mode, z, ONE)
+    }
 
 
 def test_verdict_of_an_inadmissible_mode_gives_the_reason():

@@ -18,9 +18,11 @@ LOW, LINEAR, HIGH = range(3)
 def saturation(n, q, e, y, limit):
     """Amplifier of infinite gain: e = 0 inside the limits of y."""
     up, down = {y: -1.0, "xi": {0: limit}}, {y: 1.0, "xi": {0: limit}}
-    branches = (Branch("low", rows(n, q, down), rows(n, q, {e: -1.0}), (LINEAR,)),
-                Branch("linear", rows(n, q, {e: 1.0}), rows(n, q, up, down), (HIGH, LOW)),
-                Branch("high", rows(n, q, up), rows(n, q, {e: 1.0}), (LINEAR,)))
+    branches = (
+        Branch("low", rows(n, q, down), rows(n, q, {e: -1.0}), (LINEAR,)),
+        Branch("linear", rows(n, q, {e: 1.0}), rows(n, q, up, down), (HIGH, LOW)),
+        Branch("high", rows(n, q, up), rows(n, q, {e: 1.0}), (LINEAR,)),
+    )
     blocked = (rows(n, q, {e: 1.0}), rows(n, q, {y: 1.0}), rows(n, q, {e: 1.0}))
     return Element("amplifier", Kind.MODES, branches, blocked, ((-INF, -1.0), (-1.0, 1.0), (1.0, INF)))
 
@@ -64,12 +66,28 @@ def test_corners_follow_the_equations_not_the_ranges():
         np.testing.assert_allclose(curve.base[k] + curve.slope[k] * curve.breaks[k + 1], corner, atol=1e-15)
 
 
-@pytest.mark.parametrize(("force", "speed", "end"), [
-    (2.0, 0.0, 0), (5.0, 0.0, 1), (-5.0, 0.0, 2), (0.0, 1.0, 1), (0.0, -1.0, 2), (-5.0, 1e-3, 2),
-])
+@pytest.mark.parametrize(
+    ("force", "speed", "end"),
+    [
+        (2.0, 0.0, 0),
+        (5.0, 0.0, 1),
+        (-5.0, 0.0, 2),
+        (0.0, 1.0, 1),
+        (0.0, -1.0, 2),
+        (-5.0, 1e-3, 2),
+    ],
+)
 def test_body_with_friction(force, speed, end):
     element = friction("f", 2, 1, {0: 1.0}, {1: 1.0}, 3.0, 3.0)
-    model = build(["v", "f"], [{"der": {0: 1.0}, 1: 1.0, "xi": {0: -force}}], (element,), [[0.0]], [1.0, 5.0], [1.0], 1.0)
+    model = build(
+        ["v", "f"],
+        [{"der": {0: 1.0}, 1: 1.0, "xi": {0: -force}}],
+        (element,),
+        [[0.0]],
+        [1.0, 5.0],
+        [1.0],
+        1.0,
+    )
     for start in range(3):
         assert follow_path(model, np.array([speed, 0.0]), ONE, (start,), (-1,), 1e-2).mode == (end,)
 
@@ -87,6 +105,8 @@ def test_closed_switch_in_antiparallel_with_a_diode_keeps_it_off_its_corner():
 def test_free_element_without_curve_is_refused():
     model = feedback(1)
     element = Element("table", Kind.MODES, model.elements[0].branches, model.elements[0].blocked)
-    model = build(["e", "y"], [{0: 1.0, 1: -0.5}], (element,), [[0.0, 0.0], [1.0, 0.0]], (1.0, 1.0), [1.0, 1.0], 1.0)
+    model = build(
+        ["e", "y"], [{0: 1.0, 1: -0.5}], (element,), [[0.0, 0.0], [1.0, 0.0]], (1.0, 1.0), [1.0, 1.0], 1.0
+    )
     with pytest.raises(PathLost, match="table"):
         follow_path(model, np.zeros(2), np.ones(2), (0,), (-1,), 1e-3)

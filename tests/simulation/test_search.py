@@ -49,7 +49,9 @@ def test_all_consistent_modes_have_the_same_flow(K, seeds):
         model, z, mode = random_case(seed, K)
         found, choice, _ = choose(model, z, mode)
         test, instant = CandidateTest(model, reduction(model)), Instant(0.0, z, ONE, (-1,) * K)
-        consistent = [v for v in (test(m, instant) for m in itertools.product((0, 1), repeat=K)) if v.consistent]
+        consistent = [
+            v for v in (test(m, instant) for m in itertools.product((0, 1), repeat=K)) if v.consistent
+        ]
         assert found in [verdict.mode for verdict in consistent]
         d = model.differentiated
         for verdict in consistent:
@@ -61,7 +63,9 @@ def test_all_consistent_modes_have_the_same_flow(K, seeds):
 def bridge():
     """Sine source, four ideal diodes, inductive load; source states are 1, sine, cosine."""
     w = 100 * np.pi
-    network = Network(S=[[0, 0, 0], [0, 0, w], [0, -w, 0]], xi_scale=(1.0, 1.0, 1.0), T0=0.02, u0=325.0, i0=10.0)
+    network = Network(
+        S=[[0, 0, 0], [0, 0, w], [0, -w, 0]], xi_scale=(1.0, 1.0, 1.0), T0=0.02, u0=325.0, i0=10.0
+    )
     network.V(1, 0, {1: 325.0})
     for p, q in ((1, 2), (0, 2), (3, 1), (3, 0)):
         network.D(p, q)
@@ -143,7 +147,9 @@ def test_capacitors_through_an_element_share_their_charge():
         mode, choice, _ = choose(model, z, (0,))
         assert mode == (int(forward),)
         assert choice.restart.jumped == forward
-        np.testing.assert_allclose(choice.restart.z[[u, w]], [2.0, 2.0] if forward else [8.0, 0.0], rtol=1e-14)
+        np.testing.assert_allclose(
+            choice.restart.z[[u, w]], [2.0, 2.0] if forward else [8.0, 0.0], rtol=1e-14
+        )
 
 
 @pytest.mark.parametrize("K", [1, 2, 4, 8])
@@ -168,15 +174,25 @@ def test_friction_stacks_obey_coulomb(K, coincide):
                 assert found[k] == {1: 1, -1: 2}[int(direction)]
 
 
-@pytest.mark.parametrize(("impedance", "time_unit"), [(1e6, 1.0), (1e-6, 1.0), (1.0, 1e3), (1.0, 1e-3), (1e6, 1e-3)])
+@pytest.mark.parametrize(
+    ("impedance", "time_unit"), [(1e6, 1.0), (1e-6, 1.0), (1.0, 1e3), (1.0, 1e-3), (1e6, 1e-3)]
+)
 def test_scaled_circuits_choose_the_same_modes(impedance, time_unit):
     def scaled(seed, impedance, time_unit):
         rng = np.random.default_rng(seed)
         network = Network(T0=1e-3 * time_unit, i0=10.0 / impedance)
-        states = [network.C(1, 0, 2e-6 * time_unit / impedance), network.L(1, 2, 1e-3 * time_unit * impedance)]
+        states = [
+            network.C(1, 0, 2e-6 * time_unit / impedance),
+            network.L(1, 2, 1e-3 * time_unit * impedance),
+        ]
         units = [1.0, 1.0 / impedance]
         for k in range(2, 6):
-            network.R(k, int(rng.integers(0, k)), 2.0 ** rng.integers(-2, 8) * impedance, {0: np.round(rng.uniform(-10, 10))})
+            network.R(
+                k,
+                int(rng.integers(0, k)),
+                2.0 ** rng.integers(-2, 8) * impedance,
+                {0: np.round(rng.uniform(-10, 10))},
+            )
         for _ in range(6):
             p, q = rng.choice(6, 2, replace=False)
             network.D(int(p), int(q))
@@ -190,14 +206,24 @@ def test_scaled_circuits_choose_the_same_modes(impedance, time_unit):
         assert [mode for mode, _ in scaled(seed, impedance, time_unit)] == [mode for mode, _ in reference]
 
 
-@pytest.mark.parametrize(("start", "u", "end"), [
-    (HIGH, 7.4, HIGH), (HIGH, 7.5, LOW), (HIGH, 7.6, LOW), (LOW, -7.4, LOW), (LOW, -7.5, HIGH), (LINEAR, 9.0, LOW),
-])
+@pytest.mark.parametrize(
+    ("start", "u", "end"),
+    [
+        (HIGH, 7.4, HIGH),
+        (HIGH, 7.5, LOW),
+        (HIGH, 7.6, LOW),
+        (LOW, -7.4, LOW),
+        (LOW, -7.5, HIGH),
+        (LINEAR, 9.0, LOW),
+    ],
+)
 def test_schmitt_trigger_jumps_over_its_unstable_branch(start, u, end):
     model = feedback(1)
     rising = 1.0 if u > 0 else -1.0
     S = np.array([[0.0, 0.0], [rising, 0.0]])
-    model = build(model.names, [{0: 1.0, 1: -0.5, "xi": {1: 1.0}}], model.elements, S, model.scale, model.xi_scale, 1.0)
+    model = build(
+        model.names, [{0: 1.0, 1: -0.5, "xi": {1: 1.0}}], model.elements, S, model.scale, model.xi_scale, 1.0
+    )
     y = {LOW: -15.0, LINEAR: 2 * u, HIGH: 15.0}[start]
     mode, _, stats = choose(model, np.array([0.5 * y - u, y]), (start,), xi=np.array([1.0, u]))
     assert mode == (end,)
@@ -254,8 +280,14 @@ def conditional(outputs):
     """x' = outputs[0] while x <= 1, else outputs[1]."""
     none = rows(2, 1)
     branches = tuple(Branch(f"y={value}", rows(2, 1, {1: 1.0, "xi": {0: -value}}), none) for value in outputs)
-    element = Element("if", Kind.CONDITION, branches, (rows(2, 1, {1: 1.0}),) * 2,
-                      relations=rows(2, 1, {0: 1.0, "xi": {0: -1.0}}), select=lambda signs: int(signs[0] > 0))
+    element = Element(
+        "if",
+        Kind.CONDITION,
+        branches,
+        (rows(2, 1, {1: 1.0}),) * 2,
+        relations=rows(2, 1, {0: 1.0, "xi": {0: -1.0}}),
+        select=lambda signs: int(signs[0] > 0),
+    )
     return build(["x", "y"], [{"der": {0: 1.0}, 1: -1.0}], (element,), [[0.0]], [1.0, 1.0], [1.0], 1.0)
 
 
@@ -312,7 +344,9 @@ def test_hints_are_not_used_where_dynamics_are_not_unique():
     model = feedback(1)
     search = Search(model, reduction(model))
     for _ in range(2):
-        assert search.next_mode(np.array([-0.1, 15.0]), np.array([1.0, 7.6]), (HIGH,), (-1,)).restart.data.mode == (LOW,)
+        assert search.next_mode(
+            np.array([-0.1, 15.0]), np.array([1.0, 7.6]), (HIGH,), (-1,)
+        ).restart.data.mode == (LOW,)
     assert search.stats.hints == 0
     assert search.stats.path_followings == 2
 
