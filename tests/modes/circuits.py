@@ -40,7 +40,9 @@ class Builder:
         self.scale[name] = scale
         return name
 
-    def eq(self, alg: Terms, der: Terms | None = None, source: dict[int, float] | None = None, label: str = "") -> None:
+    def eq(
+        self, alg: Terms, der: Terms | None = None, source: dict[int, float] | None = None, label: str = ""
+    ) -> None:
         """0 = alg z + der z' + source xi."""
         self.equations.append((alg, der or {}, source or {}))
         self.labels.append(label or f"eq{len(self.equations) - 1}")
@@ -63,9 +65,17 @@ class Builder:
         self.xi.append(0.0)
         return q
 
-    def element(self, path: str, kind: Kind, branches: list[tuple[list[Form], list[tuple[Form, int]]]],
-                blocked: list[list[Form]], **options: object) -> None:
-        self.parts.append({"path": path, "kind": kind, "branches": branches, "blocked": blocked, "options": options})
+    def element(
+        self,
+        path: str,
+        kind: Kind,
+        branches: list[tuple[list[Form], list[tuple[Form, int]]]],
+        blocked: list[list[Form]],
+        **options: object,
+    ) -> None:
+        self.parts.append(
+            {"path": path, "kind": kind, "branches": branches, "blocked": blocked, "options": options}
+        )
 
     def switch(self, name: str, u: str | Terms, i: str | Terms) -> None:
         """Branch 0 open, 1 closed."""
@@ -74,11 +84,15 @@ class Builder:
 
     def diode(self, name: str, u: str | Terms, i: str | Terms) -> None:
         a, b = (times(-1.0, u), {}, {}), (terms(i), {}, {})
-        self.element(name, Kind.COMPLEMENTARITY, [([b], [(a, 1)]), ([a], [(b, 0)])], [[a], [b]], monotone=True)
+        self.element(
+            name, Kind.COMPLEMENTARITY, [([b], [(a, 1)]), ([a], [(b, 0)])], [[a], [b]], monotone=True
+        )
 
     def impact(self, name: str, gap: str | Terms, force: str, e: float, **options: object) -> None:
         g, f = (terms(gap), {}, {}), (terms(force), {}, {})
-        self.element(name, Kind.IMPACT, [([f], [(g, 1)]), ([g], [(f, 0)])], [[g], [f]], restitution=e, **options)
+        self.element(
+            name, Kind.IMPACT, [([f], [(g, 1)]), ([g], [(f, 0)])], [[g], [f]], restitution=e, **options
+        )
 
     def friction(self, name: str, v: str | Terms, f: str | Terms, sliding: float, breakaway: float) -> None:
         speed, force = (terms(v), {}, {}), (terms(f), {}, {})
@@ -86,7 +100,8 @@ class Builder:
         minus = times(-1.0, v), {}, {}
         stick = [((times(-1.0, f), {}, {0: breakaway}), 1), ((terms(f), {}, {0: breakaway}), 2)]
         self.element(
-            name, Kind.FRICTION,
+            name,
+            Kind.FRICTION,
             [([speed], stick), ([ahead], [(speed, 0)]), ([back], [(minus, 0)]), ([force], [])],
             [[force], [speed], [speed], [speed]],
         )
@@ -118,8 +133,15 @@ class Builder:
         differentiated = base.E.any(axis=0)
         assert len(base) + sum(len(e.branches[0].equations) for e in elements) == n
         return AffineModel(
-            tuple(self.names), differentiated, base, tuple(elements), self.S,
-            np.array([self.scale[name] for name in self.names]), np.ones(q), self.T0, tuple(self.labels),
+            tuple(self.names),
+            differentiated,
+            base,
+            tuple(elements),
+            self.S,
+            np.array([self.scale[name] for name in self.names]),
+            np.ones(q),
+            self.T0,
+            tuple(self.labels),
         )
 
 

@@ -22,7 +22,9 @@ def ball(e: float, rest_speed: float | None = None) -> AffineModel:
     return builder.build()
 
 
-def enter(model: AffineModel, before: Mode, mode: Mode, left: np.ndarray, xi: np.ndarray = ONE) -> tuple[Restart, float]:
+def enter(
+    model: AffineModel, before: Mode, mode: Mode, left: np.ndarray, xi: np.ndarray = ONE
+) -> tuple[Restart, float]:
     """Restart in ``mode`` and the energy lost by it."""
     old, data = reduce_mode(model, before), reduce_mode(model, mode)
     after = restart(model, data, left, xi)
@@ -49,7 +51,9 @@ def test_a_ball_bounces_with_its_coefficient() -> None:
     assert lost[0] == pytest.approx(9.0 - 7.29, rel=1e-14)
 
 
-@pytest.mark.parametrize(("e", "rest_speed", "speed"), [(0.9, None, 1e-7), (0.9, 0.5, 0.4), (0.0, None, 3.0), (0.9, None, 0.0)])
+@pytest.mark.parametrize(
+    ("e", "rest_speed", "speed"), [(0.9, None, 1e-7), (0.9, 0.5, 0.4), (0.0, None, 3.0), (0.9, None, 0.0)]
+)
 def test_contact_is_kept(e: float, rest_speed: float | None, speed: float) -> None:
     model = ball(e, rest_speed)
     left = at(model, v=-speed)
@@ -102,7 +106,9 @@ def test_two_capacitors_lose_energy() -> None:
     circuit.C("c2", "b", "0", 3e-6)
     circuit.SW("s", "a", "b")
     model = circuit.build()
-    assert enter(model, (0,), (1,), consistent(model, (0,), u_c1=10.0))[1] == pytest.approx(37.5e-6, rel=1e-14)
+    assert enter(model, (0,), (1,), consistent(model, (0,), u_c1=10.0))[1] == pytest.approx(
+        37.5e-6, rel=1e-14
+    )
 
 
 def test_two_switches_in_series_lose_the_same_energy() -> None:

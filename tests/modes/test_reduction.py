@@ -150,7 +150,9 @@ def test_open_switches_in_series_share(count: int) -> None:
     data = reduce_mode(model, (0,) * count)
     for k in range(count):
         assert over(model, data, f"u.s{k}")[0] == pytest.approx(9.0 / count, rel=1e-15)
-    assert undetermined(model, data) == [n for k in range(count) for n in (f"u.s{k}", f"v.n{k + 1}") if n != f"v.n{count}"]
+    assert undetermined(model, data) == [
+        n for k in range(count) for n in (f"u.s{k}", f"v.n{k + 1}") if n != f"v.n{count}"
+    ]
 
 
 def test_open_switches_share_whatever_their_own_magnitudes() -> None:

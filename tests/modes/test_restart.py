@@ -168,7 +168,9 @@ def test_reinit_of_two_joined_masses_must_agree() -> None:
     start = at(model, w1=4.0, w2=4.0)
     with pytest.raises(Inadmissible, match="reinit: w"):
         restart(model, closed, start, ONE, [(0, 5.0), (1, 6.0)])
-    np.testing.assert_allclose(restart(model, closed, start, ONE, [(0, 5.0), (1, 5.0)]).z[:2], 5.0, rtol=1e-15)
+    np.testing.assert_allclose(
+        restart(model, closed, start, ONE, [(0, 5.0), (1, 5.0)]).z[:2], 5.0, rtol=1e-15
+    )
     free = restart(model, reduce_mode(model, (0,)), start, ONE, [(0, 5.0), (1, 6.0)])
     assert free.z[:2].tolist() == [5.0, 6.0]
     assert not free.J1.any()

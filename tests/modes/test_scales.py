@@ -12,7 +12,9 @@ def every_row(model: AffineModel) -> Rows:
     return stack_rows([model.base, *(b.equations for e in model.elements for b in e.branches)], model)
 
 
-def scales(model: AffineModel, labels: dict[str, int], known: dict[str, float], T0: float) -> dict[str, float]:
+def scales(
+    model: AffineModel, labels: dict[str, int], known: dict[str, float], T0: float
+) -> dict[str, float]:
     start = np.array([known.get(name, 0.0) for name in model.names])
     units = np.array([labels[name[0]] for name in model.names])
     found = propagate_scales(every_row(model), start, np.ones(model.q), T0, units)
@@ -28,7 +30,9 @@ def test_a_source_reaches_everything() -> None:
     circuit.R("r1", "a", "b", 10.0)
     circuit.R("r2", "b", "0", 20.0)
     found = scales(circuit.build(), UNITS, {}, 1.0)
-    assert [found[name] for name in ("u.v", "v.a", "u.r1", "v.b", "u.r2", "i.r1", "i.v")] == [230.0] * 5 + [23.0] * 2
+    assert [found[name] for name in ("u.v", "v.a", "u.r1", "v.b", "u.r2", "i.r1", "i.v")] == [230.0] * 5 + [
+        23.0
+    ] * 2
 
 
 def test_a_derivative_counts_as_value_over_time_unit() -> None:
@@ -41,13 +45,22 @@ def test_a_derivative_counts_as_value_over_time_unit() -> None:
 def test_the_largest_offer_wins_and_known_values_stay() -> None:
     rows = Rows(np.zeros((2, 3)), np.array([[1.0, 0.0, -1.0], [0.0, 1.0, -2.0]]), np.zeros((2, 0)))
     known = np.array([3.0, 10.0, 0.0])
-    assert propagate_scales(rows, known, np.zeros(0), 1.0, np.zeros(3, dtype=int)).tolist() == [3.0, 10.0, 5.0]
+    assert propagate_scales(rows, known, np.zeros(0), 1.0, np.zeros(3, dtype=int)).tolist() == [
+        3.0,
+        10.0,
+        5.0,
+    ]
 
 
 def test_what_no_equation_reaches_takes_the_largest_of_its_unit() -> None:
     rows = Rows(np.zeros((1, 4)), np.array([[1.0, -1.0, 0.0, 0.0]]), np.zeros((1, 0)))
     known = np.array([7.0, 0.0, 0.0, 0.0])
-    assert propagate_scales(rows, known, np.zeros(0), 1.0, np.array([0, 0, 0, 1])).tolist() == [7.0, 7.0, 7.0, 1.0]
+    assert propagate_scales(rows, known, np.zeros(0), 1.0, np.array([0, 0, 0, 1])).tolist() == [
+        7.0,
+        7.0,
+        7.0,
+        1.0,
+    ]
 
 
 @pytest.mark.parametrize("impedance", [1e-6, 1e6])
