@@ -234,7 +234,7 @@ def evaluate_on(template: Template, expr: Expr, pb: np.ndarray, P: np.ndarray) -
             return P[pb + locate_symbol(template, "p", node)]
         return node.data
 
-    return fold(expr, leaf, lambda node, args: VECTOR[node.op](*args))
+    return fold(expr, leaf, lambda node, args: VECTOR[node.op](*args, *(node.data or ())))
 
 
 VECTOR: dict[str, Any] = {

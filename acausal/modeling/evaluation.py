@@ -6,11 +6,20 @@ import math
 import operator as o
 from typing import Any
 
+import numpy as np
+
+from ..errors import ParameterError
 from .expressions import ARITHMETIC, Expr, Symbol, fold
 
 
 def evaluate(expr: Expr) -> float:
-    """Return the number of a parameter expression."""
+    """Return the number of a parameter expression.
+
+    Raises
+    ------
+    ParameterError
+        If it has no value: a division by zero, a root of a negative number, ...
+    """
 
     def leaf(node: Expr) -> float:
         if isinstance(node, Symbol):
@@ -20,10 +29,15 @@ def evaluate(expr: Expr) -> float:
             return number_of(value)
         return node.data
 
-    def apply(node: Expr, args: list[Any]) -> Any:
-        return FUNCTIONS[node.op](*args)
+    try:
+        return fold(expr, leaf, lambda node, args: FUNCTIONS[node.op](*args, *(node.data or ())))
+    except (ArithmeticError, ValueError) as error:
+        raise ParameterError(f"the binding `{expr}` has no value: {error}") from None
 
-    return fold(expr, leaf, apply)
+
+def interpolate(x: Any, xs: tuple[float, ...], ys: tuple[float, ...]) -> Any:
+    """Return the piecewise-linear interpolation, constant outside."""
+    return np.interp(x, xs, ys)
 
 
 def _functions() -> dict[str, Any]:
@@ -32,7 +46,7 @@ def _functions() -> dict[str, Any]:
         for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")
     }
     return {
-        **ARITHMETIC, **unary, "sqrt": math.sqrt, "abs": abs, "floor": math.floor, "atan2": math.atan2,
+        "table": interpolate, **ARITHMETIC, **unary, "sqrt": math.sqrt, "abs": abs, "floor": math.floor, "atan2": math.atan2,
         "sign": lambda x: (x > 0) - (x < 0), "min": min, "max": max, "mod": lambda x, y: x - y * math.floor(x / y),
         "<": o.lt, "<=": o.le, ">": o.gt, ">=": o.ge, "==": o.eq, "!=": o.ne, "if_else": lambda c, a, b: a if c else b,
         "and": lambda a, b: a and b, "or": lambda a, b: a or b, "not": o.not_, "xor": o.xor, "no_event": lambda a: a,
