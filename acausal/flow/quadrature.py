@@ -50,7 +50,14 @@ COARSE[1::2] = np.concatenate([GAUSS_WEIGHTS, GAUSS_WEIGHTS[::-1]])
 RULES = np.stack([WEIGHTS, WEIGHTS - COARSE])
 
 
-def integrate(trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: float = 1e-13) -> np.ndarray:
+def integrate(
+    trajectory: Trajectory,
+    f: Integrand,
+    h0: float,
+    h1: float,
+    rtol: float = 1e-13,
+    noise: np.ndarray | float = 0.0,
+) -> np.ndarray:
     """Integral of ``f(y(h), h)`` over ``[h0, h1]``.
 
     Parameters
@@ -62,6 +69,8 @@ def integrate(trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: 
         Limits in seconds since the start of the trajectory.
     rtol : float
         Error relative to the integral of the magnitude of each component.
+    noise : (m,) or float
+        Rounding in the values of ``f``; halving does not go below it.
 
     Returns
     -------
@@ -80,7 +89,14 @@ def integrate(trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: 
     """
     if h1 <= h0:
         return np.zeros(np.asarray(f(trajectory.sample(np.array([h0])), np.array([h0]))).shape[1])
-    edges = _first_edges(trajectory, h0, h1)
+    return _halved(trajectory, f, h0, h1, rtol, noise)
+
+
+def _halved(
+    trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: float, noise: np.ndarray | float
+) -> np.ndarray:
+    """Integral over panels, those that disagree being halved."""
+    edges = _first_edges(trajectory.flow.basis, trajectory.C, h0, h1)
     left, half = edges[:-1], 0.5 * np.diff(edges)
     total: np.ndarray | float = 0.0
     magnitude: np.ndarray | float = 0.0
@@ -89,10 +105,9 @@ def integrate(trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: 
     for level in range(LEVELS):
         hs = ((left + half)[:, None] + half[:, None] * NODES).ravel()
         values = np.asarray(f(trajectory.sample(hs), hs), float).reshape(len(left), 21, -1)
-        fine, difference = (RULES @ values).transpose(1, 0, 2) * half[:, None]
-        size = WEIGHTS @ np.abs(values) * half[:, None]
+        fine, error, size = _panels(values, half)
         allowed = np.maximum(rtol * (half / (h1 - h0))[:, None] * (magnitude + size.sum(0)), ROUNDING * size)
-        error = _error(difference, size)
+        allowed = np.maximum(allowed, 2.0 * half[:, None] * noise)
         if parent is not None:
             halves = error.reshape(len(parent), 2, -1).sum(1)
             stale = stale + np.repeat(halves > 0.5 * parent, 2, axis=0)
@@ -111,6 +126,62 @@ def integrate(trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: 
     return np.asarray(total)
 
 
+def integrate_together(
+    basis: Basis,
+    C: np.ndarray,
+    f: Callable[[np.ndarray], np.ndarray],
+    h0: np.ndarray,
+    h1: np.ndarray,
+    noise: np.ndarray,
+    rtol: float = 1e-13,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Integrals of ``f(C[i] phi(h))`` over ``[h0[i], h1[i]]`` by the first panels of `integrate` alone.
+
+    Parameters
+    ----------
+    basis : Basis
+    C : (k, m, basis.size)
+        Combinations of the functions, ``h1 > h0`` within the reach of each.
+    f : callable
+        Vectorised over the last axis: (..., m) to (..., p).
+    h0, h1 : (k,)
+    noise : (k, p)
+    rtol : float
+        As in `integrate`.
+
+    Returns
+    -------
+    integrals : (k, p)
+    good : (k,)
+        Mask: the error is within the tolerance; the others need halving.
+    """
+    edges = _many_edges(basis, C, h0, h1)
+    left, right = (np.concatenate([e[side] for e in edges]) for side in (slice(None, -1), slice(1, None)))
+    panels = np.array([len(e) - 1 for e in edges])
+    first, of = np.cumsum(panels) - panels, np.repeat(np.arange(len(edges)), panels)
+    half = 0.5 * (right - left)
+    hs = (left + half)[:, None] + half[:, None] * NODES
+    phi = basis.sample(hs.ravel()).reshape(len(hs), len(NODES), -1)
+    values = f(phi @ C[of].transpose(0, 2, 1))
+    fine, error, size = _panels(values, half)
+    magnitude = np.add.reduceat(size, first, axis=0)[of]
+    allowed = np.maximum(rtol * (half / (h1 - h0)[of])[:, None] * magnitude, ROUNDING * size)
+    allowed = np.maximum(allowed, 2.0 * half[:, None] * noise[of])
+    exact = np.all(error <= allowed, axis=1)
+    return np.add.reduceat(fine, first, axis=0), np.logical_and.reduceat(exact, first)
+
+
+def _many_edges(basis: Basis, C: np.ndarray, h0: np.ndarray, h1: np.ndarray) -> list[np.ndarray]:
+    return [_first_edges(basis, c, a, b) for c, a, b in zip(C, h0.tolist(), h1.tolist(), strict=True)]
+
+
+def _panels(values: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Integrals, errors and integrals of the magnitude (k, m) of panels from values (k, nodes, m)."""
+    fine, difference = (RULES @ values).transpose(1, 0, 2) * half[:, None]
+    size = WEIGHTS @ np.abs(values) * half[:, None]
+    return fine, _error(difference, size), size
+
+
 def _error(difference: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Error of the fine rule from its difference to the coarse one, which converges half as fast (QUADPACK)."""
     difference = np.abs(difference)
@@ -118,12 +189,11 @@ def _error(difference: np.ndarray, size: np.ndarray) -> np.ndarray:
     return difference * np.minimum(1.0, 200.0 * np.sqrt(200.0 * relative))
 
 
-def _first_edges(trajectory: Trajectory, h0: float, h1: float) -> np.ndarray:
-    basis: Basis = trajectory.flow.basis
+def _first_edges(basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray:
     length = h1 - h0
     if basis.fastest * length <= FAST:
         return np.array([h0, h1])
-    present = trajectory.C.any(0) & (basis.speed * length > FAST)
+    present = C.any(0) & (basis.speed * length > FAST)
     decay = -basis.sigma[present]
     edges = [h0 + layer / rate for rate in decay[decay > 0] for layer in LAYERS if layer < rate * length]
     turning = basis.time_unit[present & (np.arange(basis.size) >= basis.n_real)]

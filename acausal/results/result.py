@@ -239,7 +239,7 @@ class _Source:
 
     def power_integral(self, a: float, b: float, power: int) -> float:
         return float(
-            self.result.segments.integral(lambda s, hs: self.inside(s, hs)[:, None] ** power, a, b)[0]
+            self.result.segments.integral(lambda s, ys, hs: self.inside(s, hs)[:, None] ** power, a, b)[0]
         )
 
     def undetermined(self) -> np.ndarray:
@@ -253,6 +253,16 @@ class _Continuous(_Source):
     def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
         read = segment.readout.slopes if self.found.kind == "slope" else segment.readout.values
         return read(self.found.index, segment.data, segment.trajectory, segment.moment, hs)
+
+    def power_integral(self, a: float, b: float, power: int) -> float:
+        segments, k, slope = self.result.segments, self.found.index, self.found.kind == "slope"
+        if segments.groups[0].readout.observed(k):
+            return super().power_integral(a, b, power)
+
+        def raised(x: np.ndarray) -> np.ndarray:
+            return x**power
+
+        return float(segments.integral_of_forms(lambda g: g.form(k, slope), raised, raised, a, b)[0])
 
     def before(self) -> float:
         """The start value of what differentiated variables determine; others have no left limit but the right one."""

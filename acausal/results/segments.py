@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..flow.quadrature import integrate
+from ..flow.quadrature import NODES, ROUNDING, integrate, integrate_together
 from ..modes.affine import ModeData
 from .record import Segment
 
@@ -16,6 +16,8 @@ CHUNK = 4_000_000
 
 Rows = Callable[["Group"], np.ndarray]
 """Affine forms over ``y`` of a group, (m, ny)."""
+OfForms = Callable[[np.ndarray], np.ndarray]
+"""Function of the values of forms, vectorised over the last axis: (..., m) to (..., p)."""
 
 
 class Group:
@@ -34,6 +36,11 @@ class Group:
     def C(self) -> np.ndarray:
         """Coefficients of all members, (k, ny, functions)."""
         return np.stack([t.C for t in self.trajectories])
+
+    def form(self, k: int, slope: bool) -> np.ndarray:
+        """Variable ``k``, or its time derivative, over ``y``, (1, ny)."""
+        row = self.readout.rows(self.data, (k,))
+        return row @ self.data.Ay if slope else row
 
 
 class Segments:
@@ -91,11 +98,7 @@ class Segments:
         if self.groups[0].readout.observed(k):
             return self._observed(k, slope, which, hs)
 
-        def rows(group: Group) -> np.ndarray:
-            row = group.readout.rows(group.data, (k,))
-            return row @ group.data.Ay if slope else row
-
-        return self.affine(rows, 1, which, hs)[:, 0]
+        return self.affine(lambda group: group.form(k, slope), 1, which, hs)[:, 0]
 
     def _observed(self, k: int, slope: bool, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
         out = np.empty(len(which))
@@ -108,18 +111,39 @@ class Segments:
             out[at] = read(k, s.data, s.trajectory, s.moment, hs[at])
         return out
 
-    def integral(self, f: Callable[[Segment, np.ndarray], np.ndarray], a: float, b: float) -> np.ndarray:
-        """Integral over [a, b] of ``f(segment, hs)``, of shape (k, m)."""
+    # -- integrals -----------------------------------------------------------------------------------------------
+
+    def integral(
+        self, f: Callable[[Segment, np.ndarray, np.ndarray], np.ndarray], a: float, b: float
+    ) -> np.ndarray:
+        """Integral (m,) over [a, b] of ``f(segment, ys, hs)``, of shape (k, m)."""
+        which, h0, h1 = self._overlap(a, b)
         total = np.zeros(0)
-        first = max(0, int(np.searchsorted(self.start, a, "right")) - 1)
-        for s in self.all[first:]:
-            if s.start >= b:
-                break
-            h0, h1 = max(a, s.start) - s.start, min(b, s.end) - s.start
-            if h1 > h0:
-                part = integrate(s.trajectory, lambda ys, hs, s=s: f(s, hs), h0, h1)
-                total = part if not len(total) else total + part
+        for k, begin, end in zip(which.tolist(), h0.tolist(), h1.tolist(), strict=True):
+            s = self.all[k]
+            part = integrate(s.trajectory, lambda ys, hs, s=s: f(s, ys, hs), begin, end)
+            total = part if not len(total) else total + part
         return total
+
+    def integral_of_forms(self, rows: Rows, f: OfForms, bound: OfForms, a: float, b: float) -> np.ndarray:
+        """Integral (p,) over [a, b] of ``f`` of affine forms.
+
+        ``bound`` gives a bound of its magnitude from bounds of the magnitudes of the forms.
+        """
+        which, h0, h1 = self._overlap(a, b)
+        total: np.ndarray | float = 0.0
+        for g, group in enumerate(self.groups):
+            at = np.flatnonzero(self.group_of[which] == g)
+            if len(at):
+                place = self.place[which[at]]
+                total = total + _group_integral(group, rows(group), f, bound, place, h0[at], h1[at])
+        return np.asarray(total)
+
+    def _overlap(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Segments with a part of [a, b], and the times since their starts between which it lies."""
+        h0, h1 = np.maximum(a, self.start) - self.start, np.minimum(b, self.end) - self.start
+        which = np.flatnonzero(h1 > h0)
+        return which, h0[which], h1[which]
 
     # -- where a time lies ---------------------------------------------------------------------------------------
 
@@ -136,3 +160,39 @@ def _combine(group: Group, forms: np.ndarray, place: np.ndarray, hs: np.ndarray)
     used, at = np.unique(place, return_inverse=True)
     coefficients = forms @ group.C[used]
     return np.einsum("kf,kmf->km", phi, coefficients[at])
+
+
+def _group_integral(
+    group: Group,
+    forms: np.ndarray,
+    f: OfForms,
+    bound: OfForms,
+    place: np.ndarray,
+    h0: np.ndarray,
+    h1: np.ndarray,
+) -> np.ndarray:
+    """Integral of ``f`` of forms (m, ny) over parts of some members."""
+    total: np.ndarray | float = 0.0
+    left = group.beyond[place]
+    noise = ROUNDING * bound(_form_bounds(group, forms, place, h0, h1))
+    step = max(1, CHUNK // (len(NODES) * (len(forms) + group.basis.size)))
+    inside = np.flatnonzero(~left)
+    for k in range(0, len(inside), step):
+        part = inside[k : k + step]
+        C = forms @ group.C[place[part]]
+        integrals, good = integrate_together(group.basis, C, f, h0[part], h1[part], noise[part])
+        total = total + integrals[good].sum(0)
+        left[part[~good]] = True
+    for i in np.flatnonzero(left).tolist():
+        trajectory = group.trajectories[int(place[i])]
+        begin, end = float(h0[i]), float(h1[i])
+        total = total + integrate(trajectory, lambda ys, _: f(ys @ forms.T), begin, end, noise=noise[i])
+    return np.asarray(total)
+
+
+def _form_bounds(
+    group: Group, forms: np.ndarray, place: np.ndarray, h0: np.ndarray, h1: np.ndarray
+) -> np.ndarray:
+    """Sums of the magnitudes of all terms of the forms on parts of some members, (k, m)."""
+    envelope = group.basis.envelope(h0[:, None], h1[:, None])
+    return np.einsum("kyf,kf->ky", np.abs(group.C[place]), envelope) @ np.abs(forms).T

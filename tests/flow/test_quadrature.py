@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from acausal.flow import AffineFlow, Trajectory, integrate
-from acausal.flow.quadrature import COARSE, NODES, WEIGHTS
+from acausal.flow.quadrature import COARSE, NODES, WEIGHTS, integrate_together
 
 from .oracle import blocks, chain, generator, sinusoid
 
@@ -93,3 +93,28 @@ def test_rounding_of_an_integrand_is_not_resolved() -> None:
     assert points < 50_000
     assert abs(noise) < 1e-12
     assert exact == pytest.approx(-math.expm1(-3.0), rel=1e-14)
+
+
+def test_many_parts_at_once_agree_with_each_alone() -> None:
+    trajectory = sources(chain(2), sinusoid(3.0), y0=[0.5, 2.0, 1.0, 0.0])
+    basis, C = trajectory.flow.basis, trajectory.C
+    h0, h1 = np.array([0.0, 0.25, 1.0]), np.array([0.25, 1.0, 9.0])
+    together, good = integrate_together(
+        basis, np.stack([C] * 3), lambda x: x**2, h0, h1, np.zeros((3, len(C)))
+    )
+    assert good.all()
+    for found, a, b in zip(together, h0.tolist(), h1.tolist(), strict=True):
+        assert found == pytest.approx(integrate(trajectory, lambda ys, _: ys**2, a, b), rel=1e-12)
+
+
+def test_what_the_first_panels_cannot_resolve_is_told() -> None:
+    trajectory = sources(chain(2), y0=[-0.3, 1.0])
+    _, good = integrate_together(
+        trajectory.flow.basis,
+        trajectory.C[None, :1],
+        np.abs,
+        np.array([0.0]),
+        np.array([1.0]),
+        np.zeros((1, 1)),
+    )
+    assert not good.any()

@@ -176,3 +176,23 @@ def test_saved_paths_are_the_default() -> None:
         simulate(model, 1e-4, save=["load.w"])
     with pytest.raises(ParameterError, match="list of paths"):
         simulate(model, 1e-4, save="load.v")
+
+
+def test_mean_and_rms_over_many_segments_agree_with_those_of_their_parts() -> None:
+    result = simulate(Buck(), 2e-4)
+    i = result["inductor.i"]
+    edges = np.unique([0.0, *(e.t for e in result.events), 2e-4])
+    spans = np.diff(edges)
+    parts = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    means = np.array([i.mean(a, b) for a, b in parts])
+    squares = np.array([i.rms(a, b) ** 2 for a, b in parts])
+    assert i.mean() == pytest.approx(means @ spans / 2e-4, rel=1e-13)
+    assert i.rms() == pytest.approx(np.sqrt(squares @ spans / 2e-4), rel=1e-13)
+    slope = result["der(inductor.i)"]
+    assert slope.mean() == pytest.approx((i.final - i.at(0.0)) / 2e-4, rel=1e-11)
+
+
+def test_mean_of_a_decay_that_is_fast_against_the_run() -> None:
+    result = simulate(Discharge(R=1e-3), 1.0)
+    assert result["capacitor.v"].mean() == pytest.approx(10 * 1e-9, rel=1e-12)
+    assert result["capacitor.v"].rms() == pytest.approx(10 * np.sqrt(0.5e-9), rel=1e-12)
