@@ -148,21 +148,29 @@ def test_the_audit_of_a_stopping_mass(part: Component, mass: Mass, until: float,
     assert audit.lost == {}
 
 
-def test_a_slipping_clutch_and_a_bearing_take_what_the_inertias_give() -> None:
+def test_a_slipping_clutch_takes_what_the_inertias_give() -> None:
     """J1 = 1 at 10 rad/s is joined with J2 = 2 at rest by 5 N.m: a common 10/3 rad/s, 33.3 J lost."""
     c = Circuit()
     one, two = c.add("one", Inertia(J=1.0, w=10.0)), c.add("two", Inertia(J=2.0))
     clutch = c.add("clutch", Clutch(fn_max=5.0, f_normalized=1.0))
-    bearing = c.add("bearing", BearingFriction(tau_coulomb=0.0, tau_breakaway=0.0, d=0.0))
     c.connect(one.flange_b, clutch.flange_a)
     c.connect(clutch.flange_b, two.flange_a)
-    c.connect(bearing.flange_a, two.flange_b)
     audit = simulate(c, 4.0).audit()
     w = 10 / 3
     assert audit.into("clutch") == pytest.approx(50.0 - 1.5 * w**2, rel=1e-12)
     assert audit.into("one") == pytest.approx(0.5 * w**2 - 50.0, rel=1e-12)
     assert audit.into("two") == pytest.approx(w**2, rel=1e-12)
-    assert audit.into("bearing") == 0.0
+
+
+def test_a_bearing_takes_what_the_inertia_gives() -> None:
+    """5 N.m stop J = 1 from 10 rad/s after 2 s."""
+    c = Circuit()
+    rotor = c.add("rotor", Inertia(J=1.0, w=10.0))
+    bearing = c.add("bearing", BearingFriction(tau_coulomb=5.0, tau_breakaway=6.0))
+    c.connect(rotor.flange_b, bearing.flange_a)
+    audit = simulate(c, 4.0).audit()
+    assert audit.into("bearing") == pytest.approx(50.0, rel=1e-12)
+    assert audit.into("rotor") == pytest.approx(-50.0, rel=1e-12)
 
 
 def test_the_energy_into_a_component_is_that_into_its_parts() -> None:
