@@ -216,7 +216,7 @@ def _xi_scale(
     by_known = {k.first: k for k in reduced.knowns}
     for first, known_number, count, term in exosystem.blocks:
         if term is None:
-            _fill(scale, first, _feed_size(next(inputs), span), "pieces", 0.0, T0, exosystem.S)
+            _fill(scale, first, next(inputs).size, "pieces", 0.0, T0, exosystem.S)
             continue
         known = by_known[known_number]
         sizes = magnitude(reduced, known.stamp, term.expr, values, span)
@@ -235,12 +235,6 @@ def _fill(
         size *= abs(rate) if kind == "sinusoid" else 1.0 if kind == "pieces" else 1.0 / T0
         if k + 1 >= len(S) or (S[k, k + 1] == 0.0):
             return
-
-
-def _feed_size(feed: Feed, span: float) -> float:
-    if feed.function is None:
-        return float(np.abs(feed.values).max())
-    return float(max(abs(feed.function(span * k / 16)) for k in range(17)))
 
 
 def nominal_magnitudes(reduced: ReducedModel) -> np.ndarray:

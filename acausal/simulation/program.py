@@ -72,7 +72,9 @@ class Program:
     initial : mapping of path or handle to number
         Values that must hold after the start.
     inputs : mapping of name to number, callable or (times, values)
-        What feeds the open inputs of the model.
+        What feeds the open inputs of the model. Callables are followed to about 1e-13 of
+        their size, with jumps and kinks where they lie, but what is shorter than about
+        1/800 of the run may be missed, and is better given as (times, values).
     t_start : float
         Begin in seconds; 0, or the end of ``start``.
     start : Result
@@ -244,19 +246,26 @@ class Program:
         T0: float,
         span: float,
         starts: Starts,
+        unit: float | None = None,
     ) -> NumericCore:
-        """Return the numeric core for these values, from the cache if it was built before."""
+        """Return the numeric core for these values, from the cache if it was built before.
+
+        ``unit`` is the unit of time of the derivatives of general sources, by default ``T0``.
+        """
+        unit = T0 if unit is None else unit
         discretes, relations = self.reduced.frozen
         factors = (D[discretes].tobytes(), R[relations].tobytes())
-        sources = tuple((f.degree, f.values.tobytes()) for f in feeds)
-        key = (values.P.tobytes(), factors, sources, T0, span, starts.value.tobytes())
+        sources = tuple((f.degree, f.size, f.values.tobytes()) for f in feeds)
+        key = (values.P.tobytes(), factors, sources, T0, span, unit, starts.value.tobytes())
         with self._lock:
             core = self._cores.get(key)
             if core is None:
                 self._check_size()
                 made = Values(values.P, D.copy(), R.copy())
                 known = starts.value * self.reduced.differentiated
-                core = build_core(self.reduced, made, feeds, known, self._nominals, T0, span, self._labels)
+                core = build_core(
+                    self.reduced, made, feeds, known, self._nominals, T0, span, self._labels, unit
+                )
                 if len(self._cores) >= MAX_CORES:
                     del self._cores[next(iter(self._cores))]
                 self._cores[key] = core
@@ -301,6 +310,8 @@ class Program:
         values = Values(P, D, np.zeros(self.reduced.nr))
         check_static(self, values)
         clocks = make_clocks(self, values, t0)
+        for feed in feeds:
+            feed.measure(t0, span)
         T0 = time_unit(self, values, clocks, span)
         core = self.core_for(values, D, values.R, feeds, T0, span, starts)
         self._warn_of_islands()
@@ -347,6 +358,7 @@ class Program:
         if grid is not None:
             check_grid(grid, t0, t_end)
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
+        run.sources.end_at(t_end)
         check_ticks(program, run.clocks, t_end)
         try:
             with reporting(progress, t0, t_end) as report:

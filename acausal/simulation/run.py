@@ -82,6 +82,7 @@ class Run:
         self._short = 1e-12 * self.shortest if self.clocks else 0.0
         self.search = Search(self.core.model, self.core.mode, test=self.core.test)
         self.analysed = {self.core: self.core.analysed}
+        self._begin = self.t
         self.feed(self.feeds)
         self._signs: list[int] | None = None
         self.error: np.ndarray | None = None
@@ -93,11 +94,12 @@ class Run:
 
     def feed(self, feeds: tuple[Feed, ...]) -> None:
         """Take the open inputs from ``feeds``, which have the degrees of the exosystem."""
-        piece = min(self.span, self.T0) if math.isfinite(self.shortest) else self.span / 8
+        longest = min(self.span, self.T0) if math.isfinite(self.shortest) else self.span / 8
         self.feeds = feeds
         self.sources = SourceStates(
-            self.program.sources, self.core.exosystem, self.values.P, feeds, self.T0, piece
-        )
+            self.program.sources, self.core.exosystem, self.values.P, feeds,
+            self.core.unit, self.T0, self.span, self._begin + self.span, longest,
+        )  # fmt: skip
 
     @property
     def tolerance(self) -> float:
@@ -149,18 +151,23 @@ class Run:
         return [(t[1], v * t[2]) for t, v in targets if t[0] == "core"]
 
     def refresh_core(self) -> None:
-        """Rebuild the numbers when a discrete value in a factor changed."""
-        if self._frozen:
-            self.use(
-                self.program.core_for(
-                    self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts
-                )
+        """Rebuild the numbers when a discrete value in a factor changed, or the unit of time of the sources."""
+        unit = self.sources.unit_at(self.t, self.D, self.R)
+        if self._frozen or unit != self.core.unit:
+            self._rebuild(unit)
+
+    def _rebuild(self, unit: float) -> None:
+        self.use(
+            self.program.core_for(
+                self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts, unit
             )
+        )
 
     def use(self, core: NumericCore) -> None:
         """Go on with other numbers; the counters of the search stay."""
         if core is not self.core:
             self.core = core
+            self.sources.unit = core.unit
             self.analysed.setdefault(core, core.analysed)
             stats, self.search = self.search.stats, Search(core.model, core.mode, test=core.test)
             self.search.stats = stats
@@ -203,6 +210,9 @@ class Run:
         z, D = self.z, self.D
         outcome = self.instants.at_start(ticks)
         self.forced, self.R = outcome.forced, outcome.R
+        unit = self.sources.unit_at(self.t, outcome.D, outcome.R)
+        if unit != self.core.unit:
+            self._rebuild(unit)
         xi = self.sources.states(self.t, outcome.D, outcome.R)
         reinits = self.core_only(held)
         try:
@@ -223,10 +233,13 @@ class Run:
 
     def advance(self, t_end: float, until: Any = None, progress: Any = None) -> None:
         """Run to ``t_end``, instants at ``t_end`` included."""
+        if t_end > self.sources.stop:
+            self.sources.end_at(t_end)
         while not self.status.finished:
-            horizon = min(t_end, self._next_time())
+            due = self._next_time()
+            horizon = min(t_end, due)
             hit = self._segment(horizon)
-            if hit is None and horizon >= t_end and not self._due(t_end):
+            if hit is None and horizon >= t_end and due > t_end + self.tolerance:
                 self.status = Status(False, "")
                 return
             self._instant(hit)
@@ -238,9 +251,6 @@ class Run:
     def _next_time(self) -> float:
         ticks = min((c.next for c in self.clocks), default=math.inf)
         return min(ticks, self.instants.timed_next, self.sources.next_break(self.t))
-
-    def _due(self, t: float) -> bool:
-        return self._next_time() <= t + self.tolerance
 
     def _segment(self, horizon: float) -> int | None:
         """Flow to the horizon or the first crossing; return the form that crossed, or None."""

@@ -12,9 +12,11 @@ from ..codegen.sources import SourceProgram
 from ..errors import NonFiniteError, ParameterError
 from ..modes.core import Exosystem
 from ..modes.exosystem import PIECE_DEGREE
+from .piece import Piece
+from .pieces import Pieces, typical_size
 
-_PIECE_ERROR = 1e-13
-_NODES = np.cos(np.pi * np.arange(PIECE_DEGREE + 1) / PIECE_DEGREE)
+_SLACK = 64.0
+"""Factor by which the unit of time may be smaller than the pieces in force allow."""
 
 
 class Feed:
@@ -44,6 +46,17 @@ class Feed:
             self.values = np.array([float(number)])
         if not np.isfinite(self.values).all():
             raise NonFiniteError(f"input `{name}` has a value that is not finite")
+        self.size = float(np.abs(self.values).max(initial=0.0))
+        """Magnitude; of a callable, when measured."""
+        self._measured = self.function is None
+
+    def measure(self, t: float, span: float) -> None:
+        """Take the magnitude of a callable from some values in ``[t, t + span]``, to a power of two."""
+        if self._measured or self.function is None:
+            return
+        first = abs(float(self.function(t)))
+        size = max(typical_size(self.function, t, span), first if math.isfinite(first) else 0.0)
+        self.size, self._measured = math.ldexp(1.0, math.frexp(size)[1]) if size else 0.0, True
 
     def states(self, t: float) -> list[float]:
         """Value and slope after ``t`` (for numbers and tables)."""
@@ -61,55 +74,21 @@ class Feed:
         return float(self.times[k]) if self.degree == 1 and k < len(self.times) else math.inf
 
 
-class Piece:
-    """Chebyshev piece of a smooth function: value and scaled derivatives at any point of it."""
-
-    def __init__(self, start: float, length: float, taylor: np.ndarray) -> None:
-        self.start, self.end, self.taylor = start, start + length, taylor
-
-    def states(self, t: float, unit: float) -> list[float]:
-        """Derivatives times ``unit**k`` at ``t``."""
-        shifted = np.polynomial.Polynomial(self.taylor)
-        x = t - self.start
-        found = []
-        for k in range(PIECE_DEGREE + 1):
-            found.append(float(shifted(x)) * unit**k)
-            shifted = shifted.deriv()
-        return found
-
-
-def fit_piece(
-    f: Callable[[float], float], t: float, span: float, scale: float, name: str = "a source"
-) -> Piece:
-    """Longest piece from ``t`` (halving from ``span``) that reproduces ``f`` to 1e-13 of its scale."""
-    length = span
-    for _ in range(60):
-        x = 0.5 * (_NODES + 1.0)
-        values = np.array([float(f(t + length * v)) for v in x])
-        if not np.isfinite(values).all():
-            wrong = float(t + length * x[np.flatnonzero(~np.isfinite(values))[-1]])
-            raise NonFiniteError(
-                f"{name} is not finite at t = {wrong:g}",
-                hint="give a function that is finite during the whole run",
-            )
-        c = np.polynomial.chebyshev.chebfit(_NODES, values, PIECE_DEGREE)
-        size = max(scale, float(np.abs(values).max()))
-        probe = np.array([0.2345, 0.6789])
-        miss = max(
-            abs(float(f(t + length * v)) - np.polynomial.chebyshev.chebval(2 * v - 1, c)) for v in probe
-        )
-        if miss <= max(_PIECE_ERROR * size, 4 * np.spacing(size)):
-            window = [0.0, length]
-            power = np.polynomial.Chebyshev(c, domain=window).convert(
-                kind=np.polynomial.Polynomial, domain=window, window=window
-            )
-            return Piece(t, length, power.coef)
-        length *= 0.5
-    raise NonFiniteError(f"{name} has no smooth piece at t = {t:g}", hint="give jumps as steps or tables")
-
-
 class SourceStates:
-    """Right limits of the exosystem states, and the next time at which a piece ends."""
+    """Right limits of the exosystem states, and the next time at which a piece ends.
+
+    Parameters
+    ----------
+    program : SourceProgram
+    exosystem : Exosystem
+    P : np.ndarray
+        All parameters.
+    feeds : tuple of Feed
+    unit, base : float
+        Unit of time of the derivatives of pieces, now and where pieces are long.
+    span, stop, longest : float
+        As for `Pieces`.
+    """
 
     def __init__(
         self,
@@ -118,14 +97,18 @@ class SourceStates:
         P: np.ndarray,
         feeds: tuple[Feed, ...],
         unit: float,
+        base: float,
         span: float,
+        stop: float,
+        longest: float,
     ) -> None:
-        self.program, self.P, self.feeds, self.unit, self.span = program, P, feeds, unit, span
+        self.program, self.P, self.feeds, self.unit, self.base = program, P, feeds, unit, base
+        self.stop = stop
         self.q = len(exosystem.S)
         self._function = program.states.copy()
         self._function.inputs[0][:] = P[program.p]
         self.plain: list[tuple[slice, slice]] = []
-        self.general: list[tuple[slice, Any]] = []
+        self.fitted: list[Fitted] = []
         functions = dict(program.general)
         starts = [
             first + i * term.states
@@ -139,14 +122,18 @@ class SourceStates:
                 self.plain.append((slice(start, start + width), slice(at, at + width)))
                 at += width
             else:
-                self.general.append((slice(start, start + PIECE_DEGREE + 1), functions[k]))
-        self.fed = [
-            (first, feed) for (first, _, _, term), feed in zip(_inputs(exosystem), feeds, strict=True)
-        ]
-        self.pieces: dict[int, Piece] = {}
+                source = _General(functions[k], P[program.p])
+                self.fitted.append(Fitted(start, Pieces(source, "a source", span, stop, longest), source))
+        self.fed: list[tuple[int, Feed]] = []
+        for (first, _, _, _), feed in zip(_inputs(exosystem), feeds, strict=True):
+            if feed.function is None:
+                self.fed.append((first, feed))
+            else:
+                pieces = Pieces(feed.function, f"input `{feed.name}`", span, stop, longest)
+                self.fitted.append(Fitted(first, pieces))
         self.constant: np.ndarray | None = None
         """The states where no source depends on anything that changes during a run; set when first computed."""
-        self.varies = bool(self.plain or self.general or any(feed.degree for _, feed in self.fed))
+        self.varies = bool(self.plain or self.fitted or any(feed.degree for _, feed in self.fed))
         self.positions = np.concatenate(
             [np.arange(s.start, s.stop) for s, _ in self.plain] or [np.zeros(0, np.int64)]
         )
@@ -164,38 +151,86 @@ class SourceStates:
             f.inputs[3][0] = t
             f()
             xi[self.positions] = f.outputs[0]
-        for k, (at, function) in enumerate(self.general):
-            arguments = (self.P[self.program.p], D[self.program.d], R[self.program.r])
-            piece = self._piece(
-                ("g", k), lambda s, f=function, a=arguments: float(f(*a, s)), t, arguments[1:]
-            )
-            xi[at] = piece.states(t, self.unit)
+        self._fit(t, D, R)
+        for fitted in self.fitted:
+            first = fitted.first
+            xi[first : first + PIECE_DEGREE + 1] = fitted.piece.states(t, self.unit)
         for first, feed in self.fed:
-            if feed.function is not None:
-                piece = self._piece(("f", first), feed.function, t, (), f"input `{feed.name}`")
-                xi[first : first + PIECE_DEGREE + 1] = piece.states(t, self.unit)
-            else:
-                values = feed.states(t)
-                xi[first : first + len(values)] = values
+            values = feed.states(t)
+            xi[first : first + len(values)] = values
         if not self.varies:
             self.constant = xi
         return xi
 
-    def _piece(
-        self, key: Any, f: Callable[[float], float], t: float, arguments: Any, name: str = "a source"
-    ) -> Piece:
-        found = self.pieces.get(key)
-        stamp = tuple(a.tobytes() for a in arguments)
-        if found is None or not found.start <= t < found.end or getattr(found, "stamp", stamp) != stamp:
-            found = fit_piece(f, t, self.span, 0.0, name)
-            found.stamp = stamp  # type: ignore[attr-defined]
-            self.pieces[key] = found
-        return found
+    def unit_at(self, t: float, D: np.ndarray, R: np.ndarray) -> float:
+        """Return a unit of time that suits the pieces after ``t``: the present one if it does."""
+        if not self.fitted:
+            return self.unit
+        self._fit(t, D, R)
+        allowed = min(self.base, min(fitted.piece.unit for fitted in self.fitted))
+        if allowed / _SLACK <= self.unit <= allowed:
+            return self.unit
+        return self.base * 4.0 ** math.floor(math.log(allowed / self.base, 4.0))
+
+    def _fit(self, t: float, D: np.ndarray, R: np.ndarray) -> None:
+        """Have a piece of every fitted source that holds after ``t``."""
+        if not self.fitted:
+            return
+        d, r = D[self.program.d], R[self.program.r]
+        stamp = d.tobytes() + r.tobytes()
+        for fitted in self.fitted:
+            fitted.at(t, d, r, stamp)
 
     def next_break(self, t: float) -> float:
-        """First time after ``t`` at which a piece or table segment of a source ends."""
-        ends = [p.end for p in self.pieces.values()] + [feed.next_break(t) for _, feed in self.fed]
-        return min((e for e in ends if e > t), default=math.inf)
+        """First time after ``t`` at which a piece or table segment of a source ends; ``t`` if a piece has ended."""
+        ends = [fitted.next_break(t) for fitted in self.fitted]
+        ends += [feed.next_break(t) for _, feed in self.fed]
+        return min(ends, default=math.inf)
+
+    def end_at(self, stop: float) -> None:
+        """Evaluate nothing beyond ``stop``."""
+        self.stop = stop
+        for fitted in self.fitted:
+            fitted.pieces.stop = stop
+
+
+class _General:
+    """A general function of time of the model, at the discretes and relations in force."""
+
+    def __init__(self, function: Any, p: np.ndarray) -> None:
+        self.function = function
+        self.arguments: tuple[np.ndarray, ...] = (p,)
+
+    def __call__(self, t: float) -> float:
+        return float(self.function(*self.arguments, t))
+
+
+class Fitted:
+    """A source that is fitted by pieces: position of its states, and the piece in force."""
+
+    piece: Piece
+
+    def __init__(self, first: int, pieces: Pieces, source: _General | None = None) -> None:
+        self.first, self.pieces, self.source = first, pieces, source
+        self.stamp: bytes | None = None
+
+    def at(self, t: float, d: np.ndarray, r: np.ndarray, stamp: bytes) -> None:
+        """Have the piece that holds after ``t``; a new one where a general function changed."""
+        if self.source is None:
+            stamp = b""
+        if stamp == self.stamp and self.pieces.holds(self.piece, t):
+            return
+        if self.source is not None:
+            self.source.arguments = (self.source.arguments[0], d, r)
+        self.piece, self.stamp = self.pieces.next(t), stamp
+
+    def next_break(self, t: float) -> float:
+        """End of the piece in force; ``t`` if that has ended."""
+        if self.stamp is None:
+            return math.inf
+        if self.piece.end > t:
+            return self.piece.end
+        return math.inf if self.pieces.holds(self.piece, t) else t
 
 
 def _inputs(exosystem: Exosystem) -> list[Any]:

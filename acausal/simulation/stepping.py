@@ -258,6 +258,8 @@ class Simulation:
         run = self._run
         D = run.D.copy()
         feeds = make_feeds(self._program, inputs, D, run.feeds)
+        for feed in feeds:
+            feed.measure(run.t, run.span)
         other = any(
             new.degree != old.degree or _outgrows(new, old) for new, old in zip(feeds, run.feeds, strict=True)
         )
@@ -299,8 +301,7 @@ class Simulation:
 
 def _outgrows(new: Feed, old: Feed) -> bool:
     """The magnitudes that the numbers were scaled with no longer fit."""
-    a, b = (float(np.abs(f.values).max(initial=0.0)) for f in (new, old))
-    return a > 100.0 * b
+    return new.size > 100.0 * old.size
 
 
 def attach_result(error: BaseException, run: Run) -> None:

@@ -1,0 +1,224 @@
+"""Functions of time in the run, against exact integrals of what they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from acausal import (
+    Component,
+    Eq,
+    Input,
+    NonFiniteError,
+    Parameter,
+    ParameterError,
+    Result,
+    Variable,
+    compile_model,
+    der,
+    exp,
+    simulate,
+    time,
+)
+from acausal.simulation.pieces import Pieces
+
+Function = Callable[[float], float]
+
+
+class Integral(Component):
+    """x' = u."""
+
+    u: Input = Input(float)
+    x: Variable = Variable(start=0.0, fixed=True)
+
+    def equations(self):
+        yield Eq(der(self.x), self.u)
+
+
+class Lag(Component):
+    """x' = a (u - x)."""
+
+    a: Any = Parameter(default=1.0)
+    u: Input = Input(float)
+    x: Variable = Variable(start=0.0, fixed=True)
+
+    def equations(self):
+        yield Eq(der(self.x), self.a * (self.u - self.x))
+
+
+class Bell(Component):
+    """x' = exp(-(t - c)^2 / w^2)."""
+
+    c: Any = Parameter(default=0.0)
+    w: Any = Parameter(default=1.0)
+    x: Variable = Variable(start=0.0, fixed=True)
+
+    def equations(self):
+        yield Eq(der(self.x), exp(-(((time - self.c) / self.w) ** 2)))
+
+
+def run(u: Function, t_end: float = 1.0, t_start: float = 0.0) -> Result:
+    return simulate(Integral(), t_end, t_start=t_start, inputs={"u": u})
+
+
+@pytest.mark.parametrize(
+    ("u", "integral"),
+    [
+        (lambda t: 1.0 if t < 0.3 else -1.0, -0.4),
+        (lambda t: float(t > 0.5), 0.5),
+        (lambda t: float(t > 0.0), 1.0),
+        (lambda t: float(t == 0.0), 0.0),
+        (lambda t: math.sin(t) + (t > 0.5), 1.5 - math.cos(1.0)),
+        (lambda t: math.floor(10 * t), 4.5),
+        (lambda t: float(200 * t % 1.0 < 0.37), 0.37),
+        (lambda t: abs(t - 0.3), 0.5 * (0.3**2 + 0.7**2)),
+        (lambda t: max(0.0, math.sin(20 * math.pi * t)), 1 / math.pi),
+        (math.sqrt, 2 / 3),
+        (lambda t: math.sqrt(1.0 - t), 2 / 3),
+        (lambda t: abs(t - 0.5) ** (1 / 3), 1.5 * 0.5 ** (4 / 3)),
+        (lambda t: math.exp(-50 * t), (1 - math.exp(-50)) / 50),
+        (lambda t: 1 / (1.0001 - t), math.log(1.0001 / 0.0001)),
+        (lambda t: math.sin(1e3 * t), (1 - math.cos(1e3)) / 1e3),
+        (lambda t: math.tanh(1e4 * (t - 0.5)), 0.0),
+        (lambda t: 5.0, 5.0),
+        (lambda t: 3 * t**2, 1.0),
+    ],
+)
+def test_the_integral_of_a_callable_is_exact(u: Function, integral: float) -> None:
+    assert run(u)["x"].final == pytest.approx(integral, rel=1e-11, abs=1e-12)
+
+
+def test_a_callable_is_read_as_it_is() -> None:
+    result = run(lambda t: math.floor(10 * t) + math.sin(300 * t))
+    times = np.random.default_rng(1).uniform(0.0, 1.0, 300)
+    expected = np.floor(10 * times) + np.sin(300 * times)
+    assert result["u"].at(times) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+
+
+def test_a_jump_lies_at_the_number_where_it_is() -> None:
+    result = run(lambda t: 1.0 if t < 0.3 else -1.0)
+    assert result["u"].at([math.nextafter(0.3, 0.0), 0.3]).tolist() == [1.0, -1.0]
+    assert 0.3 in result.events.times.tolist()
+
+
+@pytest.mark.parametrize(("t_start", "t_end"), [(1.0, 3.0), (0.1, 0.8), (0.7, 1.1), (0.3, 0.9)])
+def test_a_callable_is_not_evaluated_outside_of_the_run(t_start: float, t_end: float) -> None:
+    asked: list[float] = []
+
+    def u(t: float) -> float:
+        asked.append(t)
+        return math.sin(7 * t)
+
+    run(u, t_end, t_start)
+    assert min(asked) >= t_start
+    assert max(asked) <= t_end
+
+
+@pytest.mark.parametrize("t_start", [0.0, 1e6, -1e3])
+def test_the_begin_of_the_run_does_not_matter(t_start: float) -> None:
+    result = run(lambda t: float(t - t_start > 0.25) * (t - t_start), t_start + 1.0, t_start)
+    assert result["x"].final == pytest.approx(0.5 * (1 - 0.25**2), rel=1e-9)
+
+
+@pytest.mark.parametrize("span", [1e-9, 1e9])
+def test_the_length_of_the_run_does_not_matter(span: float) -> None:
+    result = run(lambda t: math.sin(40 * t / span) + (t > 0.7 * span), span)
+    assert result["x"].final == pytest.approx(span * ((1 - math.cos(40)) / 40 + 0.3), rel=1e-12)
+
+
+@pytest.mark.parametrize("a", [1e-2, 1.0, 10.0, 30.0, 1e2, 1e3, 1e6])
+@pytest.mark.parametrize("w", [1e1, 1e2, 1e3])
+def test_a_lag_of_any_speed_follows_a_fast_callable(a: float, w: float) -> None:
+    result = simulate(Lag(a=a), 1.0, inputs={"u": lambda t: math.sin(w * t)})
+    t = np.linspace(0.0, 1.0, 41)
+    expected = a * (a * np.sin(w * t) - w * np.cos(w * t) + w * np.exp(-a * t)) / (a**2 + w**2)
+    assert result["x"].at(t) == pytest.approx(expected, rel=0.0, abs=1e-11 * np.abs(expected).max())
+
+
+def test_a_lag_follows_a_callable_whose_pieces_grow_from_a_singular_point() -> None:
+    a = 20.0
+    result = simulate(Lag(a=a), 1.0, inputs={"u": math.sqrt})
+    # x = sqrt(t) - D(sqrt(a t)) / sqrt(a) with Dawson's integral D.
+    from scipy.special import dawsn
+
+    t = np.linspace(0.01, 1.0, 25)
+    expected = np.sqrt(t) - dawsn(np.sqrt(a * t)) / math.sqrt(a)
+    assert result["x"].at(t) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize(("c", "w", "span"), [(0.0, 1.0, 3.0), (1.5, 0.05, 3.0), (2e-6, 1e-6, 5e-6)])
+def test_a_general_function_inside_of_a_component(c: float, w: float, span: float) -> None:
+    result = simulate(Bell(c=c, w=w), span)
+    expected = 0.5 * math.sqrt(math.pi) * w * (math.erf((span - c) / w) + math.erf(c / w))
+    assert result["x"].final == pytest.approx(expected, rel=1e-12)
+
+
+def test_pieces_go_on_through_steps_of_a_stepped_run() -> None:
+    simulation = compile_model(Integral()).start(inputs={"u": lambda t: math.sin(100 * t)}, span=1.0)
+    for t in (0.1, 0.37, 1.0, 1.6):
+        simulation.advance(t)
+        assert simulation.result["x"].final == pytest.approx((1 - math.cos(100 * t)) / 100, abs=1e-13)
+
+
+def test_rounding_of_a_function_is_no_reason_to_stop() -> None:
+    result = run(lambda t: float(np.float32(math.sin(20 * t))))
+    assert result["x"].final == pytest.approx((1 - math.cos(20)) / 20, rel=1e-6)
+
+
+def test_noise_has_no_pieces() -> None:
+    random = np.random.default_rng(2)
+    with pytest.raises(ParameterError, match="no smooth piece") as caught:
+        run(lambda t: random.uniform())
+    assert "(times, values)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "u",
+    [
+        lambda t: 1 / (0.3 - t),
+        lambda t: 0.0 if t <= 0.3 else 1 / (t - 0.3),
+        lambda t: math.nan if t > 0.3 else 1.0,
+    ],
+)
+def test_a_pole_inside_of_the_run_is_told(u: Function) -> None:
+    with pytest.raises(NonFiniteError, match=r"not finite at t = 0\.(3|29999)"):
+        run(lambda t: u(t) if t != 0.3 else u(math.nextafter(0.3, 1.0)))
+
+
+def test_what_varies_too_quickly_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acausal.simulation.pieces.MOST_SHORT", 1000)
+    pieces = Pieces(lambda t: math.sin(1e8 * t), "input `u`", 1.0, 1.0, 0.125)
+    t = 0.0
+    with pytest.raises(ParameterError, match="varies too quickly"):
+        while t < 1.0:
+            t = pieces.next(t).end
+
+
+def test_quick_repetition_takes_few_values() -> None:
+    asked = 0
+
+    def u(t: float) -> float:
+        nonlocal asked
+        asked += 1
+        return math.sin(1e3 * t)
+
+    run(u)
+    # Two pieces per period at this accuracy would be 320; 13 + 12 values per piece.
+    assert asked < 20_000
+
+
+def test_tables_go_on_through_steps_that_end_at_their_points() -> None:
+    simulation = compile_model(Integral()).start(inputs={"u": ([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])}, span=1.0)
+    for t, integral in ((1.0, 0.5), (2.0, 1.0), (3.0, 1.0)):
+        simulation.advance(t)
+        assert simulation.result["x"].final == pytest.approx(integral, rel=1e-14)
+
+
+def test_a_jump_at_the_end_is_part_of_the_run() -> None:
+    result = run(lambda t: float(t >= 1.0))
+    assert result["x"].final == pytest.approx(0.0, abs=1e-15)
+    assert result["u"].final == 1.0
