@@ -146,6 +146,13 @@ class Basis:
         low = (self._omega_high * high - angle) + self._omega_high * (h - high) + self._omega_tail * h
         return cos - sin * low, sin + cos * low
 
+    def weights(self, length: float) -> np.ndarray:
+        """Bounds (size,) of the magnitudes on ``[0, length]``; growing exponentials count as at the start."""
+        if not self._powers:
+            return self._ones
+        top = np.minimum(self._peak, length)
+        return np.exp(np.minimum(self.sigma * top, 0.0)) * (self.inverse_factorial * top**self.power)
+
     def envelope(self, a: float | np.ndarray, b: float | np.ndarray) -> np.ndarray:
         """Bounds of the magnitude of every function on ``[a, b]``, shape (size,) or (k, size) for (k, 1) ends."""
         if not (self._grows or self._powers) and isinstance(a, float) and a == 0.0:

@@ -107,6 +107,10 @@ class Trajectory:
                     continue
             self.reach = min(self.reach, reach)
 
+    def magnitude(self, length: float) -> np.ndarray:
+        """Sum (ny,) of the magnitudes of the terms within the first `length` seconds, by which the states are rounded."""
+        return np.abs(self.C).dot(self.flow.basis.weights(min(length, self.reach)))
+
     def at(self, h: float) -> np.ndarray:
         """State (ny,) at time `h`."""
         if h > self.reach:

@@ -268,7 +268,7 @@ class Run:
             self.q = self.core.readout.advance(data, trajectory, moment, h)
             self.y = trajectory.at(h)
             self.z = data.T @ self.y
-            self.error = tables.rounding @ np.add.reduce(np.abs(trajectory.C), 1)
+            self.error = tables.rounding @ trajectory.magnitude(h)
             self._check_finite(data)
         self.t = end
         self._signs = None
@@ -290,9 +290,8 @@ class Run:
         )
         if not watch.which:
             return None
-        hit = first_crossing(
-            trajectory, watch.forms, watch.armed, watch.floor(trajectory, self.t), length, self.t
-        )
+        floor = watch.floor(trajectory, self.t, length)
+        hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, self.t)
         return None if hit is None else (hit[0], watch.which[hit[1]])
 
     def _instant(self, hit: int | None) -> None:

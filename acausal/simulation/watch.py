@@ -46,12 +46,12 @@ class Watch:
         self._least = 2.0 * SCALE_FLOOR * scale[which]
         self._slope = 8.0 * (self.forms @ data.Ay)
 
-    def floor(self, trajectory: Trajectory, t: float) -> np.ndarray:
+    def floor(self, trajectory: Trajectory, t: float, length: float) -> np.ndarray:
         """Depth at which an unarmed form reacts: twice the noise of the sign test, so that the test then sees it.
 
         Where large terms of the closed form cancel, their rounding counts too.
         """
-        y, terms = trajectory.y0, np.add.reduce(np.abs(trajectory.C), 1)
+        y, terms = trajectory.y0, trajectory.magnitude(length)
         noise = self._rounding.dot(np.abs(y)) + self._cancellation.dot(terms)
         return noise + self._least + math.ulp(t) * np.abs(self._slope.dot(y))
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import dawsn
 
 from acausal import (
     Component,
+    Discrete,
     Eq,
     Input,
     NonFiniteError,
@@ -18,11 +21,14 @@ from acausal import (
     ParameterError,
     Result,
     Variable,
+    assign,
     compile_model,
     der,
     exp,
+    pre,
     simulate,
     time,
+    when,
 )
 from acausal.simulation.pieces import Pieces
 
@@ -48,6 +54,18 @@ class Lag(Component):
 
     def equations(self):
         yield Eq(der(self.x), self.a * (self.u - self.x))
+
+
+class Counted(Component):
+    """x' = 50 (u - x); n counts how often x rises above one half."""
+
+    u: Input = Input(float)
+    x: Variable = Variable(start=0.0, fixed=True)
+    n: Any = Discrete(int)
+
+    def equations(self):
+        yield Eq(der(self.x), 50 * (self.u - self.x))
+        yield when(self.x >= 0.5, assign(self.n, pre(self.n) + 1))
 
 
 class Bell(Component):
@@ -139,12 +157,25 @@ def test_a_lag_of_any_speed_follows_a_fast_callable(a: float, w: float) -> None:
     assert result["x"].at(t) == pytest.approx(expected, rel=0.0, abs=1e-11 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("w", [30.0, 300.0])
+def test_no_crossing_between_the_ends_of_pieces_is_missed(w: float) -> None:
+    a, gain = 50.0, 2 * math.hypot(50.0, w) / 50.0
+    result = simulate(Counted(), 1.0, inputs={"u": lambda t: gain * math.sin(w * t)})
+
+    def x(t: Any) -> Any:
+        return gain * a * (a * np.sin(w * t) - w * np.cos(w * t) + w * np.exp(-a * t)) / (a**2 + w**2)
+
+    grid = np.linspace(0.0, 1.0, 20_001)
+    crossed = np.flatnonzero(np.diff(np.sign(x(grid) - 0.5)))
+    expected = [brentq(lambda t: x(t) - 0.5, grid[k], grid[k + 1], xtol=1e-15) for k in crossed]
+    assert result.events.times[1:] == pytest.approx(expected, rel=1e-11)
+    assert result["n"].final == sum(x(grid[k]) < 0.5 for k in crossed)
+
+
 def test_a_lag_follows_a_callable_whose_pieces_grow_from_a_singular_point() -> None:
     a = 20.0
     result = simulate(Lag(a=a), 1.0, inputs={"u": math.sqrt})
     # x = sqrt(t) - D(sqrt(a t)) / sqrt(a) with Dawson's integral D.
-    from scipy.special import dawsn
-
     t = np.linspace(0.01, 1.0, 25)
     expected = np.sqrt(t) - dawsn(np.sqrt(a * t)) / math.sqrt(a)
     assert result["x"].at(t) == pytest.approx(expected, rel=1e-11)
