@@ -111,17 +111,13 @@ class Events(Sequence[Event]):
         if k <= 0 or self._segments.start[k] != t:
             return False
         left, right = self._segments.all[k - 1], self._segments.all[k]
-        if left.readout is not right.readout:
-            return False
-        VK = left.readout.VK
         before = left.trajectory.at(left.end - left.start)[len(left.data.states) :]
         after = right.trajectory.y0[len(right.data.states) :]
-        return bool(
-            (
-                np.abs(VK @ (after - before))
-                > SOURCE_JUMP * (abs(VK) @ np.maximum(np.abs(before), np.abs(after)))
-            ).any()
-        )
+        if len(before) != len(after):
+            return True
+        old, new = left.readout.VK, right.readout.VK
+        size = np.maximum(abs(old) @ np.abs(before), abs(new) @ np.abs(after))
+        return bool((np.abs(new @ after - old @ before) > SOURCE_JUMP * size).any())
 
     @property
     def times(self) -> np.ndarray:

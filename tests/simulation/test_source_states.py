@@ -110,6 +110,11 @@ def test_the_integral_of_a_callable_is_exact(u: Function, integral: float) -> No
     assert run(u)["x"].final == pytest.approx(integral, rel=1e-11, abs=1e-12)
 
 
+def test_a_jump_into_fast_change_is_an_event() -> None:
+    result = run(lambda t: 0.0 if t < 0.5 else 1.0 + math.sin(1e3 * t))
+    assert result.events.times.tolist() == [0.0, 0.5]
+
+
 def test_a_callable_is_read_as_it_is() -> None:
     result = run(lambda t: math.floor(10 * t) + math.sin(300 * t))
     times = np.random.default_rng(1).uniform(0.0, 1.0, 300)
