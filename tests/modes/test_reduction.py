@@ -1,7 +1,6 @@
 """Analysis of one mode against closed forms."""
 
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -380,15 +379,6 @@ def ladder(sections: int) -> AffineModel:
     return builder.build()
 
 
-def best_time(model: AffineModel, mode: tuple[int, ...], repetitions: int) -> float:
-    spent = []
-    for _ in range(repetitions):
-        begin = time.process_time()
-        reduce_mode(model, mode)
-        spent.append(time.process_time() - begin)
-    return min(spent)
-
-
 def test_ladder_of_a_hundred_sections() -> None:
     model = ladder(100)
     closed, open_ = (1,) * 100, (0,) * 100
@@ -396,20 +386,3 @@ def test_ladder_of_a_hundred_sections() -> None:
     data = reduce_mode(model, open_)
     assert (len(data.states), data.index) == (100, 2)
     np.testing.assert_allclose(np.diag(data.Ay[:100, :100]), -200.0, rtol=1e-15)
-    assert max(best_time(model, mode, 5) for mode in (closed, open_)) < 0.1  # 30 ms on an idle core
-
-
-def test_small_converter_is_quick() -> None:
-    builder = Builder()
-    for name in ("us", "is", "ud", "id", "il", "ul", "uc", "ic"):
-        builder.var(name)
-    builder.eq({"us": 1.0, "ud": -1.0}, source={0: -24.0})
-    builder.eq({"is": 1.0, "id": 1.0, "il": -1.0})
-    builder.eq({"ud": 1.0, "uc": 1.0, "ul": 1.0})
-    builder.eq({"ul": -1.0}, {"il": 1e-4})
-    builder.eq({"il": -1.0, "uc": 0.2, "ic": 1.0})
-    builder.eq({"ic": -1.0}, {"uc": 1e-5})
-    builder.switch("s", "us", "is")
-    builder.diode("d", "ud", "id")
-    model = builder.build()
-    assert max(best_time(model, mode, 10) for mode in ((0, 0), (0, 1), (1, 0))) < 1.5e-3

@@ -1,7 +1,6 @@
 """Consistent restart: conserved quantities, impulses, reinitialisation."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -293,23 +292,3 @@ def test_random_networks_have_the_degree_of_their_pencil_as_number_of_states(see
         phase = [np.linalg.slogdet(s * rows.E + rows.A)[0] for s in circle]
         turns = np.angle(np.roll(phase, -1) / phase).sum() / (2 * np.pi)
         assert round(turns) == len(data.states)
-
-
-def test_common_restart_is_quick() -> None:
-    circuit = Circuit()
-    circuit.V("v", "a", "0", {0: 6.0})
-    circuit.L("l", "a", "b", 1e-3)
-    circuit.SW("s", "b", "0")
-    circuit.C("c", "b", "0", 1.0)
-    model = circuit.build()
-    data = reduce_mode(model, (1,))
-    left = restart(model, data, at(model, i_l=1.0), ONE).z
-    spent = []
-    for _ in range(20):
-        begin = time.perf_counter()
-        for _ in range(200):
-            restart(model, data, left, ONE)
-        spent.append((time.perf_counter() - begin) / 200)
-    assert model.n == 10
-    assert len(data.constraints) == 1
-    assert min(spent) < 20e-6  # 6 us on an idle core
