@@ -205,9 +205,21 @@ class Run:
         check_held(self, self.starts)
         warn_of_moved(self, self.starts)
 
+    def _known_relations(self) -> np.ndarray:
+        """Relations before any mode: those among given quantities alone have their value, the others are false."""
+        rows = self.core.relations
+        known = ~(rows.E.any(axis=1) | rows.A.any(axis=1))
+        values = rows.B @ self.sources.states(self.t, self.D, self.R)
+        R = self.R.copy()
+        for i in np.flatnonzero(known).tolist():
+            holds = self.instants.operators[i](int(np.sign(values[i])))
+            R[self.instants.state_relations[i]] = float(holds)
+        return R
+
     def _provisional(self, ticks: list[bool], held: list[tuple[int, float]]) -> None:
         """A consistent point from the start values, at which the first micro-step evaluates relations."""
         z, D = self.z, self.D
+        self.R = self._known_relations()
         outcome = self.instants.at_start(ticks)
         self.forced, self.R = outcome.forced, outcome.R
         unit = self.sources.unit_at(self.t, outcome.D, outcome.R)

@@ -99,3 +99,19 @@ def test_clutch_locks_and_loses_a_state() -> None:
     assert result["j1.w"].final == pytest.approx(10 / 3, rel=1e-9)
     open_, slipping, locked = (m.states for m in result.modes)
     assert open_ == slipping == locked + 1
+
+
+def test_two_clutches_in_series_slip_at_the_weaker_one() -> None:
+    """Nothing turns between them: 1 N.m brakes 1 kg.m2 from 1 rad/s, so 0.9 rad/s after 0.1 s."""
+    c = Circuit()
+    a, b = c.add("a", Inertia(J=1.0, w=1.0)), c.add("b", Inertia(J=2.0))
+    weak, strong = (
+        c.add("weak", Clutch(fn_max=1.0, f_normalized=1.0)),
+        c.add("strong", Clutch(fn_max=2.0, f_normalized=1.0)),
+    )
+    c.connect(a.flange_b, weak.flange_a)
+    c.connect(weak.flange_b, strong.flange_a)
+    c.connect(strong.flange_b, b.flange_a)
+    result = simulate(c, 0.1)
+    assert result["a.w"].final == pytest.approx(0.9, rel=1e-12)
+    assert result["strong.w_rel"].final == pytest.approx(0.0, abs=1e-12)
