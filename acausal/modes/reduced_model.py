@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import NotAffineError
 from ..flattening.flat_model import FlatModel, kind_of
 from ..flattening.forms import Form
-from ..flattening.trace import locate_symbol
+from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, walk
 from ..structure.incidence import IntegerRows
 from .exosystem import Term, decompose

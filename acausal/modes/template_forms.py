@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from ..flattening.flat_model import kind_of
 from ..flattening.forms import Form, Key, affine_form, choices, has_time, incidence
+from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, Residual, Template
-from ..flattening.trace import locate_symbol
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk
 
 

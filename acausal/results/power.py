@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import DeclarationError
 from ..flattening.flat_model import VECTOR, Stamp, kind_of
-from ..flattening.trace import locate_symbol
+from ..flattening.locating import locate_symbol
 from ..flow.readout import Moment, Readout
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from .names import Names

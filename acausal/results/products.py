@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..flattening.flat_model import FlatModel, Stamp, kind_of
-from ..flattening.trace import locate_symbol
+from ..flattening.locating import locate_symbol
 from ..flow.readout import Readout
 from ..modeling.expressions import Expr, Symbol, fold
 from ..modes.affine import ModeData
