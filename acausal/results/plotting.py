@@ -62,7 +62,7 @@ def plot_signals(
         layout="constrained",
     )
     for ax, group in zip(axes[:, 0], groups.values(), strict=True):
-        _draw(ax, group, scale)
+        _draw(ax, [(s, *_points(s, window)) for s in group], scale)
         _mark(ax, [e.t for e in events if a <= e.t <= b], scale)
     axes[-1, 0].set_xlabel(f"time [{unit}]")
     axes[-1, 0].set_xlim(a / scale, b / scale)
@@ -75,9 +75,21 @@ def time_scale(a: float, b: float) -> tuple[float, str]:
     return next(((f, name) for f, name in SCALES if longest >= f), SCALES[-1] if longest > 0 else SCALES[0])
 
 
-def _draw(ax: Axes, group: Sequence[Signal], scale: float) -> None:
-    for s in group:
-        ax.plot(np.asarray(s.t) / scale, np.asarray(s.values, float), linewidth=1.2, label=s.path)
+def _points(s: Signal, window: tuple[float, float] | None) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the window and its ends, so that the vertical axis fits what is seen."""
+    t, values = np.asarray(s.t), np.asarray(s.values, float)
+    if window is None or not len(t):
+        return t, values
+    a, b = max(window[0], t[0]), min(window[1], t[-1])
+    inside = (t > a) & (t < b)
+    ends = float(s.at(a)), float(s.at(b, side="left"))
+    return np.array([a, *t[inside], b]), np.array([ends[0], *values[inside], ends[1]])
+
+
+def _draw(ax: Axes, drawn: Sequence[tuple[Signal, np.ndarray, np.ndarray]], scale: float) -> None:
+    for s, t, values in drawn:
+        ax.plot(t / scale, values, linewidth=1.2, label=s.path)
+    group = [s for s, _, _ in drawn]
     unit = group[0].unit
     if len(group) == 1:
         ax.set_ylabel(f"{group[0].path} [{unit}]" if unit else group[0].path)

@@ -144,6 +144,15 @@ def test_events_are_marked(buck: Result, pyplot: object) -> None:
     assert figure.axes[0].get_xlim() == pytest.approx((0.0, 15.0))
 
 
+def test_the_vertical_axis_fits_the_window(buck: Result, pyplot: object) -> None:
+    a, b = 3.05e-5, 3.35e-5
+    shown = buck.plot("inductor.i", t=(a, b)).axes[0].lines[0]
+    np.testing.assert_array_equal(shown.get_xdata()[[0, -1]], np.array([a, b]) / 1e-6)
+    # Between two edges the current of the inductor is monotone: its extremes are at the ends.
+    ends = buck["inductor.i"].at([a, b])
+    assert (shown.get_ydata().min(), shown.get_ydata().max()) == pytest.approx((ends.min(), ends.max()))
+
+
 def test_a_plot_without_names_shows_the_states(buck: Result, pyplot: object) -> None:
     labels = [ax.get_ylabel() for ax in buck.plot().axes]
     assert labels == ["inductor.i [A]", "capacitor.v [V]"]
