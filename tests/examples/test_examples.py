@@ -1,0 +1,50 @@
+"""Every example answers its question as the theory of its field does, prints both, and draws its picture.
+
+An example is a script with ``main()``, which returns ``{name of a figure: (simulated, theory, tolerance)}``; the
+tolerance is relative and says how far the theory holds.
+"""
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
+MOST_LINES = 80
+
+
+def load(script: Path) -> ModuleType:
+    spec = spec_from_file_location(f"example_{script.stem}", script)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
+def test_simulation_agrees_with_theory(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import matplotlib.pyplot as plt
+
+    monkeypatch.chdir(tmp_path)
+    answer = load(script).main()
+    plt.close("all")
+    assert answer
+    for name, (simulated, theory, tolerance) in answer.items():
+        assert 0 < tolerance <= 0.05, name
+        assert simulated == pytest.approx(theory, rel=tolerance, abs=0), name
+    lines = capsys.readouterr().out.splitlines()
+    for name, (simulated, theory, _) in answer.items():
+        shown = [line for line in lines if line.startswith(f"{name} ")]
+        assert len(shown) == 1, name
+        assert shown[0].removeprefix(name).split() == [f"{simulated:.5g}", "theory", f"{theory:.5g}"]
+    assert [p.name for p in tmp_path.iterdir()] == [f"{script.stem}.png"]
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
+def test_a_script_is_short_and_opens_with_its_question(script: Path) -> None:
+    lines = script.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_LINES
+    assert lines[0].startswith('"""') and lines[0].endswith("?")
