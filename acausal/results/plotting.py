@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 MOST_MARKS = 200
 """Events in the window beyond which marks would cover the signals."""
+POINTS = 801
+"""Least number of points in a window."""
 
 
 def plot_signals(
@@ -76,14 +78,17 @@ def time_scale(a: float, b: float) -> tuple[float, str]:
 
 
 def _points(s: Signal, window: tuple[float, float] | None) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the window and its ends, so that the vertical axis fits what is seen."""
+    """Points of the window, its ends and some between: those of the run are as dense as its whole range needs."""
     t, values = np.asarray(s.t), np.asarray(s.values, float)
     if window is None or not len(t):
         return t, values
     a, b = max(window[0], t[0]), min(window[1], t[-1])
-    inside = (t > a) & (t < b)
-    ends = float(s.at(a)), float(s.at(b, side="left"))
-    return np.array([a, *t[inside], b]), np.array([ends[0], *values[inside], ends[1]])
+    inside, more = (t > a) & (t < b), np.linspace(a, b, POINTS)
+    times = np.concatenate([t[inside], more])
+    # The order of equal times is kept: both limits of an event, then the right one again.
+    order = np.argsort(times, kind="stable")
+    added = [*s.at(more[:-1]), s.at(b, side="left")]
+    return times[order], np.concatenate([values[inside], added])[order]
 
 
 def _draw(ax: Axes, drawn: Sequence[tuple[Signal, np.ndarray, np.ndarray]], scale: float) -> None:

@@ -153,6 +153,15 @@ def test_the_vertical_axis_fits_the_window(buck: Result, pyplot: object) -> None
     assert (shown.get_ydata().min(), shown.get_ydata().max()) == pytest.approx((ends.min(), ends.max()))
 
 
+def test_a_narrow_window_is_drawn_smoothly(buck: Result, pyplot: object) -> None:
+    """Straight lines between the points miss the ripple by a thousandth of it, not of the whole run."""
+    a, b = 9e-5, 1e-4
+    shown = buck.plot("load.v", t=(a, b)).axes[0].lines[0]
+    t = np.linspace(a, b, 3001)
+    drawn, exact = np.interp(t, shown.get_xdata() * 1e-6, shown.get_ydata()), buck["load.v"].at(t)
+    np.testing.assert_allclose(drawn, exact, rtol=0, atol=1e-3 * np.ptp(exact))
+
+
 def test_a_plot_without_names_shows_the_states(buck: Result, pyplot: object) -> None:
     labels = [ax.get_ylabel() for ax in buck.plot().axes]
     assert labels == ["inductor.i [A]", "capacitor.v [V]"]
