@@ -67,5 +67,6 @@ from .statements import terminate as terminate
 from .statements import to as to
 from .statements import transitions as transitions
 from .statements import when as when
+from .tables import curve_problem as curve_problem
 from .tables import points_problem as points_problem
 from .tables import times_problem as times_problem

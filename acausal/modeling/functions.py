@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ExpressionError
-from .expressions import Expr, Symbol, condition, wrap
+from .expressions import Expr, Symbol, condition, walk, wrap
+from .fields import is_finite, shown
+from .tables import order_problem
 
 
 def _unary(name: str, doc: str) -> Any:
@@ -103,7 +105,6 @@ def der(x: Any) -> Expr:
 
 
 def _is_factor(expr: Expr) -> bool:
-    from .expressions import walk
     from .fields import Parameter
 
     return all(
@@ -171,22 +172,36 @@ def no_event(x: Any) -> Expr:
 def table(x: Any, xs: Sequence[float], ys: Sequence[float]) -> Expr:
     """Return the piecewise-linear interpolation of (xs, ys) at ``x``, constant outside.
 
-    A table over time has an event at every breakpoint.
+    The points ascend, strictly unless ``x`` contains time: over time two equal points make a step.
+    A table has an event at every breakpoint, unless it stands in ``no_event``.
+
+    Raises
+    ------
+    ExpressionError
+        If points or values are not numbers, not finite, not equally many, or do not ascend.
     """
-    points, values = tuple(map(float, xs)), tuple(map(float, ys))
+    at = wrap(x)
+    points, values = _numbers("points", xs), _numbers("values", ys)
     if len(points) != len(values) or not points:
         raise ExpressionError(
             f"table() needs as many values as points, got {len(values)} values for {len(points)} points"
         )
-    if not all(map(math.isfinite, (*points, *values))):
-        raise ExpressionError("table() needs finite points and values")
-    for a, b in zip(points, points[1:], strict=False):
-        if b < a:
-            raise ExpressionError(
-                f"the points of table() must ascend, but {b:g} follows {a:g}",
-                hint="sort the points; equal ones make a step",
-            )
-    return Expr("table", (wrap(x),), (points, values))
+    over_time = any(n.op == "time" for n in walk(at))
+    problem = order_problem(points, steps=over_time)
+    if problem:
+        hint = "sort the points; equal ones make a step" if over_time else "sort the points, each once"
+        raise ExpressionError(f"the points of table() {problem}", hint=hint)
+    return Expr("table", (at,), (points, values))
+
+
+def _numbers(what: str, given: Any) -> tuple[float, ...]:
+    """Return a sequence of finite numbers as floats, or raise ExpressionError."""
+    flat = not isinstance(given, (str, bytes, Expr)) and hasattr(given, "__len__")
+    if not flat or any(not hasattr(v, "__float__") or getattr(v, "ndim", 0) for v in given):
+        raise ExpressionError(f"table() needs a sequence of numbers as {what}, got {shown(given)}")
+    if not all(map(is_finite, given)):
+        raise ExpressionError(f"table() needs finite {what}, got {shown(given)}")
+    return tuple(map(float, given))
 
 
 def _chain(op: str, args: Sequence[Any]) -> Expr:
