@@ -76,7 +76,7 @@ def test_fields_take_rows_in_any_container(rows: Any) -> None:
         (3, (0, 1), "numbers as points"),
         (((0, 1), (1, 2)), (0, 1), "numbers as points"),
         (np.zeros((2, 2)), (0, 1), "numbers as points"),
-        ((0, 1), (0, x), "numbers as values"),
+        ((0, 1), (0, x), "`x` is not a number"),
         (x, (0, 1), "numbers as points"),
     ],
 )
