@@ -12,7 +12,7 @@ OMP_NUM_THREADS ?= 1
 OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check docs bench figures clean
 
 demo: $(VENV)/.installed
 	MPLBACKEND=Agg $(PY) examples/buck_converter.py
@@ -25,8 +25,16 @@ check: $(VENV)/.installed-dev
 	$(PY) -m ruff format --check .
 	$(PY) -m basedpyright --pythonpath $(PY)
 
+# Writes the pages that come from docstrings, examples and figures.
+docs: $(VENV)/.installed-dev
+	$(PY) -m docs.generator
+
 bench: $(VENV)/.installed-dev
 	$(PY) benchmarks/run_all.py $(ARGS)
+
+# Measures, and writes the figures into the readme, missed goals included.
+figures: $(VENV)/.installed-dev
+	$(PY) benchmarks/run_all.py --save; missed=$$?; $(PY) -m docs.generator && exit $$missed
 
 clean:
 	rm -rf $(VENV)

@@ -1,13 +1,11 @@
-"""What every rotational component declares, and its place in the reference."""
-
-from pathlib import Path
+"""What every rotational component declares."""
 
 import pytest
 
 import acausal.components.rotational as rotational
 from acausal.components.rotational import Inertia
 from acausal.modeling import Structural
-from tests.components.declarations import classes, final, referenced
+from tests.components.declarations import classes
 
 
 @pytest.mark.parametrize("cls", classes(rotational), ids=lambda c: c.__name__)
@@ -16,11 +14,6 @@ def test_fields_have_a_unit_and_a_description(cls) -> None:
     assert [
         n for n, field in cls._fields.items() if not field.unit and not isinstance(field, Structural)
     ] == []
-
-
-def test_the_reference_holds_all_components(root: Path) -> None:
-    sections = referenced(root / "docs" / "reference" / "mechanics.md")
-    assert sorted(sum(sections[4:], [])) == final(rotational)
 
 
 def test_a_flange_declares_its_power() -> None:
