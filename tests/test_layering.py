@@ -18,6 +18,7 @@ ORDER = (
     "structure",
     "modes",
     "codegen",
+    "solvers",
     "flow",
     "results",
     "simulation",

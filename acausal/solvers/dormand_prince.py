@@ -1,0 +1,87 @@
+"""Explicit Runge-Kutta method of order 5 for problems that are not stiff.
+
+Reference: J. R. Dormand, P. J. Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6 (1980) 19-26.
+Dense output of order 4 by L. F. Shampine, as given in E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential
+Equations I, 2nd ed., Springer 1993, section II.6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .stepper import Stepper
+
+NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
+
+STAGES = np.array(
+    [
+        [0, 0, 0, 0, 0, 0, 0],
+        [1 / 5, 0, 0, 0, 0, 0, 0],
+        [3 / 40, 9 / 40, 0, 0, 0, 0, 0],
+        [44 / 45, -56 / 15, 32 / 9, 0, 0, 0, 0],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0, 0, 0],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0, 0],
+        [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0],
+    ]
+)
+"""The last row is the solution: its stage is the first one of the next step."""
+
+ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+"""Solution of order 5 minus the embedded one of order 4."""
+
+QUARTIC = np.array(
+    [
+        -12715105075 / 11282082432,
+        0,
+        87487479700 / 32700410799,
+        -10690763975 / 1880347072,
+        701980252875 / 199316789632,
+        -1453857185 / 822651844,
+        69997945 / 29380423,
+    ]
+)
+
+
+def _bend() -> np.ndarray:
+    """Weights of the stages in the coefficients of `Step`: a cubic Hermite polynomial plus the quartic term."""
+    first, last = np.eye(7)[[0, 6]]
+    start = first - STAGES[6]
+    end = STAGES[6] - last - start
+    return np.array([start, end + QUARTIC, -QUARTIC])
+
+
+BEND = _bend()
+
+
+class DormandPrince(Stepper):
+    """Dormand-Prince 5(4) with six evaluations of the rate a step and dense output of order 4."""
+
+    error_order = 5
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._slopes = np.zeros((7, self.y.size))
+        self._scaled = np.empty_like(STAGES)
+        # Views: slicing in the loop would take as long as the arithmetic.
+        self._inner = [(k, NODES[k], self._scaled[k, :k], self._slopes[:k]) for k in range(1, 6)]
+        self._outer = (self._scaled[6, :6], self._slopes[:6])
+
+    def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
+        t, y, slopes = self.t, self.y, self._slopes
+        h = t1 - t
+        slopes[0] = self._rate
+        np.multiply(STAGES, h, out=self._scaled)
+        for k, node, weights, known in self._inner:
+            slopes[k] = self._evaluate(t + node * h, y + weights.dot(known))
+        weights, known = self._outer
+        y1 = y + weights.dot(known)
+        slopes[6] = self._evaluate(t1, y1)
+        return y1, h * ERROR.dot(slopes)
+
+    def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
+        return self._slopes[6].copy()
+
+    def _bend(self, h: float) -> np.ndarray:
+        return h * BEND.dot(self._slopes)

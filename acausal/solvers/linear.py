@@ -1,0 +1,69 @@
+"""Linear systems ``(shift I - J) x = b``, factorised once and solved several times."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from .problem import StepFailure
+
+
+class Shifted(Protocol):
+    """A shifted matrix and its factors."""
+
+    def factorise(self, shift: float, jacobian: Any) -> None:
+        """Prepare `solve`. Raises `StepFailure` when the shifted matrix is singular."""
+        ...
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Solution for the right-hand side `b`, which may be overwritten."""
+        ...
+
+
+class DenseShifted:
+    """LU factors by LAPACK, called without the checks of `scipy.linalg.lu_factor`, which cost more than small systems."""
+
+    def __init__(self, n: int) -> None:
+        from scipy.linalg import get_lapack_funcs
+
+        self._getrf, self._getrs = get_lapack_funcs(("getrf", "getrs"), dtype=float)
+        self._matrix = np.empty((n, n), order="F")
+        self._diagonal = np.einsum("ii->i", self._matrix)
+        self._pivots = np.empty(n, dtype=np.int32)
+
+    def factorise(self, shift: float, jacobian: Any) -> None:
+        """Factors by partial pivoting."""
+        np.negative(jacobian, out=self._matrix)
+        self._diagonal += shift
+        _, self._pivots, info = self._getrf(self._matrix, overwrite_a=1)
+        if info > 0:
+            raise StepFailure("the matrix of the step is singular")
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Forward and back substitution."""
+        return self._getrs(self._matrix, self._pivots, b, overwrite_b=1)[0]
+
+
+class SparseShifted:
+    """LU factors by SuperLU."""
+
+    def __init__(self, n: int) -> None:
+        from scipy.sparse import csc_array, identity
+        from scipy.sparse.linalg import splu
+
+        self._splu, self._csc = splu, csc_array
+        self._identity = csc_array(identity(n, format="csc"))
+        self._factors: Any = None
+
+    def factorise(self, shift: float, jacobian: Any) -> None:
+        """Factors with a column order that keeps them sparse."""
+        matrix = self._csc(shift * self._identity - jacobian)
+        try:
+            self._factors = self._splu(matrix)
+        except RuntimeError as singular:
+            raise StepFailure(str(singular)) from singular
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Forward and back substitution."""
+        return self._factors.solve(b)

@@ -1,0 +1,94 @@
+"""Linearly implicit methods for stiff problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .linear import DenseShifted, Shifted, SparseShifted
+from .problem import StepFailure, StepSizeError
+from .rosenbrock_tableaus import RODAS5P, Tableau
+from .stepper import Stepper
+
+
+class Rosenbrock(Stepper):
+    """Rosenbrock method with the exact Jacobian, one factorisation a trial and no iteration.
+
+    Parameters
+    ----------
+    tableau : Tableau
+        Rodas5P unless given.
+    *args, **options
+        As in `Stepper`.
+    """
+
+    def __init__(self, *args: Any, tableau: Tableau = RODAS5P, **options: Any) -> None:
+        self.error_order = tableau.error_order
+        super().__init__(*args, **options)
+        stages = tableau.nodes.size
+        self._tableau = tableau
+        self._parts = np.zeros((stages, self.y.size))
+        self._scaled = np.empty_like(tableau.c)
+        # Views: slicing in the loop would take as long as the arithmetic.
+        self._stages = [
+            (k, float(tableau.nodes[k]), tableau.a[k, :k], self._scaled[k, :k], self._parts[:k])
+            for k in range(1, stages)
+        ]
+        self._jacobian: Any = None
+        self._drift = self.y
+        self._linearised_at: float | None = None
+        self._system: Shifted | None = None
+        self._solve: Callable[[np.ndarray], np.ndarray] = np.negative
+
+    def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
+        t, y, parts, tableau = self.t, self.y, self._parts, self._tableau
+        h = t1 - t
+        if self._linearised_at != t:
+            self._linearise()
+        self._factorise(1.0 / (tableau.gamma * h))
+        solve = self._solve
+        drifts = np.multiply.outer(h * tableau.times, self._drift)
+        np.divide(tableau.c, h, out=self._scaled)
+        parts[0] = solve(self._rate + drifts[0])
+        argument = y
+        for k, node, a, c, known in self._stages:
+            argument = y + a.dot(known)
+            parts[k] = solve(self._evaluate(t + node * h, argument) + c.dot(known) + drifts[k])
+        y1 = argument + parts[-1]
+        return y1, np.maximum(np.abs(parts[-1]), np.abs(self._inner_error(h)))
+
+    def _inner_error(self, h: float) -> np.ndarray:
+        """Error of the dense output inside a step, from its residual in the differential equation.
+
+        The embedded solution cannot see it: in stiff components both ends of a step are right whatever lies between. The
+        matrix of the step turns a residual into an error of the solution, for slow and for fast components alike.
+        """
+        value, slope = self._tableau.inside
+        t, y = self.t + self._tableau.probe * h, self.y + value.dot(self._parts)
+        return self._solve(slope.dot(self._parts) / h - self._evaluate(t, y))
+
+    def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
+        return np.array(self._evaluate(t1, y1), dtype=float)
+
+    def _bend(self, h: float) -> np.ndarray:
+        return self._tableau.bend.dot(self._parts)
+
+    def _linearise(self) -> None:
+        """Jacobian and derivative by time at the start of a step; they serve all trials of it."""
+        self.jacobians += 1
+        try:
+            self._jacobian, self._drift = self.problem.jacobian(self.t, self.y)
+        except StepFailure as failure:
+            raise StepSizeError("the Jacobian cannot be evaluated", self.t, None, 0.0) from failure
+        self._linearised_at = self.t
+
+    def _factorise(self, shift: float) -> None:
+        """Prepare the solver for the stages of a trial."""
+        if self._system is None:
+            kind = DenseShifted if isinstance(self._jacobian, np.ndarray) else SparseShifted
+            self._system = kind(self.y.size)
+            self._solve = self._system.solve
+        self.factorisations += 1
+        self._system.factorise(shift, self._jacobian)

@@ -1,0 +1,54 @@
+"""An accepted step and the polynomial through it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """One accepted step with dense output.
+
+    The solution inside is ``y0 + theta (y1 - y0 + (1 - theta) (c_0 + c_1 theta + c_2 theta^2))`` with
+    ``theta = (t - t0) / (t1 - t0)``, the form in which the dense outputs of both families of methods are published.
+
+    Attributes
+    ----------
+    t0, t1 : float
+    y0, y1 : (n,)
+        Not to be changed: they are shared with the stepper.
+    bend : (3, n)
+        Coefficients c of the deviation from the chord.
+    """
+
+    t0: float
+    t1: float
+    y0: np.ndarray
+    y1: np.ndarray
+    bend: np.ndarray
+
+    def at(self, theta: np.ndarray) -> np.ndarray:
+        """Solution at fractions of the step.
+
+        Parameters
+        ----------
+        theta : (k,)
+            Fractions in [0, 1].
+
+        Returns
+        -------
+        (k, n)
+            Exactly ``y0`` at 0, and ``y1`` up to rounding at 1. A row does not depend on the other fractions, to the bit.
+        """
+        s = np.asarray(theta, dtype=float)[:, None]
+        c0, c1, c2 = self.bend
+        return self.y0 + s * ((self.y1 - self.y0) + (1.0 - s) * (c0 + s * (c1 + s * c2)))
+
+    def slope(self, theta: np.ndarray) -> np.ndarray:
+        """Derivative of `at` by time at fractions of the step, (k,) to (k, n)."""
+        s = np.asarray(theta, dtype=float)[:, None]
+        c0, c1, c2 = self.bend
+        chord = (self.y1 - self.y0) + (1.0 - 2.0 * s) * (c0 + s * (c1 + s * c2))
+        return (chord + s * (1.0 - s) * (c1 + 2.0 * s * c2)) / (self.t1 - self.t0)

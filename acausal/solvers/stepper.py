@@ -1,0 +1,232 @@
+"""Step-size control, the same for all one-step methods.
+
+References: E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993,
+section II.4 (error norm, first step); E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer
+1996, section IV.2 (PI control after Gustafsson).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from .problem import Problem, StepFailure, StepSizeError
+from .step import Step
+
+SAFETY = 0.9
+"""Part of the step size that would just meet the tolerance."""
+SHRINK, GROW = 0.2, 6.0
+"""Smallest and largest factor from one step size to the next."""
+AFTER_FAILURE = 0.5
+"""Factor after a trial that could not be evaluated."""
+MEMORY = 0.2
+"""Share of the last error in the next step size (beta times the order in section IV.2)."""
+LEAST_ERROR = 1e-4
+"""Smaller errors are remembered as this one."""
+REACH = 1.01
+"""A step this much longer is stretched rather than followed by a very short one."""
+SMALLEST_STEP = 16
+"""In units in the last place of the time."""
+MOST_TRIALS = 100
+"""Of one step. Reached near t = 0 only, where floats get arbitrarily dense."""
+
+
+class Stepper(ABC):
+    """Integrates a problem by one accepted step at a time.
+
+    Parameters
+    ----------
+    problem : Problem
+    t : float
+    y : (n,)
+        Start; copied.
+    rtol : float
+    atol : (n,)
+        Absolute tolerances, positive where a component may vanish.
+    max_step : float
+        Longest step, before it is stretched by at most 1 % to a limit.
+    first_step : float, optional
+        Size of the first trial; estimated when None, which takes one more evaluation of the rate.
+    span : float
+        Length of the interval of interest: the unit of time where the problem does not show one.
+
+    Attributes
+    ----------
+    t, y
+        Where the integration stands. `y` is replaced by each step, never changed in place.
+    h : float
+        Size proposed for the next step.
+    steps, rejected, evaluations, jacobians, factorisations : int
+        Accepted and rejected steps, calls of the rate and of the Jacobian, factorised matrices.
+
+    Raises
+    ------
+    StepSizeError
+        The rate cannot be evaluated at the start.
+
+    Notes
+    -----
+    The error of a step is the root mean square of ``error / (atol + rtol max(|y0|, |y1|))`` over the components. A
+    stepper assumes that the rate is smooth: make a new one after a discontinuity.
+    """
+
+    error_order: int
+    """The estimated error is of this order in the step size."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        t: float,
+        y: np.ndarray,
+        *,
+        rtol: float,
+        atol: np.ndarray,
+        max_step: float = math.inf,
+        first_step: float | None = None,
+        span: float,
+    ) -> None:
+        self.problem = problem
+        self.t = float(t)
+        self.y = np.array(y, dtype=float)
+        self.rtol = rtol
+        self.atol = np.asarray(atol, dtype=float)
+        self.max_step = max_step
+        self.steps = self.rejected = self.evaluations = self.jacobians = self.factorisations = 0
+        self._size = np.abs(self.y)
+        self._ratio: np.ndarray | None = None
+        self._last_error = LEAST_ERROR
+        self._rate = self.y
+        self.h = span
+        if self.y.size:
+            with np.errstate(all="ignore"):
+                self._rate = self._initial_rate()
+                self.h = self._first_step(span) if first_step is None else first_step
+
+    def step(self, limit: float) -> Step:
+        """One accepted step that ends at or before `limit`, and exactly there when it is near.
+
+        Without components the step goes straight to `limit`.
+
+        Raises
+        ------
+        StepSizeError
+            The step size became too small for the floating point numbers at `t`, or too many trials were rejected.
+        """
+        if not limit > self.t:
+            raise ValueError(f"the limit {limit!r} does not lie after t = {self.t!r}")
+        if not self.y.size:
+            t0, self.t = self.t, limit
+            self.steps += 1
+            return Step(t0, limit, self.y, self.y, np.empty((3, 0)))
+        with np.errstate(all="ignore"):
+            return self._accepted(limit)
+
+    @abstractmethod
+    def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
+        """Solution at `t1` and its estimated error. May raise `StepFailure`."""
+
+    @abstractmethod
+    def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
+        """Rate at the end of the last `_advance`, not shared. May raise `StepFailure`."""
+
+    @abstractmethod
+    def _bend(self, h: float) -> np.ndarray:
+        """Coefficients of the dense output of the last `_advance`, see `Step`."""
+
+    def _evaluate(self, t: float, y: np.ndarray) -> np.ndarray:
+        self.evaluations += 1
+        return self.problem.rate(t, y)
+
+    def _accepted(self, limit: float) -> Step:
+        t, y, rejected = self.t, self.y, self.rejected
+        h = max(min(self.h, self.max_step), SMALLEST_STEP * math.ulp(t))
+        while True:
+            ends = h * REACH >= limit - t
+            t1 = limit if ends else t + h
+            error, y1, rate = self._trial(t1)
+            if error <= 1.0:
+                break
+            h = self._reduced(t1 - t, error, self.rejected - rejected)
+        # A step cut short by the limit says little about the size of the next one.
+        least = h if ends else 0.0
+        self.h = max(least, (t1 - t) * self._growth(error, self.rejected > rejected))
+        if not ends or t1 - t >= h:
+            self._last_error = max(error, LEAST_ERROR)
+        self.steps += 1
+        self.t, self.y, self._rate = t1, y1, rate
+        return Step(t, t1, y, y1, self._bend(t1 - t))
+
+    def _trial(self, t1: float) -> tuple[float, np.ndarray, np.ndarray]:
+        """Error in units of the tolerance, solution and rate at `t1`; the error is infinite when there are none."""
+        try:
+            y1, difference = self._advance(t1)
+            size = np.abs(y1)
+            ratio = difference / (self.atol + self.rtol * np.maximum(self._size, size))
+            self._ratio = ratio
+            error = math.sqrt(ratio.dot(ratio) / ratio.size)
+            if not error <= 1.0:
+                return error, y1, self._rate
+            rate = self._rate_at(t1, y1)
+        except StepFailure:
+            self._ratio = None
+            return math.inf, self.y, self._rate
+        if not np.isfinite(rate).all():
+            self._ratio = rate
+            return math.inf, y1, rate
+        self._size = size
+        return error, y1, rate
+
+    def _growth(self, error: float, after_rejection: bool) -> float:
+        """Factor from an accepted step to the next; never above one straight after a rejection."""
+        beta = MEMORY / self.error_order
+        power = 1.0 / self.error_order - 0.75 * beta
+        factor = SAFETY * self._last_error**beta * max(error, 1e-10) ** -power
+        return min(max(factor, SHRINK), 1.0 if after_rejection else GROW)
+
+    def _reduced(self, h: float, error: float, trials: int) -> float:
+        """Step size after a rejected trial of size `h`."""
+        self.rejected += 1
+        if math.isfinite(error):
+            factor = max(SHRINK, SAFETY * error ** (-1.0 / self.error_order))
+        else:
+            factor = AFTER_FAILURE
+        if h * factor < SMALLEST_STEP * math.ulp(self.t):
+            raise StepSizeError("the step size became too small", self.t, self._worst(), h)
+        if trials >= MOST_TRIALS:
+            raise StepSizeError(f"{MOST_TRIALS} trials of one step were rejected", self.t, self._worst(), h)
+        return h * factor
+
+    def _worst(self) -> int | None:
+        """Component with the largest error; one that is not a number counts as largest."""
+        return None if self._ratio is None else int(np.argmax(np.abs(self._ratio)))
+
+    def _initial_rate(self) -> np.ndarray:
+        try:
+            rate = np.array(self._evaluate(self.t, self.y), dtype=float)
+        except StepFailure as failure:
+            raise StepSizeError("the rate cannot be evaluated", self.t, None, 0.0) from failure
+        if not np.isfinite(rate).all():
+            raise StepSizeError("the rate is not finite", self.t, int(np.argmin(np.isfinite(rate))), 0.0)
+        return rate
+
+    def _first_step(self, span: float) -> float:
+        """Estimate from the first two derivatives (section II.4), with `span` as the unit of time."""
+        scale = self.atol + self.rtol * self._size
+        norm = math.sqrt(self.y.size)
+        size = float(np.linalg.norm(self.y / scale)) / norm
+        slope = float(np.linalg.norm(self._rate / scale)) / norm * span
+        h = 0.01 * span * size / slope if size >= 1e-5 and slope >= 1e-5 else 1e-6 * span
+        h = min(h, span, self.max_step)
+        try:
+            change = self._evaluate(self.t + h, self.y + h * self._rate) - self._rate
+        except StepFailure:
+            return h
+        curvature = float(np.linalg.norm(change / scale)) / norm / h * span**2
+        largest = max(slope, curvature)
+        if not math.isfinite(largest):
+            return h
+        flat = largest <= 1e-15
+        second = max(1e-6, h / span * 1e-3) if flat else (0.01 / largest) ** (1.0 / self.error_order)
+        return min(100.0 * h, second * span, span, self.max_step)
