@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import ParameterError, UnknownPathError, nearest
 from .events import Event, as_json, from_json
 from .modes import Modes, ModeVisit, Stats
+from .panels import Panels, equal_parts
 from .signal import Signal
 from .view import ResultView
 
@@ -168,11 +169,25 @@ class _Stored:
 
     def power_integral(self, a: float, b: float, power: int) -> float:
         """Exact for the straight lines (Simpson's rule)."""
-        inside = (self.t > a) & (self.t < b)
-        t = np.concatenate([[a], self.t[inside], [b]])
-        ends = self.at(np.array([a]), "right"), self.at(np.array([b]), "left")
-        v = np.concatenate([ends[0], self.values[inside], ends[1]]).astype(float)
+        t, v = self._corners(a, b)
         if self.discrete:
             return float(np.sum(np.diff(t) * v[:-1] ** power))
         middle = 0.5 * (v[:-1] + v[1:])
         return float(np.sum(np.diff(t) * (v[:-1] ** power + 4.0 * middle**power + v[1:] ** power)) / 6.0)
+
+    def _corners(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+        """Points of [a, b] with its ends."""
+        inside = (self.t > a) & (self.t < b)
+        ends = self.at(np.array([a]), "right"), self.at(np.array([b]), "left")
+        values = np.concatenate([ends[0], self.values[inside], ends[1]]).astype(float)
+        return np.concatenate([[a], self.t[inside], [b]]), values
+
+    def panels(self, a: float, b: float, longest: float) -> Panels:
+        """Exact for the straight lines."""
+        t, v = self._corners(a, b)
+        line = np.flatnonzero(np.diff(t) > 0.0)
+        left, right, of = equal_parts(t[line], t[line + 1], longest)
+        k = line[of]
+        slope = 0.0 if self.discrete else (v[k + 1] - v[k]) / (t[k + 1] - t[k])
+        middle, half = 0.5 * (left + right), 0.5 * (right - left)
+        return Panels(middle, half, np.stack([v[k] + slope * (middle - t[k]), slope * half], axis=1))

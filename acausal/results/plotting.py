@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+FREQUENCIES = ((1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz"))
+DECADES = 1e-6
+"""Amplitude, relative to the largest, at which a logarithmic axis ends."""
 MOST_MARKS = 200
 """Events in the window beyond which marks would cover the signals."""
 POINTS = 801
@@ -89,6 +92,39 @@ def _points(s: Signal, window: tuple[float, float] | None) -> tuple[np.ndarray, 
     order = np.argsort(times, kind="stable")
     added = [*s.at(more[:-1]), s.at(b, side="left")]
     return times[order], np.concatenate([values[inside], added])[order]
+
+
+def plot_lines(signal: Signal, frequencies: np.ndarray, amplitudes: np.ndarray, log: bool = False) -> Figure:
+    """Draw the lines of a spectrum.
+
+    Parameters
+    ----------
+    signal : Signal
+        Gives the name and the unit.
+    frequencies, amplitudes : (k,) arrays
+    log : bool
+        True for a logarithmic axis of amplitudes, over six decades at most.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    import matplotlib.pyplot as plt
+
+    highest, largest = float(frequencies[-1]), float(amplitudes.max())
+    scale, name = next(((f, n) for f, n in FREQUENCIES if highest >= 10.0 * f), FREQUENCIES[-1])
+    figure, ax = plt.subplots(figsize=(8.0, 3.4), layout="constrained")
+    lowest = DECADES * largest if log else 0.0
+    ax.vlines(frequencies / scale, lowest, np.maximum(amplitudes, lowest), linewidth=1.6)
+    if log and largest > 0.0:
+        ax.set_yscale("log")
+    ax.set_ylim(bottom=lowest)
+    ax.set_xlim(-0.01 * highest / scale, 1.01 * highest / scale)
+    ax.set_xlabel(f"frequency [{name}]")
+    ax.set_ylabel(f"{signal.path}, amplitude [{signal.unit}]" if signal.unit else f"{signal.path}, amplitude")
+    ax.grid(True, linewidth=0.3)
+    ax.set_axisbelow(True)
+    return figure
 
 
 def _draw(ax: Axes, drawn: Sequence[tuple[Signal, np.ndarray, np.ndarray]], scale: float) -> None:

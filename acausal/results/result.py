@@ -13,6 +13,7 @@ from .events import Events
 from .grid import adaptive_grid, given_grid
 from .modes import Modes, Stats, count_paths, visited_modes
 from .names import Located, Names
+from .panels import Panels, equal_parts, fit
 from .record import Record, Segment
 from .segments import Segments
 from .signal import Signal
@@ -241,6 +242,13 @@ class _Source:
         return float(
             self.result.segments.integral(lambda s, ys, hs: self.inside(s, hs)[:, None] ** power, a, b)[0]
         )
+
+    def panels(self, a: float, b: float, longest: float) -> Panels:
+        start, end = self.result.segments.start, self.result.segments.end
+        which = np.flatnonzero(np.minimum(b, end) > np.maximum(a, start))
+        begin = np.maximum(a, start[which]) - start[which]
+        h0, h1, of = equal_parts(begin, np.minimum(b, end[which]) - start[which], longest)
+        return fit(self.evaluate, start, which[of], h0, h1)
 
     def undetermined(self) -> np.ndarray:
         return np.zeros(len(self.t), bool)

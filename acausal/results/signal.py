@@ -9,6 +9,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..errors import ParameterError
 from .names import window
+from .panels import Panels
+from .spectrum import distortion, harmonics
 
 
 class Source(Protocol):
@@ -32,6 +34,10 @@ class Source(Protocol):
 
     def power_integral(self, a: float, b: float, power: int) -> float:
         """Integral over [a, b] of the value to a power."""
+        ...
+
+    def panels(self, a: float, b: float, longest: float) -> Panels:
+        """Series that represent the values on [a, b], no panel longer than ``longest``."""
         ...
 
     def undetermined(self) -> np.ndarray:
@@ -135,6 +141,104 @@ class Signal(NDArrayOperatorsMixin):
         from .plotting import plot_signals
 
         return plot_signals([self])
+
+    # -- harmonics -----------------------------------------------------------------------------------------------
+
+    def harmonics(
+        self, frequency: float, count: int = 40, t0: float | None = None, t1: float | None = None
+    ) -> np.ndarray:
+        """Return the complex amplitudes of the harmonics over whole periods.
+
+        Parameters
+        ----------
+        frequency : float
+            Frequency of the fundamental in Hz.
+        count : int
+            Order of the highest harmonic.
+        t0, t1 : float, optional
+            Window in seconds, a whole number of periods. By default the last period before ``t1``, or before the
+            end of the run; with ``t0`` alone as many periods as fit.
+
+        Returns
+        -------
+        c : (count + 1,) complex array
+            In the unit of the signal: ``x(t) = c[0] + sum of Re(c[n] exp(2j pi n frequency t))``. So ``abs(c[n])``
+            is the peak amplitude, ``numpy.angle(c[n])`` the phase in rad of a cosine at time zero (a sine has
+            -pi/2), and ``c[0]`` the mean.
+
+        Raises
+        ------
+        ParameterError
+            If the window is no whole number of periods or not inside the run, or frequency or count are not
+            positive.
+
+        Notes
+        -----
+        The Fourier integrals are those of the solution itself, piece by piece between the events. Nothing is
+        sampled, so nothing folds back from high frequencies. Impulses within instants do not count. A loaded
+        result gives the harmonics of straight lines between its points. If the signal is not periodic in the
+        window, the harmonics are those of its periodic continuation.
+        """
+        return harmonics(self._source, frequency, count, t0, t1)
+
+    def spectrum(
+        self, frequency: float, count: int = 40, t0: float | None = None, t1: float | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return frequencies in Hz and peak amplitudes (count + 1,), from the magnitude of the mean on.
+
+        The arguments are those of `harmonics`. For lines between the multiples of a carrier give the frequency
+        that all lines are multiples of.
+        """
+        amplitudes = np.abs(harmonics(self._source, frequency, count, t0, t1))
+        return np.arange(len(amplitudes)) * float(frequency), amplitudes
+
+    def thd(
+        self, frequency: float, count: int | None = None, t0: float | None = None, t1: float | None = None
+    ) -> float:
+        """Return the total harmonic distortion: the rms value of the harmonics over that of the fundamental.
+
+        Parameters
+        ----------
+        frequency : float
+            Frequency of the fundamental in Hz.
+        count : int, optional
+            Order of the highest harmonic that counts; by default all do, and all else but the mean with them.
+        t0, t1 : float, optional
+            Window as in `harmonics`.
+
+        Returns
+        -------
+        thd : float
+            As a ratio, 0.01 is 1 %. Relative to the fundamental, THD_F, it may exceed one; relative to the rms value
+            without the mean it is ``THD_R = THD_F / sqrt(1 + THD_F**2)``.
+
+        Raises
+        ------
+        ParameterError
+            As `harmonics`, and if there is no fundamental.
+
+        References
+        ----------
+        D. Shmilovitz, On the definition of total harmonic distortion and its effect on measurement interpretation,
+        IEEE Transactions on Power Delivery 20 (2005).
+        """
+        return distortion(self._source, frequency, count, t0, t1)
+
+    def plot_spectrum(
+        self,
+        frequency: float,
+        count: int = 40,
+        t0: float | None = None,
+        t1: float | None = None,
+        log: bool = False,
+    ) -> Any:
+        """Return a matplotlib figure of the lines of the spectrum; ``log`` for a logarithmic axis of amplitudes.
+
+        The other arguments are those of `harmonics`.
+        """
+        from .plotting import plot_lines
+
+        return plot_lines(self, *self.spectrum(frequency, count, t0, t1), log=log)
 
     # -- array protocol ------------------------------------------------------------------------------------------
 

@@ -1,0 +1,191 @@
+"""A function of time as Legendre series on panels, and its Fourier integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import legendre
+
+Evaluate = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Segments (k,) and times since their starts (k,) to values (k,)."""
+
+DEGREE = 15
+RTOL = 1e-13
+"""Error of a panel, relative to the largest value, that needs no halving."""
+LEVELS = 45
+"""Halvings after which a panel is taken as it is."""
+MOST_PANELS = 50_000
+"""Panels of one generation beyond which values that never become smooth are taken as they are."""
+STALE = 2
+"""Halvings that leave a tenth of a small error or more in both halves, after which it is rounding."""
+SMALL = 1e-6
+"""Error, relative to the largest value, below which it may be rounding."""
+NEGLIGIBLE = 2e-16
+"""Share of a degree in the whole below which it is left out of integrals."""
+CHUNK = 2_000_000
+"""Numbers in one intermediate array."""
+
+NODES, WEIGHTS = legendre.leggauss(DEGREE + 1)
+POLYNOMIALS = legendre.legvander(NODES, DEGREE)
+"""Values at the nodes, (nodes, degrees)."""
+TO_SERIES = WEIGHTS[:, None] * POLYNOMIALS * (np.arange(DEGREE + 1) + 0.5)
+FINE, SLOW = 40, 16.0
+"""Nodes of a rule that integrates P_k(x) exp(-i q x) to rounding for k <= DEGREE and q <= SLOW."""
+FINE_NODES, _fine_weights = legendre.leggauss(FINE)
+FINE_RULE = _fine_weights[:, None] * legendre.legvander(FINE_NODES, DEGREE)
+POINTS = np.concatenate([[-1.0], NODES, [1.0]])
+"""Nodes between the ends, at which a transient that is too fast for the nodes shows."""
+AT_ENDS = legendre.legvander(np.array([-1.0, 1.0]), DEGREE).T
+
+
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """Sums ``series[k] P_k(x)`` on panels ``t = middle + half x``, -1 <= x <= 1, in any order.
+
+    Attributes
+    ----------
+    middle, half : (p,) arrays
+        In seconds.
+    series : (p, m) array
+        Coefficients of the Legendre polynomials, m <= DEGREE + 1.
+    """
+
+    middle: np.ndarray
+    half: np.ndarray
+    series: np.ndarray
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times of the Gauss nodes, (p, nodes)."""
+        return self.middle[:, None] + self.half[:, None] * NODES
+
+    @property
+    def values(self) -> np.ndarray:
+        """Values at the Gauss nodes, (p, nodes)."""
+        return self.series @ POLYNOMIALS[:, : self.series.shape[1]].T
+
+    def integral(self, values: np.ndarray) -> float:
+        """Integral of a function given at the Gauss nodes, (p, nodes)."""
+        return float(self.half @ (values @ WEIGHTS))
+
+    def fourier(self, omega: np.ndarray, origin: float) -> np.ndarray:
+        """Integrals of ``x(t) exp(-i omega (t - origin))`` over all panels, for any number of turns in a panel.
+
+        Parameters
+        ----------
+        omega : (n,) array
+            Angular frequencies in rad/s.
+        origin : float
+            Time of phase zero in seconds.
+
+        Returns
+        -------
+        integrals : (n,) complex array
+
+        Notes
+        -----
+        The integral of ``P_k(x) exp(-i q x)`` is ``2 (-i)^k j_k(q)`` (DLMF 18.17.19), with the spherical Bessel
+        function: what oscillates is integrated exactly, so that panels need to resolve the function alone (Filon).
+
+        References
+        ----------
+        NIST Digital Library of Mathematical Functions, https://dlmf.nist.gov/18.17.E19.
+        """
+        share = self.half @ np.abs(self.series)
+        used = np.flatnonzero(share > NEGLIGIBLE * share.max(initial=0.0))
+        degrees = used[-1] + 1 if len(used) else 1
+        factors = self.half[:, None] * self.series[:, :degrees]
+        # Halving leaves few different lengths.
+        lengths, at = np.unique(self.half, return_inverse=True)
+        out = np.empty(len(omega), complex)
+        step = max(1, CHUNK // max(factors.size, FINE * len(lengths)))
+        for k in range(0, len(omega), step):
+            part = omega[k : k + step, None]
+            turns = np.exp(-1j * part * (self.middle - origin))
+            out[k : k + step] = np.einsum(
+                "pk,npk,np->n", factors, moments(part * lengths, degrees)[:, at], turns
+            )
+        return out
+
+
+def moments(q: np.ndarray, degrees: int) -> np.ndarray:
+    """Integrals of ``P_k(x) exp(-i q x)`` over -1 <= x <= 1 for q >= 0 and all k below ``degrees``, (..., degrees)."""
+    from scipy.special import spherical_jn
+
+    k = np.arange(degrees)
+    out = np.empty((*q.shape, degrees), complex)
+    slow = q <= SLOW
+    out[slow] = np.exp(-1j * q[slow][:, None] * FINE_NODES) @ FINE_RULE[:, :degrees]
+    out[~slow] = 2.0 * (-1j) ** k * spherical_jn(k, q[~slow][:, None])
+    return out
+
+
+def equal_parts(
+    left: np.ndarray, right: np.ndarray, longest: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut intervals into parts that are not longer than ``longest``; also return the interval of every part."""
+    counts = np.maximum(1, np.ceil((right - left) / longest)).astype(np.int64)
+    of = np.repeat(np.arange(len(counts)), counts)
+    number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+    width = (right - left) / counts
+    begin = left[of] + number * width[of]
+    end = np.where(number + 1 == counts[of], right[of], left[of] + (number + 1) * width[of])
+    return begin, end, of
+
+
+def fit(f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: np.ndarray) -> Panels:
+    """Approximate a function that is smooth within segments.
+
+    Parameters
+    ----------
+    f : callable
+        Vectorised over segments and times.
+    start : (n,) array
+        Starts of all segments in seconds.
+    which : (k,) array of int
+        Segments.
+    h0, h1 : (k,) arrays
+        Times since their starts between which the function is wanted, ``h1 > h0``.
+
+    Returns
+    -------
+    Panels
+
+    Notes
+    -----
+    Panels are halved until the last coefficients are below 1e-13 of the largest value and the series meets the
+    function at both ends.
+    """
+    left, half = h0, 0.5 * (h1 - h0)
+    last, stale = np.full(len(which), np.inf), np.zeros(len(which), np.int64)
+    scale, found = 0.0, []
+    for level in range(LEVELS):
+        hs = (left + half)[:, None] + half[:, None] * POINTS
+        values = np.asarray(f(np.repeat(which, len(POINTS)), hs.ravel()), float).reshape(hs.shape)
+        series = values[:, 1:-1] @ TO_SERIES
+        error = np.maximum(np.abs(series[:, -2:]), np.abs(series @ AT_ENDS - values[:, [0, -1]])).max(axis=1)
+        scale = max(scale, float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0)))
+        if level:
+            # Where only one half keeps the error there is something to resolve in it.
+            stale = np.where(np.repeat(error.reshape(-1, 2).min(axis=1), 2) > 0.1 * last, stale + 1, 0)
+        # A value that is not a number compares as false, and halving would not help.
+        bad = (error > RTOL * scale + _late(series, left, half)) & ((stale < STALE) | (error > SMALL * scale))
+        if level == LEVELS - 1 or bad.sum() > MOST_PANELS:
+            bad[:] = False
+        good = ~bad
+        found.append((start[which[good]] + left[good] + half[good], half[good], series[good]))
+        if good.all():
+            break
+        which, left, half = which[bad], left[bad], 0.5 * half[bad]
+        left = np.stack([left, left + 2.0 * half], 1).ravel()
+        which, half, last, stale = (np.repeat(x, 2) for x in (which, half, error[bad], stale[bad]))
+    middle, half, series = (np.concatenate(x) for x in zip(*found, strict=True))
+    return Panels(middle, half, series)
+
+
+def _late(series: np.ndarray, left: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Change of a function within the rounding of time: by Markov's inequality ``abs(P_k') <= k (k + 1) / 2``."""
+    k = np.arange(DEGREE + 1)
+    return np.abs(series) @ (0.5 * k * (k + 1)) * np.spacing(left + 2.0 * half) / half
