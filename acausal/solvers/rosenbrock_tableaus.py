@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .step import Step
+from .step import weights_inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +54,8 @@ class Tableau:
 
     @cached_property
     def inside(self) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of the stages in the dense output at `probe`, and in its slope times the step size; (s,) each."""
-        theta = np.array([self.probe])
-        weights = Step(0.0, 1.0, np.zeros(self.nodes.size), self.solution, self.bend)
-        return weights.at(theta)[0], weights.slope(theta)[0]
+        """Weights of the stages in the dense output at `probe`, see `weights_inside`."""
+        return weights_inside(self.solution, self.bend, self.probe)
 
 
 def _padded(rows: Sequence[Sequence[float]], width: int) -> np.ndarray:

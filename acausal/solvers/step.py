@@ -52,3 +52,19 @@ class Step:
         c0, c1, c2 = self.bend
         chord = (self.y1 - self.y0) + (1.0 - 2.0 * s) * (c0 + s * (c1 + s * c2))
         return (chord + s * (1.0 - s) * (c1 + 2.0 * s * c2)) / (self.t1 - self.t0)
+
+
+def weights_inside(solution: np.ndarray, bend: np.ndarray, theta: float) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of the stages of a method in its dense output at `theta`, and in the slope there times the step size.
+
+    Parameters
+    ----------
+    solution : (s,)
+        Weights in the solution at the end of the step.
+    bend : (3, s)
+        Weights in the coefficients of `Step`.
+    theta : float
+    """
+    unit = Step(0.0, 1.0, np.zeros(solution.size), solution, bend)
+    place = np.array([theta])
+    return unit.at(place)[0], unit.slope(place)[0]

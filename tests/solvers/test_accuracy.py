@@ -94,7 +94,18 @@ def test_errors_are_of_the_order_of_the_tolerance(method: type[Stepper], rtol: f
     )
     t, y, _ = inner(steps, np.linspace(0.0, 1.0, 11))
     scale = rtol + rtol * np.abs(exact(t))
-    assert (np.abs(y - exact(t)) / scale).max() < 20
+    assert (np.abs(y - exact(t)) / scale).max() < 10
+
+
+@METHODS
+@pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-7, 1e-9])
+def test_dense_output_is_as_accurate_as_the_steps(method: type[Stepper], rtol: float) -> None:
+    problem, exact = driven_logistic()
+    stepper = method(problem, 0.0, exact(np.zeros(1))[0], rtol=rtol, atol=np.full(2, rtol), span=10.0)
+    for step in march(stepper, 10.0):
+        t, y, _ = inner([step], np.linspace(0.0, 1.0, 11))
+        errors = (np.abs(y - exact(t)) / (rtol + rtol * np.abs(exact(t)))).max(axis=1)
+        assert errors.max() < max(errors[0], errors[-1]) + 2.0
 
 
 @METHODS
