@@ -46,7 +46,8 @@ class Stepper(ABC):
     atol : (n,)
         Absolute tolerances, positive where a component may vanish.
     max_step : float
-        Longest step, before it is stretched by at most 1 % to a limit.
+        Longest step, before it is stretched by at most 1 % to a limit. A method sees the rate at its stages only: keep
+        steps below a small part (1/40) of the shortest period of an input, or a pulse may pass between the stages.
     first_step : float, optional
         Size of the first trial; estimated when None, which takes one more evaluation of the rate.
     span : float
