@@ -1,4 +1,4 @@
-"""Electrical domain: pins, linear parts, ideal switches and semiconductors, sources and sensors."""
+"""Electrical domain: pins, linear and nonlinear parts, ideal and real switches and semiconductors, sources, sensors."""
 
 from .basic import Capacitor as Capacitor
 from .basic import Conductor as Conductor
@@ -7,6 +7,9 @@ from .basic import Ground as Ground
 from .basic import IdealTransformer as IdealTransformer
 from .basic import Inductor as Inductor
 from .basic import Resistor as Resistor
+from .bipolar import BJT as BJT
+from .bipolar import NPN as NPN
+from .bipolar import PNP as PNP
 from .controlled import CCC as CCC
 from .controlled import CCV as CCV
 from .controlled import VCC as VCC
@@ -36,6 +39,12 @@ from .interfaces import OnePort as OnePort
 from .interfaces import Pin as Pin
 from .interfaces import TwoPin as TwoPin
 from .interfaces import TwoPort as TwoPort
+from .mos import MOS as MOS
+from .mos import NMOS as NMOS
+from .mos import PMOS as PMOS
+from .semiconductors import Diode as Diode
+from .semiconductors import Diode2 as Diode2
+from .semiconductors import ZDiode as ZDiode
 from .sensors import CurrentSensor as CurrentSensor
 from .sensors import PotentialSensor as PotentialSensor
 from .sensors import PowerSensor as PowerSensor

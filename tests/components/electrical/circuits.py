@@ -1,8 +1,13 @@
 """The smallest circuits that show one component: a loop, and parts in parallel."""
 
-from acausal import Circuit
+from typing import Any
+
+import numpy as np
+
+from acausal import Circuit, simulate
 from acausal.components.electrical import (
     Ground,
+    RampVoltage,
     SignalCurrent,
     SignalVoltage,
     TwoPin,
@@ -50,4 +55,27 @@ def coupled(left: Branch, port: TwoPort, right: Branch) -> Circuit:
     circuit.connect(left.p, port.p1)
     circuit.connect(right.p, port.p2)
     circuit.connect(ground.p, left.n, right.n, port.n1, port.n2)
+    return circuit
+
+
+def sweep(device: Branch, low: float, high: float, points: int = 401) -> tuple[np.ndarray, np.ndarray]:
+    """Voltages from ``low`` to ``high`` that a source forces on a part named ``device``, and its currents."""
+    source = RampVoltage(V=high - low, offset=low, duration=1.0)
+    t = np.linspace(0.0, 1.0, points)
+    return low + (high - low) * t, simulate(loop(source=source, device=device), 1.0)["device.i"].at(t)
+
+
+def driven(device: Any, **pins: Any) -> Circuit:
+    """A part named ``device`` with a source at each of the named pins against ground; ``None`` grounds the pin."""
+    circuit = Circuit()
+    circuit.add("device", device)
+    ground = circuit.add("ground", Ground())
+    for name, source in pins.items():
+        pin = getattr(device, name)
+        if source is None:
+            circuit.connect(pin, ground.p)
+        else:
+            circuit.add(f"at_{name}", source)
+            circuit.connect(source.p, pin)
+            circuit.connect(source.n, ground.p)
     return circuit
