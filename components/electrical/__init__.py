@@ -42,6 +42,10 @@ from .interfaces import TwoPort as TwoPort
 from .mos import MOS as MOS
 from .mos import NMOS as NMOS
 from .mos import PMOS as PMOS
+from .opamps import IdealOpAmp as IdealOpAmp
+from .opamps import IdealOpAmp3Pin as IdealOpAmp3Pin
+from .opamps import IdealOpAmpLimited as IdealOpAmpLimited
+from .opamps import OpAmp as OpAmp
 from .semiconductors import Diode as Diode
 from .semiconductors import Diode2 as Diode2
 from .semiconductors import ZDiode as ZDiode
