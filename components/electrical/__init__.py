@@ -1,5 +1,8 @@
 """Electrical domain: pins, linear and nonlinear parts, ideal and real switches and semiconductors, sources, sensors."""
 
+from .arcs import CloserWithArc as CloserWithArc
+from .arcs import OpenerWithArc as OpenerWithArc
+from .arcs import SwitchWithArc as SwitchWithArc
 from .basic import Capacitor as Capacitor
 from .basic import Conductor as Conductor
 from .basic import CoupledInductors as CoupledInductors
