@@ -68,3 +68,4 @@ from .sources import StepVoltage as StepVoltage
 from .sources import TableVoltage as TableVoltage
 from .sources import ThreePhaseVoltage as ThreePhaseVoltage
 from .sources import TrapezoidVoltage as TrapezoidVoltage
+from .storage import Battery as Battery
