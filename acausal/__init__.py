@@ -1,6 +1,7 @@
 """Component-oriented, acausal, hybrid physical modelling with truly ideal switching."""
 
 from .api import simulate as simulate
+from .codegen.residual import Residual as Residual
 from .errors import AcausalError as AcausalError
 from .errors import BalanceError as BalanceError
 from .errors import ChatteringError as ChatteringError

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.discrete import discrete_program
+from ..codegen.residual import Residual, residual_of
 from ..codegen.sources import source_program
 from ..errors import Location, ModelSizeError, ParameterError
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
@@ -416,6 +417,10 @@ class Program:
             raise ParameterError("`initial` and `start` exclude each other", hint=hint)
         given = {**state.parameters, **scalar_parameters(parameters)}
         return self.prepare(span, t0=t0, parameters=given, inputs=inputs, options=options, feeds=state.feeds)
+
+    def residual(self) -> Residual:
+        """Return the equations, before any reduction, as CasADi functions: see `Residual`."""
+        return residual_of(self.flat, overrides(self.model))
 
     def _stopping(self, until: Any) -> Program:
         """The program of the model with a condition that ends the run, compiled once."""

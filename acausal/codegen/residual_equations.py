@@ -1,0 +1,127 @@
+"""All equations of a flat model as SX, with their names: integer rows, residuals, then those of the elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..errors import Location
+from ..flattening.flat_model import FlatModel
+from ..modeling.expressions import Expr
+from .residual_scope import Entries, Place, Scope
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One equation of the flattened model.
+
+    Attributes
+    ----------
+    name : str
+        Path of the component and the equation as written; what a connection states is written out.
+    place : Location
+        Path, file and line.
+    """
+
+    name: str
+    place: Location
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.place})"
+
+
+def residual_vector(scope: Scope) -> Any:
+    """Return left minus right side of all equations."""
+    flat, entries = scope.symbols.flat, scope.entries
+    rows = [_integer_rows(scope)]
+    for k, s in enumerate(flat.stamps):
+        for r in s.template.residuals:
+            rows += [scope.lower(k, i, r.expr) for i in range(len(s.vb))]
+    for n, p in enumerate(entries.elements):
+        rows += _selected(scope, n, p)
+    return ca.vertcat(*rows)
+
+
+def _integer_rows(scope: Scope) -> Any:
+    flat = scope.symbols.flat
+    m = len(flat.ptr) - 1
+    matrix = ca.DM(ca.Sparsity(flat.nv, m, flat.ptr.tolist(), _sorted(flat)[0]), _sorted(flat)[1]).T
+    value = ca.mtimes(ca.SX(matrix), ca.vertcat(*scope.symbols.variable)) if m else ca.SX(0, 1)
+    for row in range(m):
+        stamp, local, i = (int(a[row]) for a in (flat.row_stamp, flat.row_local, flat.row_instance))
+        known = flat.stamps[stamp].template.remainders.get(local)
+        if known is not None:
+            value[row] += scope.lower(stamp, i, known)
+    return ca.densify(value)
+
+
+def _sorted(flat: FlatModel) -> tuple[list[int], list[float]]:
+    """Columns ascending within every row, as a compressed pattern wants them, and their factors."""
+    row = np.repeat(np.arange(len(flat.ptr) - 1), np.diff(flat.ptr))
+    order = np.lexsort((flat.col, row))
+    return flat.col[order].tolist(), flat.val[order].astype(float).tolist()
+
+
+def _selected(scope: Scope, n: int, p: Place) -> list[Any]:
+    """The equations of an element in the branch that the mode vector selects."""
+    branches, m = scope.entries.element(p).branches, scope.m[n]
+    if m.is_constant():
+        branch = branches[int(m)]
+        return [scope.lower(p.stamp, p.instance, r) for r in branch.residuals]
+    value = [scope.lower(p.stamp, p.instance, r) for r in branches[-1].residuals]
+    for b in range(len(branches) - 2, -1, -1):
+        here = (scope.lower(p.stamp, p.instance, r) for r in branches[b].residuals)
+        value = [ca.if_else(m == b, a, rest) for a, rest in zip(here, value, strict=True)]
+    return value
+
+
+# -- names -----------------------------------------------------------------------------------------------------
+
+
+def equation_names(flat: FlatModel, entries: Entries) -> tuple[Equation, ...]:
+    """Return what the rows of `residual_vector` are."""
+    return (*_of_integer_rows(flat), *_of_residuals(flat), *_of_elements(flat, entries))
+
+
+def _of_integer_rows(flat: FlatModel) -> Iterator[Equation]:
+    for row in range(len(flat.ptr) - 1):
+        place = flat.row_location(row)
+        text = flat.stamps[int(flat.row_stamp[row])].template.row_texts.get(int(flat.row_local[row]))
+        yield Equation(f"{place.path}: {text}" if text else _connection(flat, row), place)
+
+
+def _connection(flat: FlatModel, row: int) -> str:
+    part = slice(int(flat.ptr[row]), int(flat.ptr[row + 1]))
+    col, val = flat.col[part].tolist(), flat.val[part].tolist()
+    if len(col) == 2 and val == [1, -1]:
+        return f"{flat.variable(col[0])} = {flat.variable(col[1])}"
+    terms = "".join(
+        f" {'-' if v < 0 else '+'} {flat.variable(c)}" for c, v in zip(col, val, strict=True)
+    ).removeprefix(" + ")
+    return f"0 = {terms.strip()}"
+
+
+def _of_residuals(flat: FlatModel) -> Iterator[Equation]:
+    for k, s in enumerate(flat.stamps):
+        for r in s.template.residuals:
+            for i in range(len(s.vb)):
+                place = flat.location(k, i, r.origin)
+                yield Equation(f"{place.path}: {r.text}", place)
+
+
+def _of_elements(flat: FlatModel, entries: Entries) -> Iterator[Equation]:
+    for p in entries.elements:
+        statement = entries.element(p).statement
+        place = flat.location(p.stamp, p.instance, statement.origin)
+        branches = statement.table.branches
+        for j in range(len(branches[0].residuals)):
+            texts = "; ".join(f"{b.name}: {_zero(b.residuals[j])}" for b in branches)
+            yield Equation(f"{place.path}.{statement.name}: {texts}", place)
+
+
+def _zero(residual: Expr) -> str:
+    return f"{residual.args[0]} = {residual.args[1]}" if residual.op == "-" else f"{residual} = 0"

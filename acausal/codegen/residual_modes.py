@@ -1,0 +1,150 @@
+"""The mode vector of a residual: its entries, their branches, the guards that end a branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from ..errors import Location
+from ..flattening.flat_model import FlatModel
+from ..modeling.expressions import Expr
+from .residual_scope import Entries, Place, Scope
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A branch is left for another one when a number becomes negative: one row of ``Residual.guards``.
+
+    Attributes
+    ----------
+    entry : int
+        Entry of the mode vector.
+    branch, target : int
+        Branch that the guard keeps, and the one that follows.
+    text : str
+        The number as written; a condition stands for a number that is positive while it holds.
+    """
+
+    entry: int
+    branch: int
+    target: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ModeEntry:
+    """One entry of the mode vector: a statement with branches, or a relation that equations read.
+
+    Attributes
+    ----------
+    name : str
+        Path of the mode variable; for a relation the path of the component and the relation as written.
+    kind : str
+        "if", "complementarity", "friction", "impact", "modes" or "relation".
+    branches : tuple of str
+        Names of the branches; the value of the entry is the position of the one in force.
+    place : Location
+        Path, file and line.
+    """
+
+    name: str
+    kind: str
+    branches: tuple[str, ...]
+    place: Location
+
+    @property
+    def true_branch(self) -> int | None:
+        """Branch in which a Boolean mode variable is true; None if the mode variable is the branch itself."""
+        return {"if": 0, "complementarity": 1, "impact": 1, "relation": 1}.get(self.kind)
+
+
+def mode_entries(flat: FlatModel, entries: Entries) -> tuple[ModeEntry, ...]:
+    """Return all entries, names made unique."""
+    found = []
+    for p in entries.elements:
+        statement = entries.element(p).statement
+        place = flat.location(p.stamp, p.instance, statement.origin)
+        path = flat.path(p.stamp, p.instance)
+        name = f"{path}.{statement.name}" if path else statement.name
+        found.append(
+            ModeEntry(name, statement.table.kind, tuple(b.name for b in statement.table.branches), place)
+        )
+    taken: dict[str, int] = {}
+    for p in entries.relations:
+        node, t = entries.relation(p), flat.stamps[p.stamp].template
+        place = flat.location(p.stamp, p.instance, t.origin_of(node))
+        path = flat.path(p.stamp, p.instance)
+        name = f"{path}: {node}" if path else str(node)
+        taken[name] = taken.get(name, 0) + 1
+        name = name if taken[name] == 1 else f"{name} ({taken[name]})"
+        found.append(ModeEntry(name, "relation", ("false", "true"), place))
+    return tuple(found)
+
+
+def mode_guards(scope: Scope) -> tuple[tuple[Guard, ...], list[Any]]:
+    """Return the guards and their numbers."""
+    table: list[Guard] = []
+    values: list[Any] = []
+
+    def add(entry: int, branch: int, target: int, text: str, value: Any) -> None:
+        table.append(Guard(entry, branch, target, text))
+        values.append(value)
+
+    for n, p in enumerate(scope.entries.elements):
+        for guard in _element_guards(scope, p):
+            add(n, *guard)
+    for n, p in enumerate(scope.entries.relations, len(scope.entries.elements)):
+        node = scope.entries.relation(p)
+        value = scope.signed(p.stamp, p.instance, node)
+        add(n, 1, 0, str(node), value)
+        add(n, 0, 1, f"not({node})", -value)
+    return tuple(table), values
+
+
+_Row = tuple[int, int, str, Any]
+"""(branch, target, text, value)."""
+
+
+def _element_guards(scope: Scope, p: Place) -> list[_Row]:
+    element = scope.entries.element(p)
+    table = element.statement.table
+
+    def signed(condition: Expr) -> Any:
+        return scope.signed(p.stamp, p.instance, condition)
+
+    if table.control is not None:
+        value = signed(table.control)
+        return [(0, 1, str(table.control), value), (1, 0, f"not({table.control})", -value)]
+    rows: list[_Row] = []
+    for b, (branch, made) in enumerate(zip(table.branches, element.branches, strict=True)):
+        for leave, g in zip(branch.guards, made.guards, strict=True):
+            value, text = scope.lower(p.stamp, p.instance, g), str(leave.g)
+            if leave.enabled is not None:
+                value, text = ca.fmax(value, -signed(leave.enabled)), f"{text} unless not({leave.enabled})"
+            rows.append((b, leave.target, text, value))
+    return rows + _enabling(scope, p)
+
+
+def _enabling(scope: Scope, p: Place) -> list[_Row]:
+    """Ways to and from the branch in which an element does nothing: disabled, disengaged, without capacity."""
+    table = scope.entries.element(p).statement.table
+    conditions, texts = [], []
+    if table.enabled is not None:
+        conditions.append(scope.signed(p.stamp, p.instance, table.enabled))
+        texts.append(str(table.enabled))
+    if table.breakaway is not None:
+        capacity = scope.lower(p.stamp, p.instance, table.breakaway)
+        conditions.append(2 * ca.ne(capacity, 0) - 1)
+        texts.append(f"{table.breakaway} != 0")
+    if not conditions:
+        return []
+    value, text = conditions[0], " & ".join(texts)
+    for c in conditions[1:]:
+        value = ca.fmin(value, c)
+    idle = len(table.branches) - 1
+    # A latched element stays enabled while it is on.
+    left = [0] if table.latch else list(range(idle))
+    rows: list[_Row] = [(b, idle, text, value) for b in left]
+    return [*rows, (idle, 0, f"not({text})", -value)]
