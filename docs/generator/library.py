@@ -20,6 +20,7 @@ from acausal.modeling import (
     Output,
     Parameter,
     Port,
+    Statement,
     Structural,
     Variable,
 )
@@ -185,13 +186,22 @@ def traced(cls: type[Component]) -> tuple[dict[str, str], dict[str, str]]:
         return {}, {}
     obj = cls.__new__(cls)
     obj.ensure_built()
+    modes = {s.name: _branches(s) for s in _statements(obj) if isinstance(s, Named)}
+    parts = {n: _part(obj.__dict__[n]) for n in obj.__dict__["_parts"]}
+    return modes, {n: part for n, part in parts.items() if part}
+
+
+def _statements(obj: Component) -> list[Statement]:
+    """Return the statements of an object; of a partial class those before the first that it leaves open."""
+    found: list[Statement] = []
     active.stack.append(obj)
     try:
-        named = [s for s in obj.equations() if isinstance(s, Named)]
+        found.extend(obj.equations())
+    except NotImplementedError:
+        pass
     finally:
         active.stack.pop()
-    parts = {n: _part(obj.__dict__[n]) for n in obj.__dict__["_parts"]}
-    return {s.name: _branches(s) for s in named}, {n: part for n, part in parts.items() if part}
+    return found
 
 
 def _part(found: Any) -> str:
