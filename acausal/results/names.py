@@ -247,6 +247,9 @@ def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> 
         a, b = t_start if t0 is None else float(t0), t_end if t1 is None else float(t1)
     except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(f"a window is two times in seconds, got {t0!r} and {t1!r}") from error
+    # Ends that are multiples of a period carry its rounding.
+    slack = 4.0 * float(np.spacing(max(abs(t_start), abs(t_end))))
+    a, b = a if a < t_start - slack else max(a, t_start), b if b > t_end + slack else min(b, t_end)
     if not t_start <= a < b <= t_end:
         raise ParameterError(
             f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty"

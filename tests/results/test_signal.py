@@ -69,6 +69,14 @@ def test_mean_and_rms_are_over_time(discharge: tuple[Discharge, Result]) -> None
         v.mean(TAU, 9.0)
 
 
+def test_a_window_may_exceed_the_run_by_rounding() -> None:
+    v = simulate(Discharge(), 0.3 * TAU)["load.v"]
+    beyond = float(np.nextafter(v.t[-1], np.inf))
+    assert v.mean(-0.0, beyond) == v.mean()
+    with pytest.raises(ParameterError, match="window"):
+        v.mean(0.0, 0.3 * TAU * (1 + 1e-12))
+
+
 def test_times_outside_the_run_are_refused(discharge: tuple[Discharge, Result]) -> None:
     _, result = discharge
     with pytest.raises(ParameterError, match="known from 0 to 0.005 s only"):
