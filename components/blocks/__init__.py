@@ -1,4 +1,9 @@
-"""Signals: sources, algebra, logic, sampling, averages and pulse width modulation."""
+"""Signals: sources, algebra, logic, sampling, averages and pulse width modulation.
+
+Float signals are continuous variables, Boolean signals are discrete. Inputs are called ``u`` (``u1``, ``u2``) and
+outputs ``y``, unless the block says otherwise. An input is connected, or given as keyword. A start value is given under
+the name of its variable: ``Integrator(x=1.0)``, ``Hysteresis(on=True)``, ``ZeroOrderHold(samplePeriod=1e-3, held=2.0)``.
+"""
 
 from .averages import Mean as Mean
 from .averages import PartialWindow as PartialWindow

@@ -1,4 +1,9 @@
-"""Voltage sources. All hold ``v = p.v - n.v`` whatever current flows; a source that feeds has ``i < 0``."""
+"""Voltage sources. All hold ``v = p.v - n.v`` whatever current flows; a source that feeds has ``i < 0``.
+
+Every waveform exists as voltage, ``v = offset + V * shape``, and as current, ``i = offset + I * shape``. The shape is
+zero before ``startTime``; a negative ``startTime`` begins in the midst of a cycle. Edges are time events, solved for
+exactly.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""One-dimensional rotational mechanics, with true sticking."""
+"""One-dimensional rotational mechanics, with true sticking.
+
+Between two flanges ``phi_rel = flange_b.phi - flange_a.phi`` and ``tau = flange_b.tau``, positive when it reduces
+``phi_rel``. A start value is given under the name of its variable: ``Inertia(J=1.0, phi=0.5, w=2.0)``. A sticking
+contact does not creep; which branch of a friction is in force is read as ``state``.
+"""
 
 from .friction import BearingFriction as BearingFriction
 from .friction import Brake as Brake

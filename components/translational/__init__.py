@@ -1,4 +1,9 @@
-"""One-dimensional translational mechanics, with true sticking and rigid impacts."""
+"""One-dimensional translational mechanics, with true sticking and rigid impacts.
+
+Between two flanges ``s_rel = flange_b.s - flange_a.s`` and ``f = flange_b.f``, positive when it pulls the flanges
+together. A start value is given under the name of its variable: ``Mass(m=1.0, s=0.5, v=2.0)``. A sticking contact does
+not creep and a stop does not yield; which branch is in force is read as ``state`` or ``contact``.
+"""
 
 from .contact import HardStop as HardStop
 from .contact import ImpactStop as ImpactStop
