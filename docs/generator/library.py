@@ -8,6 +8,7 @@ import math
 import pkgutil
 from collections.abc import Iterator
 from enum import Enum
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -61,6 +62,12 @@ def classes(package: ModuleType) -> list[type]:
     ]
 
 
+@cache
+def exported() -> frozenset[type]:
+    """Return the classes of all packages."""
+    return frozenset(c for package in packages() for c in classes(package))
+
+
 def by_module(package: ModuleType) -> list[tuple[ModuleType, list[type]]]:
     """Return (module, its classes in the order of their definition), alphabetically, interfaces last."""
     found: dict[str, list[type]] = {}
@@ -98,8 +105,8 @@ def entry(cls: type) -> Iterator[str]:
     if issubclass(cls, Enum):
         yield from ("", *enumeration(cls))
         return
-    base = cls.__bases__[0]
-    if base not in (Component, Port):
+    base = next((b for b in cls.__mro__[1:] if b in exported()), None)
+    if base is not None:
         yield ""
         yield f"Extends `{base.__name__}`."
     rows = list(port_rows(cls) if issubclass(cls, Port) else component_rows(cls))
