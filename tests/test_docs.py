@@ -95,7 +95,7 @@ def test_no_page_of_the_reference_is_left_from_earlier() -> None:
 @pytest.mark.parametrize("package", library.packages(), ids=library.title_of)
 def test_the_reference_holds_all_components(package) -> None:
     page = ROOT / "docs" / "reference" / f"{package.__name__.rpartition('.')[2]}.md"
-    assert [c.__name__ for c in library.classes(package) if c.__name__ not in headings(page)] == []
+    assert [x.__name__ for x in library.exports(package) if x.__name__ not in headings(page)] == []
 
 
 def test_the_reference_holds_all_public_names() -> None:

@@ -28,7 +28,7 @@ from acausal.modeling import (
 from acausal.modeling.fields import MISSING, Field, active
 from acausal.modeling.statements import Named
 
-from .docstrings import below_title, cell, enumeration, inline, markdown, summary, title, value
+from .docstrings import below_title, cell, enumeration, inline, markdown, signature, summary, title, value
 
 HEADER = ("| name | kind | unit | default | bounds | meaning |", "|---|---|---|---|---|---|")
 KINDS = {
@@ -55,24 +55,23 @@ def title_of(package: ModuleType) -> str:
     return package.__name__.rpartition(".")[2].replace("_", " ").capitalize()
 
 
-def classes(package: ModuleType) -> list[type]:
-    """Return the components, ports and enumerations that a package exports."""
-    return [
-        c for c in vars(package).values() if inspect.isclass(c) and issubclass(c, (Component, Port, Enum))
-    ]
+def exports(package: ModuleType) -> list[Any]:
+    """Return the components, ports, enumerations and functions that a package exports."""
+    found = vars(package).values()
+    return [x for x in found if inspect.isfunction(x) or inspect.isclass(x)]
 
 
 @cache
 def exported() -> frozenset[type]:
     """Return the classes of all packages."""
-    return frozenset(c for package in packages() for c in classes(package))
+    return frozenset(c for package in packages() for c in exports(package) if inspect.isclass(c))
 
 
-def by_module(package: ModuleType) -> list[tuple[ModuleType, list[type]]]:
-    """Return (module, its classes in the order of their definition), alphabetically, interfaces last."""
-    found: dict[str, list[type]] = {}
-    for cls in classes(package):
-        found.setdefault(cls.__module__, []).append(cls)
+def by_module(package: ModuleType) -> list[tuple[ModuleType, list[Any]]]:
+    """Return (module, its exports in the order of their definition), alphabetically, interfaces last."""
+    found: dict[str, list[Any]] = {}
+    for obj in exports(package):
+        found.setdefault(obj.__module__, []).append(obj)
     modules = [importlib.import_module(name) for name in found]
     modules.sort(key=lambda m: (m.__name__.endswith(INTERFACES), m.__name__))
     return [(m, [c for name in vars(m) for c in found[m.__name__] if c.__name__ == name]) for m in modules]
@@ -81,7 +80,7 @@ def by_module(package: ModuleType) -> list[tuple[ModuleType, list[type]]]:
 def page(package: ModuleType) -> str:
     """Return the page of a package."""
     lines = [f"# {title_of(package)}", "", markdown(package), ""]
-    example = next(c for c in classes(package) if issubclass(c, Component)).__name__
+    example = next(c for c in exports(package) if inspect.isclass(c) and issubclass(c, Component)).__name__
     lines += [
         f"`from {package.__name__} import {example}`. How to read the tables: [reference](index.md).",
         "",
@@ -97,10 +96,13 @@ def page(package: ModuleType) -> str:
     return "\n".join(lines) + "\n"
 
 
-def entry(cls: type) -> Iterator[str]:
-    """Yield the lines of one class."""
+def entry(cls: Any) -> Iterator[str]:
+    """Yield the lines of one class or function."""
     yield f"### {cls.__name__}"
     yield ""
+    if not inspect.isclass(cls):
+        yield from ("```text", signature(cls.__name__, cls), "```", "", markdown(cls))
+        return
     yield markdown(cls)
     if issubclass(cls, Enum):
         yield from ("", *enumeration(cls))
