@@ -19,7 +19,13 @@ class Circuit(Component):
     share = False
 
     def add(self, name: str, component: C) -> C:
-        """Add a sub-component under a name and return it."""
+        """Add a sub-component under a name and return it.
+
+        Raises
+        ------
+        DeclarationError
+            If the name is taken or is no Python identifier, or the object is no component.
+        """
         self.ensure_built()
         if not isinstance(component, Component):
             raise DeclarationError(
@@ -48,7 +54,7 @@ class Circuit(Component):
         return component
 
     def connect(self, *ends: Any) -> None:
-        """Connect ports or signals."""
+        """Connect ports or signals; as the function `connect`."""
         self.state(connect(*ends))
 
     def state(self, *statements: Statement) -> None:

@@ -124,10 +124,13 @@ class Component:
             )
 
     def build(self) -> None:
-        """Create the sub-components as attributes."""
+        """Create the sub-components as attributes: ``self.load = Resistor(R=self.R)``.
+
+        Parameters read as symbols here, structural parameters as their values.
+        """
 
     def equations(self) -> Iterator[Statement]:
-        """Yield the statements of this component."""
+        """Yield the statements of this component; a subclass begins with ``yield from super().equations()``."""
         return iter(())
 
     def location(self) -> tuple[Location, ...]:

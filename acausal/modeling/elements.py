@@ -74,7 +74,25 @@ class ElementTable:
 
 
 class If(Named):
-    """Equations switched by a condition; both branches hold equally many, the k-th complementary to the k-th."""
+    """Equations switched by a condition; both branches hold equally many, the k-th complementary to the k-th.
+
+    Parameters
+    ----------
+    cond : condition
+        On discrete variables and time: it selects the branch. With relations of continuous
+        variables: a branch is possible if its own solution satisfies the condition that selects it.
+    then, otherwise : list of Eq
+        In force while the condition is true, and while it is false.
+    impulse : Impulse, optional
+        What to do when the change of branch cuts a flow; by default as the run says.
+    name : str
+        Path of the branch in results: true or false.
+
+    Raises
+    ------
+    StatementError
+        If the branches are empty, of different length, or hold something else than `Eq`.
+    """
 
     __slots__ = ("condition", "impulse", "otherwise", "then")
 
@@ -113,6 +131,7 @@ class Complementarity(Named):
 
     Parameters
     ----------
+    a, b : expression
     enabled : condition
         While false: b = 0 and ``a`` is free.
     latch : bool
@@ -151,9 +170,14 @@ class DryFriction(Named):
 
     Parameters
     ----------
+    v, f : expression
+        Relative velocity and the force against it, so that ``f * v`` is dissipated.
     sliding : expression, or callable of ``|v|``
+        Force while sliding.
     breakaway : expression
-        Not below ``sliding`` at rest; identically zero means no friction at all.
+        Largest force while sticking. Not below ``sliding`` at rest; identically zero means no friction at all.
+    viscous : expression
+        Force by velocity that is added while sliding.
     engaged : condition
         While false there is no friction.
     """
@@ -205,12 +229,17 @@ class DryFriction(Named):
 class Impact(Named):
     """A one-sided contact with restitution: ``gap >= 0``, ``force >= 0``.
 
+    An impact turns the velocity of the gap from ``v`` into ``-restitution * v`` within the instant, with momentum
+    conserved (Newton's law of impact).
+
     Parameters
     ----------
+    gap, force : expression
+        Distance, and the force that presses; one of them is zero.
     restitution : expression
         Ratio of the relative speeds after and before, 0 to 1.
     rest_speed : expression, optional
-        Below this approach speed contact is kept.
+        Below this approach speed contact is kept, so that bouncing comes to an end.
     """
 
     __slots__ = ("force", "gap", "rest_speed", "restitution")
@@ -237,7 +266,16 @@ class Impact(Named):
 
 @dataclass(frozen=True, eq=False)
 class leave:  # noqa: N801 (a verb of the language)
-    """Leave the mode for ``target`` when ``g`` becomes positive and ``enabled`` holds."""
+    """Leave the mode for ``target`` when ``g`` becomes positive and ``enabled`` holds.
+
+    Parameters
+    ----------
+    target : str
+        Name of the next mode.
+    g : expression
+        Write ``x - limit`` for "above the limit", ``limit - x`` for "below".
+    enabled : condition
+    """
 
     target: str
     g: Any
@@ -245,7 +283,16 @@ class leave:  # noqa: N801 (a verb of the language)
 
 
 class Mode:
-    """One mode of ``Modes``: its equation and the ways out."""
+    """One mode of ``Modes``: its equation and the ways out.
+
+    Parameters
+    ----------
+    name : str
+    equation : Eq
+        In force in this mode.
+    *leaves : leave
+        Ways out; if several are open, the one written first is taken.
+    """
 
     __slots__ = ("equation", "leaves", "name")
 
@@ -254,7 +301,23 @@ class Mode:
 
 
 class Modes(Named):
-    """The general element: one equation per mode, left when a ``leave`` expression becomes positive."""
+    """The general element: one equation per mode, left when a ``leave`` expression becomes positive.
+
+    Parameters
+    ----------
+    name : str
+        Path of the mode in results.
+    *modes : Mode
+    curve : (expression, expression), optional
+        The two quantities between which the modes draw a characteristic; no result depends on it.
+    start : str
+        Name of the mode before the first instant.
+
+    Raises
+    ------
+    StatementError
+        If names repeat or a name is unknown.
+    """
 
     __slots__ = ("curve", "enum", "modes", "start")
 

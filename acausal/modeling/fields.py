@@ -276,13 +276,24 @@ class Variable(Field):
 
 
 class Flow(Variable):
-    """A variable of a port that sums to zero over a connection set, positive into the component."""
+    """A variable of a port that sums to zero over a connection set, positive into the component.
+
+    The parameters are those of `Variable`.
+    """
 
     flow = True
 
 
 class Start:
-    """A start value with its flag, ``Capacitor(C=1e-6, v=Start(10.0, fixed=True))``."""
+    """A start value with its flag, ``Capacitor(C=1e-6, v=Start(10.0, fixed=True))``.
+
+    Parameters
+    ----------
+    value : float
+        In the unit of the variable.
+    fixed : bool
+        True: it must hold after the first instant. False: it is the value before.
+    """
 
     __slots__ = ("fixed", "value")
 
@@ -358,7 +369,19 @@ class _Signal(Field):
 
 
 class Input(_Signal):
-    """A signal that comes from outside: connected, or given as keyword by the parent."""
+    """A signal that comes from outside: connected, or given as keyword by the parent.
+
+    An input of the model itself may stay open; a run feeds it, ``simulate(model, 1.0, inputs={"u": 5.0})``.
+
+    Parameters
+    ----------
+    type : type
+        ``float`` for a continuous signal, ``bool`` or ``int`` for a discrete one.
+    unit : str
+        SI unit; "" takes any.
+    shape : tuple of int
+        Extents of an array of signals.
+    """
 
     def __set__(self, obj: Any, value: float | Expr) -> None:
         self.check(value, obj)
@@ -380,6 +403,9 @@ class Input(_Signal):
 
 
 class Output(_Signal):
-    """A signal that the component determines."""
+    """A signal that the component determines, by an equation of its own.
+
+    The parameters are those of `Input`.
+    """
 
     __set__ = Variable.__set__  # type: ignore[assignment]

@@ -114,7 +114,13 @@ def _is_factor(expr: Expr) -> bool:
 
 
 def pre(x: Symbol | Expr) -> Expr:
-    """Return the value of a variable in the previous micro-step."""
+    """Return the value of a variable in the previous micro-step, which at first is that before the instant.
+
+    Raises
+    ------
+    ExpressionError
+        If ``x`` is an expression, not a variable.
+    """
     if not isinstance(x, Symbol):
         raise ExpressionError(f"pre({x}) needs a variable, not an expression")
     return Expr("pre", (x,))

@@ -19,7 +19,14 @@ class Statement:
 
 
 class Eq(Statement):
-    """``lhs`` equals ``rhs`` at every time; a discrete equation if ``lhs`` is a discrete variable."""
+    """``lhs`` equals ``rhs`` at every time; a discrete equation if ``lhs`` is a discrete variable.
+
+    Parameters
+    ----------
+    lhs, rhs : expression or number
+        Neither side is computed from the other, unless ``lhs`` is a `Discrete`: that takes the
+        value of ``rhs`` in every micro-step. Their units must agree.
+    """
 
     __slots__ = ("lhs", "rhs")
 
@@ -104,7 +111,19 @@ class Terminate(Action):
 
 
 def assign(d: Any, value: Any) -> Assign:
-    """Give a discrete variable a new value."""
+    """Give a discrete variable a new value: an action of `when` and `to`.
+
+    Parameters
+    ----------
+    d : Discrete of this component
+    value : expression
+        Discrete variables in it are the new ones; ``pre(d)`` is the value before.
+
+    Raises
+    ------
+    StatementError
+        If ``d`` is not discrete.
+    """
     if not (isinstance(d, Symbol) and isinstance(d.field, Discrete)):
         raise StatementError(
             f"assign() takes a Discrete variable, got `{d!r}`",
@@ -114,7 +133,21 @@ def assign(d: Any, value: Any) -> Assign:
 
 
 def reinit(x: Any, value: Any) -> Reinit:
-    """Give a differentiated variable a new value by an external impulse."""
+    """Give a differentiated variable a new value by an external impulse: an action of `when` and `to`.
+
+    What is rigidly coupled to the variable moves along; everything else obeys conservation.
+
+    Parameters
+    ----------
+    x : Variable that is differentiated somewhere
+    value : expression
+        ``pre(x)`` in it is the value before.
+
+    Raises
+    ------
+    StatementError
+        If ``x`` is not a continuous variable.
+    """
     if not isinstance(x, Symbol) or isinstance(x.field, Discrete):
         raise StatementError(
             f"reinit() takes a continuous variable, got `{x!r}`", hint="use assign(d, value) for a Discrete"
@@ -152,7 +185,19 @@ def _when_branch(cond: Any, actions: Sequence[Action]) -> tuple[tuple[Expr, ...]
 
 
 def when(cond: Any, *actions: Action) -> When:
-    """State what happens at the instants at which ``cond``, or one of a list of conditions, becomes true."""
+    """State what happens at the instants at which ``cond``, or one of a list of conditions, becomes true.
+
+    Parameters
+    ----------
+    cond : condition or list of conditions
+        It fires when it is true and was false in the micro-step before, not while it stays true.
+    *actions : assign, reinit or terminate
+
+    Raises
+    ------
+    StatementError
+        If there is no action, or something else than an action.
+    """
     return When((_when_branch(cond, actions),))
 
 
@@ -166,7 +211,15 @@ class To:
 
 
 def to(target: Enum, cond: Any, *actions: Action) -> To:
-    """Go to state ``target`` when ``cond`` becomes true."""
+    """Go to state ``target`` when ``cond`` holds: a way out of a state, in the lists of `transitions`.
+
+    Parameters
+    ----------
+    target : member of the enum
+    cond : condition
+    *actions : assign, reinit or terminate
+        What else happens in that instant.
+    """
     return To(target, cond, actions)
 
 
@@ -180,7 +233,19 @@ class Transitions(Statement):
 
 
 def transitions(state: Any, table: Mapping[Enum, Sequence[To]]) -> Transitions:
-    """State the transitions out of every state of an enum Discrete."""
+    """State the transitions out of every state of an enum Discrete.
+
+    Parameters
+    ----------
+    state : Discrete of an enum
+    table : mapping of member to list of `to`
+        If several conditions hold, the one written first counts. A state without entry is final.
+
+    Raises
+    ------
+    StatementError
+        If ``state`` is not discrete, or a state is not one of its enum.
+    """
     if not (isinstance(state, Symbol) and isinstance(state.field, Discrete)):
         raise StatementError(f"transitions() takes a Discrete variable, got `{state!r}`")
     kind = state.field.type
@@ -204,7 +269,15 @@ class Initially(Statement):
 
 
 def initially(equation: Eq) -> Initially:
-    """State an initial equation."""
+    """State an equation that holds after the first instant, such as ``Eq(der(x), 0)``.
+
+    It ranks with fixed start values, above given ones and defaults.
+
+    Raises
+    ------
+    StatementError
+        If the argument is not an `Eq`.
+    """
     if not isinstance(equation, Eq):
         raise StatementError("initially() takes an equation: initially(Eq(a, b))")
     return Initially(equation)
@@ -220,7 +293,15 @@ class Require(Statement):
 
 
 def require(cond: Any, message: str) -> Require:
-    """Check a condition on parameters, discretes or variables; the run ends with an error when it fails."""
+    """Check a condition on parameters, discretes or variables; the run ends with an error when it fails.
+
+    Parameters
+    ----------
+    cond : condition
+        On parameters alone it is checked before the run, else at the start and during the run.
+    message : str
+        Part of the `RequirementError`.
+    """
     return Require(condition(cond), message)
 
 
