@@ -104,14 +104,18 @@ def entry(cls: Any) -> Iterator[str]:
         yield from ("```text", signature(cls.__name__, cls), "```", "", markdown(cls))
         return
     yield markdown(cls)
-    if issubclass(cls, Enum):
-        yield from ("", *enumeration(cls))
-        return
+    yield from ("", *enumeration(cls)) if issubclass(cls, Enum) else class_lines(cls)
+
+
+def class_lines(cls: type) -> Iterator[str]:
+    """Yield the base and the table of a component or port."""
     base = next((b for b in cls.__mro__[1:] if b in exported()), None)
     if base is not None:
         yield ""
         yield f"Extends `{base.__name__}`."
-    rows = list(port_rows(cls) if issubclass(cls, Port) else component_rows(cls))
+    rows = list(
+        port_rows(cls) if issubclass(cls, Port) else component_rows(cls) if issubclass(cls, Component) else ()
+    )
     if rows:
         yield ""
         yield from HEADER
