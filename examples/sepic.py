@@ -54,7 +54,7 @@ def main() -> dict[str, tuple[float, float, float]]:
     result = ac.simulate(model, 4 / f, initial={x: settled[x].final for x in settled.states})
     answer = {
         "output [V]": (result["load.v"].mean(), Vout, 2e-3),
-        "coupling capacitor [V]": (result["C1.v"].mean(), Vin, 1e-3),
+        "coupling capacitor [V]": (result["C1.v"].mean(), Vin, 2e-3),
         "open switch, highest [V]": (float(np.max(result["switch.v"])), Vin + Vout, 2e-2),
         "current of L1 [A]": (result["L1.i"].mean(), current, 2e-3),
         "current of L2 [A]": (result["L2.i"].mean(), -Iout, 2e-3),
