@@ -6,6 +6,7 @@ import pytest
 from acausal.components.electrical import Diode, Diode2, ZDiode
 from acausal.errors import ParameterError
 from tests.components.electrical.circuits import sweep
+from tests.components.electrical.laws import right_side
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-18}
 
@@ -62,3 +63,40 @@ def test_a_thermal_voltage_of_zero_is_refused() -> None:
     for kind in (Diode, ZDiode, Diode2):
         with pytest.raises(ParameterError, match="`Vt` of"):
             kind(Vt=0.0)
+
+
+DIODE2 = {"Vf": 0.6, "Ids": 1e-12, "Vt": 0.026, "N": 1.4, "Bv": 6.0}
+
+
+def junction(vd: np.ndarray, Vf: float, Ids: float, Vt: float, N: float, Bv: float) -> np.ndarray:
+    """Three pieces of `Diode2` and the continuation of the breakdown, each from its own formula."""
+    width, top = N * Vt, Vf / (N * Vt) + 1
+    upper = Ids * (exponential(vd / width, top) - 1)
+    lower = -Ids * (exponential(-(vd + Bv) / width, top) + 1 - 2 * np.exp(-Bv / (2 * width)))
+    return np.where(vd < -Bv / 2, lower, upper)
+
+
+def test_junction_with_breakdown() -> None:
+    vd = np.linspace(-8.0, 2.0, 1001)
+    expected = junction(vd, **DIODE2)
+    np.testing.assert_allclose(right_side(Diode2(**DIODE2), "id", vd=vd), expected, rtol=1e-13)
+    assert np.all(np.diff(expected) >= 0)
+
+
+def test_junction_with_breakdown_meets_its_pieces() -> None:
+    """Value and slope half way to the breakdown, at the forward knee and at its mirror image."""
+    width, h = DIODE2["N"] * DIODE2["Vt"], 1e-5
+    knee = DIODE2["Vf"] + width
+    for at, exponent in ((-3.0, -3.0 / width), (knee, knee / width), (-6.0 - knee, knee / width)):
+        i = right_side(Diode2(**DIODE2), "id", vd=at + h * np.arange(-2, 3))
+        left = (3 * i[2] - 4 * i[1] + i[0]) / (2 * h)
+        right = (-3 * i[2] + 4 * i[3] - i[4]) / (2 * h)
+        slope = DIODE2["Ids"] * np.exp(exponent) / width
+        # A third of (h / width)**2 is the error of the differences; currents of 1e-12 A are rounded at 1e-28 A.
+        assert [left, right] == pytest.approx([slope, slope], rel=1e-6, abs=1e-22)
+
+
+def test_series_resistance_and_leakage() -> None:
+    part = Diode2(**DIODE2, Rs=3.0, Gp=0.25)
+    assert right_side(part, "v", vd=0.5, id=2.0) == pytest.approx(6.5, rel=1e-15)
+    assert right_side(part, "i", v=4.0, id=2.0) == pytest.approx(3.0, rel=1e-15)
