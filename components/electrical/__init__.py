@@ -45,6 +45,11 @@ from .interfaces import TwoPort as TwoPort
 from .mos import MOS as MOS
 from .mos import NMOS as NMOS
 from .mos import PMOS as PMOS
+from .nonlinear import ChargeCapacitor as ChargeCapacitor
+from .nonlinear import JunctionCapacitor as JunctionCapacitor
+from .nonlinear import SaturatingInductor as SaturatingInductor
+from .nonlinear import TableCapacitor as TableCapacitor
+from .nonlinear import Varistor as Varistor
 from .opamps import IdealOpAmp as IdealOpAmp
 from .opamps import IdealOpAmp3Pin as IdealOpAmp3Pin
 from .opamps import IdealOpAmpLimited as IdealOpAmpLimited
