@@ -54,6 +54,8 @@ from .opamps import IdealOpAmp as IdealOpAmp
 from .opamps import IdealOpAmp3Pin as IdealOpAmp3Pin
 from .opamps import IdealOpAmpLimited as IdealOpAmpLimited
 from .opamps import OpAmp as OpAmp
+from .photovoltaic import PhotovoltaicModule as PhotovoltaicModule
+from .photovoltaic import single_diode_parameters as single_diode_parameters
 from .semiconductors import Diode as Diode
 from .semiconductors import Diode2 as Diode2
 from .semiconductors import ZDiode as ZDiode
