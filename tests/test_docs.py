@@ -117,6 +117,13 @@ def test_the_errors_form_one_tree() -> None:
     assert [e for e in errors if not issubclass(e, AcausalError)] == []
 
 
+def test_the_glossary_gives_each_term_one_meaning() -> None:
+    rows = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8").splitlines()
+    terms = [line.split("|")[1].strip() for line in rows if line.startswith("| ") and "| term |" not in line]
+    single = [term for cell in terms for term in cell.split(", ")]
+    assert sorted({term for term in single if single.count(term) > 1}) == []
+
+
 def test_pictures_are_small() -> None:
     pictures = sorted((ROOT / "docs" / "images").iterdir())
     assert [name_of(p) for p in pictures if p.stat().st_size > LARGEST_PICTURE] == []
