@@ -101,26 +101,18 @@ def single_diode_parameters(
         )
     a = N * ns * Vt
 
-    def linear(Rs: float) -> tuple[float, float, float]:
-        """Saturation current times exp(Voc / a), parallel conductance, slope of the current at maximum power."""
-        rows = [
-            (1 - number_exp((v - Voc) / a), Voc - v, i) for v, i in ((Isc * Rs, Isc), (Vmp + Imp * Rs, Imp))
-        ]
-        (e1, g1, i1), (e2, g2, i2) = rows
-        determinant = e1 * g2 - e2 * g1
-        top, G = (i1 * g2 - i2 * g1) / determinant, (e1 * i2 - e2 * i1) / determinant
-        slope = top / a * number_exp((Vmp + Imp * Rs - Voc) / a) + G
-        return top, G, slope / (1 + slope * Rs)
+    def fit(Rs: float) -> tuple[float, float, float]:
+        return _three_points(a, Rs, Isc, Voc, Imp, Vmp)
 
     low, high = 0.0, (Voc - Vmp) / Imp * (1 - 1e-9)
-    if linear(low)[2] * Vmp > Imp:
+    if fit(low)[2] * Vmp > Imp:
         raise ValueError(
             f"no positive series resistance fits with N = {N:g}: choose a smaller ideality factor"
         )
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if linear(middle)[2] * Vmp < Imp else (low, middle)
-    top, G, _ = linear(low)
+        low, high = (middle, high) if fit(middle)[2] * Vmp < Imp else (low, middle)
+    top, G, _ = fit(low)
     if G <= 0:
         raise ValueError(
             f"no positive parallel resistance fits with N = {N:g}: choose a smaller ideality factor"
@@ -128,3 +120,16 @@ def single_diode_parameters(
     I0 = top * number_exp(-Voc / a)
     Iph = top - I0 + G * Voc
     return {"IphRef": Iph, "I0Ref": I0, "Rs": low, "RpRef": 1 / G, "N": N, "ns": ns, "Vt": Vt}
+
+
+def _three_points(
+    a: float, Rs: float, Isc: float, Voc: float, Imp: float, Vmp: float
+) -> tuple[float, float, float]:
+    """Return ``I0 * exp(Voc / a)``, ``1 / Rp`` and ``-di/dv`` at maximum power; open circuit eliminates ``Iph``."""
+    at_maximum = number_exp((Vmp + Imp * Rs - Voc) / a)
+    e1, g1 = 1 - number_exp((Isc * Rs - Voc) / a), Voc - Isc * Rs
+    e2, g2 = 1 - at_maximum, Voc - Vmp - Imp * Rs
+    determinant = e1 * g2 - e2 * g1
+    top, G = (Isc * g2 - Imp * g1) / determinant, (e1 * Imp - e2 * Isc) / determinant
+    slope = top / a * at_maximum + G
+    return top, G, slope / (1 + slope * Rs)
