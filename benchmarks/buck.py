@@ -35,9 +35,17 @@ def main() -> None:
     allowed = None if error is None else 1e-6
     note = "" if error is not None else "no external reference"
     figure = median(lambda: program.simulate(STOP, parameters=lossy))
-    rows = [Row(f"buck 10 ms, warm, {LOSSY}", figure, 0.2, error, allowed, note=note)]
+    rows = [Row(f"buck converter 10 ms, 2000 edges, warm, {LOSSY}", figure, 0.2, error, allowed, note=note)]
     error = ideal_error(program.simulate(STOP))
-    rows.append(Row(f"buck 10 ms, warm, {IDEAL}", median(lambda: program.simulate(STOP)), 0.2, error, 1e-9))
+    rows.append(
+        Row(
+            f"buck converter 10 ms, 2000 edges, warm, {IDEAL}",
+            median(lambda: program.simulate(STOP)),
+            0.2,
+            error,
+            1e-9,
+        )
+    )
     finish(rows)
 
 
