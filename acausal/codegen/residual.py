@@ -11,6 +11,8 @@ import numpy as np
 
 from ..errors import ModeNotSquareError, ParameterError, nearest
 from ..flattening.flat_model import FlatModel
+from ..flattening.flatten import flatten, overrides
+from ..modeling.component import Component
 from .residual_equations import equation_names, residual_vector
 from .residual_modes import mode_entries, mode_guards
 from .residual_scope import Entries, Scope
@@ -93,6 +95,17 @@ class Residual:
         self.guard_table, guards = mode_guards(scope)
         self.guards = self._function("guards", [ca.vertcat(*guards) if guards else ca.SX(0, 1)], ["guards"])
         self.m = self._mode_quantities()
+
+    @classmethod
+    def of(cls, model: Component) -> Residual:
+        """Return the residual of a model that is not otherwise compiled, as ``compile_model(model).residual()`` would.
+
+        Raises
+        ------
+        ModelError
+            For a model that is not well formed.
+        """
+        return cls(flatten(model), overrides(model))
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n}: {len(getattr(self, n))}" for n in ("x", "w", "u", "p", "d", "m", "y"))
