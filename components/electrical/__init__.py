@@ -1,4 +1,9 @@
-"""Electrical domain: pins, linear and nonlinear parts, ideal and real switches and semiconductors, sources, sensors."""
+"""Electrical domain: pins, linear and nonlinear parts, ideal and real switches and semiconductors, sources, sensors.
+
+Losses of ideal elements (``Ron``, ``Goff``, ``Vknee``) default to zero: ideal means ideal. A one-port has the pins ``p``
+and ``n`` with ``v = p.v - n.v`` and ``i = p.i``, so that ``v * i`` is the power it takes up, and a source that feeds a
+circuit has ``i < 0``. A two-port has ``v1``, ``i1``, ``v2``, ``i2`` at ``p1``, ``n1``, ``p2``, ``n2``.
+"""
 
 from .arcs import CloserWithArc as CloserWithArc
 from .arcs import OpenerWithArc as OpenerWithArc
@@ -56,6 +61,8 @@ from .opamps import IdealOpAmpLimited as IdealOpAmpLimited
 from .opamps import OpAmp as OpAmp
 from .photovoltaic import PhotovoltaicModule as PhotovoltaicModule
 from .photovoltaic import single_diode_parameters as single_diode_parameters
+from .power_devices import IGBT as IGBT
+from .power_devices import PowerMOSFET as PowerMOSFET
 from .semiconductors import Diode as Diode
 from .semiconductors import Diode2 as Diode2
 from .semiconductors import ZDiode as ZDiode
