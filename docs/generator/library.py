@@ -80,11 +80,8 @@ def by_module(package: ModuleType) -> list[tuple[ModuleType, list[Any]]]:
 def page(package: ModuleType) -> str:
     """Return the page of a package."""
     lines = [f"# {title_of(package)}", "", markdown(package), ""]
-    example = next(c for c in exports(package) if inspect.isclass(c) and issubclass(c, Component)).__name__
-    lines += [
-        f"`from {package.__name__} import {example}`. How to read the tables: [reference](index.md).",
-        "",
-    ]
+    root, _, name = package.__name__.rpartition(".")
+    lines += [f"`from {root} import {name}`. How to read the tables: [reference](index.md).", ""]
     groups = by_module(package)
     for module, members in groups:
         links = ", ".join(f"[{c.__name__}](#{c.__name__.lower()})" for c in members)
