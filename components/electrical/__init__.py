@@ -61,6 +61,8 @@ from .opamps import IdealOpAmpLimited as IdealOpAmpLimited
 from .opamps import OpAmp as OpAmp
 from .photovoltaic import PhotovoltaicModule as PhotovoltaicModule
 from .photovoltaic import single_diode_parameters as single_diode_parameters
+from .power_devices import IGBT as IGBT
+from .power_devices import PowerMOSFET as PowerMOSFET
 from .semiconductors import Diode as Diode
 from .semiconductors import Diode2 as Diode2
 from .semiconductors import ZDiode as ZDiode
