@@ -7,6 +7,7 @@ from .errors import BalanceError as BalanceError
 from .errors import ChatteringError as ChatteringError
 from .errors import ContradictionError as ContradictionError
 from .errors import ContradictorySourcesError as ContradictorySourcesError
+from .errors import ConvergenceError as ConvergenceError
 from .errors import DeclarationError as DeclarationError
 from .errors import DuplicateNameError as DuplicateNameError
 from .errors import DuplicateWriterError as DuplicateWriterError

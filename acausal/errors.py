@@ -150,11 +150,15 @@ class ModelSizeError(StructuralError):
 
 
 class NotAffineError(StructuralError):
-    """The dynamic core is not affine in its unknowns."""
+    """The exact path was asked for, and the dynamic core is not affine in its unknowns."""
 
 
 class SimulationError(AcausalError):
     """A run could not go on; ``result`` holds what was computed."""
+
+
+class ConvergenceError(SimulationError):
+    """Nonlinear equations were not solved, or no step of the integration meets the tolerance."""
 
 
 class InitializationError(SimulationError):

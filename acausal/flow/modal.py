@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .assembly import assemble
+from .panels import first_edges
 
 DEAD = 2.0**-52
 """Part of the largest magnitude seen of a state below which a decaying group no longer counts."""
@@ -81,6 +82,9 @@ class Trajectory:
 
     __slots__ = ("C", "_largest", "_next", "flow", "reach", "y0")
 
+    precision = 1e-13
+    """Relative error that integrals along the trajectory may have."""
+
     def __init__(
         self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray, largest: np.ndarray | None = None
     ) -> None:
@@ -106,6 +110,10 @@ class Trajectory:
                     self.C[:, columns] = 0.0
                     continue
             self.reach = min(self.reach, reach)
+
+    def edges(self, h0: float, h1: float) -> np.ndarray:
+        """Ends of the panels with which a quadrature over ``[h0, h1]`` begins."""
+        return first_edges(self.flow.basis, self.C, h0, h1)
 
     def magnitude(self, length: float) -> np.ndarray:
         """Sum (ny,) of the magnitudes of the terms within the first `length` seconds, by which the states are rounded."""

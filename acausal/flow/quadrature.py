@@ -8,18 +8,13 @@ import numpy as np
 
 from .basis import Basis
 from .modal import Trajectory
+from .panels import first_edges
 
 Integrand = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """States (k, ny) and times (k,) to values (k, m)."""
 
 LEVELS = 45
 """Halvings after which a panel is taken as it is."""
-FAST = 4.0
-"""Time constants or radians of one panel above which the first panels are made shorter."""
-LAYERS = (2.0, 6.0, 16.0, 40.0)
-"""Ends of the first panels of a decaying function, in time constants."""
-MOST_PANELS = 256
-"""First panels for turning functions; halving does the rest."""
 ROUNDING = 4e-16
 """Error of a panel, relative to the integral of the magnitude, that halving cannot improve."""
 STALE = 5
@@ -55,7 +50,7 @@ def integrate(
     f: Integrand,
     h0: float,
     h1: float,
-    rtol: float = 1e-13,
+    rtol: float | None = None,
     noise: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Integral of ``f(y(h), h)`` over ``[h0, h1]``.
@@ -68,7 +63,8 @@ def integrate(
     h0, h1 : float
         Limits in seconds since the start of the trajectory.
     rtol : float
-        Error relative to the integral of the magnitude of each component.
+        Error relative to the integral of the magnitude of each component; by default as good as the
+        trajectory.
     noise : (m,) or float
         Rounding in the values of ``f``; halving does not go below it.
 
@@ -89,14 +85,14 @@ def integrate(
     """
     if h1 <= h0:
         return np.zeros(np.asarray(f(trajectory.sample(np.array([h0])), np.array([h0]))).shape[1])
-    return _halved(trajectory, f, h0, h1, rtol, noise)
+    return _halved(trajectory, f, h0, h1, trajectory.precision if rtol is None else rtol, noise)
 
 
 def _halved(
     trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: float, noise: np.ndarray | float
 ) -> np.ndarray:
     """Integral over panels, those that disagree being halved."""
-    edges = _first_edges(trajectory.flow.basis, trajectory.C, h0, h1)
+    edges = trajectory.edges(h0, h1)
     left, half = edges[:-1], 0.5 * np.diff(edges)
     total: np.ndarray | float = 0.0
     magnitude: np.ndarray | float = 0.0
@@ -172,7 +168,7 @@ def integrate_together(
 
 
 def _many_edges(basis: Basis, C: np.ndarray, h0: np.ndarray, h1: np.ndarray) -> list[np.ndarray]:
-    return [_first_edges(basis, c, a, b) for c, a, b in zip(C, h0.tolist(), h1.tolist(), strict=True)]
+    return [first_edges(basis, c, a, b) for c, a, b in zip(C, h0.tolist(), h1.tolist(), strict=True)]
 
 
 def _panels(values: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -187,18 +183,3 @@ def _error(difference: np.ndarray, size: np.ndarray) -> np.ndarray:
     difference = np.abs(difference)
     relative = difference / np.where(size > 0.0, size, 1.0)
     return difference * np.minimum(1.0, 200.0 * np.sqrt(200.0 * relative))
-
-
-def _first_edges(basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray:
-    length = h1 - h0
-    if basis.fastest * length <= FAST:
-        return np.array([h0, h1])
-    present = C.any(0) & (basis.speed * length > FAST)
-    decay = -basis.sigma[present]
-    edges = [h0 + layer / rate for rate in decay[decay > 0] for layer in LAYERS if layer < rate * length]
-    turning = basis.time_unit[present & (np.arange(basis.size) >= basis.n_real)]
-    # A turning function matters as long as it has not decayed; halving resolves what is shorter than that.
-    panel = 10.0 * turning.min(initial=np.inf)
-    if np.isfinite(panel):
-        edges += np.linspace(h0, h1, min(MOST_PANELS, int(np.ceil(length / panel)) + 1)).tolist()
-    return np.unique(np.array([h0, *edges, h1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -29,12 +29,19 @@ class Moment:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
-    """What reading needs of a mode: the map to the core unknowns, the generator, and the states."""
+class PointFrame:
+    """What reading needs of a mode whose state is ``[z, z', xi]``: the map to the core unknowns and the generator."""
 
     T: np.ndarray
     Ay: np.ndarray
     states: np.ndarray
+    """Places of ``z`` and ``z'``: sources follow."""
+    mode: tuple[int, ...] = ()
+    undetermined: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    index: int = 0
+    freedom: int = 0
+    """Number of states that the mode has."""
+    path: str = "general"
 
 
 class Readout:
@@ -52,6 +59,7 @@ class Readout:
         self.position = {k: n for n, k in enumerate(self.integrals)}
         self._rows: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
         self._keep: list[ModeData] = []
+        self._frames: dict[tuple[Any, ...], PointFrame] = {}
 
     # -- affine part ---------------------------------------------------------------------------------------------
 
@@ -79,11 +87,22 @@ class Readout:
     def frame(self) -> ModeData:
         """Stands for a mode whose state is ``[z, z', xi]``: any point, on the constraints of a mode or not."""
         n, q = self.model.W_core.shape[1], self.VK.shape[1]
-        T = np.zeros((n, 2 * n + q))
-        T[:, :n] = np.eye(n)
-        Ay = np.zeros((2 * n + q, 2 * n + q))
-        Ay[:n, n : 2 * n] = np.eye(n)
-        return Frame(T, Ay, np.arange(2 * n))  # type: ignore[return-value]
+        T, Ay = _point_maps(n, np.zeros((q, q)))
+        return PointFrame(T, Ay, np.arange(2 * n))  # type: ignore[return-value]
+
+    def moving_frame(
+        self, S: np.ndarray, mode: tuple[int, ...], undetermined: np.ndarray, index: int, freedom: int
+    ) -> PointFrame:
+        """The same for a mode along its motion, with the generator of the sources; equal modes share one."""
+        key = (mode, undetermined.tobytes(), index, freedom)
+        found = self._frames.get(key)
+        if found is None:
+            n = self.model.W_core.shape[1]
+            T, Ay = _point_maps(n, S)
+            found = self._frames[key] = PointFrame(
+                T, Ay, np.arange(2 * n), mode, undetermined, index, freedom
+            )
+        return found
 
     @cached_property
     def dynamic(self) -> np.ndarray:
@@ -148,6 +167,15 @@ class Readout:
             return np.column_stack([e.rate(k) for k in self.integrals])
 
         return moment.q + integrate(trajectory, rates, 0.0, h)
+
+
+def _point_maps(n: int, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``T`` and ``Ay`` of a state ``[z, z', xi]``."""
+    q = len(S)
+    T, Ay = np.zeros((n, 2 * n + q)), np.zeros((2 * n + q, 2 * n + q))
+    T[:, :n] = Ay[:n, n : 2 * n] = np.eye(n)
+    Ay[2 * n :, 2 * n :] = S
+    return T, Ay
 
 
 class _Evaluation:

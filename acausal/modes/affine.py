@@ -177,8 +177,18 @@ class ModeData:
     """min(T0, 1 / max |eigenvalue|)."""
     dependent: np.ndarray
     """Indices into z of the differentiated variables solved from the constraints, one per row."""
+    settled: np.ndarray
+    """Rows over [unknowns; differentiated z; xi] that give undetermined variables their least-norm values."""
     maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray]] = field(repr=False)
     """Computes ``jump`` and ``impulse``; called once, when a differentiated variable first moves."""
+
+    path = "exact"
+    """Way of integration."""
+
+    @property
+    def freedom(self) -> int:
+        """Number of states."""
+        return len(self.states)
 
     @cached_property
     def _maps(self) -> tuple[np.ndarray, np.ndarray]:

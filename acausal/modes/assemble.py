@@ -29,8 +29,9 @@ def assemble(
     xi_scale: np.ndarray,
     T0: float,
     labels: Labels,
+    curved_slopes: np.ndarray | None = None,
 ) -> AffineModel:
-    """Return the affine model.
+    """Return the affine model; rows that are not affine are left empty.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ def assemble(
         Time unit.
     labels : Labels
         Names and units, which do not depend on numbers.
+    curved_slopes : (n,) array of bool, optional
+        Unknowns whose derivatives occur in rows that are not affine.
     """
     n = len(model.core)
     elements = tuple(
@@ -53,6 +56,8 @@ def assemble(
     known = _core_magnitudes(model, magnitudes)
     scale = propagate_scales(stacked, known, xi_scale, T0, labels.units)
     differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
+    if curved_slopes is not None:
+        differentiated |= curved_slopes
     return AffineModel(
         labels.names,
         differentiated,
@@ -136,18 +141,11 @@ def _selection(
     model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int
 ) -> dict[str, Any]:
     """Relations of the condition of an ``If`` and the branch that their signs select."""
-    forms, control = model.forms[rows.stamp], rows.forms.statement.table.control
+    control = rows.forms.statement.table.control
     assert control is not None
-    local = [forms.relation_at[id(n)] for n in walk(control) if id(n) in forms.relation_at]
-    state = [k for k in local if not forms.relations[k].timed]
-    first = {
-        k: r.row
-        for k in state
-        for r in model.relations
-        if r.stamp == rows.stamp and r.relation is forms.relations[k]
-    }
+    state = _state_relations(model, rows)
     numbers = [model_relation(model, rows.stamp, k) + i for k in state]
-    operators = [forms.relations[k].node.op for k in state]
+    operators = [model.forms[rows.stamp].relations[k].node.op for k in state]
 
     def select(signs: np.ndarray) -> int:
         trial = Values(values.P, values.D, values.R.copy())
@@ -155,7 +153,23 @@ def _selection(
             trial.R[number] = float(truth(op, int(sign)))
         return 0 if evaluate(model, rows.stamp, control, trial, np.array([i]))[0] else 1
 
-    return {"relations": _slice(core.forms, [first[k] + i for k in state]), "select": select}
+    return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": select}
+
+
+def _state_relations(model: ReducedModel, rows: ElementRows) -> list[int]:
+    """State relations in the condition of an ``If``, by their local numbers."""
+    forms, control = model.forms[rows.stamp], rows.forms.statement.table.control
+    if control is None:
+        return []
+    local = [forms.relation_at[id(n)] for n in walk(control) if id(n) in forms.relation_at]
+    return [k for k in local if not forms.relations[k].timed]
+
+
+def condition_rows(model: ReducedModel, rows: ElementRows, i: int) -> list[int]:
+    """Form rows of the state relations in the condition of an ``If``."""
+    first = {id(r.relation): r.row for r in model.relations if r.stamp == rows.stamp and not r.relation.timed}
+    relations = model.forms[rows.stamp].relations
+    return [first[id(relations[k])] + i for k in _state_relations(model, rows)]
 
 
 _MAGNITUDE: dict[str, Any] = {

@@ -15,6 +15,10 @@ from .affine import Rows
 from .exosystem import PIECE_DEGREE, Term
 from .reduced_model import FormRows, Known, ReducedModel, Sparse
 
+TOUCH_STATES = 2
+"""States ``tau^2/2`` and ``tau`` at the end of the exosystem of a model with curved rows: the time since the
+point where an affine model touches it, zero there (see `linearize`)."""
+
 
 @dataclass(frozen=True, eq=False)
 class Values:
@@ -112,9 +116,13 @@ def build_exosystem(
         parts.append((q, _generator("pieces" if degree > 1 else "polynomial", degree + 1, 0.0, piece_time)))
         entries.append((known_number, q))
         q += degree + 1
+    if model.curves:
+        q += TOUCH_STATES
     S = np.zeros((q, q))
     for first, block in parts:
         S[first : first + len(block), first : first + len(block)] = block
+    if model.curves:
+        S[q - 2, q - 1] = S[q - 1, 0] = 1.0
     some = np.flatnonzero(static)
     row = np.array([e[0] for e in entries] + some.tolist(), np.int64)
     col = np.array([e[1] for e in entries] + [0] * len(some), np.int64)

@@ -26,7 +26,7 @@ def blocked_rows(model: AffineModel, mode: Mode) -> tuple[Rows, np.ndarray]:
     return rows, magnitude
 
 
-def settle(system: Elimination, free: np.ndarray, forms: np.ndarray) -> np.ndarray:
+def settle(system: Elimination, free: np.ndarray, forms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Add the rows that make ``sum(forms**2)`` minimal over the free columns.
 
     Parameters
@@ -40,23 +40,26 @@ def settle(system: Elimination, free: np.ndarray, forms: np.ndarray) -> np.ndarr
 
     Returns
     -------
-    (g,) array of int
+    left : (g,) array of int
         Columns that no form depends on.
+    rows : (f, N) array
+        The rows added.
     """
     if not len(free):
-        return free
+        return free, np.zeros((0, len(system.row)))
     seen = product(forms, system.null_directions(free)).T
-    system.append(seen @ forms, (np.abs(seen) @ np.abs(forms)) ** 2)
+    rows = seen @ forms
+    system.append(rows, (np.abs(seen) @ np.abs(forms)) ** 2)
     system.reduce(free)
-    return free[system.row[free] < 0]
+    return free[system.row[free] < 0], rows
 
 
 def settle_by_size(
     system: Elimination, free: np.ndarray, columns: np.ndarray, scale: np.ndarray
-) -> np.ndarray:
-    """Make the scaled variables of ``columns`` themselves least norm over the free columns; return what is left."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Make the scaled variables of ``columns`` themselves least norm over the free columns; returns as `settle`."""
     if not len(free):
-        return free
+        return free, np.zeros((0, len(system.row)))
     forms = np.zeros((len(columns), len(system.row)))
     forms[np.arange(len(columns)), columns] = 1.0 / scale
     return settle(system, free, forms)

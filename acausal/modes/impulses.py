@@ -86,5 +86,5 @@ def _read_off(
         blocked, magnitude = blocked_rows(model, data.mode)
         forms = np.zeros((len(magnitude), len(system.row)))
         forms[:, first] = blocked.A / magnitude[:, None]
-        settle_by_size(system, settle(system, free, forms), first, model.scale)
+        settle_by_size(system, settle(system, free, forms)[0], first, model.scale)
     return system.solution(unknown[:k], known), system.solution(first, known)

@@ -5,13 +5,12 @@ All of this is symbolic or integer work, done once per model; numbers enter in `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import NotAffineError
 from ..flattening.flat_model import FlatModel, kind_of
 from ..flattening.forms import Form
 from ..flattening.locating import locate_symbol
@@ -20,7 +19,7 @@ from ..structure.incidence import IntegerRows
 from .exosystem import Term, decompose
 from .observers import Observer, peel_observers
 from .presolve import Presolved, presolve
-from .template_forms import ElementForms, Relation, RowForm, TemplateForms, template_forms
+from .template_forms import Curve, ElementForms, Relation, RowForm, TemplateForms, curve, template_forms
 
 Sparse = Any
 """A SciPy ``csr_array``; its stubs do not tell sparse from dense results."""
@@ -46,6 +45,18 @@ class FormRows:
     form: Form
     first: int
     known: int
+
+
+@dataclass(frozen=True, eq=False)
+class CurveRows:
+    """One residual that is not affine, for some instances; ``first`` is the row of instance 0 of the stamp."""
+
+    stamp: int
+    curve: Curve
+    first: int
+    knowns: tuple[int, ...]
+    """First known numbers of ``curve.knowns``."""
+    instances: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +90,17 @@ class ReducedModel:
     row_known: np.ndarray
     """Known part of every integer row, -1 if none."""
     rows: tuple[FormRows, ...]
+    curves: tuple[CurveRows, ...]
     n_rows: int
-    base: tuple[FormRows, ...]
-    """Those of ``rows`` that are equations of the model itself."""
+    base: tuple[FormRows | CurveRows, ...]
+    """Those of the rows that are equations of the model itself."""
     base_instances: tuple[np.ndarray, ...]
     """Which instances of each stay in the core."""
     base_texts: tuple[RowForm, ...]
     elements: tuple[ElementRows, ...]
     relations: tuple[RelationRows, ...]
     nr: int
-    initials: tuple[tuple[FormRows, RowForm], ...]
+    initials: tuple[tuple[FormRows | CurveRows, RowForm], ...]
     observers: tuple[Observer, ...]
     core: np.ndarray
     """Positions in ``presolved.y`` of the core unknowns."""
@@ -173,7 +185,7 @@ def _sparse(rows: IntegerRows) -> Sparse:
 
 
 class _Builder:
-    """Numbers known expressions and form rows in written order."""
+    """Numbers known expressions and rows in written order."""
 
     def __init__(self, flat: FlatModel) -> None:
         self.flat = flat
@@ -181,6 +193,7 @@ class _Builder:
         self.knowns: list[Known] = []
         self.nk = 0
         self.rows: list[FormRows] = []
+        self.curves: list[CurveRows] = []
         self.n_rows = 0
 
     def known(self, stamp: int, expr: Expr) -> int:
@@ -191,12 +204,23 @@ class _Builder:
         self.nk += count
         return self.nk - count
 
-    def form_rows(self, stamp: int, form: Form) -> FormRows:
+    def add(self, stamp: int, form: Form | Curve) -> FormRows | CurveRows:
+        """Number a form for all instances of a stamp."""
+        count = len(self.flat.stamps[stamp].vb)
+        self.n_rows += count
+        first = self.n_rows - count
+        if isinstance(form, Curve):
+            knowns = tuple(self.known(stamp, k) for k in form.knowns)
+            made = CurveRows(stamp, form, first, knowns, np.arange(count))
+            self.curves.append(made)
+            return made
         known = -1 if form.known is None else self.known(stamp, form.known)
-        made = FormRows(stamp, form, self.n_rows, known)
-        self.rows.append(made)
-        self.n_rows += len(self.flat.stamps[stamp].vb)
-        return made
+        self.rows.append(FormRows(stamp, form, first, known))
+        return self.rows[-1]
+
+    def statement(self, stamp: int, row: RowForm) -> FormRows | CurveRows:
+        """Number an equation."""
+        return self.add(stamp, curve(self.forms[stamp], row.statement.expr) if row.form is None else row.form)
 
     def integer_knowns(self) -> np.ndarray:
         flat = self.flat
@@ -213,16 +237,10 @@ class _Builder:
     def elements(self) -> list[ElementRows]:
         found = []
         for k, forms in enumerate(self.forms):
-            for statement, expr in forms.failures:
-                raise NotAffineError(
-                    f"`{expr}` in `{statement.name}` is not affine in the unknowns",
-                    where=(self.flat.location(k, 0, statement.origin),),
-                    hint="elements on the exact path take affine expressions",
-                )
             for e in forms.elements:
                 branches = tuple(
                     tuple(
-                        tuple(self.form_rows(k, f).first for f in part)
+                        tuple(self.add(k, f).first for f in part)
                         for part in (b.equations, b.guards, b.blocked)
                     )
                     for b in e.branches
@@ -234,78 +252,38 @@ class _Builder:
         found, nr = [], 0
         for k, forms in enumerate(self.forms):
             for r in forms.relations:
-                row = -1
-                if not r.timed:
-                    if r.form is None:
-                        raise NotAffineError(
-                            f"the relation `{r.node}` is not affine in the unknowns",
-                            where=(self.flat.location(k, 0, _origin_of(forms, r)),),
-                            hint="compare affine expressions, or sample the value in a `when`",
-                        )
-                    row = self.form_rows(k, r.form).first
+                row = -1 if r.form is None else self.add(k, r.form).first
                 found.append(RelationRows(k, r, nr, row))
                 nr += len(self.flat.stamps[k].vb)
         return found, nr
 
 
-def _origin_of(forms: TemplateForms, relation: Relation) -> object:
-    from ..modeling.expressions import walk
-
-    t = forms.template
-    for statement in (*t.assignments, *t.residuals, *t.whens, *t.checks):
-        exprs = [getattr(statement, n) for n in ("value", "expr", "condition") if hasattr(statement, n)]
-        exprs += [c for b in getattr(statement, "branches", ()) for c in b[0]]
-        if any(node is relation.node for e in exprs for node in walk(e)):
-            return statement.origin
-    return (t.cls.equations.__code__, 0)
-
-
 def reduce_model(flat: FlatModel) -> ReducedModel:
-    """Presolve the integer rows, split observers off, number what stays.
-
-    Raises
-    ------
-    NotAffineError
-        If an equation of the dynamic core, a guard or a relation is not affine.
-    """
+    """Presolve the integer rows, split observers off, number what stays."""
     b = _Builder(flat)
     row_known = b.integer_knowns()
     base = [(k, r) for k, forms in enumerate(b.forms) for r in forms.rows]
-    base_rows = [b.form_rows(k, r.form) if r.form is not None else None for k, r in base]
-    affine = len(b.rows)
+    base_rows = [b.statement(k, r) for k, r in base]
+    own = len(b.rows), len(b.curves)
     elements = b.elements()
     relations, nr = b.relations()
-    initials = [
-        (b.form_rows(k, _affine(flat, k, r)), r) for k, forms in enumerate(b.forms) for r in forms.initials
-    ]
+    initials = [(b.statement(k, r), r) for k, forms in enumerate(b.forms) for r in forms.initials]
 
     integer, row_known, inputs = _with_inputs(flat, row_known, b)
-    differentiated, protected, uses = _masks(flat, base, b.rows[affine:])
+    differentiated, protected, uses = _masks(flat, base, [*b.rows[own[0] :], *b.curves[own[1] :]])
     presolved = presolve(
         integer, differentiated=differentiated, protected=protected, uses=uses, has_remainder=row_known >= 0
     )
     split = peel_observers(flat, b.forms, base, presolved, protected)
-    for g, (k, r) in enumerate(base):
-        if r.form is None and len(split.instances[g]):
-            raise NotAffineError(
-                f"`{r.statement.text}` is not affine in the unknowns and part of the dynamic core",
-                where=(flat.location(k, int(split.instances[g][0]), r.statement.origin),),
-                hint="nonlinear equations are allowed where nothing dynamic depends on their result (sensors, losses)",
-            )
-    kept = [g for g, r in enumerate(base_rows) if r is not None]
+    stays = {r.first: split.instances[g] for g, r in enumerate(base_rows)}
+    curves = [replace(c, instances=stays.get(c.first, c.instances)) for c in b.curves]
     return ReducedModel(
-        flat, b.forms, presolved, tuple(b.knowns), b.nk, row_known, tuple(b.rows), b.n_rows,
-        tuple(r for r in base_rows if r is not None), tuple(split.instances[g] for g in kept), tuple(base[g][1] for g in kept),
+        flat, b.forms, presolved, tuple(b.knowns), b.nk, row_known,
+        tuple(b.rows), tuple(c for c in curves if len(c.instances)), b.n_rows,
+        tuple(base_rows), split.instances, tuple(r for _, r in base),
         tuple(elements), tuple(relations), nr, tuple(initials), split.observers, split.core, split.rows,
         differentiated, inputs,
     )  # fmt: skip
-
-
-def _affine(flat: FlatModel, stamp: int, r: RowForm) -> Form:
-    if r.form is None:
-        place = flat.location(stamp, 0, r.statement.origin)
-        raise NotAffineError(f"the initial equation `{r.statement.text}` is not affine", where=(place,))
-    return r.form
 
 
 _Inputs = tuple[tuple[str, int, int], ...]
@@ -338,7 +316,7 @@ def _with_inputs(
 
 
 def _masks(
-    flat: FlatModel, base: list[tuple[int, RowForm]], others: list[FormRows]
+    flat: FlatModel, base: list[tuple[int, RowForm]], others: list[FormRows | CurveRows]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which variables are differentiated, which occur in elements and relations, how often in equations."""
     differentiated, protected = np.zeros(flat.nv, bool), np.zeros(flat.nv, bool)
@@ -349,7 +327,7 @@ def _masks(
             np.add.at(uses, at, 1)
             differentiated[at] |= derivative
     for rows in others:
-        for k, derivative in rows.form.factors:
+        for k, derivative in rows.form.factors if isinstance(rows, FormRows) else rows.curve.keys:
             at = flat.stamps[rows.stamp].vb + k
             protected[at] = True
             differentiated[at] |= derivative

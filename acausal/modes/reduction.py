@@ -39,15 +39,14 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     Raises
     ------
     Inadmissible
-        "singular": the mode leaves a derivative undetermined; names its variables and the rows
-        that say nothing new.
+        "singular": a derivative is undetermined; names its variables and rows that say nothing new.
 
     Notes
     -----
     Cubic in the number of unknowns at worst, close to linear for sparse networks.
     """
     rows = model.rows(mode)
-    columns = _Columns.of(model)
+    columns = Columns.of(model)
     system, rounds = _differentiate(model, columns, columns.table(rows), rows)
     free = columns.unknown[system.row[columns.unknown] < 0]
     directions = system.null_directions(free)[columns.unknown]
@@ -61,7 +60,7 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
         moving = columns.x[uncertain[columns.x]]
         raise Inadmissible("singular", tuple(model.names[j] for j in moving) + tuple(names))
     admissible, admissible_names = _source_conditions(model, sources, names)
-    _settle_free(model, mode, columns, system, free)
+    settled = _settle_free(model, mode, columns, system, free)
     flow = _flow(model, columns, system)
     guards, owner, target = _guards(model, mode, flow)
     constraints, dependent = _constraints(model, columns, system)
@@ -82,11 +81,12 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
         tau=flow.time_constant(model.T0),
         dependent=dependent,
         maps=partial(impulse_maps, model),
+        settled=settled,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Columns:
+class Columns:
     """Columns of the elimination: unknowns (``x_j'`` in place of a differentiated ``z_j``), x, xi."""
 
     x: np.ndarray
@@ -95,19 +95,21 @@ class _Columns:
     source: np.ndarray
 
     @classmethod
-    def of(cls, model: AffineModel) -> _Columns:
+    def of(cls, model: AffineModel) -> Columns:
+        """Number the columns of a model."""
         x = np.flatnonzero(model.differentiated)
         known = model.n + np.arange(len(x) + model.q)
         return cls(x, np.arange(model.n), known[: len(x)], known[len(x) :])
 
     def table(self, rows: Rows) -> np.ndarray:
+        """Rows over all columns."""
         unknown = rows.A.copy()
         unknown[:, self.x] = rows.E[:, self.x]
         return np.hstack([unknown, rows.A[:, self.x], rows.B])
 
 
 def _differentiate(
-    model: AffineModel, columns: _Columns, table: np.ndarray, rows: Rows
+    model: AffineModel, columns: Columns, table: np.ndarray, rows: Rows
 ) -> tuple[Elimination, int]:
     """Eliminate, and differentiate constraints until there are no new ones; rounds needed."""
     weight = np.ones(table.shape[1])
@@ -119,12 +121,12 @@ def _differentiate(
     while len(new := system.reduce(columns.state, ordered=True)):
         rounds += 1
         value, variance = system.value[new], system.variance[new]
-        system.append(_derivative(columns, value, model.S), _derivative(columns, variance, model.S**2))
+        system.append(derivative(columns, value, model.S), derivative(columns, variance, model.S**2))
         system.reduce(columns.unknown)
     return system, rounds
 
 
-def _derivative(columns: _Columns, constraints: np.ndarray, S: np.ndarray) -> np.ndarray:
+def derivative(columns: Columns, constraints: np.ndarray, S: np.ndarray) -> np.ndarray:
     """Time derivative of rows that depend on x and xi only; further columns are labels and stay."""
     rate = constraints.copy()
     rate[:, columns.x] = constraints[:, columns.state]
@@ -135,7 +137,7 @@ def _derivative(columns: _Columns, constraints: np.ndarray, S: np.ndarray) -> np
 
 def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[str]:
     """Equations and elements combined in each redundant row: the elimination again, with the rows labelled."""
-    columns = _Columns.of(model)
+    columns = Columns.of(model)
     table = columns.table(rows)
     labelled = np.hstack([table, np.eye(len(rows))])
     system, _ = _differentiate(model, columns, labelled, rows)
@@ -175,13 +177,15 @@ def _source_conditions(
 
 
 def _settle_free(
-    model: AffineModel, mode: Mode, columns: _Columns, system: Elimination, free: np.ndarray
-) -> None:
-    """Give undetermined variables their least-norm values."""
-    if len(free):
-        blocked, magnitude = blocked_rows(model, mode)
-        invisible = settle(system, free, columns.table(blocked) / magnitude[:, None])
-        settle_by_size(system, invisible, columns.unknown, model.scale)
+    model: AffineModel, mode: Mode, columns: Columns, system: Elimination, free: np.ndarray
+) -> np.ndarray:
+    """Give undetermined variables their least-norm values; return the rows that say so."""
+    if not len(free):
+        return np.zeros((0, len(system.row)))
+    blocked, magnitude = blocked_rows(model, mode)
+    invisible, rows = settle(system, free, columns.table(blocked) / magnitude[:, None])
+    _, others = settle_by_size(system, invisible, columns.unknown, model.scale)
+    return np.concatenate([rows, others])
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +209,7 @@ class _Flow:
         return min(longest, 1.0 / fastest) if fastest > 0.0 else longest
 
 
-def _flow(model: AffineModel, columns: _Columns, system: Elimination) -> _Flow:
+def _flow(model: AffineModel, columns: Columns, system: Elimination) -> _Flow:
     solved = system.row[columns.state] >= 0
     states = columns.x[~solved]
     given = np.concatenate([columns.state[~solved], columns.source])
@@ -218,7 +222,7 @@ def _flow(model: AffineModel, columns: _Columns, system: Elimination) -> _Flow:
     return _Flow(states, T, np.vstack([found[states], sources]), rates)
 
 
-def _constraints(model: AffineModel, columns: _Columns, system: Elimination) -> tuple[np.ndarray, np.ndarray]:
+def _constraints(model: AffineModel, columns: Columns, system: Elimination) -> tuple[np.ndarray, np.ndarray]:
     solved = system.row[columns.state] >= 0
     rows = system.row[columns.state[solved]]
     constraints = np.zeros((len(rows), model.n + model.q))

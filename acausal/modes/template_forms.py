@@ -13,6 +13,15 @@ from ..modeling.expressions import RELATIONS, Expr, Symbol, walk
 
 
 @dataclass(frozen=True, eq=False)
+class Curve:
+    """A residual that is not affine; ``knowns`` are the largest parts of it that time moves without any variable."""
+
+    expr: Expr
+    keys: tuple[Key, ...]
+    knowns: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class RowForm:
     """A residual: affine with factors that hold no variable, or ``form`` None."""
 
@@ -24,16 +33,16 @@ class RowForm:
 
 @dataclass(frozen=True, eq=False)
 class BranchForms:
-    """Affine forms of one branch of an element."""
+    """Forms of one branch of an element."""
 
-    equations: tuple[Form, ...]
-    guards: tuple[Form, ...]
-    blocked: tuple[Form, ...]
+    equations: tuple[Form | Curve, ...]
+    guards: tuple[Form | Curve, ...]
+    blocked: tuple[Form | Curve, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class ElementForms:
-    """Affine forms of one element statement."""
+    """Forms of one element statement."""
 
     statement: ElementStatement
     branches: tuple[BranchForms, ...]
@@ -47,7 +56,7 @@ class Relation:
 
     node: Expr
     difference: Expr
-    form: Form | None
+    form: Form | Curve | None
     timed: bool
 
 
@@ -61,8 +70,6 @@ class TemplateForms:
     initials: list[RowForm] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     relation_at: dict[int, int] = field(default_factory=dict)
-    failures: list[tuple[ElementStatement, Expr]] = field(default_factory=list)
-    """Element expressions without affine form."""
 
     def classify(self, symbol: Symbol) -> int | None:
         """Return the local index of a continuous variable, None for anything known."""
@@ -98,7 +105,7 @@ def template_forms(template: Template) -> TemplateForms:
             id(n) in forms.relation_at and not forms.relations[forms.relation_at[id(n)]].timed
             for n in walk(control)
         )
-        made = tuple(_branch(forms, statement, b) for b in branches)
+        made = tuple(BranchForms(*(tuple(_form(forms, e) for e in part) for part in b)) for b in branches)
         forms.elements.append(ElementForms(statement, made, continuous))
     return forms
 
@@ -120,18 +127,29 @@ def _row(forms: TemplateForms, r: Residual) -> RowForm:
     return RowForm(r, affine_form(r.expr, forms.classify), tuple(incidence(r.expr, forms.classify)))
 
 
-def _branch(forms: TemplateForms, statement: ElementStatement, branch: _Branch) -> BranchForms:
-    def convert(exprs: tuple[Expr, ...]) -> tuple[Form, ...]:
-        made = []
-        for e in exprs:
-            form = affine_form(e, forms.classify)
-            if form is None:
-                forms.failures.append((statement, e))
-                form = Form({}, None)
-            made.append(form)
-        return tuple(made)
+def _form(forms: TemplateForms, expr: Expr) -> Form | Curve:
+    form = affine_form(expr, forms.classify)
+    return curve(forms, expr) if form is None else form
 
-    return BranchForms(*(convert(part) for part in branch))
+
+def curve(forms: TemplateForms, expr: Expr) -> Curve:
+    """Return an expression as a curve."""
+    return Curve(expr, tuple(incidence(expr, forms.classify)), tuple(_moved_by_time(expr, forms)))
+
+
+def _moved_by_time(expr: Expr, forms: TemplateForms) -> Iterator[Expr]:
+    """Largest parts with time but without variables, each once."""
+    seen: set[int] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen or node.op == "pre" or id(node) in forms.relation_at:
+            continue
+        seen.add(id(node))
+        if has_time(node) and not incidence(node, forms.classify):
+            yield node
+        else:
+            stack.extend(reversed(node.args))
 
 
 def _expressions(
@@ -173,7 +191,7 @@ def _register_relation(forms: TemplateForms, node: Expr) -> None:
     if not keys and not timed:
         return
     affine_in_time = timed and polynomial_degree(difference) in (0, 1)
-    form = None if affine_in_time else affine_form(difference, forms.classify)
+    form = None if affine_in_time else _form(forms, difference)
     forms.relation_at[id(node)] = len(forms.relations)
     forms.relations.append(Relation(node, difference, form, affine_in_time))
 

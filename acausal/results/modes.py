@@ -28,7 +28,7 @@ class ModeVisit:
     index : int
         Differentiation index of its equations.
     path : str
-        How the mode is integrated: "exact".
+        How the mode is integrated: "exact" in closed form, "general" numerically.
     """
 
     branches: dict[str, str]
@@ -68,7 +68,7 @@ def visited_modes(names: Names, segments: Segments) -> Modes:
         visits[mode] = visits.get(mode, 0) + (mode != previous)
         previous = mode
     return Modes(
-        ModeVisit(_branches(names, mode), time[mode], visits[mode], len(data.states), int(data.index))
+        ModeVisit(_branches(names, mode), time[mode], visits[mode], data.freedom, int(data.index), data.path)
         for mode, data in first.items()
     )
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..flow.basis import Basis
 from ..flow.quadrature import NODES, ROUNDING, integrate, integrate_together
 from ..modes.affine import ModeData
 from .record import Segment
@@ -26,11 +27,15 @@ class Group:
     def __init__(self, data: ModeData, members: list[int], segments: list[Segment]) -> None:
         self.data, self.members = data, np.array(members)
         self.readout = segments[members[0]].readout
-        self.basis = segments[members[0]].trajectory.flow.basis
         self.trajectories = [segments[k].trajectory for k in members]
         lengths = np.array([segments[k].end - segments[k].start for k in members])
         self.beyond = np.array([s.reach for s in self.trajectories]) < lengths
         """Members whose combination of functions is not exact over their whole length."""
+
+    @property
+    def basis(self) -> Basis:
+        """Functions of which closed forms are combinations."""
+        return self.trajectories[0].flow.basis
 
     @cached_property
     def C(self) -> np.ndarray:
@@ -76,7 +81,7 @@ class Segments:
             place, forms = self.place[which[at]], rows(group)
             beyond = group.beyond[place]
             inside = at[~beyond]
-            step = max(1, CHUNK // max(1, m * group.basis.size))
+            step = max(1, CHUNK // max(1, m * group.basis.size)) if len(inside) else 1
             for k in range(0, len(inside), step):
                 part = inside[k : k + step]
                 out[part] = _combine(group, forms, self.place[which[part]], hs[part])
@@ -174,9 +179,11 @@ def _group_integral(
     """Integral of ``f`` of forms (m, ny) over parts of some members."""
     total: np.ndarray | float = 0.0
     left = group.beyond[place]
-    noise = ROUNDING * bound(_form_bounds(group, forms, place, h0, h1))
-    step = max(1, CHUNK // (len(NODES) * (len(forms) + group.basis.size)))
     inside = np.flatnonzero(~left)
+    noise = (
+        ROUNDING * bound(_form_bounds(group, forms, place, h0, h1)) if len(inside) else np.zeros(len(place))
+    )
+    step = max(1, CHUNK // (len(NODES) * (len(forms) + group.basis.size))) if len(inside) else 1
     for k in range(0, len(inside), step):
         part = inside[k : k + step]
         C = forms @ group.C[place[part]]

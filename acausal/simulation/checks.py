@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 IMPULSES = ("error", "allow")
+METHODS = ("auto", "exact", "explicit", "implicit")
 
 
 def is_number(value: Any) -> bool:
@@ -41,13 +42,8 @@ def check_options(t_start: float, t_end: float, impulses: str) -> None:
 
 def check_method(method: Any, rtol: Any, atol: Any) -> None:
     """Raise ParameterError unless the way of integration exists and tolerances are positive."""
-    if method in ("explicit", "implicit"):
-        raise ParameterError(
-            f"method={method!r}: numerical integration is not available yet",
-            hint='the exact path takes every model that compiles: method="auto"',
-        )
-    if method not in ("auto", "exact"):
-        raise ParameterError(f'method is "auto" or "exact", got {method!r}')
+    if method not in METHODS:
+        raise ParameterError(f"method is {', '.join(map(repr, METHODS))}, got {method!r}")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not (is_number(value) and float(value) > 0):
             raise ParameterError(f"`{name}` must be positive, got {value!r}")
@@ -57,7 +53,7 @@ def check_reinits(program: Program) -> None:
     """Raise StatementError for a reinit of a variable that is differentiated nowhere."""
     for branch in program.discrete.branches:
         for x, _ in branch.reinits:
-            if program.settable(x) is None:
+            if program.unknowns.settable(x) is None:
                 raise StatementError(
                     f"reinit of `{program.flat.variable(x)}`, which no equation differentiates",
                     where=(branch.place,),

@@ -101,14 +101,16 @@ def _variables(run: Run, error: Exception, forced: Sequence[int], where: Sequenc
     """Variables in the equations of the elements among the culprits, in the branches that were tried."""
     model, stamps = run.reduced, run.flat.stamps
     modes = [tuple(forced), *(mode for mode, _ in getattr(error, "history", ()))]
-    forms = {r.first: r.form for r in model.rows}
+    keys = {r.first: tuple(r.form.factors) for r in model.rows} | {
+        c.first: c.curve.keys for c in model.curves
+    }
     places = [(rows, i) for rows in model.elements for i in range(len(stamps[rows.stamp].vb))]
     found: dict[int, None] = {}
     for k, element in enumerate(run.core.model.elements):
         rows, i = places[k]
         for branch in dict.fromkeys(mode[k] for mode in modes if mode[k] >= 0 and element.path in where):
             for first in rows.branches[branch][0]:
-                found.update((int(stamps[rows.stamp].vb[i]) + x, None) for x, _ in forms[first].factors)
+                found.update((int(stamps[rows.stamp].vb[i]) + x, None) for x, _ in keys[first])
     return list(found)
 
 

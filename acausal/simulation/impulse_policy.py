@@ -87,7 +87,7 @@ def _cut(run: Run, k: int, restart: Restart, z_minus: np.ndarray) -> dict[int, f
 
 def _sign(run: Run, j: int) -> int:
     """Sign of core unknown ``j`` in the variable that names it."""
-    alias = run.program.single(run.flat.find("v", run.state_name(j))[0])
+    alias = run.program.unknowns.single(run.flat.find("v", run.state_name(j))[0])
     return 1 if alias is None else alias[1]
 
 

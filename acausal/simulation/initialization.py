@@ -55,16 +55,28 @@ def left_limits(program: Program, starts: Starts) -> tuple[np.ndarray, np.ndarra
     q, q_rank = np.zeros(len(integrals)), np.full(len(integrals), -1)
     at = {o.unknown: n for n, o in enumerate(integrals)}
     for x in np.flatnonzero(model.differentiated | starts.fixed | starts.given).tolist():
-        alias = program.single(x)
+        alias = program.unknowns.single(x)
         if alias is None:
             continue
         j, sign = alias
-        k, priority = int(program.core_index[j]), 2 * int(starts.fixed[x]) + int(starts.given[x])
+        k, priority = int(program.unknowns.core_index[j]), 2 * int(starts.fixed[x]) + int(starts.given[x])
         if k >= 0 and priority > rank[k]:
             z[k], rank[k] = sign * starts.value[x], priority
         elif j in at and priority > q_rank[at[j]]:
             q[at[j]], q_rank[at[j]] = integrals[at[j]].sign * sign * starts.value[x], priority
     return z, q
+
+
+def guesses(program: Program, starts: Starts, z: np.ndarray) -> np.ndarray:
+    """Left limits with the start values of all other variables as guesses for their core unknowns."""
+    W, V = program.reduced.W_core, program.reduced.V_known
+    alone = (np.diff(W.indptr) == 1) & (np.diff(V.indptr) == 0) & (starts.value != 0.0)
+    found = z.copy()
+    for x in np.flatnonzero(alone & ~program.reduced.differentiated).tolist():
+        j, factor = int(W.indices[W.indptr[x]]), float(W.data[W.indptr[x]])
+        if found[j] == 0.0:
+            found[j] = starts.value[x] / factor
+    return found
 
 
 def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
@@ -77,7 +89,7 @@ def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
     """
     held: dict[tuple[object, ...], tuple[int, float]] = {}
     for x in np.flatnonzero(starts.fixed).tolist():
-        target = program.settable(x)
+        target = program.unknowns.settable(x)
         if target is None:
             continue
         value = float(starts.value[x])
@@ -96,7 +108,7 @@ def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
 
 
 def _sign(program: Program, x: int) -> int:
-    alias = program.single(x)
+    alias = program.unknowns.single(x)
     return 1 if alias is None else alias[1]
 
 
@@ -165,7 +177,7 @@ def _chosen(run: Run, starts: Starts) -> np.ndarray:
     """Mask over the core unknowns: an alias has a fixed or given start."""
     chosen = np.zeros(run.core.model.n, bool)
     for x in np.flatnonzero(starts.fixed | starts.given).tolist():
-        target = run.program.settable(x)
+        target = run.program.unknowns.settable(x)
         if target is not None and target[0] == "core":
             chosen[target[1]] = True
     return chosen
@@ -181,7 +193,7 @@ def _variables(run: Run, ids: np.ndarray, values: np.ndarray) -> Iterator[_Condi
         size = float(np.max(np.abs(row[:n]) * scale, initial=0.0))
         if size > 0.0:
             name = f"`{run.flat.variable(x)}` = {values[x]:g}"
-            target = run.program.settable(x)
+            target = run.program.unknowns.settable(x)
             unknown = target[1] if target is not None and target[0] == "core" else -1
             yield _Condition(row[:n], float(values[x] - row[n:] @ run.y[n:]), size, name, unknown)
 
@@ -208,7 +220,7 @@ def _given(run: Run, starts: Starts) -> Iterator[_Condition]:
 
 def _defaults(run: Run, starts: Starts) -> Iterator[_Condition]:
     rest = run.reduced.differentiated & ~starts.given & ~starts.fixed
-    targets = ((x, run.program.settable(x)) for x in np.flatnonzero(rest).tolist())
+    targets = ((x, run.program.unknowns.settable(x)) for x in np.flatnonzero(rest).tolist())
     ids = [x for x, t in targets if t is not None and t[0] == "core" and run.core.model.differentiated[t[1]]]
     yield from _variables(run, np.array(ids, np.int64), starts.value)
 

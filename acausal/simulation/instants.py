@@ -13,8 +13,11 @@ from ..errors import ChatteringError, EventIterationError, Location, NonFiniteEr
 from ..modes.affine import Inadmissible, Kind, Mode, Restart
 from ..modes.impacts import lost_energy, restitution
 from ..results.record import Jump, Step
+from .curved_failures import FAILURES as CURVED
+from .curved_failures import curved_failed
 from .failures import requirement_failed, search_failed
 from .impulse_policy import check_interruption
+from .naming import relation_place, relation_text
 from .search import NoConsistentMode
 
 if TYPE_CHECKING:
@@ -176,13 +179,12 @@ class Instants:
         core_reinits = run.apply_reinits(requested)
         before, z_minus = run.data, run.z
         try:
-            choice = run.search.next_mode(
+            choice = run.next_mode(
                 z_minus,
                 xi,
                 run.mode,
                 o.forced,
                 triggers,
-                t=run.t,
                 disabled_guards=o.disabled,
                 reinits=core_reinits,
                 error=run.error,
@@ -193,6 +195,8 @@ class Instants:
                 restart, J1 = self._bounce(restart, z_minus, xi)
         except (NoConsistentMode, Inadmissible) as error:
             raise search_failed(run, error, o.forced, requested, kind) from None
+        except CURVED as failure:
+            raise curved_failed(run, failure, "start" if kind == "start" else "restart") from None
         step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
         if restart.jumped:
             check_interruption(run, restart, z_minus, kind)
@@ -207,9 +211,7 @@ class Instants:
         bounce = restitution(run.core.model, run.data, restart, z_minus, xi)
         if bounce is None:
             return restart, restart.J1
-        after = run.search.next_mode(
-            bounce.z, xi, bounce.mode, run.forced, ("bounce",), t=run.t, error=run.error
-        ).restart
+        after = run.next_mode(bounce.z, xi, bounce.mode, run.forced, ("bounce",), error=run.error).restart
         return Restart(after.data, after.y, after.z, after.J1, True), bounce.J1
 
     def _log_jump(
@@ -305,29 +307,6 @@ def _repeats(trail: list[State]) -> bool:
     before = [s for s in trail[:-1] if s[1] == mode]
     return any(
         np.array_equal(D, s[0]) and np.array_equal(y, s[2]) and np.array_equal(R, s[3]) for s in before
-    )
-
-
-def _relation(run: Run, number: int) -> tuple[Any, int]:
-    """The stamped relation with this number, and its instance."""
-    for rows in run.reduced.relations:
-        if rows.first <= number < rows.first + len(run.flat.stamps[rows.stamp].vb):
-            return rows, number - rows.first
-    raise IndexError(number)
-
-
-def relation_text(run: Run, number: int) -> str:
-    """Return a relation as written, with its component."""
-    rows, i = _relation(run, number)
-    path = run.flat.path(rows.stamp, i)
-    return f"`{rows.relation.node}`" + (f" of `{path}`" if path else "")
-
-
-def relation_place(run: Run, number: int) -> Location:
-    """Return the place of the statement with a relation."""
-    rows, i = _relation(run, number)
-    return run.flat.location(
-        rows.stamp, i, run.flat.stamps[rows.stamp].template.origin_of(rows.relation.node)
     )
 
 

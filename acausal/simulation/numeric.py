@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..flow.modal import AffineFlow
 from ..flow.readout import Readout
 from ..modes.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..modes.assemble import assemble, magnitude
-from ..modes.core import CoreMatrices, Exosystem, Values, build_exosystem, core_matrices, evaluate
+from ..modes.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
 from ..modes.labels import Labels, integer_row_name, open_flow
 from ..modes.reduced_model import ReducedModel
 from ..modes.reduction import reduce_mode
@@ -27,7 +28,7 @@ MAX_WATCHES = 4096
 class SegmentTables:
     """Per analysed mode: flow, and all guards and relations as rows over ``y``."""
 
-    flow: AffineFlow
+    make_flow: Callable[[], AffineFlow]
     forms: np.ndarray
     """Guards in force, then state relations (left minus right)."""
     signs: SignTable
@@ -36,6 +37,11 @@ class SegmentTables:
     rounding: np.ndarray
     """Rounding of z per magnitude of the terms of the closed form."""
     watches: dict[Hashable, Watch] = field(default_factory=dict)
+
+    @cached_property
+    def flow(self) -> AffineFlow:
+        """Closed form of the motion."""
+        return self.make_flow()
 
     def watch(
         self,
@@ -75,26 +81,28 @@ class NumericCore:
         reduced: ReducedModel,
         values: Values,
         exosystem: Exosystem,
-        matrices: CoreMatrices,
+        forms: Rows,
         model: AffineModel,
         unit: float,
+        readout: Readout,
     ) -> None:
         self.unit = unit
         """Unit of time of the derivatives of general sources."""
         self.reduced, self.model, self.exosystem = reduced, model, exosystem
-        self.readout = Readout(reduced, exosystem, values.P)
-        self.values = values
-        self.relations = _relation_rows(reduced, matrices)
+        self.readout, self.values, self.forms = readout, values, forms
+        self.relations = _relation_rows(reduced, forms)
         self.analysed = 0
         self._modes: dict[Mode, ModeData | Inadmissible] = {}
         self.test = CandidateTest(model, self.mode)
         self._tables: dict[ModeData, SegmentTables] = {}
-        self._forms = matrices.forms
-        self._check_contradictions()
+
+    def touching(self, forms: Rows, model: AffineModel) -> NumericCore:
+        """The same numbers with tangents in the place of curved rows."""
+        return NumericCore(self.reduced, self.values, self.exosystem, forms, model, self.unit, self.readout)
 
     def form_rows(self, first: int, count: int) -> Rows:
-        """Return some of the affine forms of the model."""
-        forms, at = self._forms, slice(first, first + count)
+        """Return some of the forms of the model."""
+        forms, at = self.forms, slice(first, first + count)
         return Rows(forms.E[at], forms.A[at], forms.B[at])
 
     def mode(self, mode: Mode) -> ModeData:
@@ -126,10 +134,14 @@ class NumericCore:
         over_xi = np.concatenate([data.guards[:, n:], self.relations.B])
         scale = form_scale(over_z, over_xi, model)
         signs = SignTable(forms, data, scale, model.T0, over_z, model.scale)
-        flow = AffineFlow(data.Ay, len(data.states), min(model.T0, self.unit))
+
+        def flow() -> AffineFlow:
+            return AffineFlow(data.Ay, len(data.states), min(model.T0, self.unit))
+
         return SegmentTables(flow, forms, signs, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
-    def _check_contradictions(self) -> None:
+    def check_contradictions(self) -> None:
+        """Raise ContradictionError if known quantities contradict each other through connections."""
         rows = self.reduced.contradictions @ self.exosystem.K
         if rows.shape[0] == 0:
             return
@@ -176,12 +188,11 @@ def _place(reduced: ReducedModel, row: int) -> tuple[str, str, int]:
     return place.path, place.file, place.line
 
 
-def _relation_rows(reduced: ReducedModel, matrices: CoreMatrices) -> Rows:
+def _relation_rows(reduced: ReducedModel, forms: Rows) -> Rows:
     at: list[int] = []
     for r in reduced.relations:
         if not r.relation.timed:
             at.extend(range(r.row, r.row + len(reduced.flat.stamps[r.stamp].vb)))
-    forms = matrices.forms
     return Rows(forms.E[at], forms.A[at], forms.B[at])
 
 
@@ -202,8 +213,25 @@ def build_core(
     matrices = core_matrices(reduced, values, exosystem)
     xi_scale = _xi_scale(reduced, values, exosystem, feeds, T0, span)
     known = np.maximum(np.abs(starts), nominals)
-    model = assemble(reduced, matrices, values, known, xi_scale, T0, labels)
-    return NumericCore(reduced, values, exosystem, matrices, model, unit)
+    slopes = _curved_slopes(reduced)
+    model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes)
+    core = NumericCore(
+        reduced, values, exosystem, matrices.forms, model, unit, Readout(reduced, exosystem, values.P)
+    )
+    core.check_contradictions()
+    return core
+
+
+def _curved_slopes(reduced: ReducedModel) -> np.ndarray:
+    """Mask over the core unknowns: a derivative occurs in a row that is not affine."""
+    found = np.zeros(len(reduced.core), bool)
+    W = reduced.W_core
+    for c in reduced.curves:
+        for k, derivative in c.curve.keys:
+            if derivative:
+                for x in (reduced.flat.stamps[c.stamp].vb[c.instances] + k).tolist():
+                    found[W.indices[W.indptr[x] : W.indptr[x + 1]]] = True
+    return found
 
 
 def _xi_scale(
@@ -212,6 +240,8 @@ def _xi_scale(
     """Magnitudes of the exosystem states."""
     scale = np.zeros(len(exosystem.S))
     scale[0] = 1.0
+    if reduced.curves:
+        scale[-TOUCH_STATES:] = 0.5 * T0**2, T0
     inputs = iter(feeds)
     by_known = {k.first: k for k in reduced.knowns}
     for first, known_number, count, term in exosystem.blocks:

@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from ..codegen.curves import CurveFunctions
 from ..codegen.discrete import discrete_program
 from ..codegen.residual import Residual, residual_of
 from ..codegen.sources import source_program
-from ..errors import Location, ModelSizeError, ParameterError
+from ..errors import ModelSizeError, ParameterError
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
 from ..modes.core import Values
+from ..modes.curves import Curves
 from ..modes.labels import Labels, flow_like
 from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.grid import check_grid
@@ -35,6 +37,7 @@ from .binding import (
     time_unit,
 )
 from .checks import check_method, check_options, check_reinits
+from .curved_failures import require_affine
 from .initialization import Starts
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .progress import reporting
@@ -42,6 +45,7 @@ from .run import Options, Run
 from .source_states import Feed
 from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
 from .stopping import Until
+from .unknowns import Unknowns
 
 MAX_CORES = 64
 MAX_UNKNOWNS = 3000
@@ -137,104 +141,20 @@ class Program:
                 stacklevel=4,
             )
 
-    # -- names ---------------------------------------------------------------------------------------------------
+    @cached_property
+    def curves(self) -> Curves:
+        """Rows that are not affine."""
+        return Curves(self.reduced)
 
     @cached_property
-    def core_index(self) -> np.ndarray:
-        """Position in the core of every kept unknown, -1 for observers."""
-        found = np.full(len(self.reduced.presolved.y), -1, np.int64)
-        found[self.reduced.core] = np.arange(len(self.reduced.core))
-        return found
+    def curve_functions(self) -> CurveFunctions:
+        """CasADi functions of the rows that are not affine."""
+        return CurveFunctions(self.curves)
 
     @cached_property
-    def relation_operators(self) -> list[str]:
-        """Operator of every state relation."""
-        found = []
-        for rows in self.reduced.relations:
-            if not rows.relation.timed:
-                found += [rows.relation.node.op] * len(self.flat.stamps[rows.stamp].vb)
-        return found
-
-    @cached_property
-    def _elements(self) -> list[tuple[str, Location]]:
-        found = []
-        for rows in self.reduced.elements:
-            for i in range(len(self.flat.stamps[rows.stamp].vb)):
-                path = self.flat.path(rows.stamp, i) or self.flat.label
-                found.append((path, self.flat.location(rows.stamp, i, rows.forms.statement.origin)))
-        return found
-
-    def element_place(self, k: int) -> tuple[str, Location]:
-        """Return component path and place of element ``k``."""
-        return self._elements[k]
-
-    @cached_property
-    def _state_names(self) -> list[str]:
-        W = self.reduced.W_core
-        names = [self.flat.variable(int(k)) for k in self.reduced.presolved.y[self.reduced.core]]
-        for x in np.flatnonzero(self.reduced.differentiated).tolist():
-            if W.indptr[x + 1] - W.indptr[x] == 1:
-                names[int(W.indices[W.indptr[x]])] = self.flat.variable(x)
-        return names
-
-    def state_name(self, j: int) -> str:
-        """Return the name of core unknown ``j``, that of a differentiated variable if there is one."""
-        return self._state_names[j]
-
-    @cached_property
-    def _units(self) -> list[str]:
-        unit = np.empty(self.flat.nv, object)
-        for f, at in self.flat.variable_fields():
-            unit[at] = f.unit
-        return [str(unit[int(k)]) for k in self.reduced.presolved.y[self.reduced.core]]
-
-    def unit_of_core(self, j: int) -> str:
-        """Return the unit of core unknown ``j``."""
-        return self._units[j]
-
-    def single(self, x: int) -> tuple[int, int] | None:
-        """Return (kept unknown, sign) when variable ``x`` is a signed alias without a known offset, else None."""
-        W, V = self.reduced.W, self.reduced.V_known
-        if V.indptr[x + 1] != V.indptr[x]:
-            return None
-        if W.indptr[x + 1] - W.indptr[x] != 1 or abs(W.data[W.indptr[x]]) != 1:
-            return None
-        return int(W.indices[W.indptr[x]]), int(W.data[W.indptr[x]])
-
-    def settable(self, x: int) -> tuple[Any, ...] | None:
-        """Return ("core", unknown, sign) or ("integral", position, sign) of a differentiated variable, else None."""
-        alias = self.single(x)
-        if alias is None:
-            return None
-        j, sign = alias
-        at = int(self.core_index[j])
-        if at >= 0:
-            return ("core", at, sign) if self._differentiated[at] else None
-        for n, k in enumerate(self._integrals):
-            o = self.reduced.observers[k]
-            if o.unknown == j:
-                return "integral", n, sign * o.sign
-        return None
-
-    @cached_property
-    def _differentiated(self) -> np.ndarray:
-        """Mask over the core unknowns: an alias is differentiated somewhere."""
-        found = np.zeros(len(self.reduced.core), bool)
-        for x in np.flatnonzero(self.reduced.differentiated).tolist():
-            alias = self.single(x)
-            if alias is not None and self.core_index[alias[0]] >= 0:
-                found[self.core_index[alias[0]]] = True
-        return found
-
-    def reinit_target(self, x: int) -> tuple[Any, ...]:
-        """Return what `settable` returns, for a variable that is known to be differentiated."""
-        target = self.settable(x)
-        assert target is not None
-        return target
-
-    @cached_property
-    def _integrals(self) -> list[int]:
-        return [k for k, o in enumerate(self.reduced.observers) if o.integral]
+    def unknowns(self) -> Unknowns:
+        """Names, units and places of core unknowns and elements."""
+        return Unknowns(self.reduced)
 
     # -- numbers -------------------------------------------------------------------------------------------------
 
@@ -355,7 +275,11 @@ class Program:
         t0 = begin_of(self, t_start, start)
         check_options(t0, t_end, impulses)
         check_method(method, rtol, atol)
-        options = Options(impulses=impulses, save=saved_paths(program.names, save), grid=grid)
+        options = Options(
+            impulses, save=saved_paths(program.names, save), grid=grid, method=method, rtol=rtol, atol=atol
+        )
+        if method == "exact":
+            require_affine(program.reduced)
         if grid is not None:
             check_grid(grid, t0, t_end)
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)

@@ -8,23 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ChatteringError, Location, NonFiniteError
+from ..errors import Location, NonFiniteError
 from ..flow.modal import Trajectory
 from ..flow.readout import Moment
 from ..flow.scan import first_crossing
 from ..modes.affine import Mode, ModeData, Restart
 from ..modes.core import Values
 from ..results.record import Record, Segment
+from .choice import choose
 from .clocks import Clock
+from .curved_failures import FAILURES as CURVED
+from .curved_failures import curved_failed
 from .failures import search_failed
-from .initialization import Starts, check_held, complete, held_values, left_limits, warn_of_moved
-from .instants import Instants, relation_place, relation_text
+from .initialization import Starts, check_held, complete, guesses, held_values, left_limits, warn_of_moved
+from .instants import Instants
+from .integration import Motions, StillMotion, frame_of
+from .naming import without_progress
 from .numeric import NumericCore, SegmentTables
-from .search import NoConsistentMode, Search
+from .search import Choice, NoConsistentMode, Search
 from .source_states import Feed, SourceStates
+from .steps import Tolerances
+from .tangents import Tangents
 
 if TYPE_CHECKING:
     from .program import Program
+
+
+SIGN_NOISE = 1e-3
+"""Error of a numerically integrated point in units of relative tolerance and scale, for the signs of forms there."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,9 @@ class Options:
     max_micro_steps: int = 50
     save: tuple[str, ...] | None = None
     grid: Any = None
+    method: str = "auto"
+    rtol: float = 1e-6
+    atol: float | None = None
 
 
 @dataclass(eq=False)
@@ -84,6 +98,7 @@ class Run:
         self.analysed = {self.core: self.core.analysed}
         self._begin = self.t
         self.feed(self.feeds)
+        self._prepare_numerical()
         self._signs: list[int] | None = None
         self.error: np.ndarray | None = None
         """Rounding of ``z`` as the last segment left it."""
@@ -91,6 +106,24 @@ class Run:
         self.instants = Instants(self)
         self._last: tuple[Any, ...] = ()
         self._repeats = 0
+
+    def _prepare_numerical(self) -> None:
+        """What numerical integration needs: curved rows, or a method that asks for it."""
+        options = self.options
+        self.numerical = bool(self.reduced.curves) or options.method in ("explicit", "implicit")
+        self.solver = "explicit" if options.method == "explicit" else "implicit"
+        atol = options.rtol * 1e-2 if options.atol is None else options.atol
+        self.tolerances = Tolerances(options.rtol, atol, self.T0 / 40.0)
+        self.base = self.core
+        """The numbers of the affine rows; ``core`` touches the curved ones at the present point."""
+        self.slopes = np.zeros(len(self.z))
+        self.source_flows: dict[int, Any] = {}
+        self.motions = Motions(self)
+        if self.numerical:
+            self.functions = self.program.curve_functions.copy()
+            self.z = guesses(self.program, self.starts, self.z)
+            self.tangents = Tangents(self.base, self.program.curves, self.functions)
+            self.here()
 
     def feed(self, feeds: tuple[Feed, ...]) -> None:
         """Take the open inputs from ``feeds``, which have the degrees of the exosystem."""
@@ -131,13 +164,40 @@ class Run:
     def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known."""
         self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
-        self._signs = None if self.program.relation_operators else signs
+        self._signs = None if self.program.unknowns.relation_operators else signs
+        if self.numerical:
+            self.slopes = self.data.T @ (self.data.Ay @ self.y)
+            self.xi = self.y[len(self.data.states) :]
+
+    @property
+    def present(self) -> Values:
+        """Parameters, discretes and relations as they are now."""
+        return Values(self.values.P, self.D, self.R)
+
+    def touch(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> None:
+        """Take the affine model that touches the curved one at a point."""
+        self.z_touch = z
+        self._adopt(self.tangents.at(z, slopes, xi, self.present))
+
+    def here(self) -> None:
+        """Touch at the present point, if integration is numerical."""
+        if self.numerical:
+            self.xi = self.sources.states(self.t, self.D, self.R)
+            self.touch(self.z, self.slopes, self.xi)
+
+    def next_mode(
+        self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any
+    ) -> Choice:
+        """The consistent mode after an instant, and the point in it."""
+        if not self.reduced.curves:
+            return self.search.next_mode(z_minus, xi, mode, forced, triggers, t=self.t, **rest)
+        return choose(self, z_minus, xi, mode, forced, triggers, rest)
 
     def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Set integrals at once; return the reinits of core unknowns."""
         found: dict[int, float] = {}
         for x, value in requested:
-            target = self.program.reinit_target(x)
+            target = self.program.unknowns.reinit_target(x)
             if target[0] == "integral":
                 self.q = self.q.copy()
                 self.q[target[1]] = value
@@ -147,7 +207,7 @@ class Run:
 
     def core_only(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Reinits of core unknowns among those requested for variables."""
-        targets = ((self.program.reinit_target(x), v) for x, v in requested)
+        targets = ((self.program.unknowns.reinit_target(x), v) for x, v in requested)
         return [(t[1], v * t[2]) for t, v in targets if t[0] == "core"]
 
     def refresh_core(self) -> None:
@@ -155,6 +215,8 @@ class Run:
         unit = self.sources.unit_at(self.t, self.D, self.R)
         if self._frozen or unit != self.core.unit:
             self._rebuild(unit)
+        if self.reduced.curves:
+            self.here()
 
     def _rebuild(self, unit: float) -> None:
         self.use(
@@ -165,12 +227,22 @@ class Run:
 
     def use(self, core: NumericCore) -> None:
         """Go on with other numbers; the counters of the search stay."""
+        if core is self.base:
+            return
+        self.base = core
+        self.sources.unit = core.unit
+        self.analysed.setdefault(core, core.analysed)
+        if self.numerical:
+            self.source_flows.clear()
+            self.tangents = Tangents(core, self.program.curves, self.functions)
+            self.here()
+        else:
+            self._adopt(core)
+
+    def _adopt(self, core: NumericCore) -> None:
         if core is not self.core:
             self.core = core
-            self.sources.unit = core.unit
-            self.analysed.setdefault(core, core.analysed)
-            stats, self.search = self.search.stats, Search(core.model, core.mode, test=core.test)
-            self.search.stats = stats
+            self.search = self.search.on(core.model, core.mode, core.test)
             self._signs = None
 
     def stop(self, message: str) -> None:
@@ -179,15 +251,15 @@ class Run:
 
     def unit(self, j: int) -> str:
         """Unit of a core unknown."""
-        return self.program.unit_of_core(j)
+        return self.program.unknowns.unit_of_core(j)
 
     def state_name(self, j: int) -> str:
         """Name of a core unknown as users know it: the differentiated variable of its class."""
-        return self.program.state_name(j)
+        return self.program.unknowns.state_name(j)
 
     def element_place(self, k: int) -> tuple[str, Location]:
         """Component path and place of element ``k``."""
-        return self.program.element_place(k)
+        return self.program.unknowns.element_place(k)
 
     # -- the loop ------------------------------------------------------------------------------------------------
 
@@ -228,18 +300,19 @@ class Run:
         xi = self.sources.states(self.t, outcome.D, outcome.R)
         reinits = self.core_only(held)
         try:
-            choice = self.search.next_mode(
+            choice = self.next_mode(
                 z,
                 xi,
                 self.mode,
                 outcome.forced,
                 ("provisional",),
-                t=self.t,
                 disabled_guards=outcome.disabled,
                 reinits=reinits,
             )
         except NoConsistentMode as error:
             raise search_failed(self, error, outcome.forced, held, "start") from None
+        except CURVED as failure:
+            raise curved_failed(self, failure, "start") from None
         self.enter(choice.restart)
         self.z, self.D = z, D
 
@@ -266,6 +339,8 @@ class Run:
 
     def _segment(self, horizon: float) -> int | None:
         """Flow to the horizon or the first crossing; return the form that crossed, or None."""
+        if self.numerical:
+            return self._integrate(horizon)
         data, tables, t = self.data, self.tables, self.t
         trajectory = tables.flow.start(self.y)
         length = horizon - t
@@ -286,6 +361,42 @@ class Run:
         self._signs = None
         return None if hit is None else hit[1]
 
+    def _integrate(self, horizon: float) -> int | None:
+        """Integrate numerically to the horizon or the first crossing; return the form that crossed, or None."""
+        if not horizon > self.t:
+            self.t, self._signs = horizon, None
+            return None
+        try:
+            h, hit, motion = self.motions.segment(horizon)
+        except CURVED as failure:
+            raise curved_failed(self, failure, "integration") from None
+        moment, start = self.moment(), self.t
+        end = horizon if hit is None else start + h
+        frame = frame_of(self, motion.freedom)
+        if h > 0.0:
+            self.record.segments.append(Segment(start, end, frame, motion, moment, self.core.readout))  # type: ignore[arg-type]
+            self.q = self.core.readout.advance(frame, motion, moment, h)  # type: ignore[arg-type]
+            self._arrive(motion.at(h))
+        self.t = end
+        self.data = self.core.mode(self.mode)
+        self.y = np.concatenate([self.z[self.data.states], self.xi])
+        self.error = SIGN_NOISE * self.tolerances.rtol * self.core.model.scale
+        self._signs = None
+        return hit
+
+    def _arrive(self, y: np.ndarray) -> None:
+        """Go on from a point ``[z, z', xi]``."""
+        n = len(self.z)
+        self.z, self.slopes, self.xi = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
+        self.touch(self.z, self.slopes, self.xi)
+
+    def still(self) -> tuple[Any, Any]:
+        """Frame and trajectory of the present point, for a segment without length."""
+        if not self.numerical:
+            return self.data, self.tables.flow.start(self.y)
+        y = np.concatenate([self.z, self.slopes, self.y[len(self.data.states) :]])
+        return frame_of(self, len(self.data.states)), StillMotion(y)
+
     def _check_finite(self, data: ModeData) -> None:
         if not math.isfinite(float(np.add.reduce(self.y))):
             wrong = np.flatnonzero(~np.isfinite(self.y[: len(data.states)]))
@@ -298,7 +409,12 @@ class Run:
     def _scan(self, tables: SegmentTables, trajectory: Trajectory, length: float) -> tuple[float, int] | None:
         values = self.R[self.instants.state_relations].tolist()
         watch = tables.watch(
-            self.data, self.signs(), self.program.relation_operators, values, self.forced, self.disabled
+            self.data,
+            self.signs(),
+            self.program.unknowns.relation_operators,
+            values,
+            self.forced,
+            self.disabled,
         )
         if not watch.which:
             return None
@@ -314,32 +430,9 @@ class Run:
         self._repeats = self._repeats + 1 if key == self._last else 0
         self._last = key
         if self._repeats > 2:
-            raise self._chattering(hit)
+            raise without_progress(self, hit)
         kind = "time" if hit is None else "state"
         self.instants.process(kind, triggers, ticks)
-
-    def _chattering(self, hit: int | None) -> ChatteringError:
-        what = "a time event" if hit is None else self.form_name(hit)
-        return ChatteringError(
-            f"at t = {self.t:.9g} {what} triggers again and again without progress",
-            where=() if hit is None else (self.form_place(hit),),
-            hint="give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
-        )
-
-    def form_name(self, hit: int) -> str:
-        """What crossed: a guard of an element or a relation."""
-        n = self.tables.guards
-        if hit < n:
-            name, _ = self.element_place(int(self.data.guard_element[hit]))
-            return f"a guard of `{name}`"
-        return relation_text(self, int(self.instants.state_relations[hit - n]))
-
-    def form_place(self, hit: int) -> Location:
-        """Where the element or relation that crossed is stated."""
-        n = self.tables.guards
-        if hit < n:
-            return self.element_place(int(self.data.guard_element[hit]))[1]
-        return relation_place(self, int(self.instants.state_relations[hit - n]))
 
     def finish(self) -> None:
         """Process ``when(terminal())`` after the last instant."""

@@ -95,6 +95,12 @@ class Search:
         self._monotone = [element.monotone for element in model.elements]
         self.stats = SearchStats()
 
+    def on(self, model: AffineModel, modes: Callable[[Mode], ModeData], test: CandidateTest) -> Search:
+        """The search of the same run with other numbers; hints and counters go on."""
+        other = Search(model, modes, self._options, test)
+        other._hints, other.stats = self._hints, self.stats
+        return other
+
     def next_mode(
         self,
         z_minus: np.ndarray,

@@ -32,6 +32,7 @@ class State:
     t: float
     mode: Mode
     z: np.ndarray
+    slopes: np.ndarray
     q: np.ndarray
     D: np.ndarray
     R: np.ndarray
@@ -48,7 +49,7 @@ def state_of(run: Run) -> State:
     """Return the state of a run after its last instant."""
     clocks = tuple(copy(c) for c in run.clocks)
     return State(
-        run.t, run.mode, run.z, run.q, run.D, run.R, run.instants.memory, run.forced, run.disabled,
+        run.t, run.mode, run.z, run.slopes, run.q, run.D, run.R, run.instants.memory, run.forced, run.disabled,
         run.instants.timed_next, clocks, run.feeds, run.parameters,
     )  # fmt: skip
 
@@ -100,7 +101,7 @@ def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) 
 
 
 def _assign(run: Run, state: State) -> None:
-    run.z, run.q, run.D, run.mode = state.z, state.q, state.D, state.mode
+    run.z, run.q, run.D, run.mode, run.slopes = state.z, state.q, state.D, state.mode, state.slopes
     run.forced, run.disabled = state.forced, state.disabled
     run.instants.timed_next = state.timed_next
     if len(state.memory) == len(run.instants.memory) and len(state.R) == len(run.R):
@@ -110,6 +111,7 @@ def _assign(run: Run, state: State) -> None:
 def _place(run: Run) -> None:
     """Put the state into the numbers in force."""
     run.refresh_core()
+    run.here()
     run.data = run.core.mode(run.mode)
     run.y = np.concatenate([run.z[run.data.states], run.sources.states(run.t, run.D, run.R)])
 
@@ -127,9 +129,9 @@ def outcome(run: Run, status: str = "") -> Result:
     program = run.program
     segments = list(run.record.segments)
     if run.data is not None and (segments or run.record.steps):
-        trajectory = run.tables.flow.start(run.y)
+        data, trajectory = run.still()
         segments.append(
-            Segment(run.t, run.t, run.data, trajectory, Moment(run.t, run.D, run.R, run.q), run.core.readout)
+            Segment(run.t, run.t, data, trajectory, Moment(run.t, run.D, run.R, run.q), run.core.readout)
         )
     record = Record(segments, list(run.record.steps), run.record.z, run.record.D)
     s, counts = run.search.stats, program.counts

@@ -183,7 +183,6 @@ def test_initial_values_may_be_given_by_handle() -> None:
         ({"t_end": 0.0}, "end after its start"),
         ({"t_end": float("nan")}, "finite"),
         ({"t_end": 1.0, "t_start": 2.0}, "end after its start"),
-        ({"t_end": 1.0, "method": "implicit"}, "not available yet"),
         ({"t_end": 1.0, "method": "magic"}, "magic"),
         ({"t_end": 1.0, "rtol": -1.0}, "rtol"),
         ({"t_end": 1.0, "impulses": "maybe"}, "impulses"),

@@ -224,7 +224,7 @@ def test_modes_with_an_unknown_target() -> None:
         run(Model())
 
 
-def test_nonlinear_core_names_the_equation() -> None:
+def test_a_nonlinear_core_is_not_for_the_exact_path() -> None:
     class Pendulum(Component):
         phi: Variable = Variable(start=1.0)
         w: Variable = Variable()
@@ -238,5 +238,7 @@ def test_nonlinear_core_names_the_equation() -> None:
             self.pendulum = Pendulum()
 
     text = r"`Eq\(der\(w\), -sin\(phi\)\)` is not affine"
-    with refused(NotAffineError, text, hint="", path="pendulum", at=test_nonlinear_core_names_the_equation):
-        run(Model())
+    with refused(
+        NotAffineError, text, hint="auto", path="pendulum", at=test_a_nonlinear_core_is_not_for_the_exact_path
+    ):
+        simulate(Model(), 1.0, method="exact")

@@ -1,0 +1,130 @@
+"""An affine model that touches a curved one at a point: what an instant sees of nonlinear rows.
+
+At the point a row ``rho(a) = 0`` becomes ``rho + rho_a (a - a0) + rho_aa[a', a'] tau^2/2``, with the time
+``tau`` since the point as two more states of the exosystem. Values, first and second derivatives along the
+motion are then those of the curved model, hence also the constraints that appear by differentiating twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .affine import AffineModel, Element, Mode, Rows
+from .assemble import condition_rows
+from .core import TOUCH_STATES
+from .curves import Curves
+from .reduced_model import ReducedModel
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """Form rows behind the rows of an affine model: of its base (-1: an integer row) and per element and branch."""
+
+    base: np.ndarray
+    equations: tuple[tuple[np.ndarray, ...], ...]
+    guards: tuple[tuple[np.ndarray, ...], ...]
+    blocked: tuple[tuple[np.ndarray, ...], ...]
+    conditions: tuple[np.ndarray, ...]
+    relations: np.ndarray
+
+    @classmethod
+    def of(cls, model: ReducedModel) -> Numbering:
+        """Number the rows in the order in which `assemble` stacks them."""
+        own = [r.first + i for r, i in zip(model.base, model.base_instances, strict=True)]
+        base = np.concatenate([*own, np.full(len(model.core_rows), -1)]).astype(np.int64)
+        parts: list[list[tuple[np.ndarray, ...]]] = [[], [], []]
+        conditions = []
+        for rows in model.elements:
+            for i in range(len(model.flat.stamps[rows.stamp].vb)):
+                conditions.append(np.array(condition_rows(model, rows, i), np.int64))
+                for k, part in enumerate(parts):
+                    part.append(tuple(np.array(b[k], np.int64) + i for b in rows.branches))
+        relations = [
+            r.row + np.arange(len(model.flat.stamps[r.stamp].vb))
+            for r in model.relations
+            if not r.relation.timed
+        ]
+        numbers = np.concatenate(relations) if relations else np.zeros(0, np.int64)
+        return cls(base, tuple(parts[0]), tuple(parts[1]), tuple(parts[2]), tuple(conditions), numbers)
+
+    def mode(self, mode: Mode) -> np.ndarray:
+        """Form rows of the equations in force."""
+        return np.concatenate([self.base, *(e[b] for e, b in zip(self.equations, mode, strict=True))])
+
+    def mode_guards(self, mode: Mode) -> np.ndarray:
+        """Form rows of the guards in force, then of all state relations."""
+        return np.concatenate([*(g[b] for g, b in zip(self.guards, mode, strict=True)), self.relations])
+
+
+def touching_rows(
+    curves: Curves,
+    forms: Rows,
+    a0: np.ndarray,
+    value: np.ndarray,
+    gradient: np.ndarray,
+    bend: np.ndarray,
+    X: np.ndarray,
+) -> Rows:
+    """All form rows, with the tangents of the curved ones.
+
+    Parameters
+    ----------
+    forms : Rows
+        Affine forms; curved rows are zero there.
+    a0 : (na,) array
+        Arguments at the point.
+    value, bend : (m,) arrays
+        Residuals, and their second derivatives ``rho_aa[a', a']``.
+    gradient : (na,) array
+    X : (na, q) sparse
+        Arguments over the exosystem.
+    """
+    from scipy.sparse import csr_array
+
+    m, na = len(curves), len(a0)
+    Z, D, _, _ = curves.variables
+    ends = np.concatenate([[0], np.cumsum(np.bincount(curves.owner, minlength=m))])
+    slope: Any = csr_array((gradient, np.arange(na), ends), shape=(m, na))
+    E, A, B = forms.E.copy(), forms.A.copy(), forms.B.copy()
+    E[curves.rows], A[curves.rows] = (slope @ D).toarray(), (slope @ Z).toarray()
+    B[curves.rows] = (slope @ X).toarray()
+    B[curves.rows, 0] += value - slope @ a0
+    B[curves.rows, -TOUCH_STATES] += bend
+    return Rows(E, A, B)
+
+
+def touching_model(model: AffineModel, numbering: Numbering, forms: Rows, curves: Curves) -> AffineModel:
+    """The affine model with the tangents in place."""
+    base = model.base
+    at = np.flatnonzero(np.isin(numbering.base, curves.rows))
+    if len(at):
+        number = numbering.base[at]
+        base = Rows(*(_placed(getattr(base, x), at, getattr(forms, x)[number]) for x in "EAB"))
+    elements = tuple(_element(e, k, numbering, forms, curves) for k, e in enumerate(model.elements))
+    return replace(model, base=base, elements=elements)
+
+
+def _placed(rows: np.ndarray, at: np.ndarray, values: np.ndarray) -> np.ndarray:
+    made = rows.copy()
+    made[at] = values
+    return made
+
+
+def _element(element: Element, k: int, numbering: Numbering, forms: Rows, curves: Curves) -> Element:
+    numbers = (numbering.equations[k], numbering.guards[k], numbering.blocked[k])
+    bent = any(row in curves.position for part in numbers for rows in part for row in rows.tolist())
+    if not bent and element.relations is None:
+        return element
+    equations, guards, blocked = (tuple(_slice(forms, rows) for rows in part) for part in numbers)
+    branches = tuple(
+        replace(b, equations=e, guards=g) for b, e, g in zip(element.branches, equations, guards, strict=True)
+    )
+    relations = element.relations and _slice(forms, numbering.conditions[k])
+    return replace(element, branches=branches, blocked=blocked, relations=relations)
+
+
+def _slice(forms: Rows, at: np.ndarray) -> Rows:
+    return Rows(forms.E[at], forms.A[at], forms.B[at])

@@ -1,0 +1,79 @@
+"""Choice of the next mode of a curved model: search on touching affine models until point and mode stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..modes.affine import Mode, Restart
+from .newton import NewtonFailure
+from .search import Choice
+
+if TYPE_CHECKING:
+    from .run import Run
+
+MOST_ROUNDS = 40
+SETTLED = 1e-9
+"""Scaled change of the point between two rounds after which it stays."""
+
+
+class NoConsistentPoint(Exception):
+    """Modes and points on touching models do not settle; ``modes`` are the last ones tried."""
+
+    def __init__(self, modes: list[Mode]) -> None:
+        super().__init__("no consistent point")
+        self.modes = modes
+
+
+def choose(
+    run: Run,
+    z_minus: np.ndarray,
+    xi: np.ndarray,
+    present: Mode,
+    forced: Any,
+    triggers: Any,
+    rest: dict[str, Any],
+) -> Choice:
+    """The consistent mode after an instant, and the point in it.
+
+    Raises
+    ------
+    NoConsistentMode, NoConsistentPoint
+
+    Notes
+    -----
+    Every round searches on the model that touches at the last point, restarts there from the left limits,
+    and solves the curved rows of the mode found from that restart. At a fixed point the restart conserves what
+    it must, all rows hold, and guards have their signs along the curved motion.
+    """
+    tried: list[Mode] = []
+    for _ in range(MOST_ROUNDS):
+        choice = run.search.next_mode(z_minus, xi, present, forced, triggers, t=run.t, **rest)
+        restart = choice.restart
+        mode = restart.data.mode
+        if tried and mode == tried[-1] and _close(run, restart.z, run.z_touch):
+            return Choice(restart, choice.history)
+        tried.append(mode)
+        run.touch(*_point(run, restart, xi), xi)
+    raise NoConsistentPoint(tried)
+
+
+def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Point on the curved rows of a mode next to a restart on a touching model.
+
+    Algebraic variables are sought from where the model was touched, where a tangent may lead far astray.
+    """
+    data = restart.data
+    slopes = data.T @ (data.Ay @ restart.y)
+    system = run.tangents.mode(run.core, data.mode, restart.z, slopes, xi, run.present)
+    near = np.where(run.core.model.differentiated, restart.z, run.z_touch)
+    try:
+        motion = run.motions.begin(near, slopes, xi, system)
+    except NewtonFailure:
+        motion = run.motions.begin(restart.z, slopes, xi, system)
+    return motion.unknowns(motion.last)
+
+
+def _close(run: Run, z: np.ndarray, other: np.ndarray) -> bool:
+    return bool(np.all(np.abs(z - other) <= SETTLED * (run.core.model.scale + np.abs(z))))

@@ -1,0 +1,44 @@
+"""Guards and relations of a mode along its motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..modes.affine import Rows
+from ..modes.open_mode import OpenMode
+from .motion import Motion, Place
+
+
+class Forms:
+    """Watched forms: affine ones over ``v``, and curved rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        All forms; those of curved rows are not read.
+    curved : (forms,) array
+        Number of the curved row, -1 for affine forms.
+    """
+
+    def __init__(self, mode: OpenMode, rows: Rows, curved: np.ndarray, orientation: np.ndarray) -> None:
+        q = mode.z_of.shape[1] - len(mode.states) - len(mode.open)
+        over_v = rows.E @ mode.slope_of + rows.A @ mode.z_of
+        over_v[:, over_v.shape[1] - q :] += rows.B[:, :q]
+        self.affine = np.flatnonzero(curved < 0)
+        self.curved = np.flatnonzero(curved >= 0)
+        self.rows = curved[self.curved]
+        self.over_v = over_v[self.affine]
+        self.orientation = orientation
+        self.count = len(curved)
+
+    def at(self, motion: Motion, place: Place) -> np.ndarray:
+        """Values (first row) and time derivatives (second row), (2, forms)."""
+        v0, v1 = motion.jets(place)
+        found = np.empty((2, self.count))
+        found[0, self.affine], found[1, self.affine] = self.over_v @ v0, self.over_v @ v1
+        if len(self.rows):
+            system = motion.system
+            jets = [system.arguments @ v0, system.arguments @ v1]
+            found[0, self.curved] = system.evaluate(0, jets[:1], motion.constants)[0][self.rows]
+            found[1, self.curved] = system.evaluate(1, jets, motion.constants)[0][self.rows]
+        return found * self.orientation

@@ -1,0 +1,186 @@
+"""Segments of curved models, and of any model on request: integrated numerically, with located crossings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..flow.modal import AffineFlow, Trajectory
+from ..flow.readout import PointFrame
+from ..flow.scan import first_crossing
+from .curved_system import CurvedSystem
+from .forms import Forms
+from .motion import Motion, Place
+from .newton import newton_by_homotopy
+from .steps import Steps, WatchedSteps
+from .watch import can_trigger, orientations
+
+if TYPE_CHECKING:
+    from .run import Run
+
+FLOOR = 1e-2
+"""Noise of a form relative to its scale, in units of the relative tolerance."""
+LEAST_FLOOR = 2e-12
+POLISH = 4
+"""Newton steps that move a crossing from the interpolation to the forms themselves."""
+
+
+class SampledMotion:
+    """What a record keeps of a numerically integrated segment: the state ``[z, z', xi]`` at any time."""
+
+    reach = -1.0
+
+    def __init__(self, steps: Steps, hidden: int) -> None:
+        self._steps, self._hidden = steps, hidden
+        self.freedom = len(steps.motion.selection.states)
+        self.y0 = self._state(steps.accepted[0].begin)
+        self.precision = 1e-2 * steps.tolerances.rtol
+
+    def edges(self, h0: float, h1: float) -> np.ndarray:
+        """Ends of the steps within a part of the segment."""
+        inner = [a.step.t1 for a in self._steps.accepted]
+        return np.array([h0, *(t for t in inner if h0 < t < h1), h1])
+
+    def at(self, h: float) -> np.ndarray:
+        """State at one time."""
+        return self._state(self._steps.place(h))
+
+    def sample(self, hs: np.ndarray) -> np.ndarray:
+        """States (k, 2 n + q) at the times ``hs`` (k,)."""
+        hs = np.asarray(hs, float)
+        out = np.empty((len(hs), len(self.y0)))
+        for i, h in enumerate(hs.tolist()):
+            out[i] = self.at(h)
+        return out
+
+    def _state(self, place: Place) -> np.ndarray:
+        z, slopes = self._steps.motion.unknowns(place)
+        return np.concatenate([z, slopes, place.xi, np.zeros(self._hidden)])
+
+
+class StillMotion:
+    """A state that is kept at one instant."""
+
+    reach = -1.0
+    precision = 1e-13
+
+    def __init__(self, y: np.ndarray) -> None:
+        self.y0 = y
+
+    def edges(self, h0: float, h1: float) -> np.ndarray:
+        """Both ends."""
+        return np.array([h0, h1])
+
+    def at(self, h: float) -> np.ndarray:
+        """State at any time."""
+        return self.y0
+
+    def sample(self, hs: np.ndarray) -> np.ndarray:
+        """The same state for all times."""
+        return np.tile(self.y0, (len(hs), 1))
+
+
+@dataclass(eq=False)
+class Motions:
+    """Makes and starts the motions of a run."""
+
+    run: Run
+    last: Motion | None = None
+    """The one begun last."""
+
+    def system(self) -> CurvedSystem:
+        """The mode in force."""
+        run = self.run
+        return run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present)
+
+    def sources(self, system: CurvedSystem, xi: np.ndarray) -> Trajectory:
+        """Sources from now on, without the states that only touching models have."""
+        S, T0 = system.S, self.run.T0
+        flow = self.run.source_flows.get(len(S))
+        if flow is None:
+            flow = self.run.source_flows[len(S)] = AffineFlow(S, 0, min(T0, self.run.core.unit))
+        return flow.start(xi[: len(S)])
+
+    def begin(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, system: CurvedSystem) -> Motion:
+        """The motion through the point next to a guess.
+
+        Raises
+        ------
+        NewtonFailure, DependentConstraints
+        """
+        run, opened = self.run, system.mode
+        h = np.where(opened.slopes, slopes[opened.open], z[opened.open])
+        h1 = np.where(opened.slopes, 0.0, slopes[opened.open])
+        p = system.orders.unknowns
+        X = np.concatenate([z[opened.states], h[p >= 1], h1[p >= 2]])
+        H = np.where(p == 0, h, np.where(p == 1, h1, 0.0))
+        constants = run.tangents.constants(run.present)
+        motion = self.last = Motion(system, self.sources(system, xi), constants, X, H)
+        motion.select(motion.last)
+        motion.last = _settled(motion)
+        return motion
+
+    def segment(self, horizon: float) -> tuple[float, int | None, SampledMotion]:
+        """Integrate to the horizon or the first crossing; returns the length, the form that crossed, and the motion."""
+        run, system = self.run, self.system()
+        motion = self.begin(run.z, run.slopes, run.xi, system)
+        length = horizon - run.t
+        steps = Steps(motion, run.solver, run.tolerances, length)
+        forms, which, armed, floor = self._watched(system)
+        watched = WatchedSteps(steps, forms, floor, lambda h: None)
+        hit = None
+        if forms.count:
+            hit = first_crossing(watched, np.eye(forms.count), armed, floor, length, run.t)  # type: ignore[arg-type]
+        else:
+            for _ in watched.pieces(length):
+                pass
+        h, crossed = length, None
+        if hit is not None:
+            h, crossed = self._polished(steps, forms, hit[0], hit[1]), which[hit[1]]
+            steps.cut(h)
+        hidden = run.core.model.q - len(motion.sources.y0)
+        return h, crossed, SampledMotion(steps, hidden)
+
+    def _watched(self, system: CurvedSystem) -> tuple[Forms, list[int], np.ndarray, np.ndarray]:
+        run, tables = self.run, self.run.tables
+        values = run.R[run.instants.state_relations].tolist()
+        signs = run.signs()
+        orientation = orientations(tables.guards, run.program.unknowns.relation_operators, values)
+        which = np.flatnonzero(can_trigger(run.data, run.forced, run.disabled, len(signs)))
+        rows, curved = run.tangents.watched(run.core, run.mode)
+        chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
+        forms = Forms(system.mode, chosen, curved[which], orientation[which])
+        armed = (np.array(signs) * orientation > 0)[which]
+        floor = (LEAST_FLOOR + FLOOR * run.tolerances.rtol) * tables.scale[which]
+        return forms, which.tolist(), armed, floor
+
+    def _polished(self, steps: Steps, forms: Forms, h: float, k: int) -> float:
+        """Crossing of the form itself next to that of its interpolation."""
+        a = steps.at(h)
+        for _ in range(POLISH):
+            value, slope = forms.at(steps.motion, steps.place(h))[:, k].tolist()
+            if not slope < 0.0:
+                break
+            better = min(max(h - value / slope, a.step.t0), a.step.t1)
+            if better == h:
+                break
+            h = better
+        return h
+
+
+def _settled(motion: Motion) -> Place:
+    """The consistent point next to the guess a motion was made with."""
+    system, guess, dependent = motion.system, motion.last, motion.selection.dependent
+    X, H = guess.X, guess.H
+    if len(dependent):
+        X = motion.on_constraints(X, H, guess.xi, dependent)
+    H = motion.open_unknowns(X, H, guess.xi, newton_by_homotopy)
+    return Place(0.0, X, H, guess.xi, system.rate(X, H, guess.xi))
+
+
+def frame_of(run: Run, states: int) -> PointFrame:
+    """How results read the states ``[z, z', xi]`` of the mode in force."""
+    data = run.data
+    return run.core.readout.moving_frame(run.core.model.S, data.mode, data.undetermined, data.index, states)

@@ -1,0 +1,256 @@
+"""The motion of one mode by numerical integration: rates of the selected states, and every variable at a point.
+
+The states integrated are those coordinates of ``X`` that the constraints leave free, chosen by pivoting at the
+point; the others are solved from the constraints wherever the motion is evaluated, so that nothing drifts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..flow.modal import Trajectory
+from ..solvers import StepFailure
+from .curved_system import CurvedSystem, Linear
+from .newton import NewtonFailure, newton, solve_linear
+
+Solve = Callable[..., np.ndarray]
+WANDERED = 0.1
+"""Scaled distance from the prediction beyond which solved coordinates may have changed to another branch."""
+RESELECT = 0.3
+"""Pivot of the chosen coordinates, relative to the best, below which others are chosen."""
+SINGULAR = 1e-11
+"""Relative pivot of the constraints below which they depend on each other."""
+
+
+class DependentConstraints(Exception):
+    """The constraints do not determine as many coordinates as there are; ``rows`` are curved rows in question."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        super().__init__("dependent constraints")
+        self.rows = rows
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Coordinates integrated, and those solved from the constraints."""
+
+    states: np.ndarray
+    dependent: np.ndarray
+
+
+@dataclass(eq=False)
+class Place:
+    """A point of the motion: coordinates, open unknowns, sources and all arguments with their rates."""
+
+    h: float
+    X: np.ndarray
+    H: np.ndarray
+    xi: np.ndarray
+    X_t: np.ndarray
+
+
+class Motion:
+    """A `solvers.Problem`: the states of one mode as functions of the time ``h`` since the start of a segment.
+
+    Parameters
+    ----------
+    system : CurvedSystem
+    sources : Trajectory
+        Of the exosystem alone.
+    constants : array
+        Constants of the curved rows.
+    X, H : arrays
+        A guess of the point at the start.
+    """
+
+    def __init__(
+        self, system: CurvedSystem, sources: Trajectory, constants: np.ndarray, X: np.ndarray, H: np.ndarray
+    ) -> None:
+        self.system, self.sources, self.constants = system, sources, constants
+        self.failure: NewtonFailure | None = None
+        self.last = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
+        self.selection = Selection(np.arange(system.nx), np.zeros(0, np.int64))
+
+    # -- choice of states ----------------------------------------------------------------------------------------
+
+    def select(self, place: Place) -> None:
+        """Choose states at a point, by pivoting of the scaled constraints.
+
+        Raises
+        ------
+        DependentConstraints
+        """
+        if not self.system.constraints:
+            return
+        order, diagonal = self._pivots(place, np.arange(self.system.nx))
+        n = self.system.constraints
+        if len(diagonal) < n or diagonal[-1] <= SINGULAR * diagonal[0]:
+            raise DependentConstraints(np.concatenate([h.rows for h in self.system.hidden]))
+        self.selection = Selection(np.sort(order[n:]), np.sort(order[:n]))
+
+    def worn(self, place: Place) -> bool:
+        """Whether other coordinates would make better states by now."""
+        if not self.system.constraints:
+            return False
+        _, best = self._pivots(place, np.arange(self.system.nx))
+        _, own = self._pivots(place, self.selection.dependent)
+        return own[-1] < RESELECT * best[-1]
+
+    def _pivots(self, place: Place, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from scipy.linalg import qr
+
+        J = self._linear(place).C_y[:, among] * self.system.scale[among]
+        size = np.abs(J).max(axis=1, keepdims=True)
+        found: Any = qr(J / np.where(size > 0.0, size, 1.0), mode="r", pivoting=True)
+        R, order = found
+        return order, np.abs(np.diagonal(R))
+
+    # -- points --------------------------------------------------------------------------------------------------
+
+    def solve(
+        self, h: float, y: np.ndarray, near: Place | None = None, selection: Selection | None = None
+    ) -> Place:
+        """The point with states ``y``.
+
+        Parameters
+        ----------
+        near : Place, optional
+            Begin of the iteration; the last point by default.
+        selection : Selection, optional
+            What ``y`` are; by default the present states, and solved coordinates far from the prediction,
+            which may belong to another branch, are refused.
+
+        Raises
+        ------
+        NewtonFailure, StepFailure
+        """
+        near, chosen = near or self.last, selection or self.selection
+        system, xi = self.system, self.sources.at(h)
+        X = near.X + near.X_t * (h - near.h)
+        X[chosen.states] = y
+        if len(chosen.dependent):
+            predicted = X[chosen.dependent]
+            X = self.on_constraints(X, near.H, xi, chosen.dependent)
+            if selection is None:
+                self._refuse_other_branch(X, predicted)
+        H = self.open_unknowns(X, near.H, xi)
+        return Place(h, X, H, xi, system.rate(X, H, xi))
+
+    def _refuse_other_branch(self, X: np.ndarray, predicted: np.ndarray) -> None:
+        dependent = self.selection.dependent
+        scale = self.system.scale[dependent]
+        far = np.abs(X[dependent] - predicted) > WANDERED * (scale + np.abs(predicted))
+        if far.any():
+            raise StepFailure("solved coordinates jump")
+
+    def on_constraints(
+        self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
+    ) -> np.ndarray:
+        """Coordinates with the dependent ones solved."""
+        system, constants = self.system, self.constants
+        X = X.copy()
+
+        def defect(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            X[dependent] = x
+            found = system.linear(X, H, xi, constants)
+            return found.C, found.C_y[:, dependent]
+
+        try:
+            X[dependent] = newton(defect, X[dependent].copy(), system.scale[dependent])
+        except NewtonFailure as failure:
+            failure.rows = np.concatenate([h.rows for h in system.hidden])
+            raise
+        return X
+
+    def open_unknowns(
+        self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, solve: Solve = newton
+    ) -> np.ndarray:
+        """Open unknowns that the curved rows give at ``X``; ``H`` is a guess."""
+        system, constants = self.system, self.constants
+        if not system.m:
+            return H
+
+        def defect(unknown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            found = system.linear(X, unknown, xi, constants)
+            return found.F, found.F_y[:, system.nx :]
+
+        try:
+            return solve(defect, H, system.open_scale)
+        except NewtonFailure as failure:
+            failure.rows = np.concatenate([level.rows for level in system.levels])
+            raise
+
+    def _linear(self, place: Place, time: bool = False) -> Linear:
+        return self.system.linear(place.X, place.H, place.xi, self.constants, time)
+
+    # -- the problem of the solvers ------------------------------------------------------------------------------
+
+    def rate(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Derivative of the states."""
+        return self._found(t, y).X_t[self.selection.states]
+
+    def _found(self, t: float, y: np.ndarray) -> Place:
+        try:
+            self.last = self.solve(t, y)
+        except NewtonFailure as failure:
+            self.failure = failure
+            raise StepFailure(failure.reason) from None
+        return self.last
+
+    def jacobian(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of the rate by the states and by time, through the solved coordinates and unknowns."""
+        place = self._found(t, y)
+        system, nx, states = self.system, self.system.nx, self.selection.states
+        X_y = np.zeros((nx, len(states) + 1))
+        X_y[states, np.arange(len(states))] = 1.0
+        xi_t = system.S.dot(place.xi)
+        rates = system.rate_map[:, :nx]
+        moved = system.rate_of_sources @ xi_t
+        if system.m or len(self.selection.dependent):
+            try:
+                X_y, H_y = self._sensitivities(place, X_y)
+            except np.linalg.LinAlgError:
+                raise StepFailure("singular") from None
+            found = rates @ X_y + system.rate_map[:, nx:] @ H_y
+        else:
+            found = rates @ X_y
+        found[:, -1] += moved
+        return found[states, :-1], found[states, -1]
+
+    def _sensitivities(self, place: Place, X_y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``dX`` and ``dH`` per change of the states and, last column, of time."""
+        nx, lin = self.system.nx, self._linear(place, time=True)
+        dependent = self.selection.dependent
+        if len(dependent):
+            given = lin.C_y[:, :nx] @ X_y
+            given[:, -1] += lin.C_t
+            X_y[dependent] = -np.linalg.solve(lin.C_y[:, dependent], given)
+        given = lin.F_y[:, :nx] @ X_y
+        given[:, -1] += lin.F_t
+        return X_y, -np.linalg.solve(lin.F_y[:, nx:], given)
+
+    # -- everything at a point -----------------------------------------------------------------------------------
+
+    def jets(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        """``v = [s; h; xi]`` and its time derivative at a point."""
+        system = self.system
+        y = np.concatenate([place.X, place.H])
+        v0, v1 = system.v0(y, place.xi), system.v1(y, place.xi)
+        if len(system.algebraic):
+            lin = self._linear(place, time=True)
+            moved = lin.F_y[:, : system.nx] @ place.X_t + lin.F_t
+            try:
+                H_t = -solve_linear(lin.F_y[:, system.nx :], moved)
+            except np.linalg.LinAlgError:
+                H_t = np.full(system.m, np.nan)
+            v1[len(system.mode.states) + system.algebraic] = H_t[system.algebraic]
+        return v0, v1
+
+    def unknowns(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        """Core unknowns and their time derivatives."""
+        v0, v1 = self.jets(place)
+        return self.system.mode.z_of @ v0, self.system.mode.z_of @ v1

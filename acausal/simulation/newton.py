@@ -1,0 +1,136 @@
+"""Damped Newton iteration with a clear account of failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Linearized = tuple[np.ndarray, np.ndarray]
+"""Residual (m,) and Jacobian (m, m)."""
+
+ACCURATE = 1e-8
+"""Scaled correction after which the next one would be rounding: convergence is quadratic."""
+MOST_ITERATIONS = 60
+SMALLEST_STEP = 2.0**-24
+MOST_HOMOTOPY_STEPS = 60
+WORST_CONDITION = 1e-14
+
+
+@dataclass(eq=False)
+class NewtonFailure(Exception):
+    """No solution was found.
+
+    ``reason`` is "singular", "not finite" or "no convergence"; ``x`` the last iterate, ``residual`` its defect.
+    """
+
+    reason: str
+    x: np.ndarray
+    residual: np.ndarray
+    rows: np.ndarray | None = None
+    """What each residual belongs to, as the caller numbers them."""
+
+
+def solve_linear(J: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """Solution of ``J d = r``; raises LinAlgError when a matrix is singular, not finite values give such."""
+    if len(r) == 1:
+        if J[0, 0] == 0.0:
+            raise np.linalg.LinAlgError
+        return r / J[0, 0]
+    return np.linalg.solve(J, r)
+
+
+def newton(
+    f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray, iterations: int = MOST_ITERATIONS
+) -> np.ndarray:
+    """Solve ``f(x) = 0`` from a guess.
+
+    Parameters
+    ----------
+    f : callable
+        Residual and Jacobian.
+    x : (m,) array
+    scale : (m,) array
+        Magnitudes of the unknowns.
+
+    Raises
+    ------
+    NewtonFailure
+
+    Notes
+    -----
+    The step is shortened until the simplified correction with the old Jacobian decreases (natural
+    monotonicity test: Deuflhard, "Newton Methods for Nonlinear Problems", Springer 2004, section 3.3).
+    That test does not depend on how equations are scaled.
+    """
+    r, J = f(x)
+    length = 1.0
+    for _ in range(iterations):
+        d = _correction(J, r, x)
+        size = _norm(d, x, scale)
+        if size <= ACCURATE:
+            return x + d
+        length = min(1.0, 2.0 * length)
+        while True:
+            trial = x + length * d
+            r_new, J_new = f(trial)
+            if np.isfinite(r_new).all():
+                simplified = _norm(_correction(J, r_new, x), x, scale)
+                if simplified <= (1.0 - 0.25 * length) * size or simplified <= ACCURATE:
+                    break
+            length *= 0.5
+            if length < SMALLEST_STEP:
+                raise NewtonFailure("no convergence", x, r)
+        x, r, J = trial, r_new, J_new.copy()
+    raise NewtonFailure("no convergence", x, r)
+
+
+def _correction(J: np.ndarray, r: np.ndarray, x: np.ndarray) -> np.ndarray:
+    if not (np.isfinite(r).all() and np.isfinite(J).all()):
+        raise NewtonFailure("not finite", x, r)
+    try:
+        d = solve_linear(J, -r)
+    except np.linalg.LinAlgError:
+        raise NewtonFailure("singular", x, r) from None
+    if not np.isfinite(d).all():
+        raise NewtonFailure("singular", x, r)
+    return d
+
+
+def _norm(d: np.ndarray, x: np.ndarray, scale: np.ndarray) -> float:
+    return float(np.max(np.abs(d) / (scale + np.abs(x)), initial=0.0))
+
+
+def newton_by_homotopy(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Solve ``f(x) = 0`` by Newton's method, and where that fails along ``f(x) = (1 - s) f(x0)`` from s = 0 to 1.
+
+    Raises
+    ------
+    NewtonFailure
+        That of the first attempt.
+    """
+    try:
+        return newton(f, x, scale)
+    except NewtonFailure as error:
+        failure = error
+    start, _ = f(x)
+    if not np.isfinite(start).all():
+        raise failure
+    start, s, step = start.copy(), 0.0, 0.25
+    for _ in range(MOST_HOMOTOPY_STEPS):
+        target = min(1.0, s + step)
+
+        def embedded(u: np.ndarray, left: float = 1.0 - target) -> Linearized:
+            r, J = f(u)
+            return r - left * start, J
+
+        try:
+            x = newton(embedded, x, scale)
+        except NewtonFailure:
+            step *= 0.25
+            continue
+        s, step = target, 2.0 * step
+        if s == 1.0:
+            return x
+    raise failure

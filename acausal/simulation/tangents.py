@@ -1,0 +1,141 @@
+"""What a run needs of the curved rows: affine models that touch them at a point, and the curved modes themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..codegen.curves import CurveFunctions
+from ..modes.affine import Mode, Rows, stack_rows
+from ..modes.core import TOUCH_STATES, Values
+from ..modes.curves import Curves
+from ..modes.linearize import Numbering, touching_model, touching_rows
+from ..modes.open_mode import OpenMode, open_mode, orders
+from .curved_system import CurvedSystem
+from .numeric import NumericCore
+
+PERTURBATION = 1e-3
+"""Distance, in units of the scale of the arguments, of the second point at which incidence is looked at."""
+
+
+class Tangents:
+    """Touching models and curved modes for one set of numbers.
+
+    Parameters
+    ----------
+    core : NumericCore
+        The affine rows alone.
+    curves : Curves
+    functions : CurveFunctions
+        Of one run: not shared with others.
+    """
+
+    def __init__(self, core: NumericCore, curves: Curves, functions: CurveFunctions) -> None:
+        self.core, self.curves, self.functions = core, curves, functions
+        self.numbering = Numbering.of(core.reduced)
+        self.Z, self.D, _, _ = curves.variables
+        self.X = curves.sources(core.exosystem)
+        model = core.model
+        self.scale = (
+            abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(self.X) @ model.xi_scale
+        )
+        functions.scale = self.scale
+        read = np.zeros(model.n, bool)
+        read[self.Z.indices] = True
+        read[self.D.indices] = True
+        self.read = read
+        self.analysed = 0
+        self._modes: dict[Mode, CurvedSystem] = {}
+        position = np.full(core.reduced.n_rows + 1, -1)
+        position[curves.rows] = np.arange(len(curves))
+        self._curve_of = position
+        """Curved row of every form row; the last entry serves rows without a form."""
+
+    def constants(self, values: Values) -> np.ndarray:
+        """Constants of the curved rows."""
+        return self.curves.constant_values(values)
+
+    def arguments(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Arguments of the curved rows."""
+        return self.Z @ z + self.D @ slopes + self.X @ xi
+
+    def at(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values) -> NumericCore:
+        """The affine model that touches the curved one at a point.
+
+        Parameters
+        ----------
+        z, slopes : (n,) arrays
+            Core unknowns and their time derivatives, those of algebraic ones included.
+        xi : (q,) array
+        """
+        if not len(self.curves):
+            return self.core
+        core, constants = self.core, self.constants(values)
+        a0 = self.arguments(z, slopes, xi)
+        value, gradient = (np.array(x) for x in self.functions(0, [a0], constants))
+        a1 = self.arguments(slopes, np.zeros_like(slopes), core.exosystem.S @ xi)
+        bend = np.array(self.functions(2, [a0, a1, np.zeros_like(a0)], constants)[0])
+        bend[~np.isfinite(bend)] = 0.0
+        forms = touching_rows(self.curves, core.forms, a0, value, gradient, bend, self.X)
+        model = touching_model(core.model, self.numbering, forms, self.curves)
+        return core.touching(forms, model)
+
+    def mode(
+        self, core: NumericCore, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+    ) -> CurvedSystem:
+        """The curved mode; its structure is taken from the neighbourhood of a point.
+
+        Raises
+        ------
+        Inadmissible, StructurallySingular
+        """
+        found = self._modes.get(mode)
+        if found is not None:
+            return found
+        self.analysed += 1
+        data = core.mode(mode)
+        curved_row = self._curve_of[self.numbering.mode(mode)]
+        opened = open_mode(core.model, mode, data, curved_row, self.read)
+        made = self._system(opened, z, slopes, xi, values)
+        if not len(data.settled):
+            self._modes[mode] = made
+        return made
+
+    def _system(
+        self, opened: OpenMode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+    ) -> CurvedSystem:
+        model = self.core.model
+        over_v = self.Z @ opened.z_of + self.D @ opened.slope_of
+        ns, m = len(opened.states), len(opened.open)
+        over_v[:, ns + m :] += self.X.toarray()
+        if len(self.curves):
+            q = model.q - TOUCH_STATES
+            keep = ns + m + q
+            opened = OpenMode(
+                opened.mode, opened.states, opened.open, opened.slopes, opened.z_of[:, :keep],
+                opened.slope_of[:, :keep], opened.rate[:, :keep], opened.curved, opened.index,
+            )  # fmt: skip
+            over_v = over_v[:, :keep]
+        else:
+            q = model.q
+        S = model.S[:q, :q]
+        found = orders(opened, self.curves.owner, over_v, self._gradients(z, slopes, xi, values))
+        scale = model.scale[np.concatenate([opened.states, opened.open])]
+        scale[ns:][opened.slopes] /= model.T0
+        return CurvedSystem(opened, found, over_v, self.curves.owner, self.functions, S, scale, model.T0)
+
+    def _gradients(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+    ) -> list[np.ndarray]:
+        """Derivatives at a point and beside it."""
+        if not len(self.curves):
+            return []
+        constants, a0 = self.constants(values), self.arguments(z, slopes, xi)
+        beside = a0 + PERTURBATION * self.scale * np.cos(1.0 + 1.7 * np.arange(len(a0)))
+        return [np.array(self.functions(0, [a], constants)[1]) for a in (a0, beside)]
+
+    def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:
+        """Guards in force and all state relations, and the curved row of each or -1."""
+        model = core.model
+        guards = [e.branches[b].guards for e, b in zip(model.elements, mode, strict=True)]
+        rows = stack_rows([*guards, core.relations], model)
+        return rows, self._curve_of[self.numbering.mode_guards(mode)]

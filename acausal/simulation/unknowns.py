@@ -1,0 +1,115 @@
+"""Core unknowns and elements as users know them: names, units, aliases, places."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import Location
+from ..modes.reduced_model import ReducedModel
+
+
+class Unknowns:
+    """Names of one compiled model, made when first asked for."""
+
+    def __init__(self, reduced: ReducedModel) -> None:
+        self.reduced, self.flat = reduced, reduced.flat
+
+    @cached_property
+    def core_index(self) -> np.ndarray:
+        """Position in the core of every kept unknown, -1 for observers."""
+        found = np.full(len(self.reduced.presolved.y), -1, np.int64)
+        found[self.reduced.core] = np.arange(len(self.reduced.core))
+        return found
+
+    @cached_property
+    def relation_operators(self) -> list[str]:
+        """Operator of every state relation."""
+        found = []
+        for rows in self.reduced.relations:
+            if not rows.relation.timed:
+                found += [rows.relation.node.op] * len(self.flat.stamps[rows.stamp].vb)
+        return found
+
+    @cached_property
+    def _elements(self) -> list[tuple[str, Location]]:
+        found = []
+        for rows in self.reduced.elements:
+            for i in range(len(self.flat.stamps[rows.stamp].vb)):
+                path = self.flat.path(rows.stamp, i) or self.flat.label
+                found.append((path, self.flat.location(rows.stamp, i, rows.forms.statement.origin)))
+        return found
+
+    def element_place(self, k: int) -> tuple[str, Location]:
+        """Return component path and place of element ``k``."""
+        return self._elements[k]
+
+    @cached_property
+    def _state_names(self) -> list[str]:
+        W = self.reduced.W_core
+        names = [self.flat.variable(int(k)) for k in self.reduced.presolved.y[self.reduced.core]]
+        for x in np.flatnonzero(self.reduced.differentiated).tolist():
+            if W.indptr[x + 1] - W.indptr[x] == 1:
+                names[int(W.indices[W.indptr[x]])] = self.flat.variable(x)
+        return names
+
+    def state_name(self, j: int) -> str:
+        """Return the name of core unknown ``j``, that of a differentiated variable if there is one."""
+        return self._state_names[j]
+
+    @cached_property
+    def _units(self) -> list[str]:
+        unit = np.empty(self.flat.nv, object)
+        for f, at in self.flat.variable_fields():
+            unit[at] = f.unit
+        return [str(unit[int(k)]) for k in self.reduced.presolved.y[self.reduced.core]]
+
+    def unit_of_core(self, j: int) -> str:
+        """Return the unit of core unknown ``j``."""
+        return self._units[j]
+
+    def single(self, x: int) -> tuple[int, int] | None:
+        """Return (kept unknown, sign) when variable ``x`` is a signed alias without a known offset, else None."""
+        W, V = self.reduced.W, self.reduced.V_known
+        if V.indptr[x + 1] != V.indptr[x]:
+            return None
+        if W.indptr[x + 1] - W.indptr[x] != 1 or abs(W.data[W.indptr[x]]) != 1:
+            return None
+        return int(W.indices[W.indptr[x]]), int(W.data[W.indptr[x]])
+
+    def settable(self, x: int) -> tuple[Any, ...] | None:
+        """Return ("core", unknown, sign) or ("integral", position, sign) of a differentiated variable, else None."""
+        alias = self.single(x)
+        if alias is None:
+            return None
+        j, sign = alias
+        at = int(self.core_index[j])
+        if at >= 0:
+            return ("core", at, sign) if self._differentiated[at] else None
+        for n, k in enumerate(self._integrals):
+            o = self.reduced.observers[k]
+            if o.unknown == j:
+                return "integral", n, sign * o.sign
+        return None
+
+    @cached_property
+    def _differentiated(self) -> np.ndarray:
+        """Mask over the core unknowns: an alias is differentiated somewhere."""
+        found = np.zeros(len(self.reduced.core), bool)
+        for x in np.flatnonzero(self.reduced.differentiated).tolist():
+            alias = self.single(x)
+            if alias is not None and self.core_index[alias[0]] >= 0:
+                found[self.core_index[alias[0]]] = True
+        return found
+
+    def reinit_target(self, x: int) -> tuple[Any, ...]:
+        """Return what `settable` returns, for a variable that is known to be differentiated."""
+        target = self.settable(x)
+        assert target is not None
+        return target
+
+    @cached_property
+    def _integrals(self) -> list[int]:
+        return [k for k, o in enumerate(self.reduced.observers) if o.integral]
