@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .run import Run
 
 _CONFLICT = 1e-9
+MOST_ROUNDS = 40
+SETTLED = 1e-13
+"""Scaled change of the left limits between two rounds after which they stay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +157,27 @@ def complete(run: Run, starts: Starts) -> None:
             break
     limits = data.T @ np.concatenate([x, run.y[n:]])
     run.z = np.where(default, limits, run.z)
+
+
+def complete_curved(run: Run, starts: Starts) -> None:
+    """Complete the left limits of a curved model: on touching models, until the point stays.
+
+    Raises
+    ------
+    InitializationError
+        If the starts contradict the constraints, or no point is found.
+    """
+    for _ in range(MOST_ROUNDS):
+        before = run.z
+        complete(run, starts)
+        scale = run.core.model.scale + np.abs(run.z)
+        if np.all(np.abs(run.z - before) <= SETTLED * scale):
+            return
+        run.place_near(run.z)
+    raise InitializationError(
+        "the start values and initial equations lead to no point of the nonlinear equations",
+        hint="give starts near the solution, or fix other variables",
+    )
 
 
 def _clashing(conditions: list[_Condition], rows: np.ndarray, free: np.ndarray) -> list[int]:

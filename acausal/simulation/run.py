@@ -20,7 +20,7 @@ from .clocks import Clock
 from .curved_failures import FAILURES as CURVED
 from .curved_failures import curved_failed
 from .failures import search_failed
-from .initialization import Starts, check_held, complete, guesses, held_values, left_limits, warn_of_moved
+from .initialization import Starts, check_held, complete, complete_curved, guesses, held_values, left_limits, warn_of_moved
 from .instants import Instants
 from .integration import Motions, StillMotion, frame_of
 from .naming import without_progress
@@ -269,7 +269,7 @@ class Run:
         held = held_values(self.program, self.starts)
         ticks = [c.due(self.t, self.tolerance) for c in self.clocks]
         self._provisional(ticks, held)
-        complete(self, self.starts)
+        complete_curved(self, self.starts) if self.reduced.curves else complete(self, self.starts)
         self.record.z, self.record.D = self.z, D
         self.instants.memory = self.instants.evaluate((), False, False).memory
         self.mode, self.D = first, D
@@ -389,6 +389,20 @@ class Run:
         n = len(self.z)
         self.z, self.slopes, self.xi = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
         self.touch(self.z, self.slopes, self.xi)
+
+    def place_near(self, z: np.ndarray) -> None:
+        """Touch at the consistent point of the mode in force that has the states of ``z``."""
+        near = np.where(self.core.model.differentiated, z, self.z_touch)
+        mode = self.data.mode
+        try:
+            system = self.tangents.mode(self.core, mode, near, self.slopes, self.xi, self.present)
+            motion = self.motions.begin(near, self.slopes, self.xi, system)
+        except CURVED as failure:
+            raise curved_failed(self, failure, "start") from None
+        self.touch(*motion.unknowns(motion.last), self.xi)
+        self.data = self.core.mode(mode)
+        self.y = np.concatenate([self.z_touch[self.data.states], self.xi])
+        self._signs = None
 
     def still(self) -> tuple[Any, Any]:
         """Frame and trajectory of the present point, for a segment without length."""

@@ -21,6 +21,7 @@ from acausal import (
     StatementError,
     Variable,
     assign,
+    compile_model,
     der,
     leave,
     reinit,
@@ -241,4 +242,4 @@ def test_a_nonlinear_core_is_not_for_the_exact_path() -> None:
     with refused(
         NotAffineError, text, hint="auto", path="pendulum", at=test_a_nonlinear_core_is_not_for_the_exact_path
     ):
-        simulate(Model(), 1.0, method="exact")
+        compile_model(Model()).simulate(1.0, method="exact")
