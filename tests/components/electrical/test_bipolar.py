@@ -56,3 +56,45 @@ def test_forward_gain_of_the_active_region() -> None:
     sources = {"C": ConstantVoltage(V=0.6), "B": ConstantVoltage(V=0.6)}
     result = simulate(driven(NPN(useCharges=False), **sources, E=None), 1.0)
     assert result["device.C.i"].final / result["device.B.i"].final == pytest.approx(50.0, rel=1e-12)
+
+
+def depletion(v: np.ndarray, C: float, phi: float, m: float) -> np.ndarray:
+    """Capacitance of a junction."""
+    return C * np.where(v > 0, 1 + m * v / phi, (1 - np.minimum(v, 0) / phi) ** -m)
+
+
+def test_charges_move_with_the_voltage_of_the_base() -> None:
+    """Collector and emitter grounded: both junctions see the ramp, and draw capacitance times its slope."""
+    slope, low = 3e6, -2.0
+    p = {
+        "Tauf": 1e-9,
+        "Taur": 7e-9,
+        "Cje": 3e-12,
+        "Cjc": 2e-12,
+        "Me": 0.4,
+        "Mc": 0.3,
+        "Phie": 0.8,
+        "Phic": 0.6,
+    }
+    source = RampVoltage(V=slope * 1e-6 - 0.3, offset=low, duration=(slope * 1e-6 - 0.3) / slope)
+    t = np.linspace(0.0, 0.85e-6, 101)
+    result = simulate(driven(NPN(**VALUES, **p), B=source, C=None, E=None), 0.85e-6)
+    v = low + slope * t
+    c, b = collector_and_base(v, v)
+    transit = VALUES["Is"] / VALUES["Vt"] * exponential(v / VALUES["Vt"], VALUES["EMin"], VALUES["EMax"])
+    Cbe = p["Tauf"] * transit + depletion(v, p["Cje"], p["Phie"], p["Me"])
+    Cbc = p["Taur"] * transit + depletion(v, p["Cjc"], p["Phic"], p["Mc"])
+    np.testing.assert_allclose(result["device.B.i"].at(t), b + (Cbe + Cbc) * slope, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(result["device.C.i"].at(t), c - Cbc * slope, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("grounded", [True, False])
+def test_the_substrate_takes_its_charge_from_the_collector(grounded: bool) -> None:
+    """At the pin, or unseen at ground: then currents of the pins sum up to what flows there."""
+    part = PNP(Ccs=5e-12, Cje=0.0, Cjc=0.0, Tauf=0.0, Taur=0.0, useSubstrate=not grounded)
+    pins = {"C": RampVoltage(V=-2.0, duration=1e-6), "B": None, "E": None}
+    result = simulate(driven(part, **pins, **({} if grounded else {"S": None})), 0.5e-6)
+    total = sum(result[f"device.{n}.i"].final for n in "CBE")
+    assert total == pytest.approx(5e-12 * -2e6, rel=1e-6)
+    if not grounded:
+        assert result["device.S.i"].final == pytest.approx(5e-12 * 2e6, rel=1e-6)

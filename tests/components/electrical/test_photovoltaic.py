@@ -8,6 +8,7 @@ from scipy.constants import Boltzmann, elementary_charge
 from scipy.optimize import brentq
 
 from acausal.components.electrical import PhotovoltaicModule, single_diode_parameters
+from tests.components.electrical.circuits import sweep
 from tests.components.electrical.laws import right_side
 
 DATA = {"Isc": 8.21, "Voc": 32.9, "Imp": 7.61, "Vmp": 26.3, "ns": 54.0}
@@ -22,7 +23,7 @@ def current(v: float, p: dict[str, float]) -> float:
         vd = v + p["Rs"] * i
         return p["IphRef"] - p["I0Ref"] * (exp(vd / a) - 1) - vd / p["RpRef"] - i
 
-    return brentq(excess, -5.0, 20.0, xtol=1e-14, rtol=1e-14)
+    return brentq(excess, -100.0, 20.0, xtol=1e-14, rtol=1e-14)
 
 
 @pytest.mark.parametrize("N", [1.0, 1.15, 1.3])
@@ -75,3 +76,16 @@ def test_parameters_at_other_conditions(S: float, T: float) -> None:
     a = p["N"] * p["ns"] * p["Vt"] * T / reference
     np.testing.assert_allclose(-i, iph - i0 * np.expm1(vd / a) - vd * S / 1000 / p["RpRef"], rtol=1e-11)
     assert right_side(module, "v", vd=1.0, i=-2.0) == pytest.approx(1.0 - 2.0 * p["Rs"], rel=1e-15)
+
+
+def test_curve_of_a_module_in_a_circuit() -> None:
+    p = single_diode_parameters(**DATA)
+    v, i = sweep(PhotovoltaicModule(**p, S=1000.0, T=298.15), 0.0, 34.0, points=69)
+    np.testing.assert_allclose(-i, [current(u, p) for u in v], rtol=1e-8, atol=1e-8)
+
+
+def test_without_light_a_module_is_a_diode() -> None:
+    p = single_diode_parameters(**DATA)
+    v, i = sweep(PhotovoltaicModule(**p, S=0.0, T=298.15), -5.0, 34.0, points=40)
+    dark = {**p, "IphRef": 0.0, "RpRef": np.inf}
+    np.testing.assert_allclose(-i, [current(u, dark) for u in v], rtol=1e-8, atol=1e-8)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from acausal.components.electrical import Diode, Diode2, ZDiode
 from acausal.errors import ParameterError
@@ -100,3 +101,17 @@ def test_series_resistance_and_leakage() -> None:
     part = Diode2(**DIODE2, Rs=3.0, Gp=0.25)
     assert right_side(part, "v", vd=0.5, id=2.0) == pytest.approx(6.5, rel=1e-15)
     assert right_side(part, "i", v=4.0, id=2.0) == pytest.approx(3.0, rel=1e-15)
+
+
+def test_diode_with_series_resistance_in_a_circuit() -> None:
+    """What a source forces on the diode is shared between junction and resistance."""
+    Rs, Gp = 16.0, 1e-6
+    v, i = sweep(Diode2(**DIODE2, Rs=Rs, Gp=Gp), -7.5, 5.0, points=101)
+
+    def current(u: float) -> float:
+        vd = brentq(
+            lambda vd: vd + Rs * float(junction(np.array(vd), **DIODE2)) - u, -9, 6, xtol=1e-16, rtol=1e-15
+        )
+        return (u - vd) / Rs + Gp * u
+
+    np.testing.assert_allclose(i, [current(u) for u in v], rtol=1e-8, atol=1e-12)
