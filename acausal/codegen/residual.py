@@ -123,11 +123,7 @@ class Residual:
         for k, p in enumerate(self._entries.elements):
             start[k] = self._entries.element(p).statement.table.start
         values = [q.start for q in (self.x, self.w, self.u, self.p, self.d)]
-        g = np.array(self.guards(0.0, np.zeros(len(self.x)), *values, start)).ravel()
-        for guard, number in zip(self.guard_table, g, strict=True):
-            decided = self.modes[guard.entry].kind in ("if", "relation")
-            if decided and guard.branch == 0 and number < 0:
-                start[guard.entry] = guard.target
+        start = self._settled(("if", "relation"), 0.0, np.zeros(len(self.x)), *values, start)
         names = tuple(e.name for e in self.modes)
         last = np.array([len(e.branches) - 1.0 for e in self.modes])
         return Quantities(names, ("1",) * n, start, np.zeros(n), last, np.ones(n))
@@ -162,6 +158,29 @@ class Residual:
         for name, value in (given or {}).items():
             found[self.m.index(name)] = self._branch(self.modes[self.m.index(name)], value)
         return found
+
+    def relations_at(
+        self, t: float, xdot: Any, x: Any, w: Any, u: Any, p: Any, d: Any, m: Any = None
+    ) -> np.ndarray:
+        """Return a mode vector in which the relations have their values at the given arguments; elements stay as in ``m``."""
+        return self._settled(("relation",), t, xdot, x, w, u, p, d, self.m.start if m is None else m)
+
+    def _settled(self, kinds: tuple[str, ...], *arguments: Any) -> np.ndarray:
+        """Follow the guards of entries with two branches; a relation may be read by the next one."""
+        m = np.array(arguments[-1], float).ravel()
+        for _ in range(len(m) + 1):
+            before = m.copy()
+            g = np.array(self.guards(*arguments[:-1], m)).ravel()
+            for guard, number in zip(self.guard_table, g, strict=True):
+                if (
+                    self.modes[guard.entry].kind in kinds
+                    and guard.branch == before[guard.entry]
+                    and number < 0
+                ):
+                    m[guard.entry] = guard.target
+            if (m == before).all():
+                break
+        return m
 
     @staticmethod
     def _branch(entry: Any, value: Any) -> int:

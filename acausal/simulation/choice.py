@@ -67,9 +67,8 @@ def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.n
     data = restart.data
     slopes = data.T @ (data.Ay @ restart.y)
     system = run.tangents.mode(run.core, data.mode, restart.z, slopes, xi, run.present)
-    near = np.where(run.core.model.differentiated, restart.z, run.z_touch)
     try:
-        motion = run.motions.begin(near, slopes, xi, system)
+        motion = run.motions.begin(restart.z, slopes, xi, system, run.z_touch)
     except NewtonFailure:
         motion = run.motions.begin(restart.z, slopes, xi, system)
     return motion.unknowns(motion.last)

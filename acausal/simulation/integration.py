@@ -103,18 +103,26 @@ class Motions:
             flow = self.run.source_flows[len(S)] = AffineFlow(S, 0, min(T0, self.run.core.unit))
         return flow.start(xi[: len(S)])
 
-    def begin(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, system: CurvedSystem) -> Motion:
-        """The motion through the point next to a guess.
+    def begin(
+        self,
+        z: np.ndarray,
+        slopes: np.ndarray,
+        xi: np.ndarray,
+        system: CurvedSystem,
+        guess: np.ndarray | None = None,
+    ) -> Motion:
+        """The motion through the point next to ``z``; ``guess`` is where algebraic unknowns are sought instead.
 
         Raises
         ------
         NewtonFailure, DependentConstraints
         """
-        run, opened = self.run, system.mode
+        run, opened, p = self.run, system.mode, system.orders.unknowns
         h = np.where(opened.slopes, slopes[opened.open], z[opened.open])
         h1 = np.where(opened.slopes, 0.0, slopes[opened.open])
-        p = system.orders.unknowns
         X = np.concatenate([z[opened.states], h[p >= 1], h1[p >= 2]])
+        if guess is not None:
+            h = np.where(opened.slopes, h, guess[opened.open])
         H = np.where(p == 0, h, np.where(p == 1, h1, 0.0))
         constants = run.tangents.constants(run.present)
         motion = self.last = Motion(system, self.sources(system, xi), constants, X, H)

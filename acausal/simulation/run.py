@@ -392,11 +392,11 @@ class Run:
 
     def place_near(self, z: np.ndarray) -> None:
         """Touch at the consistent point of the mode in force that has the states of ``z``."""
-        near = np.where(self.core.model.differentiated, z, self.z_touch)
         mode = self.data.mode
+        limits = self.data.T @ np.concatenate([z[self.data.states], self.xi])
         try:
-            system = self.tangents.mode(self.core, mode, near, self.slopes, self.xi, self.present)
-            motion = self.motions.begin(near, self.slopes, self.xi, system)
+            system = self.tangents.mode(self.core, mode, limits, self.slopes, self.xi, self.present)
+            motion = self.motions.begin(limits, self.slopes, self.xi, system, self.z_touch)
         except CURVED as failure:
             raise curved_failed(self, failure, "start") from None
         self.touch(*motion.unknowns(motion.last), self.xi)
