@@ -24,9 +24,11 @@ class Defects:
         columns, origin = ca.vertcat(*z), [ca.SX.zeros(a.numel()) for a in z]
         value = r.F(t, *z, *rest)[0]
         # A term is a derivative times its variable; what no variable multiplies is left at the origin.
-        terms = ca.jacobian(value, columns) @ ca.diag(columns)
-        self._terms = ca.Function("terms", [t, *z, *rest], [value, terms, r.F(t, *origin, *rest)[0]])
-        self.edges = np.unique(np.concatenate([[result.t_start], result.events.times, [result.t_end]]))
+        slopes = ca.jacobian(value, columns)
+        self._terms = ca.Function("terms", [t, *z, *rest], [value, slopes, r.F(t, *origin, *rest)[0]])
+        self._units = [*(f"{a}/s" for a in r.x.units), *r.x.units, *r.w.units]
+        # Segments end at the kinks of sources too, which count as no events.
+        self.edges = np.unique(np.concatenate([result.segments.start, [result.t_end]]))
 
     def arguments(self, t: np.ndarray, side: str, m: np.ndarray | None = None) -> list[tuple]:
         """Arguments of the functions of the residual at some times; the mode is that of the result by default."""
@@ -56,21 +58,25 @@ class Defects:
             at = np.clip(at, 1, len(self.edges) - 1)
             middle = 0.5 * (self.edges[at - 1] + self.edges[at])
             for n, arguments in enumerate(self.arguments(middle, side, m)):
-                g = np.array(r.guards(*arguments)).ravel()
-                for guard, value in zip(r.guard_table, g, strict=True):
-                    if r.modes[guard.entry].kind == "relation" and guard.branch == 0:
-                        m[n, guard.entry] = value < 0
+                m[n] = r.relations_at(*arguments)
         return m
 
-    def at(self, t: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
-        """Absolute residuals and largest terms, shape (times, equations)."""
-        values, largest = [], []
-        for arguments in self.arguments(t, side):
-            value, terms, known = (np.array(a) for a in self._terms(*arguments))
-            known = np.where(np.isfinite(known), abs(known), 0.0)
-            values.append(abs(value).ravel())
-            largest.append(np.concatenate([abs(terms), known], axis=1).max(axis=1))
-        return np.array(values), np.array(largest)
+    def worst(self, points: list[tuple[np.ndarray, str]]) -> tuple[np.ndarray, np.ndarray]:
+        """Largest absolute residual and largest term of every equation over times with a side each."""
+        arguments = [a for t, side in points for a in self.arguments(t, side)]
+        z = abs(np.array([np.concatenate(a[1:4]) for a in arguments]))
+        # A millionth of what flows or lies across elsewhere counts as a term: below it the values are rounding.
+        units: dict[str, float] = {}
+        for unit, size in zip(self._units, z.max(axis=0), strict=True):
+            units[unit] = max(units.get(unit, 0.0), float(size))
+        floor = 1e-6 * np.array([units[u] for u in self._units])
+        residuals, terms = [], []
+        for a, size in zip(arguments, z, strict=True):
+            value, slopes, known = (abs(np.array(b)) for b in self._terms(*a))
+            known = np.where(np.isfinite(known), known, 0.0)
+            residuals.append(value.ravel())
+            terms.append(np.concatenate([slopes * np.maximum(size, floor), known], axis=1).max(axis=1))
+        return np.max(residuals, axis=0), np.max(terms, axis=0)
 
 
 def branches(entry: ModeEntry, value: np.ndarray) -> np.ndarray:
@@ -87,7 +93,10 @@ def defect(residual: Residual, result: Result, times: np.ndarray) -> float:
     vanish too.
     """
     d = Defects(residual, result)
-    after, before = d.at(np.concatenate([times, d.edges]), "right"), d.at(d.edges[1:], "left")
-    value, largest = (np.concatenate([a, b]).max(axis=0) for a, b in zip(after, before, strict=True))
+    if not len(residual.equations):
+        return 0.0
+    # No stretch follows the end, so that relations after an event there are not known.
+    points = np.unique(np.concatenate([times, d.edges]))
+    value, largest = d.worst([(points[points < result.t_end], "right"), (d.edges[1:], "left")])
     assert (value[largest == 0.0] == 0.0).all()
     return float(np.max(value / np.where(largest == 0.0, 1.0, largest)))
