@@ -29,13 +29,26 @@ class CurveFunctions:
     def __init__(self, curves: Curves) -> None:
         self._curves = curves
         self._levels: dict[int, Buffered] = {}
+        self._single: dict[tuple[int, int], Any] = {}
+        self._group = np.repeat(np.arange(len(curves.model.curves)), [len(c.instances) for c in curves.model.curves])
         self.scale = np.ones(len(curves.owner))
         """Magnitudes of the arguments."""
+
+    def row(self, k: int, level: int, jets: list[Any], constants: Any) -> Any:
+        """Symbolic value of one curved row at a level; ``jets`` and ``constants`` are its own."""
+        group = int(self._group[k])
+        f = self._single.get((group, level))
+        if f is None:
+            curves = self._curves
+            expression = _expression(curves.model, curves.model.curves[group], curves.constants[group])
+            f = self._single[group, level] = _differentiated(expression, level)
+        return f(*jets, constants)[0]
 
     def copy(self) -> CurveFunctions:
         """Return the same functions with arrays of their own."""
         made = CurveFunctions(self._curves)
         made._levels = {level: f.copy() for level, f in self._levels.items()}
+        made._single = self._single
         return made
 
     def __call__(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:

@@ -51,6 +51,15 @@ class Curves:
         self.owner = np.repeat(np.arange(len(self.rows)), _joined(widths))
         self.position = {int(row): k for k, row in enumerate(self.rows.tolist())}
 
+    @cached_property
+    def constant_owner(self) -> np.ndarray:
+        """Curved row of every constant, ascending."""
+        widths = [
+            np.full(len(c.instances), len(k.p) + len(k.d) + len(k.r))
+            for c, k in zip(self.model.curves, self.constants, strict=True)
+        ]
+        return np.repeat(np.arange(len(self.rows)), _joined(widths))
+
     def __len__(self) -> int:
         return len(self.rows)
 

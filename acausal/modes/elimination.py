@@ -138,6 +138,8 @@ class Elimination:
     def solution(self, solved: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Coefficients of ``given`` in the columns ``solved``; zero rows where a column has no pivot."""
         rows = self.row[solved]
+        if not len(self.value):
+            return np.zeros((len(solved), len(given)))
         found = 0.0 - self.entries(rows, given)
         found[rows < 0] = 0.0
         return found

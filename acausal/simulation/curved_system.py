@@ -8,41 +8,13 @@ needed constrain ``X`` (``C = 0``); differentiated fully they determine ``H`` (`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..codegen.curves import CurveFunctions
+from ..codegen.equations import Equations, Jet
+from ..modes.curves import Curves
 from ..modes.open_mode import OpenMode, Orders
-
-Evaluate = Any
-"""``CurveFunctions``: (level, jets, constants) -> values and gradients."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Jet:
-    """Linear map from [X, H] and from xi, shapes (., nX + m) and (., q)."""
-
-    y: np.ndarray
-    xi: np.ndarray
-
-    def __call__(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
-        return self.y.dot(y) + self.xi.dot(xi)
-
-
-class _Level:
-    """Rows of one level in force: which arguments are theirs, where each row begins."""
-
-    def __init__(self, rows: np.ndarray, owner: np.ndarray) -> None:
-        self.rows = rows
-        self.arguments = np.concatenate([np.flatnonzero(owner == r) for r in rows] or [np.zeros(0, np.int64)])
-        counts = np.array([np.count_nonzero(owner == r) for r in rows])
-        self.starts = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
-
-    def gather(self, gradients: list[np.ndarray], maps: list[np.ndarray]) -> np.ndarray:
-        """Derivatives of the rows through all jets, (rows, columns)."""
-        at = self.arguments
-        total = sum(g[at, None] * a[at] for g, a in zip(gradients, maps, strict=True))
-        return np.add.reduceat(total, self.starts, axis=0)  # type: ignore[arg-type]
 
 
 @dataclass(eq=False)
@@ -66,7 +38,7 @@ class CurvedSystem:
     orders : Orders
     arguments : (na, nv) array
         Arguments of all curved rows over ``v = [s; h; xi]``.
-    owner : (na,) array
+    curves : Curves
     evaluate : CurveFunctions
     S : (q, q) array
         Generator of the sources.
@@ -77,7 +49,7 @@ class CurvedSystem:
     """
 
     def __init__(
-        self, mode: OpenMode, orders: Orders, arguments: np.ndarray, owner: np.ndarray, evaluate: Evaluate,
+        self, mode: OpenMode, orders: Orders, arguments: np.ndarray, curves: Curves, evaluate: CurveFunctions,
         S: np.ndarray, scale: np.ndarray, unit: float,
     ) -> None:  # fmt: skip
         self.mode, self.orders, self.evaluate, self.S = mode, orders, evaluate, S
@@ -91,55 +63,27 @@ class CurvedSystem:
         self.v0, self.v1 = jets[0], jets[1]
         used = jets[: self.highest + 1]
         self.arguments = arguments
-        self._a = [_Jet(arguments @ j.y, arguments @ j.xi) for j in used]
         self._rate = _rates(mode, p, first, second, jets, self.nx)
         self.scale = np.concatenate([scale[:ns], scale[ns + first], scale[ns + second] / unit])
         self.open_scale = scale[ns:] / unit**p
-        self.levels = [_Level(mode.curved[c == level], owner) for level in range(self.highest + 1)]
-        self.hidden = [_Level(mode.curved[c > level], owner) for level in range(self.highest)]
-        self.constraints = sum(len(h.rows) for h in self.hidden)
-        self.place = np.concatenate([np.flatnonzero(c == level) for level in range(self.highest + 1)])
-        """Curved row in force behind every row of F."""
+        hidden = [(row, i) for row, k in zip(mode.curved.tolist(), c.tolist(), strict=True) for i in range(k)]
+        full = list(zip(mode.curved.tolist(), c.tolist(), strict=True))
+        self.constraint_rows = np.array([row for row, _ in hidden], np.int64)
+        """Curved row behind every constraint; those of ``F`` are the rows of the mode in order."""
+        self.constraints = len(hidden)
+        jets_of_arguments = [Jet(arguments @ j.y, arguments @ j.xi) for j in used]
+        self._equations = Equations(curves, evaluate, hidden + full, jets_of_arguments, S)
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
     def linear(
         self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, constants: np.ndarray, time: bool = False
     ) -> Linear:
-        """Constraints ``C`` and equations ``F`` at a point with their derivatives."""
-        y = np.concatenate([X, H])
-        jets = [a(y, xi) for a in self._a]
-        maps, moves = [a.y for a in self._a], [a.xi for a in self._a]
-        xi_t = self.S.dot(xi) if time else None
-        parts: list[list[np.ndarray]] = [[] for _ in range(6)]
-        for level in range(self.highest + 1):
-            values, gradients = self._derivatives(level, jets, constants)
-            chosen = [(self.levels[level], 1)] + ([(self.hidden[level], 0)] if level < self.highest else [])
-            for rows, full in chosen:
-                if not len(rows.rows):
-                    continue
-                parts[full].append(values[rows.rows])
-                parts[2 + full].append(rows.gather(gradients, maps[: level + 1]))
-                if xi_t is not None:
-                    parts[4 + full].append(rows.gather(gradients, moves[: level + 1]) @ xi_t)
-        width = self.nx + self.m
-        made = [
-            np.concatenate(part) if part else np.zeros((0, width) if k in (2, 3) else 0)
-            for k, part in enumerate(parts)
-        ]
-        return Linear(*made)
-
-    def _derivatives(
-        self, level: int, jets: list[np.ndarray], constants: np.ndarray
-    ) -> tuple[np.ndarray, list[np.ndarray]]:
-        found = self.evaluate(level, jets[: level + 1], constants)
-        values, gradients = found[0], list(found[1:])
-        if level:
-            # The gradient with respect to the highest jet is that of the row itself.
-            gradients.append(self._gradient)
-        else:
-            self._gradient = gradients[0].copy()
-        return values, gradients
+        """Constraints ``C`` and equations ``F`` at a point with their derivatives, until the next call."""
+        value, slope, *moved = self._equations(np.concatenate((X, H)), xi, constants, time)
+        n = self.constraints
+        t = moved[0] if time else value
+        return Linear(value[:n], value[n:], slope[:n], slope[n:], t[:n], t[n:])
 
     def rate(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """``dX/dt``."""
@@ -158,7 +102,7 @@ class CurvedSystem:
 
 def _jets(
     mode: OpenMode, p: np.ndarray, first: np.ndarray, second: np.ndarray, S: np.ndarray, nx: int
-) -> list[_Jet]:
+) -> list[Jet]:
     """``v = [s; h; xi]`` and its first two time derivatives; what is not known of them is zero."""
     ns, m, q = len(mode.states), len(mode.open), len(S)
     nv = ns + m + q
@@ -176,16 +120,16 @@ def _jets(
         y[ns + top, nx + top] = 1.0
         xi[ns + m :] = power
         power = power @ S
-        jets.append(_Jet(y, xi))
+        jets.append(Jet(y, xi))
     return jets
 
 
 def _rates(
-    mode: OpenMode, p: np.ndarray, first: np.ndarray, second: np.ndarray, jets: list[_Jet], nx: int
-) -> _Jet:
+    mode: OpenMode, p: np.ndarray, first: np.ndarray, second: np.ndarray, jets: list[Jet], nx: int
+) -> Jet:
     ns = len(mode.states)
     rows = np.concatenate([np.arange(ns), ns + first])
     y, xi = jets[1].y[rows], jets[1].xi[rows]
     last = np.zeros((len(second), y.shape[1]))
     last[np.arange(len(second)), nx + second] = 1.0
-    return _Jet(np.vstack([y, last]), np.vstack([xi, np.zeros((len(second), xi.shape[1]))]))
+    return Jet(np.vstack([y, last]), np.vstack([xi, np.zeros((len(second), xi.shape[1]))]))

@@ -89,7 +89,7 @@ class Motion:
         order, diagonal = self._pivots(place, np.arange(self.system.nx))
         n = self.system.constraints
         if len(diagonal) < n or diagonal[-1] <= SINGULAR * diagonal[0]:
-            raise DependentConstraints(np.concatenate([h.rows for h in self.system.hidden]))
+            raise DependentConstraints(self.system.constraint_rows)
         self.selection = Selection(np.sort(order[n:]), np.sort(order[:n]))
 
     def worn(self, place: Place) -> bool:
@@ -162,7 +162,7 @@ class Motion:
         try:
             X[dependent] = newton(defect, X[dependent].copy(), system.scale[dependent])
         except NewtonFailure as failure:
-            failure.rows = np.concatenate([h.rows for h in system.hidden])
+            failure.rows = system.constraint_rows
             raise
         return X
 
@@ -181,7 +181,7 @@ class Motion:
         try:
             return solve(defect, H, system.open_scale)
         except NewtonFailure as failure:
-            failure.rows = np.concatenate([level.rows for level in system.levels])
+            failure.rows = system.mode.curved
             raise
 
     def _linear(self, place: Place, time: bool = False) -> Linear:

@@ -12,10 +12,11 @@ Linearized = tuple[np.ndarray, np.ndarray]
 
 ACCURATE = 1e-8
 """Scaled correction after which the next one would be rounding: convergence is quadratic."""
+CONTRACTS = 0.25
+"""Ratio of successive corrections up to which full steps are trusted."""
 MOST_ITERATIONS = 60
 SMALLEST_STEP = 2.0**-24
 MOST_HOMOTOPY_STEPS = 60
-WORST_CONDITION = 1e-14
 
 
 @dataclass(eq=False)
@@ -64,7 +65,31 @@ def newton(
     monotonicity test: Deuflhard, "Newton Methods for Nonlinear Problems", Springer 2004, section 3.3).
     That test does not depend on how equations are scaled.
     """
-    r, J = f(x)
+    found = _undamped(f, x, scale)
+    return _damped(f, x, scale, iterations) if found is None else found
+
+
+def _undamped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
+    """Full steps as long as corrections shrink quickly, which near a solution they do; None when they do not."""
+    before = np.inf
+    while True:
+        r, J = f(x)
+        try:
+            d = _correction(J, r, x)
+        except NewtonFailure:
+            return None
+        size = _norm(d, x, scale)
+        if size <= ACCURATE:
+            return x + d
+        if not size <= CONTRACTS * before:
+            return None
+        x, before = x + d, min(size, 1.0)
+
+
+def _damped(
+    f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray, iterations: int
+) -> np.ndarray:
+    r, J = _kept(f(x))
     length = 1.0
     for _ in range(iterations):
         d = _correction(J, r, x)
@@ -82,19 +107,24 @@ def newton(
             length *= 0.5
             if length < SMALLEST_STEP:
                 raise NewtonFailure("no convergence", x, r)
-        x, r, J = trial, r_new, J_new.copy()
+        x, (r, J) = trial, _kept((r_new, J_new))
     raise NewtonFailure("no convergence", x, r)
+
+
+def _kept(found: Linearized) -> Linearized:
+    """Copies: a function may overwrite what it returned."""
+    return found[0].copy(), found[1].copy()
 
 
 def _correction(J: np.ndarray, r: np.ndarray, x: np.ndarray) -> np.ndarray:
     if not (np.isfinite(r).all() and np.isfinite(J).all()):
-        raise NewtonFailure("not finite", x, r)
+        raise NewtonFailure("not finite", x, r.copy())
     try:
         d = solve_linear(J, -r)
     except np.linalg.LinAlgError:
-        raise NewtonFailure("singular", x, r) from None
+        raise NewtonFailure("singular", x, r.copy()) from None
     if not np.isfinite(d).all():
-        raise NewtonFailure("singular", x, r)
+        raise NewtonFailure("singular", x, r.copy())
     return d
 
 

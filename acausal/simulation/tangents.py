@@ -121,7 +121,7 @@ class Tangents:
         found = orders(opened, self.curves.owner, over_v, self._gradients(z, slopes, xi, values))
         scale = model.scale[np.concatenate([opened.states, opened.open])]
         scale[ns:][opened.slopes] /= model.T0
-        return CurvedSystem(opened, found, over_v, self.curves.owner, self.functions, S, scale, model.T0)
+        return CurvedSystem(opened, found, over_v, self.curves, self.functions, S, scale, model.T0)
 
     def _gradients(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
