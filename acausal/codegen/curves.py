@@ -30,7 +30,9 @@ class CurveFunctions:
         self._curves = curves
         self._levels: dict[int, Buffered] = {}
         self._single: dict[tuple[int, int], Any] = {}
-        self._group = np.repeat(np.arange(len(curves.model.curves)), [len(c.instances) for c in curves.model.curves])
+        self._group = np.repeat(
+            np.arange(len(curves.model.curves)), [len(c.instances) for c in curves.model.curves]
+        )
         self.scale = np.ones(len(curves.owner))
         """Magnitudes of the arguments."""
 

@@ -37,11 +37,16 @@ class Equations:
         All arguments and their time derivatives, one per level.
     S : (q, q) array
         Generator of the sources.
+    scale : (ny,) array
+        Magnitudes of the coordinates.
+    unit : float
+        Unit of time, in seconds.
     """
 
     def __init__(
-        self, curves: Curves, functions: CurveFunctions, rows: list[tuple[int, int]], arguments: list[Jet], S: np.ndarray
-    ) -> None:
+        self, curves: Curves, functions: CurveFunctions, rows: list[tuple[int, int]], arguments: list[Jet],
+        S: np.ndarray, scale: np.ndarray, unit: float,
+    ) -> None:  # fmt: skip
         ny, q = arguments[0].y.shape[1], len(S)
         y, xi, c = ca.SX.sym("y", ny), ca.SX.sym("xi", q), ca.SX.sym("c", len(curves.constant_owner))
         values = []
@@ -54,6 +59,7 @@ class Equations:
         slope = ca.densify(ca.jacobian(value, y))
         moved = ca.densify(ca.jtimes(value, xi, _combined(S, xi)))
         self.shape = (len(rows), ny)
+        self._S, self._scale, self._unit = S, scale, unit
         self._plain = Buffered(ca.Function("equations", [y, xi, c], [ca.densify(value), slope]))
         self._timed = Buffered(ca.Function("timed", [y, xi, c], [ca.densify(value), slope, moved]))
 
@@ -67,7 +73,32 @@ class Equations:
         f()
         # CasADi stores matrices by columns.
         value, slope, *rest = f.outputs
-        return [value, slope.reshape(self.shape[::-1]).T, *rest]
+        found = [value, slope.reshape(self.shape[::-1]).T, *rest]
+        if not all(np.isfinite(part.sum()) for part in found[1:]) and np.isfinite(value).all():
+            return self._mended(f, [part.copy() for part in found])
+        return found
+
+    def _mended(self, f: Buffered, found: list[np.ndarray]) -> list[np.ndarray]:
+        """Difference quotients over the scales in place of slopes that are not finite.
+
+        The slope of ``sqrt`` at zero is infinite, its value is not.
+        """
+        y, xi = f.inputs[0], f.inputs[1]
+        value, slope, *rest = found
+        for j in np.flatnonzero(~np.isfinite(slope).all(axis=0)).tolist():
+            before, y[j] = y[j], y[j] + self._scale[j]
+            f()
+            quotient = (f.outputs[0] - value) / self._scale[j]
+            slope[:, j] = np.where(np.isfinite(slope[:, j]), slope[:, j], quotient)
+            y[j] = before
+        for moved in rest:
+            before = xi.copy()
+            xi += self._S.dot(before) * self._unit
+            f()
+            quotient = (f.outputs[0] - value) / self._unit
+            moved[:] = np.where(np.isfinite(moved), moved, quotient)
+            xi[:] = before
+        return found
 
 
 def _combined(matrix: np.ndarray, x: ca.SX) -> ca.SX:

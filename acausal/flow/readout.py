@@ -41,6 +41,8 @@ class PointFrame:
     index: int = 0
     freedom: int = 0
     """Number of states that the mode has."""
+    guard_element: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Owner of every guard in force."""
     path: str = "general"
 
 
@@ -90,17 +92,15 @@ class Readout:
         T, Ay = _point_maps(n, np.zeros((q, q)))
         return PointFrame(T, Ay, np.arange(2 * n))  # type: ignore[return-value]
 
-    def moving_frame(
-        self, S: np.ndarray, mode: tuple[int, ...], undetermined: np.ndarray, index: int, freedom: int
-    ) -> PointFrame:
+    def moving_frame(self, S: np.ndarray, data: ModeData, freedom: int) -> PointFrame:
         """The same for a mode along its motion, with the generator of the sources; equal modes share one."""
-        key = (mode, undetermined.tobytes(), index, freedom)
+        key = (data.mode, data.undetermined.tobytes(), data.index, freedom)
         found = self._frames.get(key)
         if found is None:
             n = self.model.W_core.shape[1]
             T, Ay = _point_maps(n, S)
             found = self._frames[key] = PointFrame(
-                T, Ay, np.arange(2 * n), mode, undetermined, index, freedom
+                T, Ay, np.arange(2 * n), data.mode, data.undetermined, data.index, freedom, data.guard_element
             )
         return found
 

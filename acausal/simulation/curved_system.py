@@ -72,7 +72,8 @@ class CurvedSystem:
         """Curved row behind every constraint; those of ``F`` are the rows of the mode in order."""
         self.constraints = len(hidden)
         jets_of_arguments = [Jet(arguments @ j.y, arguments @ j.xi) for j in used]
-        self._equations = Equations(curves, evaluate, hidden + full, jets_of_arguments, S)
+        magnitudes = np.concatenate([self.scale, self.open_scale])
+        self._equations = Equations(curves, evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit)
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 

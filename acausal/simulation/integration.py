@@ -190,5 +190,4 @@ def _settled(motion: Motion) -> Place:
 
 def frame_of(run: Run, states: int) -> PointFrame:
     """How results read the states ``[z, z', xi]`` of the mode in force."""
-    data = run.data
-    return run.core.readout.moving_frame(run.core.model.S, data.mode, data.undetermined, data.index, states)
+    return run.core.readout.moving_frame(run.core.model.S, run.data, states)

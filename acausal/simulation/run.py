@@ -20,7 +20,16 @@ from .clocks import Clock
 from .curved_failures import FAILURES as CURVED
 from .curved_failures import curved_failed
 from .failures import search_failed
-from .initialization import Starts, check_held, complete, complete_curved, guesses, held_values, left_limits, warn_of_moved
+from .initialization import (
+    Starts,
+    check_held,
+    complete,
+    complete_curved,
+    guesses,
+    held_values,
+    left_limits,
+    warn_of_moved,
+)
 from .instants import Instants
 from .integration import Motions, StillMotion, frame_of
 from .naming import without_progress
