@@ -54,12 +54,14 @@ class Component:
         _check_names((n for n, v in vars(cls).items() if isinstance(v, (Field, Port))), cls.__name__)
         fields: dict[str, Field] = {}
         ports: dict[str, Port] = {}
+        owners: dict[str, type] = {}
         for base in reversed(cls.__mro__):
             for name, value in vars(base).items():
-                if isinstance(value, Field):
-                    fields[name] = value
-                elif isinstance(value, Port):
-                    ports[name] = value
+                if isinstance(value, (Field, Port)):
+                    kind, other = (fields, ports) if isinstance(value, Field) else (ports, fields)
+                    if name in other:
+                        raise _hidden(name, cls, other[name], owners[name], value, base)
+                    kind[name], owners[name] = value, base  # type: ignore[assignment]
         cls._fields, cls._ports = fields, ports
         cls._required = frozenset(
             n for n, f in fields.items() if isinstance(f, (Parameter, Structural)) and f.default is MISSING
@@ -311,6 +313,22 @@ def _check_names(names: Iterable[str], label: str) -> None:
                 why=f"every component has `{name}` already",
                 hint=f"choose another name, such as `{name}_`",
             )
+
+
+def _hidden(
+    name: str, cls: type, earlier: Field | Port, owner: type, later: Field | Port, base: type
+) -> DeclarationError:
+    """The error for a field that would hide an inherited port, or the other way round."""
+
+    def label(value: Field | Port) -> str:
+        return "port" if isinstance(value, Port) else type(value).__name__.lower()
+
+    return DeclarationError(
+        f"the {label(later)} `{name}` of {base.__name__} hides the {label(earlier)} `{name}` of {owner.__name__}",
+        where=(Location(cls.__name__),) if cls is not base else (),
+        why="the equations and connections that mean one of them would read the other",
+        hint=f"choose another name, such as `{name}_`",
+    )
 
 
 def locate(error: Exception, path: str) -> None:

@@ -67,6 +67,24 @@ def test_a_field_must_not_hide_what_components_have(name: str, made) -> None:
         type("Model", (Component,), {name: made()})
 
 
+@pytest.mark.parametrize(
+    "made", [lambda: Parameter(default=1.0), Variable, lambda: Structural(int, default=1)]
+)
+def test_a_field_must_not_hide_an_inherited_port(made) -> None:
+    with pytest.raises(DeclarationError, match="`n` of Sheet hides the port `n` of TwoPin"):
+        type("Sheet", (Resistor,), {"n": made()})
+
+
+def test_a_port_must_not_hide_an_inherited_field() -> None:
+    with pytest.raises(DeclarationError, match="the port `R` of Tap hides the parameter `R` of Resistor"):
+        type("Tap", (Resistor,), {"R": Pin()})
+    with pytest.raises(
+        DeclarationError, match="the parameter `p` of Mixin hides the port `p` of TwoPin"
+    ) as info:
+        type("Both", (type("Mixin", (Component,), {"p": Parameter(default=1.0)}), Resistor), {})
+    assert info.value.where[0].path == "Both"
+
+
 def test_a_part_must_not_hide_what_components_have() -> None:
     class Model(Component):
         def build(self) -> None:
