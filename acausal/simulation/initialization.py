@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import InitializationError
 from ..flattening.template import place_of
 from .lexicographic import forms_over_state
+from .numerical import place_near
 
 if TYPE_CHECKING:
     from .program import Program
@@ -173,7 +174,7 @@ def complete_curved(run: Run, starts: Starts) -> None:
         scale = run.core.model.scale + np.abs(run.z)
         if np.all(np.abs(run.z - before) <= SETTLED * scale):
             return
-        run.place_near(run.z)
+        place_near(run, run.z)
     raise InitializationError(
         "the start values and initial equations lead to no point of the nonlinear equations",
         hint="give starts near the solution, or fix other variables",

@@ -31,9 +31,10 @@ from .initialization import (
     warn_of_moved,
 )
 from .instants import Instants
-from .integration import Motions, StillMotion, frame_of
+from .integration import Motions
 from .naming import without_progress
 from .numeric import NumericCore, SegmentTables
+from .numerical import integrate
 from .search import Choice, NoConsistentMode, Search
 from .source_states import Feed, SourceStates
 from .steps import Tolerances
@@ -41,10 +42,6 @@ from .tangents import Tangents
 
 if TYPE_CHECKING:
     from .program import Program
-
-
-SIGN_NOISE = 1e-3
-"""Error of a numerically integrated point in units of relative tolerance and scale, for the signs of forms there."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +174,10 @@ class Run:
         if self.numerical:
             self.slopes = self.data.T @ (self.data.Ay @ self.y)
             self.xi = self.y[len(self.data.states) :]
+
+    def forget_signs(self) -> None:
+        """The point has moved: signs of forms are taken anew."""
+        self._signs = None
 
     @property
     def present(self) -> Values:
@@ -349,7 +350,7 @@ class Run:
     def _segment(self, horizon: float) -> int | None:
         """Flow to the horizon or the first crossing; return the form that crossed, or None."""
         if self.numerical:
-            return self._integrate(horizon)
+            return integrate(self, horizon)
         data, tables, t = self.data, self.tables, self.t
         trajectory = tables.flow.start(self.y)
         length = horizon - t
@@ -369,56 +370,6 @@ class Run:
         self.t = end
         self._signs = None
         return None if hit is None else hit[1]
-
-    def _integrate(self, horizon: float) -> int | None:
-        """Integrate numerically to the horizon or the first crossing; return the form that crossed, or None."""
-        if not horizon > self.t:
-            self.t, self._signs = horizon, None
-            return None
-        try:
-            h, hit, motion = self.motions.segment(horizon)
-        except CURVED as failure:
-            raise curved_failed(self, failure, "integration") from None
-        moment, start = self.moment(), self.t
-        end = horizon if hit is None else start + h
-        frame = frame_of(self, motion.freedom)
-        if h > 0.0:
-            self.record.segments.append(Segment(start, end, frame, motion, moment, self.core.readout))  # type: ignore[arg-type]
-            self.q = self.core.readout.advance(frame, motion, moment, h)  # type: ignore[arg-type]
-            self._arrive(motion.at(h))
-        self.t = end
-        self.data = self.core.mode(self.mode)
-        self.y = np.concatenate([self.z[self.data.states], self.xi])
-        self.error = SIGN_NOISE * self.tolerances.rtol * self.core.model.scale
-        self._signs = None
-        return hit
-
-    def _arrive(self, y: np.ndarray) -> None:
-        """Go on from a point ``[z, z', xi]``."""
-        n = len(self.z)
-        self.z, self.slopes, self.xi = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
-        self.touch(self.z, self.slopes, self.xi)
-
-    def place_near(self, z: np.ndarray) -> None:
-        """Touch at the consistent point of the mode in force that has the states of ``z``."""
-        mode = self.data.mode
-        limits = self.data.T @ np.concatenate([z[self.data.states], self.xi])
-        try:
-            system = self.tangents.mode(self.core, mode, limits, self.slopes, self.xi, self.present)
-            motion = self.motions.begin(limits, self.slopes, self.xi, system, self.z_touch)
-        except CURVED as failure:
-            raise curved_failed(self, failure, "start") from None
-        self.touch(*motion.unknowns(motion.last), self.xi)
-        self.data = self.core.mode(mode)
-        self.y = np.concatenate([self.z_touch[self.data.states], self.xi])
-        self._signs = None
-
-    def still(self) -> tuple[Any, Any]:
-        """Frame and trajectory of the present point, for a segment without length."""
-        if not self.numerical:
-            return self.data, self.tables.flow.start(self.y)
-        y = np.concatenate([self.z, self.slopes, self.y[len(self.data.states) :]])
-        return frame_of(self, len(self.data.states)), StillMotion(y)
 
     def _check_finite(self, data: ModeData) -> None:
         if not math.isfinite(float(np.add.reduce(self.y))):

@@ -18,6 +18,7 @@ from ..results.record import Record, Segment
 from ..results.result import Result
 from .binding import make_feeds, mapping
 from .clocks import Clock
+from .numerical import still
 from .source_states import Feed
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def outcome(run: Run, status: str = "") -> Result:
     program = run.program
     segments = list(run.record.segments)
     if run.data is not None and (segments or run.record.steps):
-        data, trajectory = run.still()
+        data, trajectory = still(run)
         segments.append(
             Segment(run.t, run.t, data, trajectory, Moment(run.t, run.D, run.R, run.q), run.core.readout)
         )
