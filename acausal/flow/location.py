@@ -9,6 +9,9 @@ import numpy as np
 
 from .basis import Basis
 
+GUIDED = 64
+"""Steps after which only bisection is left, which ends for certain."""
+
 
 @dataclass(frozen=True, eq=False)
 class Closed:
@@ -38,13 +41,16 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
 
     Notes
     -----
-    Newton's method, bisection when it leaves the bracket; a last search in doubling
-    steps of one unit in the last place brings both ends of the bracket together.
+    Newton's method, bisection when it leaves the bracket. Near the root the computed value is a
+    staircase of rounding errors, on which Newton's step can be much shorter than a stair and repeat
+    without end. A step that did not halve the value (far from a root one leaves 1/e of an exponential,
+    and less of a power) is therefore followed by doubling steps, and so is one of one unit in the last
+    place; they bring both ends of the bracket together.
     """
     low = _positive_end(function, min(low, high), high, math.ulp(t0 + high))
     x = 0.5 * (low + high)
-    step = 0.0
-    for _ in range(200):
+    step, last, count = 0.0, math.inf, 0
+    while True:
         phi = function.basis.at(x)
         value = float(function.row.dot(phi)) + function.offset
         if value > 0.0:
@@ -56,14 +62,17 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
             return high
         slope = float(function.slope.dot(phi))
         move = -value / slope if slope else math.inf
-        if abs(move) <= 2.0 * tick:
-            step = max(2.0 * step, tick)
+        if abs(move) <= 2.0 * tick or abs(value) > 0.5 * last:
+            step = max(2.0 * step, min(abs(move), high - low), tick)
             move = step if value > 0.0 else -step
+        else:
+            step = 0.0
+        last = abs(value)
+        count += 1
         following = x + move
-        x = following if low < following < high else 0.5 * (low + high)
+        x = following if low < following < high and count < GUIDED else 0.5 * (low + high)
         if x in (low, high):
             return high
-    return high
 
 
 def _positive_end(function: Closed, low: float, high: float, tick: float) -> float:

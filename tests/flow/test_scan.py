@@ -241,3 +241,32 @@ def test_two_guards_with_one_root_at_the_edge_of_an_interval(late: float) -> Non
     root = math.pi / 6 / OMEGA
     edge = root + late
     assert abs(locate(closed, edge, edge, 0.0) - root) <= resolution(root, 0.5 * OMEGA, 1.0)
+
+
+class Staircase:
+    """A line that falls through zero at `root`, as rounding leaves it: flat stairs, the one at zero at `residue`."""
+
+    stair = 2.0**-53
+
+    def __init__(self, root: float, slope: float, residue: float) -> None:
+        self.root, self.slope, self.residue = root, slope, residue
+        self.calls = 0
+
+    def at(self, h: float) -> np.ndarray:
+        self.calls += 1
+        stairs = math.floor((self.root - h) * self.slope / self.stair)
+        return np.array([stairs * self.stair + self.residue, -self.slope])
+
+
+@pytest.mark.parametrize("t0", [0.0, 1.0])
+@pytest.mark.parametrize("slope", [1e-6, 1.4, 1e6])
+@pytest.mark.parametrize("residue", [0.0, 1e-25, 2.7e-19, -2.7e-19, 5e-17])
+def test_newton_does_not_creep_along_a_stair_of_rounding(residue: float, slope: float, t0: float) -> None:
+    stairs = Staircase(1.4e-5, slope, residue)
+    closed = Closed(stairs, np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.0)  # type: ignore[arg-type]
+    # Newton's first step from the middle of the bracket already ends on the stairs next to the root.
+    h = locate(closed, stairs.root - 1e-9, stairs.root + 5e-9, t0)
+    # A residue below zero moves the end of the positive values by one stair.
+    assert abs(h - stairs.root) <= stairs.stair / slope + math.ulp(t0 + h)
+    assert closed.value(h) <= 0.0
+    assert stairs.calls <= 128
