@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 
 from ..flattening.flat_model import kind_of
+from ..flattening.forms import choices
 from ..modeling.expressions import Expr, Symbol
 from ..modes.core import model_relation
 from ..modes.reduced_model import ReducedModel
@@ -102,6 +103,8 @@ class Context:
             return self.timed[number] if number in self.timed else self.arguments.symbol("r", number)
         if node.op == "sample":
             return self.arguments.sample(stamp, instance, node)
+        if node.op == "table":
+            return self.lower(stamp, instance, choices(node))
         if node.op in ("pre", "edge", "change"):
             assert isinstance(node.args[0], Symbol)
             kind, k = self.number(stamp, instance, node.args[0])

@@ -100,7 +100,7 @@ class _Update:
             r for r in self.model.relations if r.first <= number < r.first + len(self.flat.stamps[r.stamp].vb)
         )
         a = self.arguments
-        g = self.lower(rows.stamp, number - rows.first, rows.relation.difference)
+        g, inner = self._with_relations_held(rows.stamp, number - rows.first, rows.relation.difference)
         slope = ca.jacobian(g, a.t)
         at = -ca.substitute(g, a.t, ca.SX(0)) / slope
         moving = ca.ne(slope, 0)
@@ -111,8 +111,25 @@ class _Update:
             "<": negative, "<=": ca.logic_not(positive), ">": positive, ">=": ca.logic_not(negative),
             "==": ca.logic_and(ca.logic_not(positive), ca.logic_not(negative)), "!=": ca.logic_or(positive, negative),
         }  # fmt: skip
-        self.context.timed[number] = values[rows.relation.node.op]
-        self.times[number] = ca.if_else(moving, at, np.inf)
+        found = [ca.SX(values[rows.relation.node.op]), ca.if_else(moving, at, np.inf)]
+        found = ca.substitute(found, [s for s, _ in inner], [value for _, value in inner])
+        self.context.timed[number], self.times[number] = found
+
+    def _with_relations_held(
+        self, stamp: int, instance: int, expr: Expr
+    ) -> tuple[Any, list[tuple[Any, Any]]]:
+        """An expression with symbols for the timed relations in it, which do not move with its time; their values."""
+        self.lower(stamp, instance, expr)
+        timed = self.context.timed
+        held = {
+            k: ca.SX.sym(f"held{k}")
+            for kind, k in read_numbers(self.context, stamp, instance, expr)
+            if kind == "t"
+        }
+        self.context.timed = {**timed, **held}
+        made = self.lower(stamp, instance, expr)
+        self.context.timed = timed
+        return made, [(s, timed[k]) for k, s in held.items()]
 
     # -- the function --------------------------------------------------------------------------------------------
 

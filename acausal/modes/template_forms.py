@@ -46,8 +46,13 @@ class ElementForms:
 
     statement: ElementStatement
     branches: tuple[BranchForms, ...]
-    continuous: bool
-    """The condition of an ``If`` reads continuous variables."""
+    conditions: tuple[int, ...] = ()
+    """State relations that select the branch, by their local numbers."""
+
+    @property
+    def continuous(self) -> bool:
+        """Continuous variables select the branch."""
+        return bool(self.conditions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +106,9 @@ def template_forms(template: Template) -> TemplateForms:
         forms.initials.append(_row(forms, r))
     for statement, branches in prepared:
         control = statement.table.control
-        continuous = control is not None and any(
-            id(n) in forms.relation_at and not forms.relations[forms.relation_at[id(n)]].timed
-            for n in walk(control)
-        )
-        made = tuple(BranchForms(*(tuple(_form(forms, e) for e in part) for part in b)) for b in branches)
-        forms.elements.append(ElementForms(statement, made, continuous))
+        conditions = () if control is None else _conditions(forms, control)
+        made = tuple(BranchForms(*(tuple(form_of(forms, e) for e in part) for part in b)) for b in branches)
+        forms.elements.append(ElementForms(statement, made, conditions))
     return forms
 
 
@@ -127,7 +129,13 @@ def _row(forms: TemplateForms, r: Residual) -> RowForm:
     return RowForm(r, affine_form(r.expr, forms.classify), tuple(incidence(r.expr, forms.classify)))
 
 
-def _form(forms: TemplateForms, expr: Expr) -> Form | Curve:
+def _conditions(forms: TemplateForms, control: Expr) -> tuple[int, ...]:
+    local = [forms.relation_at[id(n)] for n in walk(control) if id(n) in forms.relation_at]
+    return tuple(k for k in local if not forms.relations[k].timed)
+
+
+def form_of(forms: TemplateForms, expr: Expr) -> Form | Curve:
+    """Return an expression as an affine form, or as a curve."""
     form = affine_form(expr, forms.classify)
     return curve(forms, expr) if form is None else form
 
@@ -176,7 +184,7 @@ def _expressions(
     yield from (c.condition for c in t.checks)
 
 
-def _register(forms: TemplateForms, expressions: Iterator[Expr]) -> None:
+def _register(forms: TemplateForms, expressions: Iterable[Expr]) -> None:
     for expr in expressions:
         skip = {id(n) for e in walk(expr) if e.op == "no_event" for n in walk(e)}
         for node in walk(expr):
@@ -186,12 +194,13 @@ def _register(forms: TemplateForms, expressions: Iterator[Expr]) -> None:
 
 def _register_relation(forms: TemplateForms, node: Expr) -> None:
     difference = choices(node.args[0] - node.args[1])
+    _register(forms, (difference,))
     keys = incidence(difference, forms.classify)
     timed = not keys and has_time(difference)
-    if not keys and not timed:
+    if not keys and not timed and not any(id(n) in forms.relation_at for n in walk(difference)):
         return
     affine_in_time = timed and polynomial_degree(difference) in (0, 1)
-    form = None if affine_in_time else _form(forms, difference)
+    form = None if affine_in_time else form_of(forms, difference)
     forms.relation_at[id(node)] = len(forms.relations)
     forms.relations.append(Relation(node, difference, form, affine_in_time))
 

@@ -1,5 +1,8 @@
 """S4: a when fires at the micro-step in which its condition becomes true; all that fire act together."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from acausal import (
@@ -8,12 +11,17 @@ from acausal import (
     Eq,
     EventIterationError,
     Variable,
+    absolute,
     assign,
     der,
+    maximum,
+    minimum,
     pre,
     reinit,
     sample,
+    sign,
     simulate,
+    table,
     time,
     when,
 )
@@ -112,3 +120,33 @@ def test_a_cycle_of_assignments_is_an_error_that_names_it() -> None:
 
     with pytest.raises(EventIterationError, match="`a`, `b` determine each other"):
         simulate(Model(), 1.0)
+
+
+POINTS, VALUES = (0.0, 1.0, 3.0), (0.0, 2.0, -2.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (lambda m: table(m.x, POINTS, VALUES), -1.0),
+        (lambda m: table(pre(m.d) + 0.25, POINTS, VALUES), 0.5),
+        (lambda m: table(time, POINTS, VALUES), -1.0),
+        (lambda m: minimum(m.x, 1.5), 1.5),
+        (lambda m: maximum(m.x, 3.0), 3.0),
+        (lambda m: absolute(-m.x), 2.5),
+        (lambda m: sign(1.0 - m.x), -1.0),
+    ],
+)
+def test_actions_take_values_with_kinks(value: Callable[..., Any], expected: float) -> None:
+    class Model(Component):
+        x: Variable = Variable()
+        y: Variable = Variable()
+        d: Discrete = Discrete(float)
+
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), 1)
+            yield Eq(der(self.y), 0)
+            yield when(time >= 2.5, assign(self.d, value(self)), reinit(self.y, value(self)))
+
+    result = simulate(Model(), 3.0)
+    assert (result["d"].final, result["y"].final) == pytest.approx((expected, expected), rel=1e-14)

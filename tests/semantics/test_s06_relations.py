@@ -1,5 +1,8 @@
 """S6: relations are frozen between instants and take the lexicographic sign after a crossing."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,12 +12,16 @@ from acausal import (
     Eq,
     Parameter,
     Variable,
+    absolute,
     assign,
     der,
     if_else,
+    minimum,
     pre,
     reinit,
+    sign,
     simulate,
+    table,
     time,
     when,
 )
@@ -142,3 +149,32 @@ def test_after_a_reinit_relations_follow_the_new_value() -> None:
             yield when(time >= 0.8, reinit(self.x, 0.0))
 
     assert simulate(Reset(), 1.0)["high"].at([0.4, 0.6, 0.9]) == pytest.approx([0.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("moving", [lambda m: m.x, lambda _: time])
+@pytest.mark.parametrize(
+    ("condition", "at"),
+    [
+        (lambda x: table(x, (0.0, 1.0, 3.0), (0.0, 2.0, -2.0)) < 1.0, 1.5),
+        (lambda x: table(x, (0.0, 1.0, 3.0), (0.0, 2.0, -2.0)) < -1.0, 2.5),
+        (lambda x: minimum(x, 2.0 - x) < -0.25, 2.25),
+        (lambda x: absolute(x - 2.0) < 0.5, 1.5),
+        (lambda x: sign(x - 2.0) > 0.0, 2.0),
+        (lambda x: if_else(x < 1.0, 0.0, x) > 1.25, 1.25),
+    ],
+)
+def test_relations_of_values_with_kinks_change_where_they_cross(
+    condition: Callable[..., Any], at: float, moving: Callable[..., Any]
+) -> None:
+    class Model(Component):
+        x: Variable = Variable()
+        n: Discrete = Discrete(int)
+        at: Discrete = Discrete(float)
+
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), 1)
+            yield when(condition(moving(self)), assign(self.at, time), assign(self.n, pre(self.n) + 1))
+
+    result = simulate(Model(), 3.0)
+    assert result["n"].final == 1
+    assert result["at"].final == pytest.approx(at, rel=1e-14)
