@@ -251,10 +251,21 @@ def fold(expr: Expr, leaf: Callable[[Expr], Any], apply: Callable[[Expr, list[An
 
 _INFIX = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4, "<": 0, "<=": 0, ">": 0, ">=": 0, "==": 0, "!=": 0}
 _WORDS = {"and": "&", "or": "|", "xor": "^"}
+LONGEST_TEXT = 300
+"""Characters of an expression in a message; of longer ones both ends are shown."""
+
+
+def _cut(text: str) -> str:
+    half = LONGEST_TEXT // 2
+    return text if len(text) <= LONGEST_TEXT else f"{text[:half]} ... {text[-half:]}"
 
 
 def to_text(expr: Expr) -> str:
-    """Return the expression as the user would write it."""
+    """Return the expression as the user would write it, cut in the middle where it is long.
+
+    The parts are cut as well: written out, shared parts can make a text of exponential length. As the
+    ends of a part are at least as long as those of the whole, this changes nothing in the outcome.
+    """
 
     def leaf(node: Expr) -> tuple[str, int]:
         if node.op == "const":
@@ -264,6 +275,10 @@ def to_text(expr: Expr) -> str:
         ), 9
 
     def apply(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:
+        text, rank = joined(node, args)
+        return _cut(text), rank
+
+    def joined(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:
         op = _WORDS.get(node.op, node.op)
         if len(args) == 2 and (op in _INFIX or node.op in _WORDS):
             rank = _INFIX.get(op, -1)

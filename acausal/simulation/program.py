@@ -118,7 +118,7 @@ class Program:
         check_reinits(self)
         self.sources = source_program(self.reduced)
         self._cores: dict[Any, NumericCore] = {}
-        self._stops: dict[str, Program] = {}
+        self._stops: dict[Any, Program] = {}
         self._lock = threading.RLock()
         self._warned = False
 
@@ -350,9 +350,9 @@ class Program:
         """The program of the model with a condition that ends the run, compiled once."""
         condition = Until(until, self.names)
         with self._lock:
-            found = self._stops.get(str(condition))
+            found = self._stops.get(condition.key)
             if found is None:
-                found = self._stops[str(condition)] = Program(self.model, condition, self.counts)
+                found = self._stops[condition.key] = Program(self.model, condition, self.counts)
         return found
 
     def __reduce__(self) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from ..errors import ParameterError, StatementError
 from ..flattening.template import Template, WhenChain
 from ..modeling.component import resolve
-from ..modeling.expressions import Expr, Symbol, fold
+from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..modeling.statements import Terminate
 from ..results.names import Names
 
@@ -51,6 +52,17 @@ class Until:
 
     def __str__(self) -> str:
         return str(self.condition)
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for conditions that say the same; the text is not, for it is cut and has no data of tables."""
+        number: dict[int, int] = {}
+        rows = []
+        for node in walk(self.condition):
+            name = node.name if isinstance(node, Symbol) else ""
+            rows.append((node.op, name, node.data, tuple(number[id(a)] for a in node.args)))
+            number[id(node)] = len(number)
+        return tuple(rows)
 
     def add_to(self, root: Template) -> None:
         """State ``when(condition, terminate(...))`` in a freshly traced model."""

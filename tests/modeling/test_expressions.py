@@ -36,7 +36,7 @@ from acausal import (
     xor_,
 )
 from acausal.modeling.evaluation import evaluate
-from acausal.modeling.expressions import Expr, fold, walk, wrap
+from acausal.modeling.expressions import Expr, Symbol, fold, walk, wrap
 
 
 class State(Enum):
@@ -85,6 +85,22 @@ x, y, on = part.x, part.y, part.on
 )
 def test_text_is_what_the_author_would_write(expr: Expr, text: str) -> None:
     assert str(expr) == text
+
+
+def test_a_long_text_is_cut_in_the_middle() -> None:
+    names = [f"x{k}" for k in range(100)]
+    terms = [Symbol(None, name, None) for name in names]
+    whole = " + ".join(names)
+    assert str(sum(terms[1:], terms[0])) == f"{whole[:150]} ... {whole[-150:]}"
+
+
+def test_the_text_of_shared_parts_stays_short() -> None:
+    nested = x
+    for _ in range(200):
+        nested = nested * nested + 1
+    # The whole would have 2**200 parts; it begins with brackets and ends with "... + 1) + 1".
+    text = str(nested)
+    assert text == "(" * 150 + " ... " + (") + 1" * 50)[-150:]
 
 
 def test_arrays_of_numpy_multiply_elementwise() -> None:

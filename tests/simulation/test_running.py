@@ -21,6 +21,7 @@ from acausal import (
     compile_model,
     connect,
     simulate,
+    table,
 )
 from acausal.components.blocks import BooleanStep
 from acausal.components.electrical import (
@@ -224,6 +225,14 @@ def test_until_ends_the_run() -> None:
     assert program.simulate(1e-4, until=model.load.p.v < 5.0).status == "finished"
     with pytest.raises(UnknownPathError, match="no part"):
         program.simulate(1.0, until=Discharge().load.v < 5.0)
+
+
+def test_until_tells_tables_apart() -> None:
+    model = Discharge()
+    program = compile_model(model)
+    for level in (5.0, 2.0):
+        line = table(model.load.v, (0.0, 10.0), (0.0, 10.0 / level))
+        assert program.simulate(1.0, until=line < 1.0)["load.v"].final == pytest.approx(level, rel=1e-12)
 
 
 def test_until_may_combine_conditions() -> None:
