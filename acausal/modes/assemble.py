@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, walk
+from ..modeling.expressions import RELATIONS, Expr, Symbol, fold
 from .affine import AffineModel, Branch, Element, Kind, Rows
 from .core import CoreMatrices, Values, evaluate, model_relation
 from .labels import Labels
@@ -140,12 +140,18 @@ def truth(op: str, sign: int) -> bool:
 def _selection(
     model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int
 ) -> dict[str, Any]:
-    """Relations of the condition of an ``If`` and the branch that their signs select."""
+    """Relations that select the branch of an element, and which one their signs select."""
+    conditions, relations = rows.forms.conditions, model.forms[rows.stamp].relations
+    numbers = [model_relation(model, rows.stamp, k) + i for k in conditions]
+    operators = [relations[k].node.op for k in conditions]
     control = rows.forms.statement.table.control
-    assert control is not None
-    state = _state_relations(model, rows)
-    numbers = [model_relation(model, rows.stamp, k) + i for k in state]
-    operators = [model.forms[rows.stamp].relations[k].node.op for k in state]
+
+    def combination(signs: np.ndarray) -> int:
+        holds = [truth(op, int(sign)) for op, sign in zip(operators, signs, strict=True)]
+        return sum(value << k for k, value in enumerate(reversed(holds)))
+
+    if control is None:
+        return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": combination}
 
     def select(signs: np.ndarray) -> int:
         trial = Values(values.P, values.D, values.R.copy())
@@ -156,20 +162,11 @@ def _selection(
     return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": select}
 
 
-def _state_relations(model: ReducedModel, rows: ElementRows) -> list[int]:
-    """State relations in the condition of an ``If``, by their local numbers."""
-    forms, control = model.forms[rows.stamp], rows.forms.statement.table.control
-    if control is None:
-        return []
-    local = [forms.relation_at[id(n)] for n in walk(control) if id(n) in forms.relation_at]
-    return [k for k in local if not forms.relations[k].timed]
-
-
 def condition_rows(model: ReducedModel, rows: ElementRows, i: int) -> list[int]:
-    """Form rows of the state relations in the condition of an ``If``."""
+    """Form rows of the relations that select the branch of an element."""
     first = {id(r.relation): r.row for r in model.relations if r.stamp == rows.stamp and not r.relation.timed}
     relations = model.forms[rows.stamp].relations
-    return [first[id(relations[k])] + i for k in _state_relations(model, rows)]
+    return [first[id(relations[k])] + i for k in rows.forms.conditions]
 
 
 _MAGNITUDE: dict[str, Any] = {

@@ -17,6 +17,7 @@ from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, walk
 from ..structure.incidence import IntegerRows
 from .exosystem import Term, decompose
+from .loops import resolve_loops
 from .observers import Observer, peel_observers
 from .presolve import Presolved, presolve
 from .template_forms import Curve, ElementForms, Relation, RowForm, TemplateForms, curve, template_forms
@@ -189,7 +190,7 @@ class _Builder:
 
     def __init__(self, flat: FlatModel) -> None:
         self.flat = flat
-        self.forms = tuple(template_forms(s.template) for s in flat.stamps)
+        self.forms = resolve_loops(flat, tuple(template_forms(s.template) for s in flat.stamps))
         self.knowns: list[Known] = []
         self.nk = 0
         self.rows: list[FormRows] = []

@@ -178,7 +178,10 @@ class Names:
         for rows in self.model.elements:
             s, statement = self.flat.stamps[rows.stamp], rows.forms.statement
             branches = tuple(b.name for b in statement.table.branches)
-            numbers = s.db + (s.template.index("d", statement.name) or 0)
+            slot = s.template.index("d", statement.name)
+            if slot is None:
+                continue
+            numbers = s.db + slot
             found.update(dict.fromkeys(numbers.tolist(), branches))
         return found
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..modes.affine import Rows
 from ..modes.open_mode import OpenMode
-from .motion import Motion, Place
+from .motion import Motion
 
 
 class Forms:
@@ -31,14 +31,14 @@ class Forms:
         self.orientation = orientation
         self.count = len(curved)
 
-    def at(self, motion: Motion, place: Place) -> np.ndarray:
-        """Values (first row) and time derivatives (second row), (2, forms)."""
-        v0, v1 = motion.jets(place)
-        found = np.empty((2, self.count))
-        found[0, self.affine], found[1, self.affine] = self.over_v @ v0, self.over_v @ v1
+    def at(self, motion: Motion, v0: np.ndarray, v1: np.ndarray) -> np.ndarray:
+        """Values and time derivatives, (k, 2, forms), where ``v`` and its derivative (k, nv) are given."""
+        found = np.empty((len(v0), 2, self.count))
+        found[:, 0, self.affine], found[:, 1, self.affine] = v0 @ self.over_v.T, v1 @ self.over_v.T
         if len(self.rows):
             system = motion.system
-            jets = [system.arguments @ v0, system.arguments @ v1]
-            found[0, self.curved] = system.evaluate(0, jets[:1], motion.constants)[0][self.rows]
-            found[1, self.curved] = system.evaluate(1, jets, motion.constants)[0][self.rows]
+            for at, u0, u1 in zip(found, v0, v1, strict=True):
+                jets = [system.arguments @ u0, system.arguments @ u1]
+                at[0, self.curved] = system.evaluate(0, jets[:1], motion.constants)[0][self.rows]
+                at[1, self.curved] = system.evaluate(1, jets, motion.constants)[0][self.rows]
         return found * self.orientation

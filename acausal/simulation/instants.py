@@ -234,8 +234,10 @@ class Instants:
         mode = run.mode
         if self.mode_slots:
             run.D = run.D.copy()
-            for k, (slot, code) in enumerate(self.mode_slots):
-                run.D[slot] = code(mode[k])
+            for k, place in enumerate(self.mode_slots):
+                if place is not None:
+                    slot, code = place
+                    run.D[slot] = code(mode[k])
 
     # -- failures ------------------------------------------------------------------------------------------------
 
@@ -328,14 +330,13 @@ def _latches(run: Run) -> list[bool]:
     return found
 
 
-def _mode_slots(run: Run) -> list[tuple[int, Any]]:
-    """Discrete number and coding of the mode variable of every element."""
+def _mode_slots(run: Run) -> list[tuple[int, Any] | None]:
+    """Discrete number and coding of the mode variable of every element, None for those without one."""
     found = []
     for rows in run.reduced.elements:
         s = run.flat.stamps[rows.stamp]
         slot = s.template.index("d", rows.forms.statement.name)
-        assert slot is not None
         kind = rows.forms.statement.table.kind
         code = {"if": lambda b: float(b == 0), "complementarity": lambda b: float(b == 1)}.get(kind, float)
-        found += [(int(d) + slot, code) for d in s.db]
+        found += [None if slot is None else (int(d) + slot, code) for d in s.db]
     return found

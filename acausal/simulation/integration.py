@@ -35,7 +35,8 @@ class SampledMotion:
     def __init__(self, steps: Steps, hidden: int) -> None:
         self._steps, self._hidden = steps, hidden
         self.freedom = len(steps.motion.selection.states)
-        self.y0 = self._state(steps.accepted[0].begin)
+        self._z_of = steps.motion.system.mode.z_of
+        self.y0 = self._state(steps.begin)
         self.precision = 1e-2 * steps.tolerances.rtol
 
     def edges(self, h0: float, h1: float) -> np.ndarray:
@@ -50,9 +51,15 @@ class SampledMotion:
     def sample(self, hs: np.ndarray) -> np.ndarray:
         """States (k, 2 n + q) at the times ``hs`` (k,)."""
         hs = np.asarray(hs, float)
-        out = np.empty((len(hs), len(self.y0)))
-        for i, h in enumerate(hs.tolist()):
-            out[i] = self.at(h)
+        out = np.zeros((len(hs), len(self.y0)))
+        steps, n, q = self._steps, len(self._z_of), len(self._steps.begin.xi)
+        ends = [a.step.t1 for a in steps.accepted[:-1]]
+        of = np.searchsorted(ends, hs)
+        for k in np.unique(of).tolist():
+            at = of == k
+            v0, v1 = steps.jets(steps.accepted[k], hs[at])
+            out[at, :n], out[at, n : 2 * n] = v0 @ self._z_of.T, v1 @ self._z_of.T
+            out[at, 2 * n : 2 * n + q] = v0[:, v0.shape[1] - q :]
         return out
 
     def _state(self, place: Place) -> np.ndarray:
@@ -137,7 +144,7 @@ class Motions:
         length = horizon - run.t
         steps = Steps(motion, run.solver, run.tolerances, length)
         forms, which, armed, floor = self._watched(system)
-        watched = WatchedSteps(steps, forms, floor, lambda h: None)
+        watched = WatchedSteps(steps, forms, floor)
         hit = None
         if forms.count:
             hit = first_crossing(watched, np.eye(forms.count), armed, floor, length, run.t)  # type: ignore[arg-type]
@@ -168,7 +175,7 @@ class Motions:
         """Crossing of the form itself next to that of its interpolation."""
         a = steps.at(h)
         for _ in range(POLISH):
-            value, slope = forms.at(steps.motion, steps.place(h))[:, k].tolist()
+            value, slope = forms.at(steps.motion, *steps.jets(a, np.array([h])))[0, :, k].tolist()
             if not slope < 0.0:
                 break
             better = min(max(h - value / slope, a.step.t0), a.step.t1)

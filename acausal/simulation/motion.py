@@ -6,6 +6,7 @@ point; the others are solved from the constraints wherever the motion is evaluat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +75,12 @@ class Motion:
         self.failure: NewtonFailure | None = None
         self.last = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
         self.selection = Selection(np.arange(system.nx), np.zeros(0, np.int64))
+
+    @property
+    def period(self) -> float:
+        """Shortest period of the sources, in seconds; infinite if none is periodic."""
+        fastest = float(self.sources.flow.basis.omega.max(initial=0.0))
+        return 2.0 * math.pi / fastest if fastest else math.inf
 
     # -- choice of states ----------------------------------------------------------------------------------------
 
@@ -249,6 +256,11 @@ class Motion:
                 H_t = np.full(system.m, np.nan)
             v1[len(system.mode.states) + system.algebraic] = H_t[system.algebraic]
         return v0, v1
+
+    def free_jets(self, hs: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its time derivative (k, nv) without open unknowns, at times (k,) and coordinates (k, nX) there."""
+        system, xi = self.system, self.sources.sample(hs).T
+        return system.v0(X.T, xi).T, system.v1(X.T, xi).T
 
     def unknowns(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
         """Core unknowns and their time derivatives."""

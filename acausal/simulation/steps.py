@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,12 @@ POLYNOMIALS = Basis([(0.0, 0.0, 0.0, k) for k in range(DEGREE + 1)])
 """Powers of time: what forms are interpolated by within a step."""
 FINE = 0.02
 """Error of the interpolation, relative to the distance of a form from zero, that needs no finer one."""
-FINEST = 6
+REACH = 1e-9
+"""Rounding that makes no further step."""
+FINEST = 10
 """Halvings of a step for the interpolation of forms."""
+TURN = 0.25
+"""Longest step in periods of the fastest source: what happens in a period cannot pass between the stages of a method."""
 SOLVERS: dict[str, type[Stepper]] = {"explicit": DormandPrince, "implicit": Rosenbrock}
 
 
@@ -34,7 +38,11 @@ def _hermite() -> np.ndarray:
 
 
 HERMITE = _hermite()
-QUARTER = 0.25 ** np.arange(DEGREE + 1) / np.array([math.factorial(k) for k in range(DEGREE + 1)])
+INSIDE = np.array([0.25, 0.5, 0.75, 1.0])
+QUARTERS = (
+    np.power.outer(INSIDE[::2], np.arange(DEGREE + 1)) / [math.factorial(k) for k in range(DEGREE + 1)] @ HERMITE
+)
+"""From the same to the interpolation at 1/4 and 3/4."""
 
 
 @dataclass(slots=True, eq=False)
@@ -49,7 +57,11 @@ class Accepted:
 
 @dataclass(frozen=True, eq=False)
 class Tolerances:
-    """Relative tolerance, absolute one in units of the scale of each variable, and the longest step in seconds."""
+    """Relative tolerance, absolute one in units of the scale of each variable.
+
+    ``longest`` is the longest step in seconds where unknowns of nonlinear equations have no states beside them, whose
+    error would limit it.
+    """
 
     rtol: float
     atol: float
@@ -73,7 +85,11 @@ class Steps:
         self.motion, self.length = motion, length
         self._solver, self.tolerances = SOLVERS[solver], tolerances
         self.accepted: list[Accepted] = []
-        self._place = motion.last
+        self.begin = self._place = motion.last
+        self._longest = TURN * motion.period
+        self._bare = not motion.selection.states.size
+        if motion.system.m and self._bare:
+            self._longest = min(self._longest, tolerances.longest)
         self._stepper = self._new(0.0, None)
 
     @property
@@ -86,7 +102,7 @@ class Steps:
         states = motion.selection.states
         return self._solver(
             motion, h, self._place.X[states],
-            rtol=t.rtol, atol=t.atol * motion.system.scale[states], max_step=t.longest, first_step=first, span=self.length,
+            rtol=t.rtol, atol=t.atol * motion.system.scale[states], max_step=self._longest, first_step=first, span=self.length,
         )  # fmt: skip
 
     def extend(self) -> Accepted:
@@ -98,7 +114,7 @@ class Steps:
         """
         motion = self.motion
         begin = motion.last = self._place
-        step = self._stepper.step(self.length)
+        step = self._stepper.step(self._limit(begin.h) if self._bare else self.length)
         end = motion.solve(step.t1, step.y1, motion.last, motion.selection)
         made = Accepted(step, motion.selection, begin, end)
         self.accepted.append(made)
@@ -107,6 +123,11 @@ class Steps:
             motion.select(end)
             self._stepper = self._new(step.t1, self._stepper.h)
         return made
+
+    def _limit(self, h: float) -> float:
+        """End of a step from ``h`` without states: equal parts of the rest."""
+        count = math.ceil((self.length - h) / self._longest * (1.0 - REACH))
+        return self.length if count <= 1 else h + (self.length - h) / count
 
     def cut(self, h: float) -> None:
         """Forget what lies after ``h``."""
@@ -138,6 +159,16 @@ class Steps:
         near = a.begin if theta < 0.5 else a.end
         return self.motion.solve(h, step.at(np.array([theta]))[0], near, a.selection)
 
+    def jets(self, a: Accepted, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its time derivative at times ``hs`` (k,) within a step, (k, nv) each."""
+        motion, step = self.motion, a.step
+        if motion.system.m:
+            found = [motion.jets(self.inside(a, h)) for h in hs.tolist()]
+            return np.array([v for v, _ in found]), np.array([v for _, v in found])
+        X = step.at((hs - step.t0) / (step.t1 - step.t0))
+        X[hs >= step.t1] = step.y1
+        return motion.free_jets(hs, X)
+
 
 @dataclass(slots=True, eq=False)
 class _Flow:
@@ -159,10 +190,8 @@ class WatchedSteps:
 
     reach = -1.0
 
-    def __init__(
-        self, steps: Steps, forms: Forms, floor: np.ndarray, report: Callable[[float], None]
-    ) -> None:
-        self._steps, self._forms, self._floor, self._report = steps, forms, floor, report
+    def __init__(self, steps: Steps, forms: Forms, floor: np.ndarray) -> None:
+        self._steps, self._forms, self._floor = steps, forms, floor
 
     def pieces(self, h_end: float) -> Iterator[tuple[float, Piece]]:
         """Starts and pieces until the end of the segment."""
@@ -172,28 +201,27 @@ class WatchedSteps:
             a = steps.extend()
             if not self._forms.count:
                 continue
-            begin = self._values(a, a.step.t0) if end is None else end
-            end = self._values(a, a.step.t1)
-            yield from self._split(a, a.step.t0, a.step.t1, begin, end, FINEST)
-            self._report(a.step.t1)
+            begin = self._values(a, np.array([a.step.t0]))[0] if end is None else end
+            end = yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
 
-    def _values(self, a: Accepted, h: float) -> np.ndarray:
-        return self._forms.at(self._steps.motion, self._steps.inside(a, h))
+    def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:
+        """Forms and their slopes, (k, 2, forms)."""
+        return self._forms.at(self._steps.motion, *self._steps.jets(a, hs))
 
     def _split(
-        self, a: Accepted, h0: float, h1: float, begin: np.ndarray, end: np.ndarray, depth: int
-    ) -> Iterator[tuple[float, Piece]]:
-        """One piece, or two halves while the interpolation is too rough near zero."""
-        length, middle = h1 - h0, 0.5 * (h0 + h1)
-        inner = self._values(a, middle)
-        nodes = np.vstack([begin[0], inner[0], end[0], length * np.vstack([begin[1], inner[1], end[1]])])
-        piece = Piece(nodes, length)
-        if depth and self._forms.count:
-            quarter = self._values(a, 0.75 * h0 + 0.25 * h1)[0]
-            error = np.abs(quarter - QUARTER @ (HERMITE @ nodes))
+        self, a: Accepted, h0: float, h1: float, begin: np.ndarray, depth: int
+    ) -> Generator[tuple[float, Piece], None, np.ndarray]:
+        """One piece, or two halves while the interpolation is too rough near zero; returns the values at the end."""
+        length = h1 - h0
+        times = h0 + length * INSIDE
+        times[-1] = h1
+        first, middle, third, end = self._values(a, times)
+        nodes = np.vstack([begin[0], middle[0], end[0], length * np.vstack([begin[1], middle[1], end[1]])])
+        if depth:
+            error = np.abs(QUARTERS @ nodes - [first[0], third[0]]).max(axis=0)
             near = np.abs(nodes[:3]).min(axis=0)
             if (error > np.maximum(FINE * near, self._floor)).any():
-                yield from self._split(a, h0, middle, begin, inner, depth - 1)
-                yield from self._split(a, middle, h1, inner, end, depth - 1)
-                return
-        yield h0, piece
+                middle = yield from self._split(a, h0, float(times[1]), begin, depth - 1)
+                return (yield from self._split(a, float(times[1]), h1, middle, depth - 1))
+        yield h0, Piece(nodes, length)
+        return end
