@@ -171,6 +171,7 @@ def _growth(c: list[float], rounding: float, error: float) -> float:
     k = clear[-1] if clear else 0
     if k < 4:
         return GROWTH
-    ratio = min(1.0, (pairs[k] / pairs[k - 3]) ** (1.0 / 3.0))
+    # Neighbouring coefficients can vanish, even exactly; then there is no decay to see.
+    ratio = (pairs[k] / max(pairs[k], pairs[k - 3])) ** (1.0 / 3.0)
     first_left_out = pairs[k] * ratio ** (PIECE_DEGREE - k)
     return min(GROWTH, 0.9 * (error / first_left_out) ** (1.0 / (PIECE_DEGREE + 1)))

@@ -30,6 +30,7 @@ from acausal import (
     time,
     when,
 )
+from acausal.simulation.piece import GROWTH, _growth
 from acausal.simulation.pieces import Pieces
 
 Function = Callable[[float], float]
@@ -203,6 +204,13 @@ def test_pieces_go_on_through_steps_of_a_stepped_run() -> None:
 def test_rounding_of_a_function_is_no_reason_to_stop() -> None:
     result = run(lambda t: float(np.float32(math.sin(20 * t))))
     assert result["x"].final == pytest.approx((1 - math.cos(20)) / 20, rel=1e-6)
+
+
+def test_coefficients_that_vanish_exactly_show_no_decay() -> None:
+    c = [1.0, 0.1, 0.0, 0.0, 1e-9, 1e-9, *6 * [0.0]]
+    # With an error of what is left out, the largest factor is the safety of 0.9.
+    assert _growth(c, 1e-16, 1e-9) == pytest.approx(0.9)
+    assert _growth(c, 1e-16, 1.0) == GROWTH
 
 
 def test_noise_has_no_pieces() -> None:
