@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -16,8 +17,8 @@ from .lowering import Buffered
 class Jet:
     """Linear map from the coordinates ``y`` and from the sources ``xi``, shapes (., ny) and (., q)."""
 
-    y: np.ndarray
-    xi: np.ndarray
+    y: Any
+    xi: Any
 
     def __call__(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Value at a point."""

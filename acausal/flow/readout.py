@@ -30,12 +30,11 @@ class Moment:
 
 @dataclass(frozen=True, eq=False)
 class PointFrame:
-    """What reading needs of a mode whose state is ``[z, z', xi]``: the map to the core unknowns and the generator."""
+    """What reading needs of a mode whose state is ``[z, z', xi]``, as `ModeData` has it for a closed form."""
 
-    T: np.ndarray
-    Ay: np.ndarray
-    states: np.ndarray
-    """Places of ``z`` and ``z'``: sources follow."""
+    n: int
+    S: np.ndarray
+    """Generator of the sources."""
     mode: tuple[int, ...] = ()
     undetermined: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     index: int = 0
@@ -44,6 +43,25 @@ class PointFrame:
     guard_element: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     """Owner of every guard in force."""
     path: str = "general"
+
+    @cached_property
+    def states(self) -> np.ndarray:
+        """Places of ``z`` and ``z'``: sources follow."""
+        return np.arange(2 * self.n)
+
+    def spread(self, W: Any) -> np.ndarray:
+        """Rows over z, a sparse matrix (k, n), as rows over the state."""
+        rows = np.zeros((W.shape[0], 2 * self.n + len(self.S)))
+        rows[:, : self.n] = W.toarray()
+        return rows
+
+    def derived(self, rows: np.ndarray) -> np.ndarray:
+        """Time derivatives of rows over ``z`` and sources."""
+        n = self.n
+        found = np.zeros_like(rows)
+        found[:, n : 2 * n] = rows[:, :n]
+        found[:, 2 * n :] = rows[:, 2 * n :] @ self.S
+        return found
 
 
 class Readout:
@@ -71,7 +89,7 @@ class Readout:
         found = self._rows.get(key)
         if found is None:
             at = list(ids)
-            found = self.model.W_core[at] @ data.T
+            found = data.spread(self.model.W_core[at])
             n = len(data.states)
             found[:, n:] += self.VK[at].toarray()
             self._rows[key] = found
@@ -89,18 +107,21 @@ class Readout:
     def frame(self) -> ModeData:
         """Stands for a mode whose state is ``[z, z', xi]``: any point, on the constraints of a mode or not."""
         n, q = self.model.W_core.shape[1], self.VK.shape[1]
-        T, Ay = _point_maps(n, np.zeros((q, q)))
-        return PointFrame(T, Ay, np.arange(2 * n))  # type: ignore[return-value]
+        return PointFrame(n, np.zeros((q, q)))  # type: ignore[return-value]
 
     def moving_frame(self, S: np.ndarray, data: ModeData, freedom: int) -> PointFrame:
         """The same for a mode along its motion, with the generator of the sources; equal modes share one."""
         key = (data.mode, data.undetermined.tobytes(), data.index, freedom)
         found = self._frames.get(key)
         if found is None:
-            n = self.model.W_core.shape[1]
-            T, Ay = _point_maps(n, S)
             found = self._frames[key] = PointFrame(
-                T, Ay, np.arange(2 * n), data.mode, data.undetermined, data.index, freedom, data.guard_element
+                self.model.W_core.shape[1],
+                S,
+                data.mode,
+                data.undetermined,
+                data.index,
+                freedom,
+                data.guard_element,
             )
         return found
 
@@ -128,7 +149,7 @@ class Readout:
         """Values (k, len(ids)) of several variables and time derivatives (k, len(slopes)) of others at once."""
         e = _Evaluation(self, data, trajectory, moment, hs, ys)
         values = e.ys @ self.rows(data, ids).T
-        rates = e.ys @ (self.rows(data, slopes) @ data.Ay).T
+        rates = e.ys @ data.derived(self.rows(data, slopes)).T
         for n, k in enumerate(ids):
             if self.observed(k):
                 values[:, n] = e.variable(k)
@@ -169,15 +190,6 @@ class Readout:
         return moment.q + integrate(trajectory, rates, 0.0, h)
 
 
-def _point_maps(n: int, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``T`` and ``Ay`` of a state ``[z, z', xi]``."""
-    q = len(S)
-    T, Ay = np.zeros((n, 2 * n + q)), np.zeros((2 * n + q, 2 * n + q))
-    T[:, :n] = Ay[:n, n : 2 * n] = np.eye(n)
-    Ay[2 * n :, 2 * n :] = S
-    return T, Ay
-
-
 class _Evaluation:
     """Values at some times of one segment; observers are evaluated once."""
 
@@ -201,7 +213,7 @@ class _Evaluation:
         return total
 
     def slope(self, k: int) -> np.ndarray:
-        total = self.ys @ (self.r.rows(self.data, (k,))[0] @ self.data.Ay)
+        total = self.ys @ self.data.derived(self.r.rows(self.data, (k,)))[0]
         for observer, factor in self.r.observed(k):
             if not self.r.model.observers[observer].integral:
                 return np.full(len(self.hs), np.nan)

@@ -11,7 +11,7 @@ from .location import Closed, locate
 from .modal import Trajectory
 
 TOUCH = 0.01
-"""Part of the noise floor a guard must go below zero to count as a crossing, not as a touch."""
+"""Part of the noise floor a guard must go below zero to count as a crossing, not as a touch, on closed forms."""
 RISE = 0.04
 """Part of the noise floor at which a guard known to leave zero upwards is searched for its next zero."""
 PARTS = 4
@@ -24,8 +24,9 @@ Hit = tuple[float, int]
 
 
 def first_crossing(
-    trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0
-) -> Hit | None:
+    trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0,
+    touch: float = TOUCH,
+) -> Hit | None:  # fmt: skip
     """Earliest time at which a guard ``G y >= 0`` is left.
 
     Parameters
@@ -43,6 +44,8 @@ def first_crossing(
         Length of the search in seconds.
     t0 : float
         Absolute time of the start; crossings are located to adjacent doubles of ``t0 + h``.
+    touch : float
+        Part of the noise floor up to which a guard below zero is a touch and no crossing.
 
     Returns
     -------
@@ -54,12 +57,11 @@ def first_crossing(
     -----
     Guards are bounded on whole intervals (`bounds.GuardForms.bounds`), undecided intervals are split,
     so two crossings between two points of evaluation are not missed. Functions too fast for an
-    interval enter with their magnitude, so nothing fast is resolved that cannot matter. A dip of
-    less than a hundredth of the noise floor below zero is a touch, not a crossing.
+    interval enter with their magnitude, so nothing fast is resolved that cannot matter.
     """
     if not len(G):
         return None
-    search = _Search(G, armed, floor)
+    search = _Search(G, armed, floor, touch)
     if h_end <= trajectory.reach:
         return search.piece(trajectory, h_end, t0)
     for start, piece in trajectory.pieces(h_end):
@@ -72,8 +74,8 @@ def first_crossing(
 class _Search:
     """Which guards have left their noise, and the closed form of all on the present piece."""
 
-    def __init__(self, G: np.ndarray, armed: np.ndarray, floor: np.ndarray) -> None:
-        self.G, self.armed, self.floor = G, armed, floor
+    def __init__(self, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, touch: float) -> None:
+        self.G, self.armed, self.floor, self.touch = G, armed, floor, -touch * floor
         self.above = np.zeros(len(floor), bool)
         self.begun = False
 
@@ -99,7 +101,6 @@ class _Search:
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""
         self.begun = True
-        self.touch = -TOUCH * self.floor
         self.rise = np.where(self.armed, RISE * self.floor, self.floor)
         self._note(start > self.rise)
         below = np.flatnonzero(start < -self.floor)

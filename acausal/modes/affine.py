@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -189,6 +190,14 @@ class ModeData:
     def freedom(self) -> int:
         """Number of states."""
         return len(self.states)
+
+    def spread(self, W: Any) -> np.ndarray:
+        """Rows over z, a sparse matrix (k, n), as rows over y."""
+        return W @ self.T
+
+    def derived(self, rows: np.ndarray) -> np.ndarray:
+        """Time derivatives of rows over y along the flow."""
+        return rows @ self.Ay
 
     @cached_property
     def _maps(self) -> tuple[np.ndarray, np.ndarray]:

@@ -21,6 +21,8 @@ from .elimination import Elimination, column_weights, product
 from .impulses import impulse_maps
 
 _DEPENDENT = 1e-10
+MANY_STATES = 150
+"""States above which a norm bounds the fastest eigenvalue: eigenvalues would take longer than all the rest."""
 
 
 def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
@@ -205,7 +207,11 @@ class _Flow:
     def time_constant(self, longest: float) -> float:
         """Shortest time constant of the states, at most ``longest``."""
         k = len(self.states)
-        fastest = np.max(np.abs(np.linalg.eigvals(self.Ay[:k, :k])), initial=0.0)
+        A = self.Ay[:k, :k]
+        if k > MANY_STATES:
+            fastest = min(np.linalg.norm(A, 1), np.linalg.norm(A, np.inf))
+        else:
+            fastest = np.max(np.abs(np.linalg.eigvals(A)), initial=0.0)
         return min(longest, 1.0 / fastest) if fastest > 0.0 else longest
 
 

@@ -55,7 +55,7 @@ class Products:
         values = readout.rows(data, self.ids)
         one = np.zeros((1, values.shape[1]))
         one[0, len(data.states)] = 1.0
-        return np.vstack([values, readout.rows(data, self.slopes) @ data.Ay, one])
+        return np.vstack([values, data.derived(readout.rows(data, self.slopes)), one])
 
     def powers(self, X: np.ndarray) -> np.ndarray:
         """Powers (..., owners) from the values (..., size) of the forms."""

@@ -45,7 +45,7 @@ class Group:
     def form(self, k: int, slope: bool) -> np.ndarray:
         """Variable ``k``, or its time derivative, over ``y``, (1, ny)."""
         row = self.readout.rows(self.data, (k,))
-        return row @ self.data.Ay if slope else row
+        return self.data.derived(row) if slope else row
 
 
 class Segments:

@@ -13,6 +13,7 @@ import numpy as np
 from ..codegen.discrete import Sample
 from ..errors import AcausalError, Location, ParameterError, UnconnectedInputError, UnknownPathError, nearest
 from ..flattening.template import place_of
+from ..modeling.elements import ElementTable
 from ..modeling.fields import shown
 from ..modes.core import Values, evaluate
 from ..results.names import Names
@@ -93,11 +94,20 @@ def scalar_parameters(given: Any) -> dict[str, Any]:
     return found
 
 
-def set_initial(program: Program, given: Any, start: np.ndarray, fixed: np.ndarray, D: np.ndarray) -> None:
-    """Write initial values, given by path or handle, into the starts; those of variables must hold."""
-    flat = program.flat
+def set_initial(
+    program: Program, given: Any, start: np.ndarray, fixed: np.ndarray, D: np.ndarray
+) -> dict[int, int]:
+    """Write initial values, given by path or handle, into the starts; those of variables must hold.
+
+    Returns the branches that are given for elements, by their numbers.
+    """
+    flat, branches = program.flat, {}
     for what, value in mapping("initial", given, '{"load.v": 1.0}').items():
         path = program.names.path(what)
+        found = _element(program, path)
+        if found is not None:
+            branches[found[0]] = _branch(path, found[1], value)
+            continue
         if not is_number(value) or not math.isfinite(value):
             raise ParameterError(
                 f"the initial value of `{path}` must be a finite number, got {shown(value)}",
@@ -111,6 +121,47 @@ def set_initial(program: Program, given: Any, start: np.ndarray, fixed: np.ndarr
                 D[flat.find("d", path)[0]] = float(value)
             except UnknownPathError:
                 raise unknown from None
+    return branches
+
+
+def _element(program: Program, path: str) -> tuple[int, ElementTable] | None:
+    """Return number and table of the element whose branch a path names, None if it names something else."""
+    number, flat = 0, program.flat
+    if path.rpartition(".")[2] not in {rows.forms.statement.name for rows in program.reduced.elements}:
+        return None
+    for rows in program.reduced.elements:
+        stamp, statement = flat.stamps[rows.stamp], rows.forms.statement
+        for i in range(len(stamp.vb)):
+            owner = flat.path(rows.stamp, i)
+            if path == (f"{owner}.{statement.name}" if owner else statement.name):
+                return number + i, statement.table
+        number += len(stamp.vb)
+    return None
+
+
+_OF_BOOLEAN = {"if": (1, 0), "complementarity": (0, 1)}
+"""Branches that false and true stand for."""
+
+
+def _branch(path: str, table: ElementTable, value: Any) -> int:
+    """Return the branch that a name, or a value of the mode variable, stands for.
+
+    Raises
+    ------
+    ParameterError
+        If it stands for none.
+    """
+    names = [b.name for b in table.branches]
+    if isinstance(value, str) and value in names:
+        return names.index(value)
+    of_boolean = _OF_BOOLEAN.get(table.kind)
+    code = int(value) if is_number(value) and value in range(2 if of_boolean else len(names)) else None
+    if code is None:
+        raise ParameterError(
+            f"`{path}` has no branch {shown(value)}",
+            hint=f"its branches are {', '.join(names)}{', or give True or False' if of_boolean else ''}",
+        )
+    return of_boolean[code] if of_boolean else code
 
 
 def make_feeds(

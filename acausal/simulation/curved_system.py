@@ -8,6 +8,7 @@ needed constrain ``X`` (``C = 0``); differentiated fully they determine ``H`` (`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,11 @@ from ..codegen.curves import CurveFunctions
 from ..codegen.equations import Equations, Jet
 from ..modes.curves import Curves
 from ..modes.open_mode import OpenMode, Orders
+
+LARGE = 4096
+"""Entries from which a matrix may be stored sparse."""
+SPARSE = 0.1
+"""Share of entries that are not zero up to which it is."""
 
 
 @dataclass(eq=False)
@@ -27,6 +33,15 @@ class Linear:
     F_y: np.ndarray
     C_t: np.ndarray
     F_t: np.ndarray
+
+
+def thin(matrix: np.ndarray) -> Any:
+    """The matrix, in sparse form where that pays."""
+    if matrix.size < LARGE or np.count_nonzero(matrix) > SPARSE * matrix.size:
+        return matrix
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix)
 
 
 class CurvedSystem:
@@ -60,10 +75,14 @@ class CurvedSystem:
         self.highest = orders.highest
         self.algebraic = np.flatnonzero(p == 0)
         jets = _jets(mode, p, first, second, S, self.nx)
-        self.v0, self.v1 = jets[0], jets[1]
+        self.v0, self.v1 = (Jet(thin(j.y), thin(j.xi)) for j in jets[:2])
+        self.z_of = thin(mode.z_of)
         used = jets[: self.highest + 1]
         self.arguments = arguments
-        self._rate = _rates(mode, p, first, second, jets, self.nx)
+        rate = _rates(mode, p, first, second, jets, self.nx)
+        self._rate = Jet(thin(rate.y), thin(rate.xi))
+        self.rate_of_states, self.rate_of_open = thin(rate.y[:, : self.nx]), rate.y[:, self.nx :]
+        """``dX/dt`` over X and over H."""
         self.scale = np.concatenate([scale[:ns], scale[ns + first], scale[ns + second] / unit])
         self.open_scale = scale[ns:] / unit**p
         hidden = [(row, i) for row, k in zip(mode.curved.tolist(), c.tolist(), strict=True) for i in range(k)]
@@ -91,12 +110,7 @@ class CurvedSystem:
         return self._rate(np.concatenate([X, H]), xi)
 
     @property
-    def rate_map(self) -> np.ndarray:
-        """``dX/dt`` over [X, H]."""
-        return self._rate.y
-
-    @property
-    def rate_of_sources(self) -> np.ndarray:
+    def rate_of_sources(self) -> Any:
         """``dX/dt`` over xi."""
         return self._rate.xi
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,8 @@ class Starts:
     value: np.ndarray
     fixed: np.ndarray
     given: np.ndarray
+    branches: dict[int, int] = field(default_factory=dict)
+    """Elements -> branches that were given for the start."""
 
 
 @dataclass(frozen=True, eq=False)

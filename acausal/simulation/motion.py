@@ -208,23 +208,20 @@ class Motion:
             raise StepFailure(failure.reason) from None
         return self.last
 
-    def jacobian(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def jacobian(self, t: float, y: np.ndarray) -> tuple[Any, np.ndarray]:
         """Derivatives of the rate by the states and by time, through the solved coordinates and unknowns."""
         place = self._found(t, y)
-        system, nx, states = self.system, self.system.nx, self.selection.states
-        X_y = np.zeros((nx, len(states) + 1))
+        system, states = self.system, self.selection.states
+        moved = system.rate_of_sources @ system.S.dot(place.xi)
+        if not (system.m or len(self.selection.dependent)):
+            return system.rate_of_states, moved
+        X_y = np.zeros((system.nx, len(states) + 1))
         X_y[states, np.arange(len(states))] = 1.0
-        xi_t = system.S.dot(place.xi)
-        rates = system.rate_map[:, :nx]
-        moved = system.rate_of_sources @ xi_t
-        if system.m or len(self.selection.dependent):
-            try:
-                X_y, H_y = self._sensitivities(place, X_y)
-            except np.linalg.LinAlgError:
-                raise StepFailure("singular") from None
-            found = rates @ X_y + system.rate_map[:, nx:] @ H_y
-        else:
-            found = rates @ X_y
+        try:
+            X_y, H_y = self._sensitivities(place, X_y)
+        except np.linalg.LinAlgError:
+            raise StepFailure("singular") from None
+        found = system.rate_of_states @ X_y + system.rate_of_open @ H_y
         found[:, -1] += moved
         return found[states, :-1], found[states, -1]
 
@@ -265,4 +262,4 @@ class Motion:
     def unknowns(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
         """Core unknowns and their time derivatives."""
         v0, v1 = self.jets(place)
-        return self.system.mode.z_of @ v0, self.system.mode.z_of @ v1
+        return self.system.z_of @ v0, self.system.z_of @ v1

@@ -75,7 +75,8 @@ class Program:
     parameters : mapping of path to number or array
         Win over bindings and values given at construction.
     initial : mapping of path or handle to number
-        Values that must hold after the start.
+        Values that must hold after the start. For an element the branch, by name or as its variable reads:
+        of several consistent modes one with that branch is taken.
     inputs : mapping of name to number, callable or (times, values)
         What feeds the open inputs of the model. Callables are followed to about 1e-13 of
         their size, with jumps and kinks where they lie, but what is shorter than about
@@ -225,8 +226,8 @@ class Program:
         changes = {**overrides(self.model), **scalar_parameters(parameters)}
         P = parameter_vector(self.flat, changes)
         start, fixed, given, D = start_values(self.flat, P)
-        set_initial(self, initial, start, fixed, D)
-        starts = Starts(start, fixed, given)
+        branches = set_initial(self, initial, start, fixed, D)
+        starts = Starts(start, fixed, given, branches)
         feeds = make_feeds(self, inputs, D, feeds)
         values = Values(P, D, np.zeros(self.reduced.nr))
         check_static(self, values)

@@ -17,25 +17,13 @@ from ..modes.core import Values
 from ..results.record import Record, Segment
 from .choice import choose
 from .clocks import Clock
-from .curved_failures import FAILURES as CURVED
-from .curved_failures import curved_failed
-from .failures import search_failed
-from .initialization import (
-    Starts,
-    check_held,
-    complete,
-    complete_curved,
-    guesses,
-    held_values,
-    left_limits,
-    warn_of_moved,
-)
+from .initialization import Starts, guesses, left_limits
 from .instants import Instants
 from .integration import Motions
 from .naming import without_progress
 from .numeric import NumericCore, SegmentTables
 from .numerical import integrate
-from .search import Choice, NoConsistentMode, Search
+from .search import Choice, Search
 from .source_states import Feed, SourceStates
 from .steps import Tolerances
 from .tangents import Tangents
@@ -224,11 +212,12 @@ class Run:
         """Rebuild the numbers when a discrete value in a factor changed, or the unit of time of the sources."""
         unit = self.sources.unit_at(self.t, self.D, self.R)
         if self._frozen or unit != self.core.unit:
-            self._rebuild(unit)
+            self.rebuild(unit)
         if self.reduced.curves:
             self.here()
 
-    def _rebuild(self, unit: float) -> None:
+    def rebuild(self, unit: float) -> None:
+        """Take the numbers of the present discrete values with sources in this unit of time."""
         self.use(
             self.program.core_for(
                 self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts, unit
@@ -273,58 +262,13 @@ class Run:
 
     # -- the loop ------------------------------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Process the first instant."""
-        first, D = self.mode, self.D
-        held = held_values(self.program, self.starts)
-        ticks = [c.due(self.t, self.tolerance) for c in self.clocks]
-        self._provisional(ticks, held)
-        complete_curved(self, self.starts) if self.reduced.curves else complete(self, self.starts)
-        self.record.z, self.record.D = self.z, D
-        self.instants.memory = self.instants.evaluate((), False, False).memory
-        self.mode, self.D = first, D
-        self.instants.process("start", (), ticks, held)
-        check_held(self, self.starts)
-        warn_of_moved(self, self.starts)
-
-    def _known_relations(self) -> np.ndarray:
-        """Relations before any mode: those among given quantities alone have their value, the others are false."""
-        rows = self.core.relations
-        known = ~(rows.E.any(axis=1) | rows.A.any(axis=1))
-        values = rows.B @ self.sources.states(self.t, self.D, self.R)
-        R = self.R.copy()
-        for i in np.flatnonzero(known).tolist():
-            holds = self.instants.operators[i](int(np.sign(values[i])))
-            R[self.instants.state_relations[i]] = float(holds)
-        return R
-
-    def _provisional(self, ticks: list[bool], held: list[tuple[int, float]]) -> None:
-        """A consistent point from the start values, at which the first micro-step evaluates relations."""
-        z, D = self.z, self.D
-        self.R = self._known_relations()
-        outcome = self.instants.at_start(ticks)
-        self.forced, self.R = outcome.forced, outcome.R
-        unit = self.sources.unit_at(self.t, outcome.D, outcome.R)
-        if unit != self.core.unit:
-            self._rebuild(unit)
-        xi = self.sources.states(self.t, outcome.D, outcome.R)
-        reinits = self.core_only(held)
-        try:
-            choice = self.next_mode(
-                z,
-                xi,
-                self.mode,
-                outcome.forced,
-                ("provisional",),
-                disabled_guards=outcome.disabled,
-                reinits=reinits,
-            )
-        except NoConsistentMode as error:
-            raise search_failed(self, error, outcome.forced, held, "start") from None
-        except CURVED as failure:
-            raise curved_failed(self, failure, "start") from None
-        self.enter(choice.restart)
-        self.z, self.D = z, D
+    def restart_record(self) -> None:
+        """Forget what happened: the first instant begins anew."""
+        self.data, self.error, self.slopes = None, None, np.zeros(len(self.z))  # type: ignore[assignment]
+        self.record, self.status = Record(), Status()
+        self.forget_signs()
+        self.refresh_core()
+        self.here()
 
     def advance(self, t_end: float, until: Any = None, progress: Any = None) -> None:
         """Run to ``t_end``, instants at ``t_end`` included."""

@@ -20,6 +20,7 @@ from .binding import make_feeds, mapping
 from .clocks import Clock
 from .numerical import still
 from .source_states import Feed
+from .starting import start as first_instant
 
 if TYPE_CHECKING:
     from .program import Program
@@ -83,7 +84,7 @@ def begin_of(program: Program, t_start: float | None, start: Any) -> float:
 def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) -> None:
     """Process the first instant of a run, or of the continuation of the result ``start`` with new inputs."""
     if start is None:
-        run.start()
+        first_instant(run)
         return
     state = continued(run.program, start)
     _assign(run, state)

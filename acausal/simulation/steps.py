@@ -40,7 +40,9 @@ def _hermite() -> np.ndarray:
 HERMITE = _hermite()
 INSIDE = np.array([0.25, 0.5, 0.75, 1.0])
 QUARTERS = (
-    np.power.outer(INSIDE[::2], np.arange(DEGREE + 1)) / [math.factorial(k) for k in range(DEGREE + 1)] @ HERMITE
+    np.power.outer(INSIDE[::2], np.arange(DEGREE + 1))
+    / [math.factorial(k) for k in range(DEGREE + 1)]
+    @ HERMITE
 )
 """From the same to the interpolation at 1/4 and 3/4."""
 

@@ -1,0 +1,177 @@
+"""The first instant: a provisional mode, starts completed in it, the micro-steps, and what must hold after them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import AcausalError, InitializationError
+from ..modes.affine import Kind
+from .curved_failures import FAILURES as CURVED
+from .curved_failures import curved_failed
+from .curves import free_branches
+from .failures import search_failed
+from .initialization import check_held, complete, complete_curved, held_values, warn_of_moved
+from .search import Choice, NoConsistentMode
+
+if TYPE_CHECKING:
+    from .run import Run
+
+Branches = Mapping[int, int]
+"""Elements -> branches in which the search for the first mode begins."""
+MOST_BEGINNINGS = 512
+"""Choices of branches that are tried when fixed values do not hold in the first mode found."""
+
+
+def start(run: Run) -> None:
+    """Process the first instant of a run.
+
+    Several modes may be consistent. When a fixed value does not hold in the one that the search finds, the
+    branches of the elements that leave a choice are tried one after the other.
+
+    Raises
+    ------
+    InitializationError
+        If fixed values, initial equations or given branches do not hold in any of them.
+    """
+    held = held_values(run.program, run.starts)
+    ticks = [c.due(run.t, run.tolerance) for c in run.clocks]
+    begin = (run.mode, run.D, run.R, run.z, run.q, run.instants.memory)
+    given = run.starts.branches
+    try:
+        _first_instant(run, given, ticks, held)
+    except InitializationError as error:
+        for branches in _others(run):
+            run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
+            run.restart_record()
+            if _holds(run, {**given, **branches}, ticks, held):
+                break
+        else:
+            raise error
+    warn_of_moved(run, run.starts)
+
+
+def _holds(run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]) -> bool:
+    try:
+        _first_instant(run, branches, ticks, held)
+    except AcausalError:
+        return False
+    return True
+
+
+def _first_instant(run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]) -> None:
+    run.D = _with_branches(run, run.D, branches)
+    first, D = run.mode, run.D
+    _provisional(run, branches, ticks, held)
+    complete_curved(run, run.starts) if run.reduced.curves else complete(run, run.starts)
+    run.record.z, run.record.D = run.z, D
+    run.instants.memory = run.instants.evaluate((), False, False).memory
+    run.mode, run.D = run.mode if branches else first, D
+    run.instants.process("start", (), ticks, held)
+    check_held(run, run.starts)
+    _check_branches(run)
+
+
+def _with_branches(run: Run, D: np.ndarray, branches: Branches) -> np.ndarray:
+    """Discrete variables with those of elements as their branches say."""
+    D = D.copy()
+    for k, branch in branches.items():
+        place = run.instants.mode_slots[k]
+        if place is not None:
+            D[place[0]] = place[1](branch)
+    return D
+
+
+def _others(run: Run) -> Iterator[Branches]:
+    """Branches of the elements whose branch the equations may leave open, fewest changes first."""
+    present, forced, given = run.mode, run.forced, run.starts.branches
+    elements = run.core.model.elements
+    free = [
+        k
+        for k, e in enumerate(elements)
+        if not (e.monotone or e.kind is Kind.CONTROLLED or forced[k] >= 0 or k in given)
+    ]
+    choices = [free_branches(elements[k]) for k in free]
+    if not math.prod(map(len, choices)) <= MOST_BEGINNINGS:
+        return
+    found = [dict(zip(free, chosen, strict=True)) for chosen in product(*choices)]
+    changes = [sum(present[k] != b for k, b in branches.items()) for branches in found]
+    for n in sorted(range(len(found)), key=lambda n: changes[n]):
+        if changes[n]:
+            yield found[n]
+
+
+def _known_relations(run: Run) -> np.ndarray:
+    """Relations before any mode: those among given quantities alone have their value, the others are false."""
+    rows = run.core.relations
+    known = ~(rows.E.any(axis=1) | rows.A.any(axis=1))
+    values = rows.B @ run.sources.states(run.t, run.D, run.R)
+    R = run.R.copy()
+    for i in np.flatnonzero(known).tolist():
+        holds = run.instants.operators[i](int(np.sign(values[i])))
+        R[run.instants.state_relations[i]] = float(holds)
+    return R
+
+
+def _provisional(run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]) -> None:
+    """A consistent point from the start values, at which the first micro-step evaluates relations."""
+    z, D = run.z, run.D
+    run.mode = tuple(branches.get(k, b) for k, b in enumerate(run.mode))
+    run.R = _known_relations(run)
+    outcome = run.instants.at_start(ticks)
+    run.forced, run.R = outcome.forced, outcome.R
+    unit = run.sources.unit_at(run.t, outcome.D, outcome.R)
+    if unit != run.core.unit:
+        run.rebuild(unit)
+    xi = run.sources.states(run.t, outcome.D, outcome.R)
+    reinits = run.core_only(held)
+
+    def search(forced: tuple[int, ...]) -> Choice:
+        trigger = ("provisional",)
+        guards = outcome.disabled
+        return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards, reinits=reinits)
+
+    try:
+        choice = _chosen(outcome.forced, branches, search)
+    except NoConsistentMode as error:
+        raise search_failed(run, error, outcome.forced, held, "start") from None
+    except CURVED as failure:
+        raise curved_failed(run, failure, "start") from None
+    run.enter(choice.restart)
+    run.z, run.D = z, D
+
+
+def _chosen(
+    forced: tuple[int, ...], branches: Branches, search: Callable[[tuple[int, ...]], Choice]
+) -> Choice:
+    """The outcome of a search that keeps given branches while the others adapt to them, if there is one."""
+    kept = tuple(b if b >= 0 else branches.get(k, -1) for k, b in enumerate(forced))
+    if kept != forced:
+        try:
+            return search(kept)
+        except (NoConsistentMode, *CURVED):
+            return search(forced)
+    return search(forced)
+
+
+def _check_branches(run: Run) -> None:
+    """Raise InitializationError unless given branches are in force after the first instant."""
+    for k, branch in run.starts.branches.items():
+        element = run.core.model.elements[k]
+        if run.mode[k] != branch:
+            path, place = run.element_place(k)
+            begin, now = element.branches[branch].name, element.branches[run.mode[k]].name
+            raise InitializationError(
+                f"`{path}` cannot begin as {begin}: the model gives {now} at the start",
+                where=(place,),
+                why="its control decides"
+                if run.forced[k] >= 0
+                else "that branch does not agree with the start values",
+                hint="change what controls it"
+                if run.forced[k] >= 0
+                else "give start values that agree with it",
+            )
