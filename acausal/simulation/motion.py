@@ -43,6 +43,16 @@ class Selection:
     dependent: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """A point with the changes of the open unknowns per change of the states and, last column, of time."""
+
+    h: float
+    y: np.ndarray
+    H: np.ndarray
+    slope: np.ndarray
+
+
 @dataclass(eq=False)
 class Place:
     """A point of the motion: coordinates, open unknowns, sources and all arguments with their rates."""
@@ -75,6 +85,7 @@ class Motion:
         self.failure: NewtonFailure | None = None
         self.last = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
         self.selection = Selection(np.arange(system.nx), np.zeros(0, np.int64))
+        self.anchor: Anchor | None = None
 
     @property
     def period(self) -> float:
@@ -97,6 +108,7 @@ class Motion:
         n = self.system.constraints
         if len(diagonal) < n or diagonal[-1] <= SINGULAR * diagonal[0]:
             raise DependentConstraints(self.system.constraint_rows)
+        self.anchor = None
         self.selection = Selection(np.sort(order[n:]), np.sort(order[:n]))
 
     def worn(self, place: Place) -> bool:
@@ -144,7 +156,12 @@ class Motion:
             X = self.on_constraints(X, near.H, xi, chosen.dependent)
             if selection is None:
                 self._refuse_other_branch(X, predicted)
-        H = self.open_unknowns(X, near.H, xi)
+        anchor = self.anchor
+        if anchor is None or selection is not None:
+            guess = near.H
+        else:
+            guess = anchor.H + anchor.slope[:, :-1].dot(y - anchor.y) + anchor.slope[:, -1] * (h - anchor.h)
+        H = self.open_unknowns(X, guess, xi)
         return Place(h, X, H, xi, system.rate(X, H, xi))
 
     def _refuse_other_branch(self, X: np.ndarray, predicted: np.ndarray) -> None:
@@ -221,6 +238,7 @@ class Motion:
             X_y, H_y = self._sensitivities(place, X_y)
         except np.linalg.LinAlgError:
             raise StepFailure("singular") from None
+        self.anchor = Anchor(t, y.copy(), place.H, H_y)
         found = system.rate_of_states @ X_y + system.rate_of_open @ H_y
         found[:, -1] += moved
         return found[states, :-1], found[states, -1]

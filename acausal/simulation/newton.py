@@ -75,8 +75,8 @@ def _undamped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.nd
     while True:
         r, J = f(x)
         try:
-            d = _correction(J, r, x)
-        except NewtonFailure:
+            d = solve_linear(J, -r)
+        except np.linalg.LinAlgError:
             return None
         size = _norm(d, x, scale)
         if size <= ACCURATE:
@@ -129,7 +129,9 @@ def _correction(J: np.ndarray, r: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _norm(d: np.ndarray, x: np.ndarray, scale: np.ndarray) -> float:
-    return float(np.max(np.abs(d) / (scale + np.abs(x)), initial=0.0))
+    if len(d) == 1:
+        return abs(float(d[0])) / (float(scale[0]) + abs(float(x[0])))
+    return float((np.abs(d) / (scale + np.abs(x))).max(initial=0.0))
 
 
 def newton_by_homotopy(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray:
