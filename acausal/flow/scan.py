@@ -25,7 +25,7 @@ Hit = tuple[float, int]
 
 def first_crossing(
     trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0,
-    touch: float = TOUCH,
+    touch: np.ndarray | None = None,
 ) -> Hit | None:  # fmt: skip
     """Earliest time at which a guard ``G y >= 0`` is left.
 
@@ -44,8 +44,8 @@ def first_crossing(
         Length of the search in seconds.
     t0 : float
         Absolute time of the start; crossings are located to adjacent doubles of ``t0 + h``.
-    touch : float
-        Part of the noise floor up to which a guard below zero is a touch and no crossing.
+    touch : (ng,), optional
+        Depth below zero up to which a guard touches zero and does not cross it; by default a hundredth of the floor.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def first_crossing(
     """
     if not len(G):
         return None
-    search = _Search(G, armed, floor, touch)
+    search = _Search(G, armed, floor, TOUCH * floor if touch is None else touch)
     if h_end <= trajectory.reach:
         return search.piece(trajectory, h_end, t0)
     for start, piece in trajectory.pieces(h_end):
@@ -74,8 +74,8 @@ def first_crossing(
 class _Search:
     """Which guards have left their noise, and the closed form of all on the present piece."""
 
-    def __init__(self, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, touch: float) -> None:
-        self.G, self.armed, self.floor, self.touch = G, armed, floor, -touch * floor
+    def __init__(self, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, touch: np.ndarray) -> None:
+        self.G, self.armed, self.floor, self.touch = G, armed, floor, -touch
         self.above = np.zeros(len(floor), bool)
         self.begun = False
 

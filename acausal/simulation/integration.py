@@ -10,6 +10,7 @@ import numpy as np
 from ..flow.modal import AffineFlow, Trajectory
 from ..flow.readout import PointFrame
 from ..flow.scan import first_crossing
+from ..modes.labels import curved_row
 from .curved_system import CurvedSystem
 from .forms import Forms
 from .motion import Motion, Place
@@ -20,9 +21,12 @@ from .watch import can_trigger, orientations
 if TYPE_CHECKING:
     from .run import Run
 
-FLOOR = 1e-2
-"""Noise of a form relative to its scale, in units of the relative tolerance."""
+FLOOR = 4.0
+"""Depth at which an unarmed form reacts, in units of the absolute tolerances of the states in it: what the sign test sees."""
 LEAST_FLOOR = 2e-12
+"""The same in units of the scale of a form, where sources alone move it."""
+TOUCH = 1e-2
+"""Depth below zero up to which a form that sources alone move touches zero and does not cross it, in the same units."""
 POLISH = 4
 """Newton steps that move a crossing from the interpolation to the forms themselves."""
 
@@ -143,11 +147,11 @@ class Motions:
         motion = self.begin(run.z, run.slopes, run.xi, system)
         length = horizon - run.t
         steps = Steps(motion, run.solver, run.tolerances, length)
-        forms, which, armed, floor = self._watched(system)
+        forms, which, armed, floor, touch = self._watched(system)
         watched = WatchedSteps(steps, forms, floor)
         hit = None
         if forms.count:
-            hit = first_crossing(watched, np.eye(forms.count), armed, floor, length, run.t)  # type: ignore[arg-type]
+            hit = first_crossing(watched, np.eye(forms.count), armed, floor, length, run.t, touch)  # type: ignore[arg-type]
         else:
             for _ in watched.pieces(length):
                 pass
@@ -158,8 +162,8 @@ class Motions:
         hidden = run.core.model.q - len(motion.sources.y0)
         return h, crossed, SampledMotion(steps, hidden)
 
-    def _watched(self, system: CurvedSystem) -> tuple[Forms, list[int], np.ndarray, np.ndarray]:
-        run, tables = self.run, self.run.tables
+    def _watched(self, system: CurvedSystem) -> tuple[Forms, list[int], np.ndarray, np.ndarray, np.ndarray]:
+        run, tables, tolerances = self.run, self.run.tables, self.run.tolerances
         values = run.R[run.instants.state_relations].tolist()
         signs = run.signs()
         orientation = orientations(tables.guards, run.program.unknowns.relation_operators, values)
@@ -168,8 +172,12 @@ class Motions:
         chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
         forms = Forms(system.mode, chosen, curved[which], orientation[which])
         armed = (np.array(signs) * orientation > 0)[which]
-        floor = (LEAST_FLOOR + FLOOR * run.tolerances.rtol) * tables.scale[which]
-        return forms, which.tolist(), armed, floor
+        states = run.data.states
+        moved = (np.abs(tables.forms[:, : len(states)]) @ run.core.model.scale[states])[which]
+        least = LEAST_FLOOR * tables.scale[which]
+        floor = least + FLOOR * tolerances.atol * moved
+        touch = TOUCH * least + tolerances.rtol * moved
+        return forms, which.tolist(), armed, floor, touch
 
     def _polished(self, steps: Steps, forms: Forms, h: float, k: int) -> float:
         """Crossing of the form itself next to that of its interpolation."""
@@ -197,4 +205,9 @@ def _settled(motion: Motion) -> Place:
 
 def frame_of(run: Run, states: int) -> PointFrame:
     """How results read the states ``[z, z', xi]`` of the mode in force."""
-    return run.core.readout.moving_frame(run.core.model.S, run.data, states)
+    curved = run.tangents.rows_in_force(run.mode)
+    reason = run.reason
+    if run.reduced.curves:
+        text, place = curved_row(run.reduced, int(curved[0]) if len(curved) else 0)
+        reason = f"{text} at {place}"
+    return run.core.readout.moving_frame(run.core.model.S, run.data, states, reason)

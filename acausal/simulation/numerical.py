@@ -13,9 +13,6 @@ from .integration import StillMotion, frame_of
 if TYPE_CHECKING:
     from .run import Run
 
-SIGN_NOISE = 1e-3
-"""Error of a numerically integrated point in units of relative tolerance and scale, for the signs of forms there."""
-
 
 def integrate(run: Run, horizon: float) -> int | None:
     """Integrate numerically to the horizon or the first crossing; return the form that crossed, or None."""
@@ -37,7 +34,7 @@ def integrate(run: Run, horizon: float) -> int | None:
     run.t = end
     run.data = run.core.mode(run.mode)
     run.y = np.concatenate([run.z[run.data.states], run.xi])
-    run.error = SIGN_NOISE * run.tolerances.rtol * run.core.model.scale
+    run.error = run.tolerances.atol * run.core.model.scale
     run.forget_signs()
     return hit
 
