@@ -35,7 +35,8 @@ class Event:
     triggers : tuple of str
         What caused it: elements, relations, sampled conditions.
     modes : dict
-        Mode variable of an element -> names of its branches (before, after), for those that changed.
+        Mode variable of an element -> names of its branches (before, after), for those that changed; none
+        at the start, before which no mode is.
     discretes : dict
         Other discrete variables that changed -> (before, after).
     impulses : tuple of (str, float, str)
@@ -144,10 +145,11 @@ class Events(Sequence[Event]):
     def _make(self, a: int, b: int) -> Event:
         steps = self._record.steps[a:b]
         first, last = steps[0], steps[-1]
+        # The start finds the first mode; there was none before.
         modes = {
             path: (branches[x], branches[y])
             for (path, branches), x, y in zip(self._names.elements, first.before, last.after, strict=True)
-            if x != y
+            if x != y and first.kind != "start"
         }
         lost: dict[str, float] = {}
         for path, energy in (entry for s in steps for entry in s.lost):
