@@ -163,10 +163,10 @@ def _check_branches(run: Run) -> None:
     for k, branch in run.starts.branches.items():
         element = run.core.model.elements[k]
         if run.mode[k] != branch:
-            path, place = run.element_place(k)
+            place = run.element_place(k)[1]
             begin, now = element.branches[branch].name, element.branches[run.mode[k]].name
             raise InitializationError(
-                f"`{path}` cannot begin as {begin}: the model gives {now} at the start",
+                f"`{element.path}` cannot begin as {begin}: the model gives {now} at the start",
                 where=(place,),
                 why="its control decides"
                 if run.forced[k] >= 0

@@ -1,11 +1,18 @@
 """S8: the first instant: starts, initial equations, discrete equations, initial() and samples, micro-steps."""
 
+import numpy as np
 import pytest
 
 from acausal import (
     Component,
     Discrete,
     Eq,
+    If,
+    InitializationError,
+    Mode,
+    Modes,
+    Parameter,
+    ParameterError,
     Start,
     Variable,
     assign,
@@ -13,6 +20,7 @@ from acausal import (
     edge,
     initial,
     initially,
+    leave,
     pre,
     sample,
     simulate,
@@ -134,3 +142,85 @@ def test_a_run_may_start_at_another_time() -> None:
     result = simulate(Model(), 4.5, t_start=2.5)
     assert result["n"].at([2.5, 2.9, 3.0, 4.0]).tolist() == [0, 0, 1, 2]
     assert result["late"].at(2.5)
+
+
+class Trigger(Component):
+    """Positive feedback of 1/2: y = u at rest in the middle, 12 or -12 at the limits."""
+
+    u: Parameter = Parameter(default=0.0)
+    y: Variable = Variable()
+    e: Variable = Variable()
+    x: Variable = Variable()
+
+    def equations(self) -> Statements:
+        yield Eq(self.e, self.y / 2 - self.u)
+        yield Eq(der(self.x), self.y - self.x)
+        yield Modes(
+            "state",
+            Mode("linear", Eq(self.e, 0), leave("high", self.y - 12), leave("low", -12 - self.y)),
+            Mode("high", Eq(self.y, 12), leave("linear", -self.e)),
+            Mode("low", Eq(self.y, -12), leave("linear", self.e)),
+            curve=(self.e, self.y),
+            start="linear",
+        )
+
+
+@pytest.mark.parametrize(
+    ("branch", "y"), [("linear", 0.0), ("high", 12.0), ("low", -12.0), (0, 0.0), (1, 12.0), (2, -12.0)]
+)
+def test_of_several_consistent_modes_the_given_one_is_taken(branch: str | int, y: float) -> None:
+    result = simulate(Trigger(), 1.0, initial={"state": branch, "x": 3.0})
+    assert result["y"].at([0.0, 1.0]) == pytest.approx([y, y])
+    assert result["x"].final == pytest.approx(y + (3.0 - y) * np.exp(-1.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("y", [0.0, 12.0, -12.0])
+def test_a_fixed_value_finds_the_mode_in_which_it_holds(y: float) -> None:
+    result = simulate(Trigger(), 1.0, initial={"y": y})
+    assert result["y"].at(0.0) == pytest.approx(y)
+    assert [e.kind for e in result.events] == ["start"]
+
+
+def test_a_branch_that_cannot_hold_is_an_error() -> None:
+    with pytest.raises(InitializationError, match="`state` cannot begin as high: the model gives low"):
+        simulate(Trigger(u=10.0), 1.0, initial={"state": "high"})
+    with pytest.raises(InitializationError, match="`y` is fixed at 5 but the model gives 0"):
+        simulate(Trigger(), 1.0, initial={"y": 5.0})
+
+
+@pytest.mark.parametrize("wrong", ["hihg", 3, -1, 0.5, None])
+def test_a_branch_that_does_not_exist_is_refused_with_those_that_do(wrong: object) -> None:
+    with pytest.raises(ParameterError, match="`state` has no branch") as info:
+        simulate(Trigger(), 1.0, initial={"state": wrong})
+    assert "linear, high, low" in info.value.hint
+
+
+class Latch(Component):
+    """A switch that its own state keeps: both states are consistent."""
+
+    y: Variable = Variable()
+
+    def equations(self) -> Statements:
+        yield If(self.y > 0.5, [Eq(self.y, 1)], [Eq(self.y, 0)], name="up")
+
+
+@pytest.mark.parametrize(("up", "y"), [(True, 1.0), (False, 0.0), ("true", 1.0), ("false", 0.0)])
+def test_the_branch_of_a_choice_is_given_as_boolean_or_by_name(up: bool | str, y: float) -> None:
+    assert simulate(Latch(), 1.0, initial={"up": up})["y"].final == y
+    with pytest.raises(ParameterError, match="`up` has no branch 2") as info:
+        simulate(Latch(), 1.0, initial={"up": 2})
+    assert "True or False" in info.value.hint
+
+
+def test_a_controlled_element_begins_as_its_control_says() -> None:
+    class Switched(Component):
+        y: Variable = Variable()
+        closed: Discrete = Discrete(bool)
+
+        def equations(self) -> Statements:
+            yield If(self.closed, [Eq(self.y, 1)], [Eq(self.y, 0)], name="branch")
+
+    assert simulate(Switched(), 1.0).events[0].modes == {}
+    with pytest.raises(InitializationError, match="cannot begin as true.*false") as info:
+        simulate(Switched(), 1.0, initial={"branch": True})
+    assert "its control decides" in info.value.why
