@@ -45,7 +45,8 @@ def write(result: ResultView, file: Any, paths: Sequence[Any] | None) -> None:
     about = {
         "format": FORMAT, "label": result.label, "status": result.status, "t_start": result.t_start, "t_end": result.t_end,
         "signals": described, "states": [p for p in result.states if any(s.path == p for s in signals)],
-        "parameters": result.parameters, "initial": result.initial, "stats": asdict(result.stats),
+        "parameters": result.parameters, "initial": result.initial, "final": result.final,
+        "stats": asdict(result.stats),
         "modes": [asdict(m) for m in result.modes], "events": [as_json(e) for e in result.events],
     }  # fmt: skip
     text = np.frombuffer(json.dumps(about).encode(), np.uint8)
@@ -120,6 +121,11 @@ class LoadedResult(ResultView):
     def initial(self) -> dict[str, float]:
         """Values of the differentiated variables after the first instant."""
         return dict(self._about["initial"])
+
+    @property
+    def final(self) -> dict[str, float]:
+        """Values of the differentiated variables at the end."""
+        return dict(self._about["final"])
 
     @property
     def events(self) -> list[Event]:

@@ -94,6 +94,11 @@ class Result(ResultView):
         """Values of the differentiated variables after the first instant."""
         return {p: float(self[p].at(self.t_start)) for p in self.states} if len(self.segments) else {}
 
+    @property
+    def final(self) -> dict[str, float]:
+        """Values of the differentiated variables at the end."""
+        return {p: float(self[p].final) for p in self.states} if len(self.segments) else {}
+
     # -- points --------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -35,6 +35,8 @@ class ResultView(ABC):
         Parameters that were given for the run, or changed after construction, by path.
     initial : dict
         Values of the differentiated variables after the first instant, by path.
+    final : dict
+        The same at the end: ``initial=result.final`` begins another run there, at time zero.
     stats : Stats
     """
 
@@ -79,6 +81,11 @@ class ResultView(ABC):
     @abstractmethod
     def initial(self) -> dict[str, float]:
         """Values of the differentiated variables after the first instant."""
+
+    @property
+    @abstractmethod
+    def final(self) -> dict[str, float]:
+        """Values of the differentiated variables at the end."""
 
     def undetermined(self, path: Any) -> np.ndarray:
         """Return a mask over ``t``: where the model leaves the value of a variable open."""

@@ -85,6 +85,21 @@ def test_initial_lists_states_after_the_start() -> None:
     assert simulate(Discharge(), 1e-3, initial={"capacitor.v": 3.0}).initial == {"capacitor.v": 3.0}
 
 
+@pytest.mark.parametrize("R", [5.0, 500.0])
+def test_final_values_begin_a_run_where_another_ended(R: float) -> None:
+    model = Buck()
+    first = simulate(model, 2e-3, parameters={"load.R": R})
+    assert first.final == {path: first[path].final for path in first.states}
+    second = simulate(model, 1e-5, parameters={"load.R": R}, initial=first.final)
+    whole = simulate(model, 2.01e-3, parameters={"load.R": R})
+    assert second.initial == pytest.approx(first.final, rel=1e-13)
+    assert second.final == pytest.approx(whole.final, rel=1e-11)
+
+
+def test_the_start_reports_no_change_of_modes(buck: Result) -> None:
+    assert (buck.events[0].kind, buck.events[0].modes) == ("start", {})
+
+
 def test_given_parameters_are_listed() -> None:
     model = Discharge()
     assert simulate(model, 1e-3, parameters={"load.R": 2e3}).parameters == {"load.R": 2e3}

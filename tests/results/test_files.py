@@ -85,6 +85,7 @@ def test_a_saved_result_reads_the_same(buck: Result, tmp_path: Path) -> None:
     assert list(loaded.events) == list(buck.events)
     assert list(loaded.modes) == list(buck.modes)
     assert (loaded.status, loaded.stats, loaded.initial) == (buck.status, buck.stats, buck.initial)
+    assert loaded.final == buck.final
     assert loaded["load.v"].final == buck["load.v"].final
 
 
