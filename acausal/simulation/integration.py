@@ -100,6 +100,8 @@ class Motions:
     run: Run
     last: Motion | None = None
     """The one begun last."""
+    steps: Steps | None = None
+    """Steps of the segment begun last."""
 
     def system(self) -> CurvedSystem:
         """The mode in force."""
@@ -144,9 +146,10 @@ class Motions:
     def segment(self, horizon: float) -> tuple[float, int | None, SampledMotion]:
         """Integrate to the horizon or the first crossing; returns the length, the form that crossed, and the motion."""
         run, system = self.run, self.system()
+        self.steps = None
         motion = self.begin(run.z, run.slopes, run.xi, system)
         length = horizon - run.t
-        steps = Steps(motion, run.solver, run.tolerances, length)
+        steps = self.steps = Steps(motion, run.solver, run.tolerances, length)
         forms, which, armed, floor, touch = self._watched(system)
         watched = WatchedSteps(steps, forms, floor)
         hit = None
@@ -159,8 +162,17 @@ class Motions:
         if hit is not None:
             h, crossed = self._polished(steps, forms, hit[0], hit[1]), which[hit[1]]
             steps.cut(h)
-        hidden = run.core.model.q - len(motion.sources.y0)
-        return h, crossed, SampledMotion(steps, hidden)
+        return h, crossed, self._sampled(steps)
+
+    def unfinished(self) -> tuple[float, SampledMotion] | None:
+        """Length and motion of the steps accepted before the segment failed, None without any."""
+        steps = self.steps
+        if steps is None or not steps.accepted:
+            return None
+        return steps.end.h, self._sampled(steps)
+
+    def _sampled(self, steps: Steps) -> SampledMotion:
+        return SampledMotion(steps, self.run.core.model.q - len(steps.motion.sources.y0))
 
     def _watched(self, system: CurvedSystem) -> tuple[Forms, list[int], np.ndarray, np.ndarray, np.ndarray]:
         run, tables, tolerances = self.run, self.run.tables, self.run.tolerances

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..results.record import Segment
 from .curved_failures import FAILURES, curved_failed
-from .integration import StillMotion, frame_of
+from .integration import SampledMotion, StillMotion, frame_of
 
 if TYPE_CHECKING:
     from .run import Run
@@ -23,14 +23,13 @@ def integrate(run: Run, horizon: float) -> int | None:
     try:
         h, hit, motion = run.motions.segment(horizon)
     except FAILURES as failure:
-        raise curved_failed(run, failure, "integration") from None
-    moment, start = run.moment(), run.t
-    end = horizon if hit is None else start + h
-    frame = frame_of(run, motion.freedom)
+        error = curved_failed(run, failure, "integration")
+        _keep_unfinished(run)
+        raise error from None
+    end = horizon if hit is None else run.t + h
     if h > 0.0:
-        run.record.segments.append(Segment(start, end, frame, motion, moment, run.core.readout))  # type: ignore[arg-type]
-        run.q = run.core.readout.advance(frame, motion, moment, h)  # type: ignore[arg-type]
-        _arrive(run, motion.at(h))
+        _record(run, end, h, motion)
+        run.touch(run.z, run.slopes, run.xi)
     run.t = end
     run.data = run.core.mode(run.mode)
     run.y = np.concatenate([run.z[run.data.states], run.xi])
@@ -39,11 +38,24 @@ def integrate(run: Run, horizon: float) -> int | None:
     return hit
 
 
-def _arrive(run: Run, y: np.ndarray) -> None:
-    """Go on from a point ``[z, z', xi]``."""
-    n = len(run.z)
+def _record(run: Run, end: float, h: float, motion: SampledMotion) -> None:
+    """Record a segment of length ``h`` and go to the point at its end."""
+    moment, frame = run.moment(), frame_of(run, motion.freedom)
+    run.record.segments.append(Segment(run.t, end, frame, motion, moment, run.core.readout))  # type: ignore[arg-type]
+    run.q = run.core.readout.advance(frame, motion, moment, h)  # type: ignore[arg-type]
+    y, n = motion.at(h), len(run.z)
     run.z, run.slopes, run.xi = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
-    run.touch(run.z, run.slopes, run.xi)
+
+
+def _keep_unfinished(run: Run) -> None:
+    """Record the accepted steps of a segment that failed: the result of the error ends with the last one."""
+    found = run.motions.unfinished()
+    if found is None:
+        return
+    h, motion = found
+    _record(run, run.t + h, h, motion)
+    run.t += h
+    run.y = np.concatenate([run.z[run.data.states], run.xi])
 
 
 def place_near(run: Run, z: np.ndarray) -> None:

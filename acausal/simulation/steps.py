@@ -99,6 +99,11 @@ class Steps:
         """Time up to which there are steps."""
         return self._stepper.t
 
+    @property
+    def end(self) -> Place:
+        """The point up to which steps are accepted."""
+        return self._place
+
     def _new(self, h: float, first: float | None) -> Stepper:
         motion, t = self.motion, self.tolerances
         states = motion.selection.states
