@@ -43,6 +43,8 @@ class PointFrame:
     guard_element: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     """Owner of every guard in force."""
     path: str = "general"
+    reason: str = ""
+    """The equation, or else, that keeps the mode off the closed form."""
 
     @cached_property
     def states(self) -> np.ndarray:
@@ -109,20 +111,15 @@ class Readout:
         n, q = self.model.W_core.shape[1], self.VK.shape[1]
         return PointFrame(n, np.zeros((q, q)))  # type: ignore[return-value]
 
-    def moving_frame(self, S: np.ndarray, data: ModeData, freedom: int) -> PointFrame:
+    def moving_frame(self, S: np.ndarray, data: ModeData, freedom: int, reason: str) -> PointFrame:
         """The same for a mode along its motion, with the generator of the sources; equal modes share one."""
         key = (data.mode, data.undetermined.tobytes(), data.index, freedom)
         found = self._frames.get(key)
         if found is None:
             found = self._frames[key] = PointFrame(
-                self.model.W_core.shape[1],
-                S,
-                data.mode,
-                data.undetermined,
-                data.index,
-                freedom,
-                data.guard_element,
-            )
+                self.model.W_core.shape[1], S, data.mode, data.undetermined, data.index, freedom,
+                data.guard_element, reason=reason,
+            )  # fmt: skip
         return found
 
     @cached_property

@@ -185,6 +185,7 @@ class ModeData:
 
     path = "exact"
     """Way of integration."""
+    reason = ""
 
     @property
     def freedom(self) -> int:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import Location
 from ..modeling.fields import Variable
 from .reduced_model import ReducedModel
 
@@ -112,3 +113,18 @@ def open_flow(model: ReducedModel, row: int) -> str:
         return ""
     written = flat.stamps[int(flat.row_stamp[row])].template.row_texts
     return "" if int(flat.row_local[row]) in written else flat.variable(int(flat.col[flat.ptr[row]]))
+
+
+def curved_row(model: ReducedModel, row: int) -> tuple[str, Location]:
+    """Text and place of a curved row, by its number among the curved rows."""
+    statements = {b.first: t.statement for b, t in zip(model.base, model.base_texts, strict=True)}
+    for c in model.curves:
+        if row < len(c.instances):
+            written = statements.get(c.first)
+            origin = (
+                written.origin if written else model.flat.stamps[c.stamp].template.origin_of(c.curve.expr)
+            )
+            place = model.flat.location(c.stamp, int(c.instances[row]), origin)
+            return written.text if written else f"{c.curve.expr} = 0", place
+        row -= len(c.instances)
+    raise IndexError(row)

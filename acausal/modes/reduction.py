@@ -209,9 +209,9 @@ class _Flow:
         k = len(self.states)
         A = self.Ay[:k, :k]
         if k > MANY_STATES:
-            fastest = min(np.linalg.norm(A, 1), np.linalg.norm(A, np.inf))
+            fastest = float(min(np.linalg.norm(A, 1), np.linalg.norm(A, np.inf)))
         else:
-            fastest = np.max(np.abs(np.linalg.eigvals(A)), initial=0.0)
+            fastest = float(np.max(np.abs(np.linalg.eigvals(A)), initial=0.0))
         return min(longest, 1.0 / fastest) if fastest > 0.0 else longest
 
 

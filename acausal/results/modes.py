@@ -29,6 +29,8 @@ class ModeVisit:
         Differentiation index of its equations.
     path : str
         How the mode is integrated: "exact" in closed form, "general" numerically.
+    reason : str
+        The equation that keeps the mode off the closed form, "" where nothing does.
     """
 
     branches: dict[str, str]
@@ -37,6 +39,7 @@ class ModeVisit:
     states: int
     index: int
     path: str = "exact"
+    reason: str = ""
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}: {v}" for k, v in list(self.branches.items())[:6])
@@ -68,7 +71,15 @@ def visited_modes(names: Names, segments: Segments) -> Modes:
         visits[mode] = visits.get(mode, 0) + (mode != previous)
         previous = mode
     return Modes(
-        ModeVisit(_branches(names, mode), time[mode], visits[mode], data.freedom, int(data.index), data.path)
+        ModeVisit(
+            _branches(names, mode),
+            time[mode],
+            visits[mode],
+            data.freedom,
+            int(data.index),
+            data.path,
+            data.reason,
+        )
         for mode, data in first.items()
     )
 

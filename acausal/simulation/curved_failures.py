@@ -16,6 +16,7 @@ from ..errors import (
     NotAffineError,
     SingularModelError,
 )
+from ..modes.labels import curved_row
 from ..modes.open_mode import StructurallySingular
 from ..modes.reduced_model import ReducedModel
 from ..solvers import StepSizeError
@@ -45,35 +46,8 @@ def curved_failed(run: Run, failure: Exception, where: str) -> AcausalError:
     return _not_solved(run, failure, at)
 
 
-def row_name(model: ReducedModel, row: int) -> tuple[str, Location]:
-    """Text and place of a curved row, by its number among the curved rows."""
-    for c in model.curves:
-        if row < len(c.instances):
-            i = int(c.instances[row])
-            base = next(
-                (
-                    t.statement.text
-                    for b, t in zip(model.base, model.base_texts, strict=True)
-                    if b.first == c.first
-                ),
-                "",
-            )
-            s = model.flat.stamps[c.stamp]
-            if base:
-                origin = next(
-                    t.statement.origin
-                    for b, t in zip(model.base, model.base_texts, strict=True)
-                    if b.first == c.first
-                )
-            else:
-                origin = s.template.origin_of(c.curve.expr)
-            return base or f"{c.curve.expr} = 0", model.flat.location(c.stamp, i, origin)
-        row -= len(c.instances)
-    raise IndexError(row)
-
-
 def _named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
-    found = [row_name(run.reduced, int(r)) for r in rows]
+    found = [curved_row(run.reduced, int(r)) for r in rows]
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     text = "; ".join(f"`{name}` of `{place.path or run.flat.label}`" for name, place in found[:MOST_NAMED])
     return text + more, tuple(dict.fromkeys(place for _, place in found[:MOST_NAMED]))
@@ -185,7 +159,7 @@ def _worst_rows(run: Run, failure: NewtonFailure) -> list[int]:
 def require_affine(model: ReducedModel) -> None:
     """Raise NotAffineError for a model with curved rows: the exact path cannot take it."""
     if model.curves:
-        text, place = row_name(model, 0)
+        text, place = curved_row(model, 0)
         raise NotAffineError(
             f"`{text}` is not affine in the unknowns and part of the dynamic core",
             where=(place,),

@@ -94,9 +94,12 @@ class Program:
     until : condition
         Ends the run when it becomes true, such as ``model.load.v > 5``; compiled once.
     method : str
-        "auto" or "exact": closed-form flow of every mode.
+        "auto": closed-form flow where all equations of the dynamic core are affine, else numerical
+        integration by an implicit method. "exact" asks for the first, "explicit" (Dormand-Prince, for
+        problems that are not stiff) and "implicit" (Rosenbrock) for the second.
     rtol, atol : float
-        Tolerances of numerical integration; without effect on the exact path.
+        Tolerances of numerical integration, relative to each variable, and in units of its magnitude in
+        the model (by default a hundredth of ``rtol``); without effect on the exact path.
     impulses : str
         "error" or "allow": what to do when an opening element cuts a flow.
     progress : bool or callable
@@ -307,6 +310,9 @@ class Program:
         span: float | None = None,
         save: Sequence[Any] | None = None,
         grid: Any = None,
+        method: str = "auto",
+        rtol: float = 1e-6,
+        atol: float | None = None,
         impulses: str = "error",
     ) -> Simulation:
         """Return a run that advances step by step; options are listed under `Program`.
@@ -315,7 +321,12 @@ class Program:
         """
         t0 = begin_of(self, t_start, start)
         check_options(t0, t0 + (1.0 if span is None else span), impulses)
-        options = Options(impulses=impulses, save=saved_paths(self.names, save), grid=grid)
+        check_method(method, rtol, atol)
+        options = Options(
+            impulses, save=saved_paths(self.names, save), grid=grid, method=method, rtol=rtol, atol=atol
+        )
+        if method == "exact":
+            require_affine(self.reduced)
 
         def launch(length: float) -> Run:
             return self._launch(length, t0, parameters, initial, inputs, start, options)

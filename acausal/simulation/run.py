@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from .program import Program
 
 
+EXACT_STATES = 300
+"""Differentiated variables above which closed forms take longer than steps of integration."""
+
+
 @dataclass(frozen=True)
 class Options:
     """Choices of a run that are not part of the model."""
@@ -104,7 +108,11 @@ class Run:
     def _prepare_numerical(self) -> None:
         """What numerical integration needs: curved rows, or a method that asks for it."""
         options = self.options
-        self.numerical = bool(self.reduced.curves) or options.method in ("explicit", "implicit")
+        asked = options.method in ("explicit", "implicit")
+        many = options.method == "auto" and np.count_nonzero(self.core.model.differentiated) > EXACT_STATES
+        self.numerical = asked or many or bool(self.reduced.curves)
+        self.reason = f'method="{options.method}"' if asked else f"more than {EXACT_STATES} states"
+        """Why integration is numerical, unless an equation says so."""
         self.solver = "explicit" if options.method == "explicit" else "implicit"
         atol = options.rtol * 1e-2 if options.atol is None else options.atol
         self.tolerances = Tolerances(options.rtol, atol, self.T0 / 40.0)

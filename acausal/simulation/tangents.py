@@ -133,6 +133,11 @@ class Tangents:
         beside = a0 + PERTURBATION * self.scale * np.cos(1.0 + 1.7 * np.arange(len(a0)))
         return [np.array(self.functions(0, [a], constants)[1]) for a in (a0, beside)]
 
+    def rows_in_force(self, mode: Mode) -> np.ndarray:
+        """Curved rows among the equations of a mode."""
+        rows = self._curve_of[self.numbering.mode(mode)]
+        return rows[rows >= 0]
+
     def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:
         """Guards in force and all state relations, and the curved row of each or -1."""
         model = core.model
