@@ -21,7 +21,7 @@ from ..modes.open_mode import StructurallySingular
 from ..modes.reduced_model import ReducedModel
 from ..solvers import StepSizeError
 from .choice import NoConsistentPoint
-from .motion import DependentConstraints
+from .motion import DependentConstraints, Motion
 from .newton import NewtonFailure
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def curved_failed(run: Run, failure: Exception, where: str) -> AcausalError:
     if isinstance(failure, StepSizeError):
         return _step_size(run, failure)
     assert isinstance(failure, NewtonFailure)
-    return _not_solved(run, failure, at)
+    return _not_solved(run, failure, at, _tried(run, failure))
 
 
 def _named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
@@ -53,16 +53,43 @@ def _named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
     return text + more, tuple(dict.fromkeys(place for _, place in found[:MOST_NAMED]))
 
 
-def _values(run: Run, rows: Iterable[int]) -> str:
-    """Last values of the variables in some curved rows."""
+def _values(run: Run, rows: Iterable[int], z: np.ndarray) -> str:
+    """Values ``z`` of the variables in some curved rows."""
     owner, found = run.program.curves.owner, {}
     Z = run.tangents.Z + run.tangents.D
     for r in rows:
         for k in np.flatnonzero(owner == r).tolist():
             for j in Z.indices[Z.indptr[k] : Z.indptr[k + 1]].tolist():
-                found[j] = f"`{run.state_name(j)}` = {run.z_touch[j]:.6g}"
+                found[j] = f"`{run.state_name(j)}` = {z[j]:.6g}"
     names = list(found.values())
     return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+
+def _tried(run: Run, failure: Exception) -> np.ndarray:
+    """Core unknowns where a solution failed, the last iterate in them."""
+    motion = run.motions.last
+    if motion is None:
+        return run.z_touch
+    system, place = motion.system, motion.last
+    X, H = place.X.copy(), place.H
+    if isinstance(failure, NewtonFailure) and failure.rows is system.mode.curved:
+        H = failure.x
+    elif isinstance(failure, NewtonFailure) and failure.rows is system.constraint_rows:
+        X[motion.selection.dependent] = failure.x
+    return _core_unknowns(motion, X, H, place.xi)
+
+
+def _accepted(run: Run) -> np.ndarray:
+    """Core unknowns at the end of the last accepted step."""
+    motion, steps = run.motions.last, run.motions.steps
+    if motion is None:
+        return run.z_touch
+    place = motion.last if steps is None else steps.end
+    return _core_unknowns(motion, place.X, place.H, place.xi)
+
+
+def _core_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
+    return motion.system.mode.z_of @ motion.system.v0(np.concatenate([X, H]), xi)
 
 
 def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
@@ -84,8 +111,9 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
 
 def _dependent(run: Run, failure: DependentConstraints, at: str) -> AcausalError:
     text, places = _named(run, failure.rows.tolist())
+    values = _values(run, failure.rows.tolist(), _tried(run, failure))
     return SingularModelError(
-        f"{at}: the constraints {text} depend on each other at this point: {_values(run, failure.rows.tolist())}",
+        f"{at}: the constraints {text} depend on each other at this point: {values}",
         where=places,
         why="the mechanism is in a singular configuration, or one constraint is stated twice",
         hint="remove the redundant constraint, or start from another configuration",
@@ -112,7 +140,7 @@ def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
     t = run.t + failure.t
     inner = motion.failure if motion is not None else None
     if inner is not None:
-        return _not_solved(run, inner, f"integration at t = {t:.9g}")
+        return _not_solved(run, inner, f"integration at t = {t:.9g}", _accepted(run))
     component = failure.component
     name = ""
     if motion is not None and component is not None:
@@ -126,13 +154,13 @@ def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
     )
 
 
-def _not_solved(run: Run, failure: NewtonFailure, at: str) -> AcausalError:
+def _not_solved(run: Run, failure: NewtonFailure, at: str, z: np.ndarray) -> AcausalError:
     rows = _worst_rows(run, failure)
     text, places = _named(run, rows)
-    values = _values(run, rows)
+    values = _values(run, rows, z)
     if failure.reason == "not finite":
         return NonFiniteError(
-            f"{at}: {text} cannot be evaluated at {values}",
+            f"{at}: {text} cannot be evaluated; last values {values}",
             where=places,
             why="an argument lies outside the domain of a function (root, logarithm, division)",
             hint="limit the argument, put `no_event` around a condition that guards it, or give start values inside",
