@@ -86,17 +86,21 @@ def branches(entry: ModeEntry, value: np.ndarray) -> np.ndarray:
     return np.where(value.astype(bool), entry.true_branch, 1 - entry.true_branch)
 
 
-def defect(residual: Residual, result: Result, times: np.ndarray) -> float:
+def defect(residual: Residual, result: Result, times: np.ndarray, events: int | None = None) -> float:
     """Largest residual over the run, each equation scaled by its largest term in the run.
 
-    Looked at are both limits of every event and the given times. An equation all of whose terms vanish must
-    vanish too.
+    Looked at are both limits of every event, or of some that are chosen by chance, and the given times. An equation
+    all of whose terms vanish must vanish too.
     """
     d = Defects(residual, result)
     if not len(residual.equations):
         return 0.0
+    edges = d.edges
+    if events is not None and len(edges) > events:
+        edges = np.sort(np.random.default_rng(1).choice(edges, events, replace=False))
     # No stretch follows the end, so that relations after an event there are not known.
-    points = np.unique(np.concatenate([times, d.edges]))
-    value, largest = d.worst([(points[points < result.t_end], "right"), (d.edges[1:], "left")])
+    after = np.unique(np.concatenate([times, edges]))
+    before = edges[edges > result.t_start]
+    value, largest = d.worst([(after[after < result.t_end], "right"), (before, "left")])
     assert (value[largest == 0.0] == 0.0).all()
     return float(np.max(value / np.where(largest == 0.0, 1.0, largest)))
