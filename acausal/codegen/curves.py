@@ -80,9 +80,13 @@ class CurveFunctions:
         wrong = np.flatnonzero(~np.isfinite(gradient) & np.isfinite(value[owner]))
         for k in wrong.tolist():
             before = a[k]
-            a[k] = before + self.scale[k]
-            f()
-            gradient[k] = (f.outputs[0][owner[k]] - value[owner[k]]) / self.scale[k]
+            # One of the two directions may lead out of the domain of the function.
+            for step in (self.scale[k], -self.scale[k]):
+                a[k] = before + step
+                f()
+                gradient[k] = (f.outputs[0][owner[k]] - value[owner[k]]) / step
+                if np.isfinite(gradient[k]):
+                    break
             a[k] = before
         f.outputs[0][:], f.outputs[1][:] = value, gradient
 

@@ -75,7 +75,8 @@ class Equations:
         # CasADi stores matrices by columns.
         value, slope, *rest = f.outputs
         found = [value, slope.reshape(self.shape[::-1]).T, *rest]
-        doubt = float(slope.sum()) + (float(rest[0].sum()) if rest else 0.0)
+        with np.errstate(invalid="ignore"):
+            doubt = float(slope.sum()) + (float(rest[0].sum()) if rest else 0.0)
         if doubt - doubt != 0.0 and np.isfinite(value).all():
             return self._mended(f, [part.copy() for part in found])
         return found
@@ -88,17 +89,21 @@ class Equations:
         y, xi = f.inputs[0], f.inputs[1]
         value, slope, *rest = found
         for j in np.flatnonzero(~np.isfinite(slope).all(axis=0)).tolist():
-            before, y[j] = y[j], y[j] + self._scale[j]
-            f()
-            quotient = (f.outputs[0] - value) / self._scale[j]
-            slope[:, j] = np.where(np.isfinite(slope[:, j]), slope[:, j], quotient)
+            before = y[j]
+            # One of the two directions may lead out of the domain of the function.
+            for step in (self._scale[j], -self._scale[j]):
+                y[j] = before + step
+                f()
+                quotient = (f.outputs[0] - value) / step
+                slope[:, j] = np.where(np.isfinite(slope[:, j]), slope[:, j], quotient)
             y[j] = before
         for moved in rest:
             before = xi.copy()
-            xi += self._S.dot(before) * self._unit
-            f()
-            quotient = (f.outputs[0] - value) / self._unit
-            moved[:] = np.where(np.isfinite(moved), moved, quotient)
+            for step in (self._unit, -self._unit):
+                xi[:] = before + self._S.dot(before) * step
+                f()
+                quotient = (f.outputs[0] - value) / step
+                moved[:] = np.where(np.isfinite(moved), moved, quotient)
             xi[:] = before
         return found
 
