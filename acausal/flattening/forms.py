@@ -31,20 +31,21 @@ def depends(expr: Expr, classify: Classify) -> bool:
 
 
 def _active_nodes(expr: Expr) -> list[Expr]:
-    """Nodes that carry a value: conditions are frozen between instants, and so is ``pre``."""
-    found: list[Expr] = []
-    seen: set[int] = set()
-    stack = [expr]
+    """Nodes that carry a value: conditions are frozen between instants, but in ``no_event``, and so is ``pre``."""
+    found: dict[int, Expr] = {}
+    seen: set[tuple[int, bool]] = set()
+    stack = [(expr, False)]
     while stack:
-        node = stack.pop()
-        if id(node) in seen:
+        node, eventless = stack.pop()
+        if (id(node), eventless) in seen:
             continue
-        seen.add(id(node))
-        found.append(node)
-        if node.op in RELATIONS or node.op == "pre":
+        seen.add((id(node), eventless))
+        found.setdefault(id(node), node)
+        if node.op == "pre" or (node.op in RELATIONS and not eventless):
             continue
-        stack.extend(node.args)
-    return found
+        eventless = eventless or node.op == "no_event"
+        stack.extend((a, eventless) for a in node.args)
+    return list(found.values())
 
 
 def has_time(expr: Expr) -> bool:
@@ -97,6 +98,8 @@ def _apply(node: Expr, args: list[Form], classify: Classify) -> Form:
         return Form({}, node)
     if op == "der":
         return Form({(classify(node.args[0]), True): ONE}, None)  # type: ignore[dict-item, arg-type]
+    if op == "no_event" and depends(node, classify):
+        raise _NotAffine
     if not any(a.factors for a in args):
         return Form({}, node)
     if op in ("+", "-"):
