@@ -24,7 +24,7 @@ from ..errors import (
 )
 from ..modeling.component import Component, line_of, locate, touched
 from ..modeling.dimensions import check_equation, dimension
-from ..modeling.expressions import Expr, Symbol, wrap
+from ..modeling.expressions import RELATIONS, Expr, Symbol, walk, wrap
 from ..modeling.fields import Discrete, Input, Output, Parameter, Structural, Variable, active
 from ..modeling.ports import PortRef
 from ..modeling.statements import Connect, Eq, Initially, Named, Require, Statement, Transitions, When
@@ -246,13 +246,19 @@ class _Statements:
         residual = choices(eq.residual)
         form = affine_form(residual, self.classify)
         row = integer_factors(form) if form is not None else None
-        if row is None or form is None:
+        if row is None or form is None or self._compares(form.known):
             self.t.residuals.append(Residual(residual, origin, str(eq)))
             return
         self.t.row_texts[len(self.lengths)] = str(eq)
         if form.known is not None:
             self.t.remainders[len(self.lengths)] = form.known
         self._row(list(row), list(row.values()), origin)
+
+    def _compares(self, known: Expr | None) -> bool:
+        """A comparison of variables decides the known part: what is decided may act on the comparison in turn."""
+        relations = [] if known is None else [n for n in walk(known) if n.op in RELATIONS]
+        symbols = (s for n in relations for s in walk(n) if isinstance(s, Symbol))
+        return any(self.classify(s) is not None for s in symbols)
 
     def _row(self, col: list[int], val: list[int], origin: Origin) -> None:
         self.lengths.append(len(col))
