@@ -399,7 +399,20 @@ class Input(_Signal):
             raise ExpressionError(
                 f"input `{self.name}` of {type(obj).__name__} takes {kind}, got {shown(value)}",
                 where=obj.location(),
+                hint=self._hint(value),
             )
+
+    def _hint(self, value: Any) -> str:
+        """What to write in the place of a block; "" for other things."""
+        block = type(value).__name__
+        outputs = [n for n, f in getattr(value, "_fields", {}).items() if isinstance(f, Output)]
+        if not outputs:
+            return ""
+        name = block.lower()
+        return (
+            f"make the block a part of its own, self.{name} = {block}(...), and give its output:"
+            f" {self.name}=self.{name}.{outputs[0]}, or connect(self.{name}.{outputs[0]}, ...)"
+        )
 
 
 class Output(_Signal):
