@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import Location, ParameterError
 from ..modeling.evaluation import FUNCTIONS
 from ..modeling.expressions import Expr, Symbol, fold, walk
-from ..modeling.fields import Discrete, Field, Input, Output, Parameter, Start, Variable
+from ..modeling.fields import MISSING, Discrete, Field, Input, Output, Parameter, Start, Variable
 from .locating import locate_symbol
 from .template import Group, Index, Template, find, name_of, place_of
 
@@ -169,7 +169,15 @@ def parameter_vector(flat: FlatModel, changes: dict[str, float]) -> np.ndarray:
         fixed[k] = float(value)
     own = flat.own_values
     for k, (name, f) in enumerate(flat.root.parameters.items()):
-        value = _element(own.get(f.name, f.default), name[len(f.name) :])  # type: ignore[attr-defined]
+        given = own.get(f.name, f.default)  # type: ignore[attr-defined]
+        if given is MISSING:
+            if k not in fixed:
+                raise ParameterError(
+                    f"`{name}` of {flat.label} has no value",
+                    hint=f'give it for the run, parameters={{"{name}": ...}}, or as keyword: {flat.label}({f.name}=...)',
+                )
+            continue
+        value = _element(given, name[len(f.name) :])
         P[k] = np.nan if value is None else float(value)
     with np.errstate(all="ignore"):
         _bind(flat, flat.root, np.zeros(1, Index), P, fixed)

@@ -24,7 +24,7 @@ class Circuit(Component):
         Raises
         ------
         DeclarationError
-            If the name is taken or is no Python identifier, or the object is no component.
+            If the name is taken or is no Python identifier, or the object is no component or lacks a value.
         """
         self.ensure_built()
         if not isinstance(component, Component):
@@ -32,6 +32,7 @@ class Circuit(Component):
                 f"add() takes a component object, got {component!r}",
                 hint='make an object: add("r", Resistor(R=1.0))',
             )
+        component.check_complete(open_numbers=False)
         if any(part is self for _, part in touched(component)):
             raise DeclarationError(
                 f"a {type(self).__name__} cannot be a part of itself, as `{name}`",

@@ -8,7 +8,7 @@ from types import CodeType
 from typing import Any, dataclass_transform
 
 from ..errors import AcausalError, DeclarationError, Location, UnknownNameError, nearest
-from .evaluation import number_of
+from .evaluation import given, number_of
 from .expressions import Expr, Symbol, walk
 from .fields import (
     MISSING,
@@ -90,12 +90,20 @@ class Component:
                 )
             own[name] = self._accept(field, value)
         if not cls._required <= values.keys():
-            missing = [n for n in fields if n in cls._required and n not in values]
-            raise DeclarationError(
-                f"{cls.__name__} needs `{'`, `'.join(missing)}`",
-                where=self.location(),
-                hint=f"give it as keyword: {cls.__name__}({', '.join(f'{n}=...' for n in missing)})",
-            )
+            # The model itself may leave numbers to the run; parts are made within a build().
+            self.check_complete(open_numbers=not active.stack)
+
+    def check_complete(self, *, open_numbers: bool = False) -> None:
+        """Raise DeclarationError if a field without default has no value; ``open_numbers`` are left to the run."""
+        own, cls = self.__dict__, type(self)
+        missing = [n for n in self._fields if n in cls._required and n not in own]
+        if all(open_numbers and isinstance(self._fields[n], Parameter) for n in missing):
+            return
+        raise DeclarationError(
+            f"{cls.__name__} needs `{'`, `'.join(missing)}`",
+            where=self.location(),
+            hint=f"give it as keyword: {cls.__name__}({', '.join(f'{n}=...' for n in missing)})",
+        )
 
     def _accept(self, field: Field, value: Any) -> Any:
         if isinstance(field, (Parameter, Input)):
@@ -169,8 +177,7 @@ class Component:
 
     def parameter_value(self, field: Parameter) -> Any:
         """Return the number (nested tuple for an array) of a parameter."""
-        value = self.__dict__.get(field.name, field.default)
-        return number_of(value)
+        return number_of(given(self, field))
 
     def start_of(self, name: str, field: Field) -> tuple[Any, bool, bool]:
         """Return (start value, fixed, given) of a variable or discrete."""

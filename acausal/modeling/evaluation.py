@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from .expressions import ARITHMETIC, Expr, Symbol, fold
+from .fields import MISSING
 
 
 def evaluate(expr: Expr) -> float:
@@ -23,7 +24,7 @@ def evaluate(expr: Expr) -> float:
 
     def leaf(node: Expr) -> float:
         if isinstance(node, Symbol):
-            value = node.owner.__dict__.get(node.field.name, node.field.default)
+            value = given(node.owner, node.field)
             for index in node.name[len(node.field.name) :].replace("]", "").split("[")[1:]:
                 value = value[int(index)]
             return number_of(value)
@@ -31,6 +32,8 @@ def evaluate(expr: Expr) -> float:
 
     try:
         return fold(expr, leaf, lambda node, args: FUNCTIONS[node.op](*args, *(node.data or ())))
+    except ParameterError:
+        raise
     except (ArithmeticError, ValueError) as error:
         raise ParameterError(f"the binding `{expr}` has no value: {error}") from None
 
@@ -55,6 +58,24 @@ def _functions() -> dict[str, Any]:
 
 FUNCTIONS = _functions()
 """Operation -> function of numbers."""
+
+
+def given(owner: Any, field: Any) -> Any:
+    """Return what a parameter of a component object is set or bound to.
+
+    Raises
+    ------
+    ParameterError
+        If it is left to the run.
+    """
+    value = owner.__dict__.get(field.name, field.default)
+    if value is MISSING:
+        raise ParameterError(
+            f"`{field.name}` of {type(owner).__name__} has no value",
+            where=owner.location(),
+            hint=f"give it as keyword, {type(owner).__name__}({field.name}=...), or set it",
+        )
+    return value
 
 
 def number_of(value: Any) -> Any:

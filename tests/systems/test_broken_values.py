@@ -6,6 +6,7 @@ import math
 import pytest
 
 from acausal import (
+    Circuit,
     Component,
     DeclarationError,
     Eq,
@@ -15,6 +16,8 @@ from acausal import (
     ParameterError,
     RequirementError,
     UnknownPathError,
+    Variable,
+    compile_model,
     connect,
     der,
     require,
@@ -28,6 +31,7 @@ from acausal.components.electrical import (
     Ground,
     IdealClosingSwitch,
     Resistor,
+    SignalVoltage,
 )
 
 from .refusals import Divider, Scalar, Statements, refused, run
@@ -94,15 +98,55 @@ def test_wrong_types_of_other_keywords() -> None:
         blocks.Constant(k=1.0, y=2.0)
 
 
-def test_missing_parameter() -> None:
+def test_a_block_instead_of_its_output() -> None:
     with refused(
-        DeclarationError,
-        "Resistor needs `R`",
-        hint="Resistor(R=...)",
-        path="Resistor",
-        at=test_missing_parameter,
+        ExpressionError, "`control` of IdealClosingSwitch takes True, False", hint="control=self.pwm.y"
     ):
-        Resistor()  # <-
+        IdealClosingSwitch(control=blocks.PWM(frequency=1e3, duty=0.5))
+    with refused(ExpressionError, "`v` of SignalVoltage takes a finite number", hint="self.sine = Sine(...)"):
+        SignalVoltage(v=blocks.Sine(f=50.0))
+
+
+def test_missing_parameter() -> None:
+    class Model(Component):
+        def build(self) -> None:
+            self.r = Resistor()  # <-
+
+    with refused(
+        DeclarationError, "Resistor needs `R`", hint="Resistor(R=...)", path="Resistor", at=Model.build
+    ):
+        simulate(Model(), 1.0)
+    with refused(DeclarationError, "Resistor needs `R`", hint="Resistor(R=...)"):
+        Circuit().add("r", Resistor())
+
+
+class Sized(Component):
+    """Leaves its numbers to the run."""
+
+    R: Parameter = Parameter(unit="Ohm")
+    k: Parameter = Parameter(shape=(2,))
+    y: Variable = Variable()
+
+    def build(self) -> None:
+        self.source, self.ground = ConstantVoltage(V=6.0), Ground()
+        self.load = Resistor(R=2.0 * self.R)
+
+    def equations(self) -> Statements:
+        yield connect(self.source.p, self.load.p)
+        yield connect(self.source.n, self.load.n, self.ground.p)
+        yield Eq(self.y, self.k[0] - self.k[1])
+
+
+def test_numbers_of_the_model_may_be_left_to_the_run() -> None:
+    program = compile_model(Sized())
+    result = program.simulate(1.0, parameters={"R": 1.5, "k": (5.0, 3.0)})
+    assert (result["load.i"].final, result["y"].final) == pytest.approx((2.0, 2.0))
+    with refused(ParameterError, "`R` of Sized has no value", hint='parameters={"R": ...}'):
+        program.simulate(1.0)
+    with refused(ParameterError, r"`k\[1\]` of Sized has no value", hint='parameters={"k[1]": ...}'):
+        program.simulate(1.0, parameters={"R": 1.5, "k[0]": 5.0})
+    with refused(ParameterError, "`R` of Sized has no value", hint="Sized(R=...)", path="Sized"):
+        Sized().load.R  # noqa: B018
 
 
 def test_wrong_keyword() -> None:
