@@ -45,11 +45,14 @@ def choose(
     -----
     Every round searches on the model that touches at the last point, restarts there from the left limits,
     and solves the curved rows of the mode found from that restart. At a fixed point the restart conserves what
-    it must, all rows hold, and guards have their signs along the curved motion.
+    it must, all rows hold, and guards have their signs along the curved motion. A search begins with the present
+    mode; where tangents lead to and fro between modes, with the last one.
     """
     tried: list[Mode] = []
     for _ in range(MOST_ROUNDS):
         choice = run.search.next_mode(z_minus, xi, present, forced, triggers, t=run.t, **rest)
+        if choice.restart.data.mode in tried[:-1]:
+            choice = run.search.next_mode(z_minus, xi, tried[-1], forced, triggers, t=run.t, **rest)
         restart = choice.restart
         mode = restart.data.mode
         if tried and mode == tried[-1] and _close(run, restart.z, run.z_touch):
