@@ -86,13 +86,13 @@ def lost_energy(
     z_plus: np.ndarray,
     J1: np.ndarray,
     xi: np.ndarray,
+    mean: np.ndarray | None = None,
 ) -> np.ndarray:
     """Energy that every element absorbs in an instant, shape (K,).
 
-    During the instant the variables of a linear model move along straight lines as seen by the
-    impulses, so a pair (x, y) absorbs ``mean(x) J(y) + mean(y) J(x)`` with the means of left and
-    right limits. The sum over the elements is the loss of stored energy plus the work of ideal
-    sources.
+    A pair (x, y) absorbs ``mean(x) J(y) + mean(y) J(x)``. During the instant the variables of a linear
+    model move along straight lines as seen by the impulses, so the means are those of left and right
+    limits. The sum over the elements is the loss of stored energy plus the work of ideal sources.
 
     Parameters
     ----------
@@ -102,9 +102,13 @@ def lost_energy(
     z_minus, z_plus : (n,) array
         Limits on both sides.
     J1 : (n,) array
-        Impulses of the instant, `Bounce.J1` after a bounce.
     xi : (q,) array
+    mean : (n,) array, optional
+        Means of the variables in a nonlinear model.
 
+    Notes
+    -----
+    The pair are
     Notes
     -----
     The pair are the blocked variables of the first two branches, without constant parts: their
@@ -113,7 +117,7 @@ def lost_energy(
     the power contains the rate of the length.
     """
     energy = np.zeros(len(model.elements))
-    limits = 0.5 * (z_minus + z_plus)
+    limits = 0.5 * (z_minus + z_plus) if mean is None else mean
     for k, element in enumerate(model.elements):
         if element.kind not in _SIGN or len(element.blocked) < 2:
             continue

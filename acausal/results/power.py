@@ -128,7 +128,7 @@ def _differential(node: Expr, args: list[tuple[Any, Any]]) -> tuple[Any, Any]:
 
 
 def means_and_impulses(jump: Jump, readout: Readout) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of both limits of the state ``[z, z', xi]`` of `Readout.frame`, and its time integral over the instant."""
+    """Mean of the state ``[z, z', xi]`` of `Readout.frame` over an instant, and its time integral."""
     n = len(jump.z_before)
     left = _point(jump.z_before, jump.before, jump.y_before)
     right = _point(jump.after.T @ jump.y_after, jump.after, jump.y_after)
@@ -136,7 +136,10 @@ def means_and_impulses(jump: Jump, readout: Readout) -> tuple[np.ndarray, np.nda
     moved = readout.dynamic
     direction[:n] = jump.J1
     direction[n : 2 * n][moved] = (right - left)[:n][moved]
-    return 0.5 * (left + right), direction
+    mean = 0.5 * (left + right)
+    if jump.mean is not None:
+        mean[:n] = jump.mean
+    return mean, direction
 
 
 def _read_impulses(

@@ -34,6 +34,8 @@ class Jump:
     after: ModeData
     y_after: np.ndarray
     J1: np.ndarray
+    mean: np.ndarray | None = None
+    """Means (n,) of the core unknowns over the instant, None for those of both limits."""
 
 
 @dataclass(slots=True, eq=False)

@@ -13,6 +13,8 @@ from .search import Choice
 if TYPE_CHECKING:
     from .run import Run
 
+WAY_POINTS = (6, 12, 24, 48, 96)
+"""Points of Gauss rules along an instant, until two agree."""
 MOST_ROUNDS = 40
 SETTLED = 1e-9
 """Scaled change of the point between two rounds after which it stays."""
@@ -79,3 +81,33 @@ def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.n
 
 def _close(run: Run, z: np.ndarray, other: np.ndarray) -> bool:
     return bool(np.all(np.abs(z - other) <= SETTLED * (run.core.model.scale + np.abs(z))))
+
+
+def mean_along(
+    run: Run, before: Mode, z_minus: np.ndarray, z_plus: np.ndarray, xi: np.ndarray
+) -> np.ndarray | None:
+    """Means of the core unknowns over an instant in which the states move along a straight line.
+
+    Impulses do work against what curved rows give along the way (a charge against the potential it makes),
+    in the structure that holds before the instant. None where that is the mean of both limits.
+    """
+    system = run.tangents.known_mode(before)
+    if system is None or not system.m or system.constraints:
+        return None
+    slopes = np.zeros_like(z_minus)
+
+    def point(s: float) -> np.ndarray:
+        motion = run.motions.begin(z_minus + s * (z_plus - z_minus), slopes, xi, system)
+        return motion.unknowns(motion.last)[0]
+
+    first, last = point(0.0), point(1.0)
+    straight, bend, before_last = 0.5 * (z_minus + z_plus), np.zeros_like(z_minus), None
+    for count in WAY_POINTS:
+        nodes, weights = np.polynomial.legendre.leggauss(count)
+        bend = np.zeros_like(z_minus)
+        for node, weight in zip((0.5 * (nodes + 1.0)).tolist(), (0.5 * weights).tolist(), strict=True):
+            bend += weight * (point(node) - (1.0 - node) * first - node * last)
+        if before_last is not None and _close(run, bend, before_last):
+            break
+        before_last = bend
+    return straight + bend

@@ -16,6 +16,7 @@ from ..results.record import Jump, Step
 from .curved_failures import FAILURES as CURVED
 from .curved_failures import curved_failed
 from .failures import requirement_failed, search_failed
+from .choice import mean_along
 from .impulse_policy import check_interruption
 from .naming import relation_place, relation_text
 from .search import NoConsistentMode
@@ -225,8 +226,9 @@ class Instants:
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
         step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved)
         if before is not None:
-            step.jump = Jump(before, run.y, z_minus, restart.data, restart.y, J1)
-            lost = lost_energy(model, before, restart.data, z_minus, restart.z, J1, xi)
+            mean = mean_along(run, before.mode, z_minus, restart.z, xi) if run.reduced.curves else None
+            step.jump = Jump(before, run.y, z_minus, restart.data, restart.y, J1, mean)
+            lost = lost_energy(model, before, restart.data, z_minus, restart.z, J1, xi, mean)
             step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
 
     def _write_modes(self) -> None:

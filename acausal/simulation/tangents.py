@@ -100,6 +100,10 @@ class Tangents:
             self._modes[mode] = made
         return made
 
+    def known_mode(self, mode: Mode) -> CurvedSystem | None:
+        """A mode that was analysed before."""
+        return self._modes.get(mode)
+
     def _system(
         self, opened: OpenMode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
     ) -> CurvedSystem:

@@ -48,3 +48,19 @@ def test_joined_nonlinear_capacitors_keep_their_charge(second: float) -> None:
     (event,) = (e for e in result.events if e.jumps)
     assert event.t == 1e-3
     assert event.impulses == (("switch.i", pytest.approx(passed, rel=1e-9), "A.s"),)
+
+
+def energy(C: float, V: float, v: float) -> float:
+    """Integral of the voltage over the charge."""
+    return C * v**2 * (1 / 2 + 3 / 4 * (v / V) ** 2)
+
+
+@pytest.mark.parametrize("second", [0.0, -4.0, 1.5])
+def test_the_switch_takes_what_the_capacitors_lose(second: float) -> None:
+    result = simulate(joined_capacitors(), 2e-3, initial={"first.v": 10.0, "second.v": second})
+    v = result["first.v"].final
+    before = energy(1e-6, 5.0, 10.0) + energy(3e-6, 2.0, second)
+    lost = before - energy(1e-6, 5.0, v) - energy(3e-6, 2.0, v)
+    (event,) = [e for e in result.events if e.lost]
+    assert event.energy_lost == pytest.approx(lost, rel=1e-8)
+    assert abs(result.audit().balance) <= 1e-8 * before
