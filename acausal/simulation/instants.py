@@ -13,10 +13,10 @@ from ..errors import ChatteringError, EventIterationError, Location, NonFiniteEr
 from ..modes.affine import Inadmissible, Kind, Mode, Restart
 from ..modes.impacts import lost_energy, restitution
 from ..results.record import Jump, Step
+from .choice import mean_along
 from .curved_failures import FAILURES as CURVED
 from .curved_failures import curved_failed
 from .failures import requirement_failed, search_failed
-from .choice import mean_along
 from .impulse_policy import check_interruption
 from .naming import relation_place, relation_text
 from .search import NoConsistentMode
@@ -286,12 +286,28 @@ class Instants:
                 why="after each change the flow brings the old value back at once",
                 hint="give them a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
             )
-        names = [run.flat.discrete(d) for d, _ in self.discrete.written]
+        return self._unsettled(trail[first:], table)
+
+    def _unsettled(self, trail: list[State], table: str) -> EventIterationError:
+        """The error for discrete variables, and branches that are read as such, that never stay."""
+        run, elements = self.run, self.run.core.model.elements
+        moving = [k for k in range(len(elements)) if len({mode[k] for _, mode, _, _ in trail}) > 1]
+        written = [(d, p) for d, p in self.discrete.written if len({float(D[d]) for D, *_ in trail}) > 1]
+        names = [run.flat.discrete(d) for d, _ in written] + [elements[k].path for k in moving]
+        hint = "let a `when` fire once instead of an equation that toggles, or end the chain of pre(...) in a value that stays"
+        chosen = [elements[k].path for k in moving if elements[k].kind is not Kind.CONTROLLED]
+        if chosen:
+            joint = (
+                f"the branch of `{chosen[0]}` is chosen anew after what it decides by its mode has changed: state the"
+                " equations of both in one `If` with a condition on their variables, or in one `Modes`, so that they are"
+                " chosen together"
+            )
+            hint = f"{hint}; or {joint}" if written else joint
         return EventIterationError(
             f"at t = {run.t:.9g} the discrete variables do not settle: {', '.join(names[:8])}\n{table}",
-            where=tuple(p for _, p in self.discrete.written[:3]),
+            where=tuple(p for _, p in written[:3]) or tuple(run.element_place(k)[1] for k in moving[:3]),
             why="each micro-step changes what the next one reads",
-            hint="let a `when` fire once instead of an equation that toggles, or end the chain of pre(...) in a value that stays",
+            hint=hint,
         )
 
     def _switching_relations(self) -> list[int]:

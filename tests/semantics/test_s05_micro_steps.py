@@ -4,10 +4,12 @@ import pytest
 
 from acausal import (
     ChatteringError,
+    Complementarity,
     Component,
     Discrete,
     Eq,
     EventIterationError,
+    If,
     Variable,
     der,
     if_else,
@@ -77,6 +79,23 @@ def test_discrete_values_that_return_are_an_event_iteration_error() -> None:
         EventIterationError, match=r"micro-step 0: on = 1\n.*micro-step 1: on = 0\n.*micro-step 2: on = 1"
     ):
         simulate(Toggle(), 1.0)
+
+
+def test_branches_that_decide_each_other_by_their_modes_are_named() -> None:
+    class Crossed(Component):
+        i: Variable = Variable()
+        v: Variable = Variable()
+
+        def equations(self) -> Statements:
+            valve = Complementarity(-self.v, self.i, name="valve")
+            yield valve
+            yield If(valve.mode, [Eq(self.v, -1 - self.i)], [Eq(self.v, 1 - self.i)], name="source")
+
+    with pytest.raises(EventIterationError, match=r"do not settle: valve, source\n") as info:
+        simulate(Crossed(), 1.0)
+    assert "one `If`" in info.value.hint
+    assert "`valve`" in info.value.hint
+    assert len(info.value.where) == 2
 
 
 def test_a_cycle_through_a_relation_of_continuous_variables_is_chattering() -> None:
