@@ -26,13 +26,16 @@ POINTS = 801
 
 
 def plot_signals(
-    signals: Sequence[Signal], window: tuple[float, float] | None = None, events: Sequence[Event] = ()
+    signals: Sequence[Signal | Sequence[Signal]],
+    window: tuple[float, float] | None = None,
+    events: Sequence[Event] = (),
 ) -> Figure:
     """Draw signals in one figure.
 
     Parameters
     ----------
-    signals : sequence of Signal
+    signals : sequence of Signal, or of Signal and sequences of Signal
+        Signals alone share one axis per unit. With sequences among them there is one axis per item.
     window : (float, float), optional
         Begin and end in seconds.
     events : sequence of Event
@@ -52,10 +55,8 @@ def plot_signals(
         raise ParameterError("there is nothing to plot", hint='name signals: result.plot("load.v")')
     import matplotlib.pyplot as plt
 
-    groups: dict[tuple[str, bool], list[Signal]] = {}
-    for s in signals:
-        groups.setdefault((s.unit, s.is_discrete), []).append(s)
-    times = [s.t for s in signals if len(s.t)]
+    groups = _axes(signals)
+    times = [s.t for group in groups for s in group if len(s.t)]
     a, b = window or (float(times[0][0]), float(times[0][-1])) if times else (0.0, 1.0)
     scale, unit = time_scale(a, b)
     figure, axes = plt.subplots(
@@ -66,12 +67,26 @@ def plot_signals(
         figsize=(8.0, 1.2 + 2.2 * len(groups)),
         layout="constrained",
     )
-    for ax, group in zip(axes[:, 0], groups.values(), strict=True):
+    for ax, group in zip(axes[:, 0], groups, strict=True):
         _draw(ax, [(s, *_points(s, window)) for s in group], scale)
         _mark(ax, [e.t for e in events if a <= e.t <= b], scale)
     axes[-1, 0].set_xlabel(f"time [{unit}]")
     axes[-1, 0].set_xlim(a / scale, b / scale)
     return figure
+
+
+def _axes(signals: Sequence[Signal | Sequence[Signal]]) -> list[list[Signal]]:
+    """Signals of every axis."""
+    if any(not isinstance(s, Signal) for s in signals):
+        panels = [[s] if isinstance(s, Signal) else list(s) for s in signals]
+        if not all(panels):
+            raise ParameterError("a panel of the plot is empty", hint='name its signals: ["a.v", "b.v"]')
+        return panels
+    groups: dict[tuple[str, bool], list[Signal]] = {}
+    for s in signals:
+        if isinstance(s, Signal):
+            groups.setdefault((s.unit, s.is_discrete), []).append(s)
+    return list(groups.values())
 
 
 def time_scale(a: float, b: float) -> tuple[float, str]:
@@ -128,10 +143,13 @@ def plot_lines(signal: Signal, frequencies: np.ndarray, amplitudes: np.ndarray, 
 
 
 def _draw(ax: Axes, drawn: Sequence[tuple[Signal, np.ndarray, np.ndarray]], scale: float) -> None:
-    for s, t, values in drawn:
-        ax.plot(t / scale, values, linewidth=1.2, label=s.path)
     group = [s for s, _, _ in drawn]
-    unit = group[0].unit
+    units = {s.unit for s in group}
+    for s, t, values in drawn:
+        # Several units on one axis stand beside the names.
+        label = f"{s.path} [{s.unit}]" if len(units) > 1 and s.unit else s.path
+        ax.plot(t / scale, values, linewidth=1.2, label=label)
+    unit = group[0].unit if len(units) == 1 else ""
     if len(group) == 1:
         ax.set_ylabel(f"{group[0].path} [{unit}]" if unit else group[0].path)
     else:

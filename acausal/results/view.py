@@ -98,8 +98,9 @@ class ResultView(ABC):
 
         Parameters
         ----------
-        *paths : str or handle
-            By default the saved paths, else the differentiated variables.
+        *paths : str, handle, Signal or list of them
+            By default the saved paths, else the differentiated variables. With a list among them there is one
+            axis per argument: ``plot(["a.v", "b.v"], "c.i")`` has two.
         t : (float, float), optional
             Window in seconds.
 
@@ -110,9 +111,14 @@ class ResultView(ABC):
         from .plotting import plot_signals
 
         chosen = paths or (self.saved or self.states or self.paths)[:MOST_PLOTTED]
-        return plot_signals(
-            [self[p] for p in chosen], window=t, events=[e for e in self.events if e.kind != "start"]
-        )
+        signals = [
+            [self._signal(p) for p in panel] if isinstance(panel, (list, tuple)) else self._signal(panel)
+            for panel in chosen
+        ]
+        return plot_signals(signals, window=t, events=[e for e in self.events if e.kind != "start"])
+
+    def _signal(self, what: Any) -> Signal:
+        return what if isinstance(what, Signal) else self[what]
 
     def table(self, paths: Sequence[Any] | None = None, grid: Any = None) -> dict[str, np.ndarray]:
         """Return columns "time" and one per path.

@@ -139,6 +139,16 @@ def test_one_axis_per_unit(buck: Result, pyplot: object) -> None:
     assert figure.axes[-1].get_xlim() == pytest.approx((0.0, 100.0))
 
 
+def test_lists_are_panels(buck: Result, pyplot: object) -> None:
+    figure = buck.plot(["load.v", "inductor.i"], "load.v", [buck["source.v"], "load.v"])
+    assert [ax.get_ylabel() for ax in figure.axes] == ["", "load.v [V]", "[V]"]
+    legends = [ax.get_legend() for ax in figure.axes]
+    texts = [[text.get_text() for text in legend.get_texts()] if legend else [] for legend in legends]
+    assert texts == [["load.v [V]", "inductor.i [A]"], [], ["source.v", "load.v"]]
+    with pytest.raises(ParameterError, match="panel of the plot is empty"):
+        buck.plot("load.v", [])
+
+
 def test_events_are_marked(buck: Result, pyplot: object) -> None:
     figure = buck.plot("load.v", t=(0.0, 1.5e-5))
     assert len(figure.axes[0].lines) == 1 + 3
