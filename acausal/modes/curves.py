@@ -95,7 +95,7 @@ class Curves:
     def constant_values(self, values: Values) -> np.ndarray:
         """Constants of all rows, row by row."""
         P, D, R = values.P, values.D, values.R
-        return _joined([P[p] for p, _, _ in self._gather]) if self._only_parameters else self._mixed(P, D, R)
+        return _joined([np.hstack([P[p], D[d], R[r]]) for p, d, r in self._gather])
 
     @cached_property
     def _gather(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -112,17 +112,6 @@ class Curves:
                 )
             )
         return found
-
-    @cached_property
-    def _only_parameters(self) -> bool:
-        return all(not (k.d or k.r) for k in self.constants)
-
-    def _mixed(self, P: np.ndarray, D: np.ndarray, R: np.ndarray) -> np.ndarray:
-        parts = []
-        for p, d, r in self._gather:
-            r = r if len(R) else np.zeros((len(p), 0), np.int64)
-            parts.append(np.hstack([P[p], D[d], R[r]]).ravel())
-        return _joined(parts)
 
 
 def _ints(values: Any) -> np.ndarray:

@@ -14,7 +14,8 @@ ACCURATE = 1e-8
 """Scaled correction after which the next one would be rounding: convergence is quadratic."""
 CONTRACTS = 0.25
 """Ratio of successive corrections up to which full steps are trusted."""
-MOST_ITERATIONS = 60
+MOST_ITERATIONS = 300
+"""An exponential is descended by its width an iteration."""
 SMALLEST_STEP = 2.0**-24
 MOST_HOMOTOPY_STEPS = 60
 
