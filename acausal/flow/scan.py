@@ -45,7 +45,8 @@ def first_crossing(
     t0 : float
         Absolute time of the start; crossings are located to adjacent doubles of ``t0 + h``.
     touch : (ng,), optional
-        Depth below zero up to which a guard touches zero and does not cross it; by default a hundredth of the floor.
+        Depth below zero up to which a guard touches zero and does not cross it; by default a hundredth of the
+        floor. Both may grow in place while a trajectory is continued piece by piece.
 
     Returns
     -------
@@ -75,7 +76,7 @@ class _Search:
     """Which guards have left their noise, and the closed form of all on the present piece."""
 
     def __init__(self, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, touch: np.ndarray) -> None:
-        self.G, self.armed, self.floor, self.touch = G, armed, floor, -touch
+        self.G, self.armed, self.floor, self.touch = G, armed, floor, touch
         self.above = np.zeros(len(floor), bool)
         self.begun = False
 
@@ -101,10 +102,14 @@ class _Search:
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""
         self.begun = True
-        self.rise = np.where(self.armed, RISE * self.floor, self.floor)
         self._note(start > self.rise)
         below = np.flatnonzero(start < -self.floor)
         return (0.0, int(below[0])) if len(below) else None
+
+    @property
+    def rise(self) -> np.ndarray:
+        """Value above which a guard has left its noise."""
+        return np.where(self.armed, RISE * self.floor, self.floor)
 
     def _note(self, above: np.ndarray) -> None:
         self.above = above
@@ -130,13 +135,13 @@ class _Search:
         """Interval that suits the fastest function still above the noise of some guard."""
         basis = self.forms.basis
         size = np.abs(self.forms.R) * basis.envelope(h, length)
-        matters = (size > -self.touch[:, None]).any(0)
+        matters = (size > self.touch[:, None]).any(0)
         return float(basis.time_unit[matters].min(initial=length))
 
     def _walk(self, nodes: np.ndarray) -> tuple[Hit | None, bool]:
         """Settle consecutive intervals; the second value tells whether one had to be split."""
         bounds = self.forms.bounds(nodes)
-        clear = (bounds.low >= self.touch).all(1)
+        clear = (bounds.low >= -self.touch).all(1)
         split = False
         for i in range(len(nodes) - 1):
             if self.all_above and clear[i]:
@@ -156,11 +161,11 @@ class _Search:
     def _open(self, bounds: Bounds, i: int) -> np.ndarray | None:
         """Guards that may trigger on interval `i`; None, and the guards that rose noted, if there is none."""
         low = bounds.low[i]
-        clear = low >= self.touch
+        clear = low >= -self.touch
         if self.all_above:
             return None if clear.all() else ~clear
         silent_or_leaving = (low >= -self.floor) & (
-            (bounds.high(i) <= self.rise) | (bounds.inside(i) >= self.touch)
+            (bounds.high(i) <= self.rise) | (bounds.inside(i) >= -self.touch)
         )
         settled = np.where(self.above, clear, silent_or_leaving)
         if not settled.all():
@@ -171,7 +176,7 @@ class _Search:
     def _roots(self, bounds: Bounds, i: int, a: float, b: float, open_guards: np.ndarray) -> Hit | None:
         """Earliest trigger on interval `i` if every open guard certainly has exactly one; None otherwise."""
         end = bounds.ends[i]
-        down = np.where(self.above, end < self.touch, (end < -self.floor) & (bounds.high(i) < self.rise))
+        down = np.where(self.above, end < -self.touch, (end < -self.floor) & (bounds.high(i) < self.rise))
         if not ((down & (bounds.slope(i) < 0.0)) | ~open_guards).all():
             return None
         best: Hit | None = None
@@ -190,7 +195,7 @@ class _Search:
         """Split the interval ``[a, b]``; at adjacent doubles the values `end` at the right end decide."""
         if b - a > PARTS * max(math.ulp(self.t0 + b), self.finest):
             return self._walk(np.linspace(a, b, PARTS + 1))[0]
-        down = np.flatnonzero(np.where(self.above, end < self.touch, end < -self.floor))
+        down = np.flatnonzero(np.where(self.above, end < -self.touch, end < -self.floor))
         if len(down):
             return b, int(down[0])
         self._note(self.above | (end > self.rise))

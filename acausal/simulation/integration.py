@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..flow.readout import PointFrame
 from ..flow.scan import first_crossing
 from ..modes.labels import curved_row
 from .curved_system import CurvedSystem
+from .form_noise import FormNoise
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import newton_by_homotopy
@@ -21,13 +22,7 @@ from .watch import can_trigger, orientations
 if TYPE_CHECKING:
     from .run import Run
 
-FLOOR = 4.0
-"""Depth at which an unarmed form reacts, in units of the absolute tolerances of the states in it: what the sign test sees."""
-LEAST_FLOOR = 2e-12
-"""The same in units of the scale of a form, where sources alone move it."""
-TOUCH = 1e-2
-"""Depth below zero up to which a form that sources alone move touches zero and does not cross it, in the same units."""
-POLISH = 4
+POLISH = 16
 """Newton steps that move a crossing from the interpolation to the forms themselves."""
 
 
@@ -100,8 +95,13 @@ class Motions:
     run: Run
     last: Motion | None = None
     """The one begun last."""
+    size: np.ndarray = field(init=False)
+    """Largest magnitudes of the core unknowns so far."""
     steps: Steps | None = None
     """Steps of the segment begun last."""
+
+    def __post_init__(self) -> None:
+        self.size = np.zeros(len(self.run.z))
 
     def system(self) -> CurvedSystem:
         """The mode in force."""
@@ -149,12 +149,17 @@ class Motions:
         self.steps = None
         motion = self.begin(run.z, run.slopes, run.xi, system)
         length = horizon - run.t
-        steps = self.steps = Steps(motion, run.solver, run.tolerances, length)
-        forms, which, armed, floor, touch = self._watched(system)
-        watched = WatchedSteps(steps, forms, floor)
+        np.maximum(self.size, np.abs(run.z), out=self.size)
+        of = _unknowns_of(system)
+        size = np.maximum(np.abs(motion.last.X), np.where(of >= 0, self.size[of], 0.0))
+        steps = self.steps = Steps(motion, run.solver, run.tolerances, length, size)
+        forms, which, armed = self._watched(system)
+        noise = self._noise(motion, of, np.array(which, np.int64), length)
+        watched = WatchedSteps(steps, forms, noise)
         hit = None
         if forms.count:
-            hit = first_crossing(watched, np.eye(forms.count), armed, floor, length, run.t, touch)  # type: ignore[arg-type]
+            G, floor = np.eye(forms.count), noise.floor
+            hit = first_crossing(watched, G, armed, floor, length, run.t, noise.touch)  # type: ignore[arg-type]
         else:
             for _ in watched.pieces(length):
                 pass
@@ -162,6 +167,7 @@ class Motions:
         if hit is not None:
             h, crossed = self._polished(steps, forms, hit[0], hit[1]), which[hit[1]]
             steps.cut(h)
+        self.size[of[of >= 0]] = steps.size[of >= 0]
         return h, crossed, self._sampled(steps)
 
     def unfinished(self) -> tuple[float, SampledMotion] | None:
@@ -174,8 +180,8 @@ class Motions:
     def _sampled(self, steps: Steps) -> SampledMotion:
         return SampledMotion(steps, self.run.core.model.q - len(steps.motion.sources.y0))
 
-    def _watched(self, system: CurvedSystem) -> tuple[Forms, list[int], np.ndarray, np.ndarray, np.ndarray]:
-        run, tables, tolerances = self.run, self.run.tables, self.run.tolerances
+    def _watched(self, system: CurvedSystem) -> tuple[Forms, list[int], np.ndarray]:
+        run, tables = self.run, self.run.tables
         values = run.R[run.instants.state_relations].tolist()
         signs = run.signs()
         orientation = orientations(tables.guards, run.program.unknowns.relation_operators, values)
@@ -184,25 +190,37 @@ class Motions:
         chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
         forms = Forms(system.mode, chosen, curved[which], orientation[which])
         armed = (np.array(signs) * orientation > 0)[which]
-        states = run.data.states
-        moved = (np.abs(tables.forms[:, : len(states)]) @ run.core.model.scale[states])[which]
-        least = LEAST_FLOOR * tables.scale[which]
-        floor = least + FLOOR * tolerances.atol * moved
-        touch = TOUCH * least + tolerances.rtol * moved
-        return forms, which.tolist(), armed, floor, touch
+        return forms, which.tolist(), armed
+
+    def _noise(self, motion: Motion, of: np.ndarray, which: np.ndarray, length: float) -> FormNoise:
+        """Noise of the forms ``which``; ``of`` are the core unknowns behind the coordinates."""
+        run, tables = self.run, self.run.tables
+        column = np.full(len(run.z) + 1, -1)
+        column[run.data.states] = np.arange(len(run.data.states))
+        return FormNoise.of(
+            tables.signs.noise[which], tables.forms[which], tables.scale[which], column[of], len(run.data.states),
+            motion.sources.magnitude(length), run.tolerances, motion.system.scale,
+        )  # fmt: skip
 
     def _polished(self, steps: Steps, forms: Forms, h: float, k: int) -> float:
         """Crossing of the form itself next to that of its interpolation."""
-        a = steps.at(h)
         for _ in range(POLISH):
-            value, slope = forms.at(steps.motion, *steps.jets(a, np.array([h])))[0, :, k].tolist()
+            jets = steps.jets(steps.at(h), np.array([h]))
+            value, slope = forms.at(steps.motion, *jets)[0, :, k].tolist()
             if not slope < 0.0:
                 break
-            better = min(max(h - value / slope, a.step.t0), a.step.t1)
+            better = min(max(h - value / slope, 0.0), steps.reached)
             if better == h:
                 break
             h = better
         return h
+
+
+def _unknowns_of(system: CurvedSystem) -> np.ndarray:
+    """Core unknown that every coordinate is, -1 for a derivative."""
+    opened, p = system.mode, system.orders.unknowns
+    h = np.where(opened.slopes, -1, opened.open)
+    return np.concatenate([opened.states, h[p >= 1], np.full(np.count_nonzero(p >= 2), -1)])
 
 
 def _settled(motion: Motion) -> Place:

@@ -33,7 +33,7 @@ def integrate(run: Run, horizon: float) -> int | None:
     run.t = end
     run.data = run.core.mode(run.mode)
     run.y = np.concatenate([run.z[run.data.states], run.xi])
-    run.error = run.tolerances.atol * run.core.model.scale
+    run.error = run.tolerances.absolute(run.motions.size, run.core.model.scale)
     run.forget_signs()
     return hit
 

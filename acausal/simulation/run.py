@@ -17,6 +17,7 @@ from ..modes.core import Values
 from ..results.record import Record, Segment
 from .choice import choose
 from .clocks import Clock
+from .form_noise import Tolerances
 from .initialization import Starts, guesses, left_limits
 from .instants import Instants
 from .integration import Motions
@@ -25,7 +26,6 @@ from .numeric import NumericCore, SegmentTables
 from .numerical import integrate
 from .search import Choice, Search
 from .source_states import Feed, SourceStates
-from .steps import Tolerances
 from .tangents import Tangents
 
 if TYPE_CHECKING:

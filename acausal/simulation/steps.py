@@ -10,6 +10,7 @@ import numpy as np
 
 from ..flow.basis import Basis
 from ..solvers import DormandPrince, Rosenbrock, Step, Stepper
+from .form_noise import FormNoise, Tolerances
 from .forms import Forms
 from .motion import Motion, Place, Selection
 
@@ -57,19 +58,6 @@ class Accepted:
     end: Place
 
 
-@dataclass(frozen=True, eq=False)
-class Tolerances:
-    """Relative tolerance, absolute one in units of the scale of each variable.
-
-    ``longest`` is the longest step in seconds where unknowns of nonlinear equations have no states beside them, whose
-    error would limit it.
-    """
-
-    rtol: float
-    atol: float
-    longest: float
-
-
 class Steps:
     """Accepted steps of a segment, extended on demand.
 
@@ -81,10 +69,14 @@ class Steps:
         "explicit" or "implicit".
     length : float
         Of the segment, in seconds.
+    size : (nX,) array
+        Largest magnitudes of the coordinates so far; grows with the steps.
     """
 
-    def __init__(self, motion: Motion, solver: str, tolerances: Tolerances, length: float) -> None:
-        self.motion, self.length = motion, length
+    def __init__(
+        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, size: np.ndarray
+    ) -> None:
+        self.motion, self.length, self.size = motion, length, size
         self._solver, self.tolerances = SOLVERS[solver], tolerances
         self.accepted: list[Accepted] = []
         self.begin = self._place = motion.last
@@ -105,12 +97,15 @@ class Steps:
         return self._place
 
     def _new(self, h: float, first: float | None) -> Stepper:
-        motion, t = self.motion, self.tolerances
-        states = motion.selection.states
+        motion = self.motion
         return self._solver(
-            motion, h, self._place.X[states],
-            rtol=t.rtol, atol=t.atol * motion.system.scale[states], max_step=self._longest, first_step=first, span=self.length,
+            motion, h, self._place.X[motion.selection.states],
+            rtol=self.tolerances.rtol, atol=self._absolute(), max_step=self._longest, first_step=first, span=self.length,
         )  # fmt: skip
+
+    def _absolute(self) -> np.ndarray:
+        system, states = self.motion.system, self.motion.selection.states
+        return self.tolerances.absolute(self.size[states], system.scale[states])
 
     def extend(self) -> Accepted:
         """One more step.
@@ -126,6 +121,8 @@ class Steps:
         made = Accepted(step, motion.selection, begin, end)
         self.accepted.append(made)
         self._place = motion.last = end
+        np.maximum(self.size, np.abs(end.X), out=self.size)
+        self._stepper.atol = self._absolute()
         if motion.worn(end):
             motion.select(end)
             self._stepper = self._new(step.t1, self._stepper.h)
@@ -197,8 +194,8 @@ class WatchedSteps:
 
     reach = -1.0
 
-    def __init__(self, steps: Steps, forms: Forms, floor: np.ndarray) -> None:
-        self._steps, self._forms, self._floor = steps, forms, floor
+    def __init__(self, steps: Steps, forms: Forms, noise: FormNoise) -> None:
+        self._steps, self._forms, self._noise = steps, forms, noise
 
     def pieces(self, h_end: float) -> Iterator[tuple[float, Piece]]:
         """Starts and pieces until the end of the segment."""
@@ -208,6 +205,7 @@ class WatchedSteps:
             a = steps.extend()
             if not self._forms.count:
                 continue
+            self._noise.grow(steps.size)
             begin = self._values(a, np.array([a.step.t0]))[0] if end is None else end
             end = yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
 
@@ -227,7 +225,7 @@ class WatchedSteps:
         if depth:
             error = np.abs(QUARTERS @ nodes - [first[0], third[0]]).max(axis=0)
             near = np.abs(nodes[:3]).min(axis=0)
-            if (error > np.maximum(FINE * near, self._floor)).any():
+            if (error > np.maximum(FINE * near, self._noise.floor)).any():
                 middle = yield from self._split(a, h0, float(times[1]), begin, depth - 1)
                 return (yield from self._split(a, float(times[1]), h1, middle, depth - 1))
         yield h0, Piece(nodes, length)
