@@ -31,8 +31,8 @@ class Tolerances:
     def absolute(self, size: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Absolute errors of variables with given magnitudes so far; scales matter as far as rounding does.
 
-        Scales are taken from the sources before anything moves. That of the current of a small inductor exceeds
-        what a resistance beside it lets through by decades.
+        Scales are taken from the sources before anything moves. That of the flow through a small storage exceeds by
+        decades what a loss beside it lets through.
         """
         return np.maximum(self.atol * size, ROUNDING * scale)
 
