@@ -163,7 +163,7 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, z: np.ndarray) -> Aca
             f"{at}: {text} cannot be evaluated; last values {values}",
             where=places,
             why="an argument lies outside the domain of a function (root, logarithm, division)",
-            hint="limit the argument, put `no_event` around a condition that guards it, or give start values inside",
+            hint="limit the argument, put `no_event` around the choice that guards it, or give start values inside",
         )
     kind = InitializationError if at.startswith("start") else ConvergenceError
     what = "are singular" if failure.reason == "singular" else "were not solved"
