@@ -19,6 +19,7 @@ from .products import Instances, split_powers
 from .record import Jump, Segment
 
 if TYPE_CHECKING:
+    from ..flattening.template import Template
     from .result import Result
 
 
@@ -136,11 +137,13 @@ def energy_into(result: Result, path: str, t0: float | None, t1: float | None) -
 
 
 def audit(result: Result, t0: float | None, t1: float | None) -> Audit:
-    """Energies into all parts without sub-components."""
+    """Energies into all parts that are not made of parts with ports."""
     names = result.names
     stamps = names.flat.stamps
     leaves = [
-        (k, np.arange(len(s.vb))) for k, s in enumerate(stamps) if s.template.powers and not s.template.groups
+        (k, np.arange(len(s.vb)))
+        for k, s in enumerate(stamps)
+        if s.template.powers and not _takes_power_inside(s.template)
     ]
     total, impulsive = energies(result, leaves, t0, t1)
     places = [(k, i) for k, at in leaves for i in at.tolist()]
@@ -153,3 +156,8 @@ def audit(result: Result, t0: float | None, t1: float | None) -> Audit:
     for path, energy in (entry for step in result.steps if a < step.t <= b for entry in step.lost):
         lost[path] = lost.get(path, 0.0) + energy
     return Audit(sorted(parts, key=lambda p: p.path), lost)
+
+
+def _takes_power_inside(template: Template) -> bool:
+    """Whether a sub-component has ports; one that only computes, such as a signal block, takes nothing."""
+    return any(g.template.powers or _takes_power_inside(g.template) for g in template.groups)

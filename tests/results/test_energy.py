@@ -12,14 +12,17 @@ from acausal import (
     Eq,
     Expr,
     Flow,
+    Parameter,
     Port,
     Statement,
     UnknownPathError,
     Variable,
     der,
+    if_else,
     simulate,
 )
-from acausal.components.electrical import Capacitor, Ground, Inductor, Resistor
+from acausal.components.blocks import BooleanPulse
+from acausal.components.electrical import Capacitor, Ground, Inductor, OnePort, Resistor
 from acausal.components.rotational import BearingFriction, Clutch, Inertia
 from acausal.components.translational import CoulombFriction, Damper, Fixed, ImpactStop, Mass, Spring
 from acausal.results.energy import energies
@@ -184,6 +187,26 @@ def test_the_energy_into_a_component_is_that_into_its_parts() -> None:
     with pytest.raises(UnknownPathError, match="the audit has no part `inner.sourc`") as info:
         audit.into("inner.sourc")
     assert info.value.hint.startswith("did you mean `inner.source`")
+
+
+class Chopped(OnePort):
+    """Resistor that is there half of the time; a block inside tells when."""
+
+    R: Parameter = Parameter(default=5.0, unit="Ohm")
+
+    def build(self) -> None:
+        self.pulse = BooleanPulse(width=50.0, period=1e-4)
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.i, if_else(self.pulse.y, self.v / self.R, 0))
+
+
+def test_a_component_with_a_block_inside_counts_itself() -> None:
+    audit = simulate(oscillator(r=Chopped(), c=Capacitor(C=1e-4, v=5.0)), 1e-3).audit()
+    assert [p.path for p in audit] == ["c", "ground", "r"]
+    assert audit.into("r") == pytest.approx(1.25e-3 * (1 - np.exp(-2)), rel=1e-12)
+    assert abs(audit.balance) <= 1e-15
 
 
 def test_an_audit_is_copied_with_what_was_lost() -> None:
