@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 POLISH = 16
 """Newton steps that move a crossing from the interpolation to the forms themselves."""
+STEPS_A_PANEL = 3
+"""Steps under one panel of a quadrature: its 21 nodes resolve their quartics."""
 
 
 class SampledMotion:
@@ -39,8 +41,8 @@ class SampledMotion:
         self.precision = 1e-2 * steps.tolerances.rtol
 
     def edges(self, h0: float, h1: float) -> np.ndarray:
-        """Ends of the steps within a part of the segment."""
-        inner = [a.step.t1 for a in self._steps.accepted]
+        """Ends of panels within a part of the segment."""
+        inner = [a.step.t1 for a in self._steps.accepted[:: STEPS_A_PANEL]]
         return np.array([h0, *(t for t in inner if h0 < t < h1), h1])
 
     def at(self, h: float) -> np.ndarray:
