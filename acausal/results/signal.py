@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..errors import ParameterError
+from .extremes import ROUNDING, largest
 from .names import window
 from .panels import Panels
 from .spectrum import distortion, harmonics
@@ -127,7 +128,7 @@ class Signal(NDArrayOperatorsMixin):
         return values.reshape(times.shape) if times.ndim else values[0].item()
 
     def mean(self, t0: float | None = None, t1: float | None = None) -> float:
-        """Return the mean over time in [t0, t1], by default the whole run."""
+        """Return the mean over time in [t0, t1], by default the whole run; of a Boolean signal the duty ratio."""
         a, b = window(t0, t1, self._source.t_start, self._source.t_end)
         return self._source.power_integral(a, b, 1) / (b - a)
 
@@ -135,6 +136,32 @@ class Signal(NDArrayOperatorsMixin):
         """Return the root mean square over time in [t0, t1], by default the whole run."""
         a, b = window(t0, t1, self._source.t_start, self._source.t_end)
         return float(np.sqrt(self._source.power_integral(a, b, 2) / (b - a)))
+
+    def max(self, t0: float | None = None, t1: float | None = None) -> Any:
+        """Return the largest value in [t0, t1], by default the whole run; between the points too.
+
+        Values at single instants do not count: of a jump both limits do, of an impulse none.
+        """
+        return self._extreme(1.0, t0, t1)
+
+    def min(self, t0: float | None = None, t1: float | None = None) -> Any:
+        """Return the smallest value in [t0, t1]; see `max`."""
+        return self._extreme(-1.0, t0, t1)
+
+    def ptp(self, t0: float | None = None, t1: float | None = None) -> Any:
+        """Return the distance from the smallest to the largest value in [t0, t1]; see `max`."""
+        return self.max(t0, t1) - self.min(t0, t1)
+
+    def _extreme(self, factor: float, t0: float | None, t1: float | None) -> Any:
+        """The largest value, of the negative signal for a negative factor."""
+        a, b = window(t0, t1, self._source.t_start, self._source.t_end)
+        panels = self._source.panels(a, b, b - a)
+        found, t, side = largest(Panels(panels.middle, panels.half, factor * panels.series))
+        # The series has its own rounding; beside a jump its time may lie on the other side.
+        value = float(self._source.at(np.clip(np.array([t]), a, b), side)[0])
+        size = float(np.abs(panels.series).sum(axis=1).max())
+        value = value if abs(factor * value - found) <= ROUNDING * size else factor * found
+        return self._kind(round(value)) if self.is_discrete else value
 
     def plot(self) -> Any:
         """Return a matplotlib figure of the signal."""

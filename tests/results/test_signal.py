@@ -1,11 +1,20 @@
 """Signals: limits, values at any time, means, arithmetic, handles."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from acausal import Circuit, ParameterError, Result, UnknownPathError, der, simulate
 from acausal.components.blocks import BooleanStep
-from acausal.components.electrical import ConstantVoltage, Ground, IdealClosingSwitch
+from acausal.components.electrical import (
+    Capacitor,
+    ConstantVoltage,
+    Ground,
+    IdealClosingSwitch,
+    Inductor,
+    Resistor,
+)
 from tests.results.models import Buck, Discharge, sharing
 
 TAU = 1e-3
@@ -67,6 +76,59 @@ def test_mean_and_rms_are_over_time(discharge: tuple[Discharge, Result]) -> None
     assert v.rms(0.0, TAU) == pytest.approx(10 * np.sqrt((1 - np.exp(-2)) / 2), rel=1e-13)
     with pytest.raises(ParameterError, match="window"):
         v.mean(TAU, 9.0)
+
+
+def ringing() -> Circuit:
+    """``i'' + 2 z i' + 1e9 i = 0`` with z = 500 / s: 10 V on 1 uF, through 1 mH and 1 Ohm."""
+    c = Circuit()
+    coil, capacitor = c.add("coil", Inductor(L=1e-3)), c.add("capacitor", Capacitor(C=1e-6, v=10.0))
+    load, ground = c.add("load", Resistor(R=1.0)), c.add("ground", Ground())
+    c.connect(coil.p, capacitor.p)
+    c.connect(coil.n, load.p)
+    c.connect(load.n, capacitor.n, ground.p)
+    return c
+
+
+def test_extreme_values_lie_between_the_points(tmp_path: Path) -> None:
+    result = simulate(ringing(), 1e-2)
+    i = result["coil.i"]
+    z, w = 500.0, np.sqrt(1e9 - 500.0**2)
+    tops = (np.arctan2(w, z) + np.pi * np.arange(6)) / w
+    exact = 10.0 / (1e-3 * w) * np.exp(-z * tops) * np.sin(w * tops)
+    assert i.max() == pytest.approx(exact[0], rel=1e-13)
+    assert i.min() == pytest.approx(exact[1], rel=1e-13)
+    assert i.ptp() == pytest.approx(exact[0] - exact[1], rel=1e-13)
+    assert i.max(tops[1], tops[5]) == pytest.approx(exact[2], rel=1e-13)
+    assert i.max(tops[0], tops[1]) == pytest.approx(exact[0], rel=1e-13)
+    assert i.values.max() < i.max() * (1 - 1e-9)
+    result.save(tmp_path / "ringing.npz")
+    stored = Result.load(tmp_path / "ringing.npz")["coil.i"]
+    assert stored.max() == stored.values.max()
+
+
+def test_extreme_values_count_both_limits_of_a_jump(shared: Result) -> None:
+    a = shared["a.v"]
+    assert a.max(0.5e-3, 1e-3) == pytest.approx(10.0, rel=1e-14)
+    assert a.min(0.5e-3, 1.5e-3) == pytest.approx(2.5, rel=1e-14)
+    assert shared["b.v"].ptp() == pytest.approx(2.5, rel=1e-14)
+    assert shared["switch.closed"].max() is True
+    assert shared["switch.closed"].max(0.0, 1e-3) is False
+
+
+def test_extreme_values_of_a_constant_are_itself() -> None:
+    v = simulate(Buck(), 1e-4)["source.v"]
+    assert (v.min(), v.max(), v.ptp()) == (24.0, 24.0, 0.0)
+
+
+def test_extreme_values_in_a_pulsed_circuit_bound_all_values() -> None:
+    result = simulate(Buck(), 3e-4)
+    for path in ("load.v", "inductor.i", "der(inductor.i)"):
+        x, t = result[path], np.linspace(0.0, 3e-4, 60001)
+        seen = np.concatenate([x.at(t), x.at(t, "left")[1:], x.values])
+        assert x.max() >= seen.max()
+        assert x.min() <= seen.min()
+        assert x.max() == pytest.approx(seen.max(), rel=1e-5)
+        assert x.min() == pytest.approx(seen.min(), rel=1e-5, abs=1e-12)
 
 
 def test_a_window_may_exceed_the_run_by_rounding() -> None:
