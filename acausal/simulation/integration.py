@@ -9,7 +9,7 @@ import numpy as np
 
 from ..flow.modal import AffineFlow, Trajectory
 from ..flow.readout import PointFrame
-from ..flow.scan import first_crossing
+from ..flow.scan import RISE, first_crossing
 from ..modes.labels import curved_row
 from .curved_system import CurvedSystem
 from .form_noise import FormNoise
@@ -42,7 +42,7 @@ class SampledMotion:
 
     def edges(self, h0: float, h1: float) -> np.ndarray:
         """Ends of panels within a part of the segment."""
-        inner = [a.step.t1 for a in self._steps.accepted[:: STEPS_A_PANEL]]
+        inner = [a.step.t1 for a in self._steps.accepted[::STEPS_A_PANEL]]
         return np.array([h0, *(t for t in inner if h0 < t < h1), h1])
 
     def at(self, h: float) -> np.ndarray:
@@ -167,7 +167,10 @@ class Motions:
                 pass
         h, crossed = length, None
         if hit is not None:
-            h, crossed = self._polished(steps, forms, hit[0], hit[1]), which[hit[1]]
+            h, k = hit
+            if watched.highest[k] > (RISE if armed[k] else 1.0) * noise.floor[k]:
+                h = self._polished(steps, forms, h, k)
+            crossed = which[k]
             steps.cut(h)
         self.size[of[of >= 0]] = steps.size[of >= 0]
         return h, crossed, self._sampled(steps)
@@ -205,7 +208,7 @@ class Motions:
         )  # fmt: skip
 
     def _polished(self, steps: Steps, forms: Forms, h: float, k: int) -> float:
-        """Crossing of the form itself next to that of its interpolation."""
+        """Zero of the form itself next to that of its interpolation."""
         for _ in range(POLISH):
             jets = steps.jets(steps.at(h), np.array([h]))
             value, slope = forms.at(steps.motion, *jets)[0, :, k].tolist()

@@ -196,6 +196,8 @@ class WatchedSteps:
 
     def __init__(self, steps: Steps, forms: Forms, noise: FormNoise) -> None:
         self._steps, self._forms, self._noise = steps, forms, noise
+        self.highest = np.full(forms.count, -math.inf)
+        """Largest values of the forms at the ends and middles of pieces."""
 
     def pieces(self, h_end: float) -> Iterator[tuple[float, Piece]]:
         """Starts and pieces until the end of the segment."""
@@ -228,5 +230,6 @@ class WatchedSteps:
             if (error > np.maximum(FINE * near, self._noise.floor)).any():
                 middle = yield from self._split(a, h0, float(times[1]), begin, depth - 1)
                 return (yield from self._split(a, float(times[1]), h1, middle, depth - 1))
+        np.maximum(self.highest, nodes[:3].max(axis=0), out=self.highest)
         yield h0, Piece(nodes, length)
         return end
