@@ -96,7 +96,7 @@ class Tangents:
         curved_row = self._curve_of[self.numbering.mode(mode)]
         opened = open_mode(core.model, mode, data, curved_row, self.read)
         made = self._system(opened, z, slopes, xi, values)
-        if not len(data.settled):
+        if not (len(data.settled) and len(self.curves)):
             self._modes[mode] = made
         return made
 
