@@ -17,6 +17,8 @@ from .spectrum import distortion, harmonics
 class Source(Protocol):
     """Where a signal takes its values from."""
 
+    result: Any
+    """The run; signals of one run may be combined."""
     t_start: float
     t_end: float
 
@@ -49,8 +51,9 @@ class Source(Protocol):
 class Signal(NDArrayOperatorsMixin):
     """Values of one variable; both limits at every event.
 
-    Behaves as the array of its values in arithmetic and in functions of numpy.
-    ``mean`` and ``rms`` are over time, not over the points.
+    Sums, differences and multiples of signals of one result are signals again. In other arithmetic and in
+    functions of numpy a signal is the array of its values. ``mean``, ``rms`` and ``max`` are over time, not over
+    the points.
 
     Attributes
     ----------
@@ -72,7 +75,7 @@ class Signal(NDArrayOperatorsMixin):
         names: dict[int, str] | None = None,
     ) -> None:
         self.path, self.unit, self.doc, self.names = path, unit, doc, names or {}
-        self._source, self._kind = source, kind
+        self.source, self._kind = source, kind
         self._values: np.ndarray | None = None
 
     # -- values --------------------------------------------------------------------------------------------------
@@ -80,13 +83,13 @@ class Signal(NDArrayOperatorsMixin):
     @property
     def t(self) -> np.ndarray:
         """Points in seconds; equal times are left and right limit of an event."""
-        return self._source.t
+        return self.source.t
 
     @property
     def values(self) -> np.ndarray:
         """Values at ``t``."""
         if self._values is None:
-            self._values = self._source.sample().astype(self._kind, copy=False)
+            self._values = self.source.sample().astype(self._kind, copy=False)
         return self._values
 
     @property
@@ -97,12 +100,12 @@ class Signal(NDArrayOperatorsMixin):
     @property
     def final(self) -> Any:
         """Last value: the right limit at the end."""
-        return self.at(self._source.t_end)
+        return self.at(self.source.t_end)
 
     @property
     def undetermined(self) -> np.ndarray:
         """Mask over ``t``: the model leaves the value open (a floating potential, a circulating flow)."""
-        return self._source.undetermined()
+        return self.source.undetermined()
 
     def at(self, t: Any, side: str = "right") -> Any:
         """Return the values at times ``t``; at an event the limit from ``side``, "left" or "right".
@@ -118,24 +121,24 @@ class Signal(NDArrayOperatorsMixin):
             times = np.asarray(t, float)
         except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(f"`{self.path}` is asked for at times in seconds, got {t!r}") from error
-        a, b = self._source.t_start, self._source.t_end
+        a, b = self.source.t_start, self.source.t_end
         slack = 4.0 * np.spacing(max(abs(a), abs(b)))
         if not ((times >= a - slack) & (times <= b + slack)).all():
             raise ParameterError(
                 f"`{self.path}` is known from {a:g} to {b:g} s only", hint="ask for times within the run"
             )
-        values = self._source.at(np.clip(times, a, b).ravel(), side).astype(self._kind, copy=False)
+        values = self.source.at(np.clip(times, a, b).ravel(), side).astype(self._kind, copy=False)
         return values.reshape(times.shape) if times.ndim else values[0].item()
 
     def mean(self, t0: float | None = None, t1: float | None = None) -> float:
         """Return the mean over time in [t0, t1], by default the whole run; of a Boolean signal the duty ratio."""
-        a, b = window(t0, t1, self._source.t_start, self._source.t_end)
-        return self._source.power_integral(a, b, 1) / (b - a)
+        a, b = window(t0, t1, self.source.t_start, self.source.t_end)
+        return self.source.power_integral(a, b, 1) / (b - a)
 
     def rms(self, t0: float | None = None, t1: float | None = None) -> float:
         """Return the root mean square over time in [t0, t1], by default the whole run."""
-        a, b = window(t0, t1, self._source.t_start, self._source.t_end)
-        return float(np.sqrt(self._source.power_integral(a, b, 2) / (b - a)))
+        a, b = window(t0, t1, self.source.t_start, self.source.t_end)
+        return float(np.sqrt(self.source.power_integral(a, b, 2) / (b - a)))
 
     def max(self, t0: float | None = None, t1: float | None = None) -> Any:
         """Return the largest value in [t0, t1], by default the whole run; between the points too.
@@ -154,11 +157,11 @@ class Signal(NDArrayOperatorsMixin):
 
     def _extreme(self, factor: float, t0: float | None, t1: float | None) -> Any:
         """The largest value, of the negative signal for a negative factor."""
-        a, b = window(t0, t1, self._source.t_start, self._source.t_end)
-        panels = self._source.panels(a, b, b - a)
+        a, b = window(t0, t1, self.source.t_start, self.source.t_end)
+        panels = self.source.panels(a, b, b - a)
         found, t, side = largest(Panels(panels.middle, panels.half, factor * panels.series))
         # The series has its own rounding; beside a jump its time may lie on the other side.
-        value = float(self._source.at(np.clip(np.array([t]), a, b), side)[0])
+        value = float(self.source.at(np.clip(np.array([t]), a, b), side)[0])
         size = float(np.abs(panels.series).sum(axis=1).max())
         value = value if abs(factor * value - found) <= ROUNDING * size else factor * found
         return self._kind(round(value)) if self.is_discrete else value
@@ -206,7 +209,7 @@ class Signal(NDArrayOperatorsMixin):
         result gives the harmonics of straight lines between its points. If the signal is not periodic in the
         window, the harmonics are those of its periodic continuation.
         """
-        return harmonics(self._source, frequency, count, t0, t1)
+        return harmonics(self.source, frequency, count, t0, t1)
 
     def spectrum(
         self, frequency: float, count: int = 40, t0: float | None = None, t1: float | None = None
@@ -216,7 +219,7 @@ class Signal(NDArrayOperatorsMixin):
         The arguments are those of `harmonics`. For lines between the multiples of a carrier give the frequency
         that all lines are multiples of.
         """
-        amplitudes = np.abs(harmonics(self._source, frequency, count, t0, t1))
+        amplitudes = np.abs(harmonics(self.source, frequency, count, t0, t1))
         return np.arange(len(amplitudes)) * float(frequency), amplitudes
 
     def thd(
@@ -249,7 +252,7 @@ class Signal(NDArrayOperatorsMixin):
         D. Shmilovitz, On the definition of total harmonic distortion and its effect on measurement interpretation,
         IEEE Transactions on Power Delivery 20 (2005).
         """
-        return distortion(self._source, frequency, count, t0, t1)
+        return distortion(self.source, frequency, count, t0, t1)
 
     def plot_spectrum(
         self,
@@ -275,6 +278,12 @@ class Signal(NDArrayOperatorsMixin):
         return np.array(self.values, dtype=dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        if method == "__call__" and not keywords:
+            from .combination import combined
+
+            linear = combined(ufunc, inputs)
+            if linear is not None:
+                return linear
         return getattr(ufunc, method)(
             *(_plain(a) for a in inputs), **{k: _plain(a) for k, a in keywords.items()}
         )

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acausal import Circuit, ParameterError, Result, UnknownPathError, der, simulate
+from acausal import Circuit, ParameterError, Result, Signal, UnknownPathError, der, simulate
 from acausal.components.blocks import BooleanStep
 from acausal.components.electrical import (
     Capacitor,
@@ -155,8 +155,42 @@ def test_signals_are_arrays(discharge: tuple[Discharge, Result]) -> None:
     assert np.max(v) == v.values.max()
     assert np.mean(v) == v.values.mean()
     assert np.concatenate([v, i]).shape == (2 * len(v),)
-    assert isinstance(v + 1.0, np.ndarray)
+    assert isinstance(v * i, np.ndarray)
+    assert isinstance(v + np.ones(len(v)), np.ndarray)
     assert v[0] == 10.0
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_linear_combinations_are_signals(loaded: bool, tmp_path: Path) -> None:
+    result = simulate(Buck(), 3e-4)
+    if loaded:
+        result.save(tmp_path / "buck.npz")
+        result = Result.load(tmp_path / "buck.npz")
+    v, one = result["inductor.p.v"] - result["inductor.n.v"], result["inductor.v"]
+    window = (1.3e-4, 2.5e-4)
+    assert isinstance(v, Signal)
+    assert (v.path, v.unit) == ("inductor.p.v - inductor.n.v", "V")
+    assert v.mean(*window) == pytest.approx(one.mean(*window), rel=1e-12)
+    assert v.rms(*window) == pytest.approx(one.rms(*window), rel=1e-12)
+    assert (v.min(*window), v.max(*window)) == pytest.approx((one.min(*window), one.max(*window)), rel=1e-12)
+    np.testing.assert_allclose(v.harmonics(1e5, 9), one.harmonics(1e5, 9), rtol=0.0, atol=1e-11)
+    for side in ("left", "right"):
+        np.testing.assert_allclose(v.at([0.4e-5, 1e-4], side), one.at([0.4e-5, 1e-4], side), rtol=1e-12)
+    np.testing.assert_allclose(v.values, one.values, atol=1e-12)
+
+
+def test_combinations_have_names_and_units() -> None:
+    result = simulate(Buck(), 1e-4)
+    a, b, i = result["source.v"], result["load.v"], result["inductor.i"]
+    mixed = 2.0 - (a - 3 * b) / 4
+    assert mixed.path == "2 - (source.v - 3*load.v)/4"
+    assert mixed.mean() == pytest.approx(2.0 - (a.mean() - 3 * b.mean()) / 4, rel=1e-13)
+    assert mixed.at(5e-5) == pytest.approx(2.0 - (24.0 - 3 * b.at(5e-5)) / 4, rel=1e-14)
+    assert (-(a - b)).path == "-(source.v - load.v)"
+    assert (a + i).unit == ""
+    assert (+a).path == "source.v"
+    assert isinstance(a + result["diode.on"], np.ndarray)
+    assert isinstance(a + simulate(Buck(), 1e-4)["load.v"], np.ndarray)
 
 
 def test_both_limits_of_a_jump(shared: Result) -> None:

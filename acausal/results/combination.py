@@ -1,0 +1,139 @@
+"""Linear combinations of signals of one result: signals again, over time and not over points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from .panels import NODES, TO_SERIES, Panels
+from .signal import Signal, Source
+
+SLIVER = 8.0
+"""Length, in units of the rounding of time, of what lies between two roundings of one event."""
+
+
+class Combination:
+    """Sum of sources of one result with factors, and a constant."""
+
+    def __init__(self, parts: Sequence[tuple[float, Source]], constant: float) -> None:
+        first = parts[0][1]
+        self.parts, self.constant = tuple(parts), constant
+        self.result, self.t_start, self.t_end = first.result, first.t_start, first.t_end
+
+    @property
+    def t(self) -> np.ndarray:
+        """Points in seconds."""
+        return self.parts[0][1].t
+
+    def _sum(self, values: Sequence[np.ndarray]) -> np.ndarray:
+        total = sum(f * v for (f, _), v in zip(self.parts, values, strict=True))
+        return np.asarray(total + self.constant)
+
+    def sample(self) -> np.ndarray:
+        """Values at ``t``."""
+        return self._sum([s.sample() for _, s in self.parts])
+
+    def at(self, t: np.ndarray, side: str) -> np.ndarray:
+        """Limits from one side at times within the run."""
+        return self._sum([s.at(t, side) for _, s in self.parts])
+
+    def undetermined(self) -> np.ndarray:
+        """Mask over ``t``: one of the signals is open."""
+        return np.logical_or.reduce([s.undetermined() for _, s in self.parts])
+
+    def power_integral(self, a: float, b: float, power: int) -> float:
+        """Integral over [a, b] of the value to a power."""
+        panels = self.panels(a, b, b - a)
+        return panels.integral(panels.values**power)
+
+    def panels(self, a: float, b: float, longest: float) -> Panels:
+        """Series on the panels that all parts have in common: a piece of a polynomial is one."""
+        found = [s.panels(a, b, longest) for _, s in self.parts]
+        edges = np.unique(np.concatenate([[p.middle - p.half, p.middle + p.half] for p in found], axis=None))
+        apart = np.diff(edges, prepend=-np.inf) > SLIVER * np.spacing(np.abs(edges).max(initial=0.0))
+        edges = edges[apart]
+        middle, half = 0.5 * (edges[:-1] + edges[1:]), 0.5 * np.diff(edges)
+        t = middle[:, None] + half[:, None] * NODES
+        return Panels(middle, half, self._sum([_values(p, t, middle) for p in found]) @ TO_SERIES)
+
+
+def _values(panels: Panels, t: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """Values of series at times (p, n), each row of which lies in one panel together with its ``middle``."""
+    order = np.argsort(panels.middle)
+    starts = (panels.middle - panels.half)[order]
+    k = order[np.maximum(np.searchsorted(starts, middle, side="right") - 1, 0)]
+    x = (t - panels.middle[k][:, None]) / panels.half[k][:, None]
+    return legendre.legval(x, panels.series[k].T[:, :, None], tensor=False)
+
+
+def combined(ufunc: np.ufunc, inputs: Sequence[Any]) -> Signal | None:
+    """Return the outcome of an operation that is linear in signals of one result; None for others."""
+    rule = _RULES.get(ufunc.__name__)
+    if rule is None or not all(_is_signal(x) or _is_number(x) for x in inputs):
+        return None
+    signals = [x for x in inputs if isinstance(x, Signal)]
+    if any(s.source.result is not signals[0].source.result for s in signals):
+        return None
+    return rule(*inputs)
+
+
+def _is_signal(x: Any) -> bool:
+    return isinstance(x, Signal) and not x.is_discrete
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, Real) and not isinstance(x, (bool, np.bool_))
+
+
+def _sum(a: Any, b: Any, sign: float, word: str) -> Signal:
+    terms = [(1.0, a), (sign, b)]
+    parts = [(f, x.source) for f, x in terms if isinstance(x, Signal)]
+    constant = sum(f * float(x) for f, x in terms if not isinstance(x, Signal))
+    units = {x.unit for _, x in terms if isinstance(x, Signal)}
+    right = _factor(b) if sign < 0.0 and isinstance(b, Signal) else _name(b)
+    return Signal(Combination(parts, constant), f"{_name(a)} {word} {right}", _only(units), "")
+
+
+def _multiple(signal: Signal, factor: float, name: str) -> Signal:
+    return Signal(Combination([(factor, signal.source)], 0.0), name, signal.unit, "")
+
+
+def _product(a: Any, b: Any) -> Signal | None:
+    if isinstance(a, Signal) and isinstance(b, Signal):
+        return None
+    signal, factor = (a, float(b)) if isinstance(a, Signal) else (b, float(a))
+    return _multiple(signal, factor, f"{factor:g}*{_factor(signal)}")
+
+
+def _quotient(a: Any, b: Any) -> Signal | None:
+    if isinstance(b, Signal) or not b:
+        return None
+    return _multiple(a, 1.0 / float(b), f"{_factor(a)}/{float(b):g}")
+
+
+def _name(x: Any) -> str:
+    return x.path if isinstance(x, Signal) else f"{float(x):g}"
+
+
+def _factor(signal: Signal) -> str:
+    source = signal.source
+    terms = len(source.parts) + bool(source.constant) if isinstance(source, Combination) else 1
+    return f"({signal.path})" if terms > 1 else signal.path
+
+
+def _only(units: set[str]) -> str:
+    return next(iter(units)) if len(units) == 1 else ""
+
+
+_RULES: dict[str, Any] = {
+    "add": lambda a, b: _sum(a, b, 1.0, "+"),
+    "subtract": lambda a, b: _sum(a, b, -1.0, "-"),
+    "multiply": _product,
+    "divide": _quotient,
+    "negative": lambda a: _multiple(a, -1.0, f"-{_factor(a)}"),
+    "positive": lambda a: a,
+}
