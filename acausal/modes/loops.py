@@ -57,7 +57,7 @@ def _in_loops(
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    table = _Entries(flat, forms)
+    table = Entries(flat, forms)
     row, col = table.arrays()
     m, n = table.rows, 2 * flat.nv
     matching = maximum_matching(Incidence.from_pairs(row, col, (m, n)))
@@ -85,6 +85,15 @@ def _in_loops(
     ]
 
 
+def without_equation(flat: FlatModel, forms: tuple[TemplateForms, ...]) -> np.ndarray:
+    """Variables that are left over when every equation determines one of those in it, differentiated or not."""
+    table = Entries(flat, forms)
+    row, col = table.all()
+    matching = maximum_matching(Incidence.from_pairs(row, col % flat.nv, (table.rows, flat.nv)))
+    given = [k for n in flat.root.inputs if (k := flat.root.index("v", n)) is not None]
+    return np.setdiff1d(np.flatnonzero(matching.equation < 0), given)
+
+
 def _algebraic(forms: TemplateForms, relation: int) -> list[int]:
     """Variables whose values a relation compares."""
     from ..flattening.forms import incidence
@@ -93,7 +102,7 @@ def _algebraic(forms: TemplateForms, relation: int) -> list[int]:
     return [x for x, derivative in found if not derivative]
 
 
-class _Entries:
+class Entries:
     """Incidence of all equations of a flat model: values of variables, then their derivatives; states are known."""
 
     def __init__(self, flat: FlatModel, forms: tuple[TemplateForms, ...]) -> None:
@@ -127,9 +136,13 @@ class _Entries:
         if derivative:
             self.differentiated[variable] = True
 
+    def all(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of all entries."""
+        return np.concatenate(self._row), np.concatenate(self._col)
+
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows and columns without the values of states."""
-        row, col = np.concatenate(self._row), np.concatenate(self._col)
+        row, col = self.all()
         unknown = (col >= self.flat.nv) | ~self.differentiated[col % self.flat.nv]
         return row[unknown], col[unknown]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..errors import (
     SingularModelError,
 )
 from ..modes.labels import curved_row
+from ..modes.loops import without_equation
 from ..modes.open_mode import StructurallySingular
 from ..modes.reduced_model import ReducedModel
 from ..solvers import StepSizeError
@@ -33,17 +34,42 @@ FAILURES = (NewtonFailure, DependentConstraints, StepSizeError, StructurallySing
 
 def curved_failed(run: Run, failure: Exception, where: str) -> AcausalError:
     """Return the error to raise for a failed solution; ``where`` says in which activity."""
-    at = f"{where} at t = {run.t:.9g}"
+    if isinstance(failure, StepSizeError):
+        return _step_size(run, failure)
+    steps = run.motions.steps if where == "integration" else None
+    at = f"{where} at t = {run.t + (0.0 if steps is None else steps.end.h):.9g}"
+    z = _tried(run, failure) if steps is None else _accepted(run)
     if isinstance(failure, StructurallySingular):
         return _singular(run, failure, at)
     if isinstance(failure, DependentConstraints):
-        return _dependent(run, failure, at)
+        return _dependent(run, failure, at, z)
     if isinstance(failure, NoConsistentPoint):
         return _unsettled(run, failure, at)
-    if isinstance(failure, StepSizeError):
-        return _step_size(run, failure)
     assert isinstance(failure, NewtonFailure)
-    return _not_solved(run, failure, at, _tried(run, failure))
+    return _not_solved(run, failure, at, z)
+
+
+def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalError | None:
+    """Return the error for nonlinear equations among the culprits ``where`` of a touching model; None without any."""
+    names = [curved_row(run.reduced, r) for r in range(len(run.program.curves))]
+    rows = [r for r, (text, place) in enumerate(names) if f"{text} at {place}" in where]
+    if not rows:
+        return None
+    text, places = _named(run, rows)
+    left = [f"`{run.flat.variable(x)}`" for x in without_equation(run.flat, run.reduced.forms).tolist()]
+    if left:
+        return SingularModelError(
+            f"{kind} at t = {run.t:.9g}: no equation is left for {', '.join(left[:MOST_NAMED])}: {text} determine too much",
+            where=places,
+            hint="look for a quantity that is prescribed twice, and for one that nothing prescribes",
+        )
+    return SingularModelError(
+        f"{kind} at t = {run.t:.9g}: the nonlinear equations {text} contradict each other or leave unknowns open;"
+        f" last values {_values(run, rows, run.z_touch)}",
+        where=places,
+        why="their slopes vanish or are proportional at this point, or one of them follows from others",
+        hint="give start values away from such a point, or look for an equation that is stated twice",
+    )
 
 
 def _named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
@@ -109,9 +135,9 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
     )
 
 
-def _dependent(run: Run, failure: DependentConstraints, at: str) -> AcausalError:
+def _dependent(run: Run, failure: DependentConstraints, at: str, z: np.ndarray) -> AcausalError:
     text, places = _named(run, failure.rows.tolist())
-    values = _values(run, failure.rows.tolist(), _tried(run, failure))
+    values = _values(run, failure.rows.tolist(), z)
     return SingularModelError(
         f"{at}: the constraints {text} depend on each other at this point: {values}",
         where=places,

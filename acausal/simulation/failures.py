@@ -22,6 +22,7 @@ from ..errors import (
 from ..flattening.template import place_of
 from ..modes.affine import Inadmissible
 from ..modes.labels import integer_row_name
+from .curved_failures import tangents_contradict
 
 if TYPE_CHECKING:
     from .run import Run
@@ -37,6 +38,10 @@ def search_failed(
     where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
     elements = [run.element_place(k) for k, b in enumerate(forced) if b >= 0]
     places = tuple(place for _, place in elements)
+    if kinds <= {"contradictory sources", "singular"} and run.reduced.curves:
+        found = tangents_contradict(run, where, "start" if kind == "start" else "restart")
+        if found is not None:
+            return found
     if kinds == {"contradictory sources"}:
         given = _given(run, error, forced, where)
         switched = any(e.path in where for e in run.core.model.elements)
