@@ -38,10 +38,9 @@ def search_failed(
     where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
     elements = [run.element_place(k) for k, b in enumerate(forced) if b >= 0]
     places = tuple(place for _, place in elements)
-    if kinds <= {"contradictory sources", "singular"} and run.reduced.curves:
-        found = tangents_contradict(run, where, "start" if kind == "start" else "restart")
-        if found is not None:
-            return found
+    curved = tangents_contradict(run, where, "start" if kind == "start" else "restart")
+    if kinds <= {"contradictory sources", "singular"} and curved is not None:
+        return curved
     if kinds == {"contradictory sources"}:
         given = _given(run, error, forced, where)
         switched = any(e.path in where for e in run.core.model.elements)
