@@ -35,8 +35,8 @@ class Event:
     triggers : tuple of str
         What caused it: elements, relations, sampled conditions.
     modes : dict
-        Mode variable of an element -> names of its branches (before, after), for those that changed; none
-        at the start, before which no mode is.
+        Mode variable of an element -> names of its branches (before, after), for those that changed; at the
+        start without those of ``If``, which have no branch before it.
     discretes : dict
         Other discrete variables that changed -> (before, after).
     impulses : tuple of (str, float, str)
@@ -145,11 +145,12 @@ class Events(Sequence[Event]):
     def _make(self, a: int, b: int) -> Event:
         steps = self._record.steps[a:b]
         first, last = steps[0], steps[-1]
-        # The start finds the first mode; there was none before.
+        # The branch of a choice before the start means nothing, unlike that of an element at rest.
+        without = self._names.choices if first.kind == "start" else frozenset()
         modes = {
             path: (branches[x], branches[y])
             for (path, branches), x, y in zip(self._names.elements, first.before, last.after, strict=True)
-            if x != y and first.kind != "start"
+            if x != y and path not in without
         }
         lost: dict[str, float] = {}
         for path, energy in (entry for s in steps for entry in s.lost):

@@ -172,6 +172,16 @@ class Names:
         return found
 
     @cached_property
+    def choices(self) -> frozenset[str]:
+        """Paths of the mode variables of ``If``."""
+        kinds = [
+            rows.forms.statement.table.kind
+            for rows in self.model.elements
+            for _ in self.flat.stamps[rows.stamp].vb
+        ]
+        return frozenset(path for (path, _), kind in zip(self.elements, kinds, strict=True) if kind == "if")
+
+    @cached_property
     def mode_variables(self) -> dict[int, tuple[str, ...]]:
         """Discrete numbers of the mode variables of the elements -> names of the branches."""
         found: dict[int, tuple[str, ...]] = {}

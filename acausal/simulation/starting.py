@@ -70,7 +70,9 @@ def _first_instant(run: Run, branches: Branches, ticks: list[bool], held: list[t
     complete_curved(run, run.starts) if run.reduced.curves else complete(run, run.starts)
     run.record.z, run.record.D = run.z, D
     run.instants.memory = run.instants.evaluate((), False, False).memory
-    run.mode, run.D = run.mode if branches else first, D
+    # Prescribed branches are no outcome of the start, and no search changes them.
+    begun = tuple(f if f >= 0 else b for f, b in zip(run.forced, first, strict=True))
+    run.mode, run.D = run.mode if branches else begun, D
     run.instants.process("start", (), ticks, held)
     check_held(run, run.starts)
     _check_branches(run)

@@ -96,8 +96,10 @@ def test_final_values_begin_a_run_where_another_ended(R: float) -> None:
     assert second.final == pytest.approx(whole.final, rel=1e-11)
 
 
-def test_the_start_reports_no_change_of_modes(buck: Result) -> None:
-    assert (buck.events[0].kind, buck.events[0].modes) == ("start", {})
+def test_the_start_reports_what_begins_to_conduct_but_no_branches_of_choices() -> None:
+    assert simulate(Buck(), 1e-4, parameters={"duty": 0.0}, initial={"inductor.i": 1.0}).events[0].modes == {
+        "diode.on": ("off", "on")
+    }
 
 
 def test_given_parameters_are_listed() -> None:
