@@ -83,9 +83,13 @@ class Motion:
     ) -> None:
         self.system, self.sources, self.constants = system, sources, constants
         self.failure: NewtonFailure | None = None
-        self.last = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
+        self.last = self.accepted = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
         self.selection = Selection(np.arange(system.nx), np.zeros(0, np.int64))
         self.anchor: Anchor | None = None
+
+    def accept(self, place: Place) -> None:
+        """Go on from a point."""
+        self.last = self.accepted = place
 
     @property
     def period(self) -> float:
@@ -218,12 +222,20 @@ class Motion:
         return self._found(t, y).X_t[self.selection.states]
 
     def _found(self, t: float, y: np.ndarray) -> Place:
-        try:
-            self.last = self.solve(t, y)
-        except NewtonFailure as failure:
-            self.failure = failure
-            raise StepFailure(failure.reason) from None
-        return self.last
+        """The point with states ``y``, sought from the last one, and if that leads astray from the last accepted one."""
+        reason = ""
+        for near in dict.fromkeys((self.last, self.accepted)):
+            try:
+                self.last = self.solve(t, y, near)
+            except NewtonFailure as failure:
+                self.failure, reason = failure, failure.reason
+            except StepFailure as failure:
+                self.failure, reason = None, str(failure)
+            else:
+                self.failure = None
+                return self.last
+        self.last = self.accepted
+        raise StepFailure(reason)
 
     def jacobian(self, t: float, y: np.ndarray) -> tuple[Any, np.ndarray]:
         """Derivatives of the rate by the states and by time, through the solved coordinates and unknowns."""

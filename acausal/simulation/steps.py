@@ -13,12 +13,15 @@ from ..solvers import DormandPrince, Rosenbrock, Step, Stepper
 from .form_noise import FormNoise, Tolerances
 from .forms import Forms
 from .motion import Motion, Place, Selection
+from .newton import NewtonFailure
 
 DEGREE = 5
 POLYNOMIALS = Basis([(0.0, 0.0, 0.0, k) for k in range(DEGREE + 1)])
 """Powers of time: what forms are interpolated by within a step."""
 FINE = 0.02
 """Error of the interpolation, relative to the distance of a form from zero, that needs no finer one."""
+SHORTEST = 1e-12
+"""Step, in lengths of the segment, that is not made shorter to reach a point that can be solved."""
 REACH = 1e-9
 """Rounding that makes no further step."""
 FINEST = 10
@@ -80,6 +83,7 @@ class Steps:
         self._solver, self.tolerances = SOLVERS[solver], tolerances
         self.accepted: list[Accepted] = []
         self.begin = self._place = motion.last
+        motion.accept(motion.last)
         self._longest = TURN * motion.period
         self._bare = not motion.selection.states.size
         if motion.system.m and self._bare:
@@ -112,21 +116,36 @@ class Steps:
 
         Raises
         ------
-        StepSizeError
+        StepSizeError, NewtonFailure
         """
-        motion = self.motion
-        begin = motion.last = self._place
-        step = self._stepper.step(self._limit(begin.h) if self._bare else self.length)
-        end = motion.solve(step.t1, step.y1, motion.last, motion.selection)
+        motion, begin = self.motion, self._place
+        step, end = self._made(begin)
         made = Accepted(step, motion.selection, begin, end)
         self.accepted.append(made)
-        self._place = motion.last = end
+        self._place = end
+        motion.accept(end)
         np.maximum(self.size, np.abs(end.X), out=self.size)
         self._stepper.atol = self._absolute()
         if motion.worn(end):
             motion.select(end)
             self._stepper = self._new(step.t1, self._stepper.h)
         return made
+
+    def _made(self, begin: Place) -> tuple[Step, Place]:
+        """A step, and the point at its end; a step that ends where there is none is made half as long."""
+        motion = self.motion
+        limit = self._limit(begin.h) if self._bare else self.length
+        motion.accept(begin)
+        while True:
+            step = self._stepper.step(limit)
+            try:
+                return step, motion.solve(step.t1, step.y1, motion.last, motion.selection)
+            except NewtonFailure:
+                length = 0.5 * (step.t1 - begin.h)
+                if length < SHORTEST * self.length:
+                    raise
+            motion.last, limit = begin, begin.h + length
+            self._stepper = self._new(begin.h, length)
 
     def _limit(self, h: float) -> float:
         """End of a step from ``h`` without states: equal parts of the rest."""
