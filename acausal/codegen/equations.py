@@ -12,6 +12,9 @@ from ..modes.curves import Curves
 from .curves import CurveFunctions
 from .lowering import Buffered
 
+BATCH = 64
+"""Points evaluated by one call."""
+
 
 @dataclass(frozen=True, eq=False)
 class Jet:
@@ -61,6 +64,7 @@ class Equations:
         moved = ca.densify(ca.jtimes(value, xi, _combined(S, xi)))
         self.shape = (len(rows), ny)
         self._S, self._scale, self._unit = S, scale, unit
+        self._many: Buffered | None = None
         self._plain = Buffered(ca.Function("equations", [y, xi, c], [ca.densify(value), slope]))
         self._timed = Buffered(ca.Function("timed", [y, xi, c], [ca.densify(value), slope, moved]))
 
@@ -80,6 +84,24 @@ class Equations:
         if doubt - doubt != 0.0 and np.isfinite(value).all():
             return self._mended(f, [part.copy() for part in found])
         return found
+
+    def many(
+        self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same at many points, (k, ny) and (k, q): residuals (k, m), slopes (k, m, ny), derivatives by time (k, m)."""
+        if self._many is None:
+            self._many = Buffered(self._timed.function.map(BATCH))
+        k, (m, ny), f = len(y), self.shape, self._many
+        parts: tuple[np.ndarray, ...] = tuple(np.empty((k, *shape)) for shape in ((m,), (ny, m), (m,)))
+        f.inputs[2].reshape(BATCH, -1)[:] = constants
+        for begin in range(0, k, BATCH):
+            count = min(BATCH, k - begin)
+            for points, values in zip(f.inputs, (y, xi), strict=False):
+                points.reshape(BATCH, -1)[:count] = values[begin : begin + count]
+            f()
+            for part, found in zip(parts, f.outputs, strict=True):
+                part[begin : begin + count] = found.reshape(BATCH, *part.shape[1:])[:count]
+        return parts[0], parts[1].transpose(0, 2, 1), parts[2]
 
     def _mended(self, f: Buffered, found: list[np.ndarray]) -> list[np.ndarray]:
         """Difference quotients over the scales in place of slopes that are not finite.

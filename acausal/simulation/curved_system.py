@@ -105,9 +105,20 @@ class CurvedSystem:
         t = moved[0] if time else value
         return Linear(value[:n], value[n:], slope[:n], slope[n:], t[:n], t[n:])
 
+    def many(
+        self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``[C, F]``, their derivatives over [X, H] and by time at many points, one per row of ``y`` and ``xi``."""
+        return self._equations.many(y, xi, constants)
+
     def rate(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """``dX/dt``."""
         return self._rate(np.concatenate([X, H]), xi)
+
+    @property
+    def rate_of_both(self) -> Any:
+        """``dX/dt`` over [X, H]."""
+        return self._rate.y
 
     @property
     def rate_of_sources(self) -> Any:

@@ -9,20 +9,21 @@ import numpy as np
 
 from ..flow.modal import AffineFlow, Trajectory
 from ..flow.readout import PointFrame
-from ..flow.scan import RISE, first_crossing
+from ..flow.scan import first_crossing
 from ..modes.labels import curved_row
 from .curved_system import CurvedSystem
 from .form_noise import FormNoise
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import newton_by_homotopy
+from .sampling import sampled_jets
 from .steps import Steps, WatchedSteps
 from .watch import can_trigger, orientations
 
 if TYPE_CHECKING:
     from .run import Run
 
-POLISH = 16
+POLISH = 32
 """Newton steps that move a crossing from the interpolation to the forms themselves."""
 STEPS_A_PANEL = 3
 """Steps under one panel of a quadrature: its 21 nodes resolve their quartics."""
@@ -53,14 +54,10 @@ class SampledMotion:
         """States (k, 2 n + q) at the times ``hs`` (k,)."""
         hs = np.asarray(hs, float)
         out = np.zeros((len(hs), len(self.y0)))
-        steps, n, q = self._steps, len(self._z_of), len(self._steps.begin.xi)
-        ends = [a.step.t1 for a in steps.accepted[:-1]]
-        of = np.searchsorted(ends, hs)
-        for k in np.unique(of).tolist():
-            at = of == k
-            v0, v1 = steps.jets(steps.accepted[k], hs[at])
-            out[at, :n], out[at, n : 2 * n] = v0 @ self._z_of.T, v1 @ self._z_of.T
-            out[at, 2 * n : 2 * n + q] = v0[:, v0.shape[1] - q :]
+        n, q = len(self._z_of), len(self._steps.begin.xi)
+        v0, v1 = sampled_jets(self._steps, hs)
+        out[:, :n], out[:, n : 2 * n] = v0 @ self._z_of.T, v1 @ self._z_of.T
+        out[:, 2 * n : 2 * n + q] = v0[:, v0.shape[1] - q :]
         return out
 
     def _state(self, place: Place) -> np.ndarray:
@@ -168,7 +165,7 @@ class Motions:
         h, crossed = length, None
         if hit is not None:
             h, k = hit
-            if watched.highest[k] > (RISE if armed[k] else 1.0) * noise.floor[k]:
+            if armed[k] or watched.highest[k] > noise.floor[k]:
                 h = self._polished(steps, forms, h, k)
             crossed = which[k]
             steps.cut(h)

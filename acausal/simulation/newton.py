@@ -10,7 +10,7 @@ import numpy as np
 Linearized = tuple[np.ndarray, np.ndarray]
 """Residual (m,) and Jacobian (m, m)."""
 
-ACCURATE = 1e-8
+ACCURATE = 1e-10
 """Scaled correction after which the next one would be rounding: convergence is quadratic."""
 CONTRACTS = 0.25
 """Ratio of successive corrections up to which full steps are trusted."""

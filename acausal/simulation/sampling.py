@@ -1,0 +1,106 @@
+"""Many points of a numerically integrated segment at once: one Newton iteration for all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .motion import Selection
+from .newton import ACCURATE
+from .steps import Accepted, Steps
+
+ROUNDS = 12
+"""Iterations after which the points left are solved one by one."""
+
+
+def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``v = [s; h; xi]`` and its time derivative at times ``hs`` (k,) of a segment, (k, nv) each."""
+    accepted = steps.accepted
+    of = np.searchsorted([a.step.t1 for a in accepted[:-1]], hs)
+    selections: dict[int, tuple[Selection, list[int]]] = {}
+    for k in np.unique(of).tolist():
+        chosen = accepted[k].selection
+        selections.setdefault(id(chosen), (chosen, []))[1].append(k)
+    nv = steps.motion.system.arguments.shape[1]
+    v0, v1 = np.empty((len(hs), nv)), np.empty((len(hs), nv))
+    for chosen, numbers in selections.values():
+        at = np.flatnonzero(np.isin(of, numbers))
+        v0[at], v1[at] = _Batch(steps, chosen, accepted, of[at], hs[at]).jets()
+    return v0, v1
+
+
+class _Batch:
+    """Points whose steps integrate the same coordinates; arrays (points, ...)."""
+
+    def __init__(
+        self, steps: Steps, selection: Selection, accepted: list[Accepted], of: np.ndarray, hs: np.ndarray
+    ) -> None:
+        self.steps, self.of, self.hs, self.accepted = steps, of, hs, accepted
+        self.motion, self.system = steps.motion, steps.motion.system
+        self.solved = selection.dependent
+        self.xi = steps.motion.sources.sample(hs)
+        nx = self.system.nx
+        self.y = np.empty((len(hs), nx + self.system.m))
+        for k in np.unique(of).tolist():
+            at, a = of == k, accepted[k]
+            theta = (hs[at] - a.step.t0) / (a.step.t1 - a.step.t0)
+            part = theta[:, None]
+            self.y[at, :nx] = (1.0 - part) * a.begin.X + part * a.end.X
+            self.y[at, nx:] = (1.0 - part) * a.begin.H + part * a.end.H
+            self.y[np.ix_(at, selection.states)] = a.step.at(theta)
+        self.columns = np.concatenate([self.solved, nx + np.arange(self.system.m)])
+        self.scale = np.concatenate([self.system.scale[self.solved], self.system.open_scale])
+
+    def jets(self) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its time derivative."""
+        system = self.system
+        if len(self.columns):
+            self._solve()
+        rates = self.y @ system.rate_of_both.T + self.xi @ system.rate_of_sources.T
+        v0 = self.y @ system.v0.y.T + self.xi @ system.v0.xi.T
+        v1 = self.y @ system.v1.y.T + self.xi @ system.v1.xi.T
+        if len(system.algebraic):
+            v1[:, len(system.mode.states) + system.algebraic] = self._open_rates(rates)
+        return v0, v1
+
+    def _solve(self) -> None:
+        """Solved coordinates and open unknowns of all points."""
+        left = np.arange(len(self.hs))
+        for _ in range(ROUNDS):
+            value, slope, _ = self.system.many(self.y[left], self.xi[left], self.motion.constants)
+            d = _solutions(slope[:, :, self.columns], -value)
+            found = self.y[np.ix_(left, self.columns)]
+            size = np.max(np.abs(d) / (self.scale + np.abs(found)), axis=1)
+            self.y[np.ix_(left, self.columns)] = found + d
+            left = left[~(size <= ACCURATE)]
+            if not len(left):
+                return
+        self._one_by_one(left)
+
+    def _one_by_one(self, left: np.ndarray) -> None:
+        for i in left.tolist():
+            place = self.steps.inside(self.accepted[int(self.of[i])], float(self.hs[i]))
+            self.y[i] = np.concatenate([place.X, place.H])
+
+    def _open_rates(self, rates: np.ndarray) -> np.ndarray:
+        """Time derivatives of the open unknowns that are not differentiated."""
+        system = self.system
+        _, slope, moved = system.many(self.y, self.xi, self.motion.constants)
+        full = slope[:, system.constraints :]
+        given = np.einsum("kij,kj->ki", full[:, :, : system.nx], rates) + moved[:, system.constraints :]
+        found = _solutions(full[:, :, system.nx :], -given)[:, system.algebraic]
+        for i in np.flatnonzero(~np.isfinite(found).all(axis=1)).tolist():
+            place = self.steps.inside(self.accepted[int(self.of[i])], float(self.hs[i]))
+            found[i] = self.motion.jets(place)[1][len(system.mode.states) + system.algebraic]
+        return found
+
+
+def _solutions(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solutions of many small systems; not a number where a matrix is singular."""
+    try:
+        return np.linalg.solve(matrices, right[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        found = np.full(right.shape, np.nan)
+        for i, (matrix, b) in enumerate(zip(matrices, right, strict=True)):
+            if np.isfinite(matrix).all() and np.linalg.matrix_rank(matrix) == len(b):
+                found[i] = np.linalg.solve(matrix, b)
+        return found
