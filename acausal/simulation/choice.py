@@ -74,8 +74,11 @@ def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.n
     system = run.tangents.mode(run.core, data.mode, restart.z, slopes, xi, run.present)
     try:
         motion = run.motions.begin(restart.z, slopes, xi, system, run.z_touch)
-    except NewtonFailure:
-        motion = run.motions.begin(restart.z, slopes, xi, system)
+    except NewtonFailure as failure:
+        try:
+            motion = run.motions.begin(restart.z, slopes, xi, system)
+        except NewtonFailure:
+            raise failure from None
     return motion.unknowns(motion.last)
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from acausal import AcausalError, Component, Statement, Variable, connect, simulate
+from acausal import AcausalError, Component, ParameterError, Statement, Variable, connect, simulate
 from acausal.components.electrical import ConstantVoltage, Ground, Resistor
 
 MARK = "# <-"
@@ -62,3 +62,18 @@ def refused(
         assert error.where[0].path == path
     if at is not None:
         assert (error.where[0].file, error.where[0].line) == (at.__code__.co_filename, marked(at))
+
+
+def failed(kind: type[AcausalError], model: Component, t_end: float = 2.0, **options: object) -> AcausalError:
+    """The error of a run."""
+    with pytest.raises(kind) as info:
+        simulate(model, t_end, **options)  # type: ignore[arg-type]
+    assert type(info.value) is kind
+    return info.value
+
+
+def nothing_computed(error: AcausalError) -> bool:
+    """The result of a run that failed at its start says so when it is read."""
+    with pytest.raises(ParameterError, match="nothing was computed"):
+        error.result["x"].at(0.0)
+    return True
