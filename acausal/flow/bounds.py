@@ -124,17 +124,20 @@ class GuardForms:
         columns = basis.frame.copy()
         columns[:, 1] *= quarter
         columns[:, 2] = phi
-        columns[:, 3] = basis.derivative.dot(phi) * quarter
         envelope = basis.envelope(0.0, length)
         if basis.fastest * length <= RESOLVED:
+            columns[:, 3] = basis.derivative.dot(phi) * quarter
             values = self.R.dot(columns)
             return Bounds(values[None], values[None, :, 2], length, self.size4.dot(envelope)[None], None)
         keep = basis.speed * length <= RESOLVED
-        rest = np.abs(self.R).dot(envelope * ~keep)
-        values = self.R.dot(columns * keep[:, None])
-        return Bounds(
-            values[None], self.R.dot(phi)[None], length, self.size4.dot(envelope * keep)[None], rest[None]
-        )
+        # Functions that grow beyond the range of doubles count as such in the rest, and nowhere else.
+        with np.errstate(over="ignore", invalid="ignore"):
+            columns[:, 3] = basis.derivative.dot(phi) * quarter
+            rest = np.abs(self.R).dot(np.where(keep, 0.0, envelope))
+            ends = self.R.dot(phi)
+            values = self.R.dot(np.where(keep[:, None], columns, 0.0))
+            fourth = self.size4.dot(np.where(keep, envelope, 0.0))
+        return Bounds(values[None], ends[None], length, fourth[None], rest[None])
 
     def bounds(self, nodes: np.ndarray) -> Bounds:
         """Bounds on the intervals between equally spaced `nodes`."""

@@ -17,6 +17,7 @@ from acausal import (
     assign,
     connect,
     der,
+    if_else,
     not_,
     pre,
     sample,
@@ -221,3 +222,26 @@ def test_a_port_connected_to_itself_and_a_repeated_connection_change_nothing() -
             yield connect(self.source.n, self.load.n, self.ground.p)
 
     assert simulate(Model(), 1.0)["load.i"].final == pytest.approx(1.5, rel=1e-14)
+
+
+class Bursting(Component):
+    """A growing state beside an oscillation; a sum of both turns the growth round."""
+
+    g: Parameter = Parameter(default=2e4, unit="1/s")
+    x: Variable = Variable(start=1e-9)
+    y: Variable = Variable(start=0.0)
+    z: Variable = Variable(start=0.1)
+    up: Discrete = Discrete(bool, start=True)
+
+    def equations(self) -> Statements:
+        yield Eq(der(self.x), if_else(self.up, self.g * self.x, -self.g * self.x))
+        yield Eq(der(self.y), self.g * self.z)
+        yield Eq(der(self.z), -self.g * self.y)
+        yield when(self.x + self.y > 1.0, assign(self.up, False))
+
+
+@pytest.mark.parametrize("span", [0.035, 0.0355, 0.5, 5.0])
+def test_growth_beyond_the_range_of_doubles_before_the_end(span: float) -> None:
+    """Without the event x would exceed the largest double; the event comes at 1 ms."""
+    first = simulate(Bursting(), 0.01).events.times[:2]
+    assert simulate(Bursting(), span).events.times[:2] == pytest.approx(first, rel=1e-12)
