@@ -108,10 +108,18 @@ def _others(run: Run) -> Iterator[Branches]:
 
 
 def _known_relations(run: Run) -> np.ndarray:
-    """Relations before any mode: those among given quantities alone have their value, the others are false."""
+    """Relations before any mode: those among given quantities alone have their value, the others are false.
+
+    In a nonlinear model variables have the values from which Newton's method begins: a branch chosen against them
+    may not be defined there.
+    """
     rows = run.core.relations
-    known = ~(rows.E.any(axis=1) | rows.A.any(axis=1))
+    known = ~rows.E.any(axis=1)
     values = rows.B @ run.sources.states(run.t, run.D, run.R)
+    if run.reduced.curves:
+        values = values + rows.A @ run.z
+    else:
+        known &= ~rows.A.any(axis=1)
     R = run.R.copy()
     for i in np.flatnonzero(known).tolist():
         holds = run.instants.operators[i](int(np.sign(values[i])))
