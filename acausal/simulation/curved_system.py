@@ -115,6 +115,10 @@ class CurvedSystem:
         """``dX/dt``."""
         return self._rate(np.concatenate([X, H]), xi)
 
+    def free_rate(self, X: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """``dX/dt`` of a mode without open unknowns."""
+        return self._rate(X, xi)
+
     @property
     def rate_of_both(self) -> Any:
         """``dX/dt`` over [X, H]."""
