@@ -24,6 +24,7 @@ from acausal import (
     compile_model,
     der,
     exp,
+    if_else,
     leave,
     pre,
     reinit,
@@ -33,6 +34,7 @@ from acausal import (
     time,
     when,
 )
+from acausal import sqrt as sqrt_of
 
 from .refusals import Scalar, Statements
 
@@ -137,6 +139,18 @@ def test_complementarity_beside_a_nonlinear_equation() -> None:
     (half,) = (r.real for r in np.roots([1.0, 0.0, 1.0, -1.0]) if abs(r.imag) < 1e-12)
     assert result["a"].at([0.0, 0.5, 1.5, 2.0]) == pytest.approx([1.0, half, 0.0, 0.0], abs=1e-9)
     assert result["b"].at([0.0, 0.5, 1.5, 2.0]) == pytest.approx([0.0, 0.0, half, 1.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("start", [-1.0, 1.0])
+def test_a_choice_begins_with_the_branch_of_the_start_values(start: float) -> None:
+    """The other branch has no value there."""
+
+    class Model(Scalar):
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), if_else(self.x < 0, sqrt_of(-self.x), -sqrt_of(self.x)))
+
+    result = simulate(Model(x=start), 1.0, rtol=TIGHT)
+    assert result["x"].at([0.5, 1.0]) == pytest.approx([start * 0.5625, start * 0.25], rel=1e-8)
 
 
 # -- events ----------------------------------------------------------------------------------------------------------

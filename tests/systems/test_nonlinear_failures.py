@@ -191,6 +191,23 @@ def test_solution_that_ceases_to_exist() -> None:
     assert error.result["y"].at([0.25, 0.75]) == pytest.approx(np.sqrt([0.75, 0.25]), rel=1e-6)
 
 
+def test_solution_that_ends_at_a_fold() -> None:
+    """y**3 - y = u has its left branch up to u = 2 / (3 sqrt(3)), y = -1 / sqrt(3)."""
+
+    class Model(Scalar):
+        y: Variable = Variable(start=-1.3)
+
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), 1)
+            yield Eq(self.y**3 - self.y, self.x)
+
+    error = failed(ConvergenceError, Model(x=-1.0))
+    assert error.result.t_end == pytest.approx(1.0 + 2.0 / (3.0 * math.sqrt(3.0)), rel=1e-6)
+    assert "last values `x` = 0.3849, `y` = -0.577" in error.what
+    y = error.result["y"].at(np.array([0.0, 0.5, 1.3]))
+    assert y**3 - y == pytest.approx([-1.0, -0.5, 0.3], rel=1e-9)
+
+
 def test_unknowns_without_states_that_cease_to_exist() -> None:
     class Model(Scalar):
         def equations(self) -> Statements:
