@@ -97,6 +97,11 @@ class Motion:
         fastest = float(self.sources.flow.basis.omega.max(initial=0.0))
         return 2.0 * math.pi / fastest if fastest else math.inf
 
+    @property
+    def returns(self) -> bool:
+        """Whether some source is a polynomial of a degree above one, which may rise and fall within a step."""
+        return bool(self.sources.flow.basis.power.max(initial=0.0) > 1.0)
+
     # -- choice of states ----------------------------------------------------------------------------------------
 
     def select(self, place: Place) -> None:

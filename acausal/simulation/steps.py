@@ -27,7 +27,9 @@ REACH = 1e-9
 FINEST = 10
 """Halvings of a step for the interpolation of forms."""
 TURN = 0.25
-"""Longest step in periods of the fastest source: what happens in a period cannot pass between the stages of a method."""
+"""Longest step in periods of the fastest source where nothing is curved: what the source does shows at the stages."""
+PULSE = 0.025
+"""The same where something is curved: a pulse in every period, as of a junction, may not pass between the stages."""
 SOLVERS: dict[str, type[Stepper]] = {"explicit": DormandPrince, "implicit": Rosenbrock}
 
 
@@ -84,10 +86,8 @@ class Steps:
         self.accepted: list[Accepted] = []
         self.begin = self._place = motion.last
         motion.accept(motion.last)
-        self._longest = TURN * motion.period
         self._bare = not motion.selection.states.size
-        if motion.system.m and self._bare:
-            self._longest = min(self._longest, tolerances.longest)
+        self._longest = self._most()
         self._stepper = self._new(0.0, None)
 
     @property
@@ -106,6 +106,14 @@ class Steps:
             motion, h, self._place.X[motion.selection.states],
             rtol=self.tolerances.rtol, atol=self._absolute(), max_step=self._longest, first_step=first, span=self.length,
         )  # fmt: skip
+
+    def _most(self) -> float:
+        """Longest step that misses nothing which comes and goes with the sources."""
+        motion = self.motion
+        if not motion.system.m:
+            return TURN * motion.period
+        most = PULSE * motion.period
+        return min(most, self.tolerances.longest) if self._bare or motion.returns else most
 
     def _absolute(self) -> np.ndarray:
         system, states = self.motion.system, self.motion.selection.states
