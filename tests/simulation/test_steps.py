@@ -1,0 +1,27 @@
+"""Length of the steps of a segment: what happens within a period of the sources is not passed over."""
+
+import numpy as np
+import pytest
+
+from acausal import simulate
+from acausal.components.electrical import Capacitor, Diode, Resistor, SineVoltage
+from tests.oracles.junction_rectifier import JunctionRectifier
+from tests.systems.circuits import circuit
+
+
+@pytest.mark.parametrize("rtol", [1e-2, 1e-4, 1e-6])
+def test_short_conduction_of_a_junction_is_found_at_any_tolerance(rtol: float) -> None:
+    """Half a millisecond in a period of 20 ms, between which hardly anything moves."""
+    p = JunctionRectifier(Rs=0.1, RL=2e3)
+    model = circuit(
+        ("source", SineVoltage(V=p.V, f=p.f), "a", "0"),
+        ("series", Resistor(R=p.Rs), "a", "b"),
+        ("diode", Diode(Ids=p.Ids, Vt=p.Vt, R=p.R, Maxexp=50.0), "b", "c"),
+        ("capacitor", Capacitor(C=p.C), "c", "0"),
+        ("load", Resistor(R=p.RL), "c", "0"),
+    )
+    t = np.linspace(0.0, 0.2, 11)
+    result = simulate(model, 0.2, rtol=rtol, method="implicit")
+    np.testing.assert_allclose(
+        result["capacitor.v"].at(t), p.capacitor(t), rtol=0, atol=p.V * max(rtol, 1e-5)
+    )
