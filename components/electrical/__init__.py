@@ -43,8 +43,10 @@ from .ideal import IdealSwitch as IdealSwitch
 from .ideal import IdealThyristor as IdealThyristor
 from .ideal import IdealTriac as IdealTriac
 from .ideal import IdealTwoWaySwitch as IdealTwoWaySwitch
+from .interfaces import HeatingOnePort as HeatingOnePort
 from .interfaces import OnePort as OnePort
 from .interfaces import Pin as Pin
+from .interfaces import TemperatureDependent as TemperatureDependent
 from .interfaces import TwoPin as TwoPin
 from .interfaces import TwoPort as TwoPort
 from .mos import MOS as MOS

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from acausal.modeling import Component, Eq, Parameter, Statement, Variable, der, if_else, require, sqrt
 
-from .interfaces import OnePort, Pin, TwoPort
+from .interfaces import OnePort, Pin, TemperatureDependent, TwoPort
 
 
 class Ground(Component):
@@ -21,30 +21,32 @@ class Ground(Component):
         yield Eq(self.p.v, 0)
 
 
-class Resistor(OnePort):
+class Resistor(TemperatureDependent):
     """Ideal linear resistor, ``v = R * i``.
 
-    Temperature, inductance and noise are left out. ``R = 0`` is a plain connection.
+    With ``useHeatPort`` the resistance at the temperature of ``heatPort``: ``v = R * (1 + alpha * (heatPort.T - T_ref)) * i``,
+    ``heatPort.Q_flow = -v * i``. Inductance and noise are left out. ``R = 0`` is a plain connection.
     """
 
-    R: Parameter = Parameter(unit="Ohm", min=0, doc="Resistance")
+    R: Parameter = Parameter(unit="Ohm", min=0, doc="Resistance, with heatPort at T_ref")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        yield Eq(self.v, self.R * self.i)
+        yield Eq(self.v, self.heated(self.R) * self.i)
 
 
-class Conductor(OnePort):
+class Conductor(TemperatureDependent):
     """Ideal linear conductor, ``i = G * v``.
 
-    As `Resistor`, for a given conductance. ``G = 0`` is an open circuit.
+    As `Resistor`, for a given conductance; with ``useHeatPort``: ``(1 + alpha * (heatPort.T - T_ref)) * i = G * v``.
+    ``G = 0`` is an open circuit.
     """
 
-    G: Parameter = Parameter(unit="S", min=0, doc="Conductance")
+    G: Parameter = Parameter(unit="S", min=0, doc="Conductance, with heatPort at T_ref")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        yield Eq(self.i, self.G * self.v)
+        yield Eq(self.heated(self.i), self.G * self.v)
 
 
 class Capacitor(OnePort):

@@ -24,10 +24,10 @@ from acausal.modeling import (
     require,
 )
 
-from .interfaces import OnePort, Pin, TwoPin
+from .interfaces import HeatingOnePort, Pin, TwoPin
 
 
-class IdealSwitch(OnePort):
+class IdealSwitch(HeatingOnePort):
     """Partial: a path that is closed, ``v = Ron * i``, or open, ``i = Goff * v``.
 
     A component yields `path` with the condition under which it is closed. The
@@ -106,7 +106,7 @@ class IdealTwoWaySwitch(Component):
         yield If(self.control, [on2], [off2], impulse=self.interrupt, name="closed2")
 
 
-class IdealSemiconductor(OnePort):
+class IdealSemiconductor(HeatingOnePort):
     """Partial: two straight lines that meet in the knee ``(Vknee, Goff * Vknee)``.
 
     Conducting: ``v = Vknee + Ron * (i - Goff * Vknee)``; blocking: ``i = Goff * v``.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acausal.modeling import Component, Eq, Expr, Flow, Port, Statement, Variable
+from acausal.modeling import Component, Eq, Expr, Flow, Parameter, Port, Statement, Structural, Variable
+
+from ..thermal.interfaces import HeatPort
 
 
 class Pin(Port):
@@ -44,6 +46,42 @@ class OnePort(TwoPin):
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
         yield Eq(0, self.p.i + self.n.i)
+
+
+class HeatingOnePort(OnePort):
+    """Partial: a part that turns all the power it takes up into heat, ``v * i``.
+
+    While ``useHeatPort`` is true the heat leaves through ``heatPort``, ``heatPort.Q_flow = -v * i``, and has to be taken
+    up by something; the model is then on the general path. What is lost in an impulse does not reach the port.
+    """
+
+    useHeatPort: Structural[bool] = Structural(
+        bool, default=False, doc="True: the loss leaves through heatPort, a HeatPort"
+    )
+
+    def build(self) -> None:
+        if self.useHeatPort:
+            self.heatPort = HeatPort()
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        if self.useHeatPort:
+            yield Eq(self.heatPort.Q_flow, -self.v * self.i)
+
+
+class TemperatureDependent(HeatingOnePort):
+    """Partial: a part with a resistance that depends linearly on the temperature of its ``heatPort``, if it has one."""
+
+    T_ref: Parameter = Parameter(
+        default=300.15, unit="K", doc="Temperature to which the given value belongs, with heatPort"
+    )
+    alpha: Parameter = Parameter(
+        default=0.0, unit="1/K", doc="Temperature coefficient of the resistance, with heatPort"
+    )
+
+    def heated(self, R: Expr) -> Expr:
+        """Return a resistance given for ``T_ref``, or a voltage across it, as it is at the temperature of ``heatPort``."""
+        return R * (1 + self.alpha * (self.heatPort.T - self.T_ref)) if self.useHeatPort else R
 
 
 class TwoPort(Component):

@@ -25,7 +25,7 @@ from acausal.modeling import (
 )
 
 from .characteristics import clamp, depletion_integral
-from .interfaces import OnePort
+from .interfaces import HeatingOnePort, OnePort
 
 
 class ChargeCapacitor(OnePort):
@@ -128,7 +128,7 @@ class SaturatingInductor(OnePort):
         return self.Inom * x
 
 
-class Varistor(OnePort):
+class Varistor(HeatingOnePort):
     """Metal-oxide varistor, ``i = In * sign(v) * (|v| / Vn) ** alpha + Gp * v``.
 
     Above ``Imax`` the power is continued by its tangent. ``Gp`` is the linear core that a power alone, which has no

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from acausal.modeling import Eq, Expr, Parameter, Statement, Variable, exp, if_else, no_event
 
 from .characteristics import exlin
-from .interfaces import OnePort
+from .interfaces import HeatingOnePort
 
 
-class Diode(OnePort):
+class Diode(HeatingOnePort):
     """Junction diode, ``i = Ids * (exp(v / Vt) - 1) + v / R``, above ``v = Maxexp * Vt`` continued by its tangent.
 
     Shockley, Bell System Technical Journal 28 (1949). Quasi-static: junction charge, reverse recovery, breakdown
@@ -29,7 +29,7 @@ class Diode(OnePort):
         yield Eq(self.i, self.Ids * (exlin(self.v / self.Vt, self.Maxexp) - 1) + self.v / self.R)
 
 
-class Diode2(OnePort):
+class Diode2(HeatingOnePort):
     """Junction diode with series resistance and breakdown: ``v = vd + Rs * id``, ``i = id + Gp * v``.
 
     Forward and down to ``vd = -Bv / 2``: ``id = Ids * (exp(vd / (N * Vt)) - 1)``, above ``vd = Vf + N * Vt``
@@ -63,7 +63,7 @@ class Diode2(OnePort):
         return self.Ids * no_event(if_else(self.vd < -self.Bv / 2, -breakdown, forward))
 
 
-class ZDiode(OnePort):
+class ZDiode(HeatingOnePort):
     """Zener diode, ``i = Ids * (exp(v / Vt) - 1) - Ibv * exp(-(v + Bv) / (Nbv * Vt)) + v / R``.
 
     Above an exponent of ``Maxexp`` each exponential is continued by its tangent. Quasi-static: junction charge
