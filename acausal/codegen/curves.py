@@ -28,6 +28,7 @@ class CurveFunctions:
 
     def __init__(self, curves: Curves) -> None:
         self._curves = curves
+        self._made: dict[int, ca.Function] = {}
         self._levels: dict[int, Buffered] = {}
         self._single: dict[tuple[int, int], Any] = {}
         self._group = np.repeat(
@@ -46,11 +47,10 @@ class CurveFunctions:
             f = self._single[group, level] = _differentiated(expression, level)
         return f(*jets, constants)[0]
 
-    def copy(self) -> CurveFunctions:
-        """Return the same functions with arrays of their own."""
+    def copy(self, scale: np.ndarray) -> CurveFunctions:
+        """The same functions with arrays of their own, for arguments of other magnitudes."""
         made = CurveFunctions(self._curves)
-        made._levels = {level: f.copy() for level, f in self._levels.items()}
-        made._single = self._single
+        made._made, made._single, made.scale = self._made, self._single, scale
         return made
 
     def __call__(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:
@@ -61,7 +61,9 @@ class CurveFunctions:
         """
         f = self._levels.get(level)
         if f is None:
-            f = self._levels[level] = Buffered(_level(self._curves, level))
+            if level not in self._made:
+                self._made[level] = _level(self._curves, level)
+            f = self._levels[level] = Buffered(self._made[level])
         for k in range(level + 1):
             f.inputs[k][:] = jets[k]
         f.inputs[level + 1][:] = constants

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -79,23 +80,21 @@ class Readout:
         self.observer_of = {o.unknown: k for k, o in enumerate(model.observers)}
         self.integrals = [k for k, o in enumerate(model.observers) if o.integral]
         self.position = {k: n for n, k in enumerate(self.integrals)}
-        self._rows: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
-        self._keep: list[ModeData] = []
+        self._rows: WeakKeyDictionary[ModeData, dict[tuple[int, ...], np.ndarray]] = WeakKeyDictionary()
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
 
     # -- affine part ---------------------------------------------------------------------------------------------
 
     def rows(self, data: ModeData, ids: tuple[int, ...]) -> np.ndarray:
         """Rows over y of the affine part of variables, (k, ny)."""
-        key = (id(data), ids)
-        found = self._rows.get(key)
+        known = self._rows.setdefault(data, {})
+        found = known.get(ids)
         if found is None:
             at = list(ids)
             found = data.spread(self.model.W_core[at])
             n = len(data.states)
             found[:, n:] += self.VK[at].toarray()
-            self._rows[key] = found
-            self._keep.append(data)
+            known[ids] = found
         return found
 
     def observed(self, k: int) -> list[tuple[int, int]]:

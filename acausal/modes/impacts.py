@@ -102,13 +102,11 @@ def lost_energy(
     z_minus, z_plus : (n,) array
         Limits on both sides.
     J1 : (n,) array
+        Impulse of the instant, `Bounce.J1` after a bounce.
     xi : (q,) array
     mean : (n,) array, optional
         Means of the variables in a nonlinear model.
 
-    Notes
-    -----
-    The pair are
     Notes
     -----
     The pair are the blocked variables of the first two branches, without constant parts: their
@@ -123,10 +121,10 @@ def lost_energy(
             continue
         first, second = element.blocked[0].A, element.blocked[1].A
         if element.kind is Kind.IMPACT:
-            mean = 0.5 * (
+            speed = 0.5 * (
                 _rate(model, element, before, z_minus, xi) + _rate(model, element, after, z_plus, xi)
             )
-            work = mean * (second @ J1)
+            work = speed * (second @ J1)
         else:
             work = (first @ limits) * (second @ J1) + (second @ limits) * (first @ J1)
         energy[k] = _SIGN[element.kind] * float(np.sum(work))

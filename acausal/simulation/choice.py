@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,23 +95,32 @@ def mean_along(
     Impulses do work against what curved rows give along the way (a charge against the potential it makes),
     in the structure that holds before the instant. None where that is the mean of both limits.
     """
-    system = run.tangents.known_mode(before)
-    if system is None or not system.m or system.constraints:
-        return None
     slopes = np.zeros_like(z_minus)
+    system = run.tangents.mode(run.core, before, z_minus, slopes, xi, run.present)
+    if not system.m or system.constraints:
+        return None
 
     def point(s: float) -> np.ndarray:
         motion = run.motions.begin(z_minus + s * (z_plus - z_minus), slopes, xi, system)
         return motion.unknowns(motion.last)[0]
 
-    first, last = point(0.0), point(1.0)
-    straight, bend, before_last = 0.5 * (z_minus + z_plus), np.zeros_like(z_minus), None
+    try:
+        first, last = point(0.0), point(1.0)
+        return 0.5 * (z_minus + z_plus) + _bend(run, point, first, last)
+    except NewtonFailure:
+        # The way leaves the domain of a function: no better value than the mean of both limits is defined.
+        return None
+
+
+def _bend(run: Run, point: Callable[[float], np.ndarray], first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Mean distance of a way from the straight line between its ends."""
+    bend, before = np.zeros_like(first), None
     for count in WAY_POINTS:
         nodes, weights = np.polynomial.legendre.leggauss(count)
-        bend = np.zeros_like(z_minus)
+        bend = np.zeros_like(first)
         for node, weight in zip((0.5 * (nodes + 1.0)).tolist(), (0.5 * weights).tolist(), strict=True):
             bend += weight * (point(node) - (1.0 - node) * first - node * last)
-        if before_last is not None and _close(run, bend, before_last):
+        if before is not None and _close(run, bend, before):
             break
-        before_last = bend
-    return straight + bend
+        before = bend
+    return bend

@@ -89,6 +89,8 @@ class CurvedSystem:
         full = list(zip(mode.curved.tolist(), c.tolist(), strict=True))
         self.constraint_rows = np.array([row for row, _ in hidden], np.int64)
         """Curved row behind every constraint; those of ``F`` are the rows of the mode in order."""
+        self.constraint_levels = np.array([level for _, level in hidden], np.int64)
+        """How often each constraint is differentiated."""
         self.constraints = len(hidden)
         jets_of_arguments = [Jet(arguments @ j.y, arguments @ j.xi) for j in used]
         magnitudes = np.concatenate([self.scale, self.open_scale])

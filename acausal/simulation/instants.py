@@ -226,7 +226,8 @@ class Instants:
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
         step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved)
         if before is not None:
-            mean = mean_along(run, before.mode, z_minus, restart.z, xi) if run.reduced.curves else None
+            curved = bool(run.reduced.curves) and bool(J1.any())
+            mean = mean_along(run, before.mode, z_minus, restart.z, xi) if curved else None
             step.jump = Jump(before, run.y, z_minus, restart.data, restart.y, J1, mean)
             lost = lost_energy(model, before, restart.data, z_minus, restart.z, J1, xi, mean)
             step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)

@@ -113,29 +113,46 @@ class Motion:
         """
         if not self.system.constraints:
             return
-        order, diagonal = self._pivots(place, np.arange(self.system.nx))
-        n = self.system.constraints
-        if len(diagonal) < n or diagonal[-1] <= SINGULAR * diagonal[0]:
-            raise DependentConstraints(self.system.constraint_rows)
+        solved, _ = self._best(place, np.ones(self.system.nx, bool))
         self.anchor = None
-        self.selection = Selection(np.sort(order[n:]), np.sort(order[:n]))
+        states = np.setdiff1d(np.arange(self.system.nx), solved)
+        self.selection = Selection(states, np.sort(solved))
 
     def worn(self, place: Place) -> bool:
         """Whether other coordinates would make better states by now."""
         if not self.system.constraints:
             return False
-        _, best = self._pivots(place, np.arange(self.system.nx))
-        _, own = self._pivots(place, self.selection.dependent)
-        return own[-1] < RESELECT * best[-1]
+        own = np.zeros(self.system.nx, bool)
+        own[self.selection.dependent] = True
+        try:
+            return self._best(place, own)[1] < RESELECT * self._best(place, np.ones_like(own))[1]
+        except DependentConstraints:
+            return True
 
-    def _pivots(self, place: Place, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from scipy.linalg import qr
+    def _best(self, place: Place, allowed: np.ndarray) -> tuple[np.ndarray, float]:
+        """Coordinates solved from the constraints, and the smallest pivot relative to the largest of its level.
 
-        J = self._linear(place).C_y[:, among] * self.system.scale[among]
+        Constraints are solved level by level, those differentiated more often for other coordinates than
+        those before, which are their derivatives (as dummy derivatives are chosen: Mattsson and Soderlind,
+        SIAM J. Sci. Comput. 14, 1993); a level that has too few of these takes any.
+        """
+        J = self._linear(place).C_y[:, : self.system.nx] * self.system.scale
         size = np.abs(J).max(axis=1, keepdims=True)
-        found: Any = qr(J / np.where(size > 0.0, size, 1.0), mode="r", pivoting=True)
-        R, order = found
-        return order, np.abs(np.diagonal(R))
+        J = J / np.where(size > 0.0, size, 1.0)
+        levels, worst = self.system.constraint_levels, 1.0
+        solved, lower = np.zeros(0, np.int64), np.zeros(self.system.nx, bool)
+        for level in range(int(levels.max()) + 1):
+            rows = J[levels == level]
+            free = allowed.copy()
+            free[solved] = False
+            found = _pivots(rows, np.flatnonzero(free & ~lower))
+            if found is None:
+                found = _pivots(rows, np.flatnonzero(free))
+            if found is None:
+                raise DependentConstraints(self.system.constraint_rows)
+            solved, worst = np.concatenate([solved, found[0]]), min(worst, found[1])
+            lower |= rows.any(axis=0)
+        return solved, worst
 
     # -- points --------------------------------------------------------------------------------------------------
 
@@ -300,3 +317,18 @@ class Motion:
         """Core unknowns and their time derivatives."""
         v0, v1 = self.jets(place)
         return self.system.z_of @ v0, self.system.z_of @ v1
+
+
+def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """Columns that solve all rows best, and the smallest pivot relative to the largest; None if there are none."""
+    from scipy.linalg import qr
+
+    n = len(J)
+    if len(among) < n:
+        return None
+    found: Any = qr(J[:, among], mode="r", pivoting=True)
+    R, order = found
+    diagonal = np.abs(np.diagonal(R))
+    if diagonal[-1] <= SINGULAR * max(diagonal[0], 1e-300):
+        return None
+    return among[order[:n]], float(diagonal[-1] / diagonal[0]) if n > 1 else float(diagonal[-1])

@@ -122,9 +122,8 @@ class Run:
         self.source_flows: dict[int, Any] = {}
         self.motions = Motions(self)
         if self.numerical:
-            self.functions = self.program.curve_functions.copy()
             self.z = guesses(self.program, self.starts, self.z)
-            self.tangents = Tangents(self.base, self.program.curves, self.functions)
+            self.tangents = Tangents(self.base, self.program.curves, self.program.curve_functions)
             self.here()
 
     def feed(self, feeds: tuple[Feed, ...]) -> None:
@@ -241,7 +240,7 @@ class Run:
         self.analysed.setdefault(core, core.analysed)
         if self.numerical:
             self.source_flows.clear()
-            self.tangents = Tangents(core, self.program.curves, self.functions)
+            self.tangents = Tangents(core, self.program.curves, self.program.curve_functions)
             self.here()
         else:
             self._adopt(core)

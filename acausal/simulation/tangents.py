@@ -26,11 +26,11 @@ class Tangents:
         The affine rows alone.
     curves : Curves
     functions : CurveFunctions
-        Of one run: not shared with others.
+        Copied: two runs share none.
     """
 
     def __init__(self, core: NumericCore, curves: Curves, functions: CurveFunctions) -> None:
-        self.core, self.curves, self.functions = core, curves, functions
+        self.core, self.curves = core, curves
         self.numbering = Numbering.of(core.reduced)
         self.Z, self.D, _, _ = curves.variables
         self.X = curves.sources(core.exosystem)
@@ -38,7 +38,7 @@ class Tangents:
         self.scale = (
             abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(self.X) @ model.xi_scale
         )
-        functions.scale = self.scale
+        self.functions = functions.copy(self.scale)
         read = np.zeros(model.n, bool)
         read[self.Z.indices] = True
         read[self.D.indices] = True
@@ -99,10 +99,6 @@ class Tangents:
         if not (len(data.settled) and len(self.curves)):
             self._modes[mode] = made
         return made
-
-    def known_mode(self, mode: Mode) -> CurvedSystem | None:
-        """A mode that was analysed before."""
-        return self._modes.get(mode)
 
     def _system(
         self, opened: OpenMode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
