@@ -121,7 +121,7 @@ def _known_relations(run: Run) -> np.ndarray:
     else:
         known &= ~rows.A.any(axis=1)
     R = run.R.copy()
-    for i in np.flatnonzero(known).tolist():
+    for i in np.flatnonzero(known & ~np.isnan(values)).tolist():
         holds = run.instants.operators[i](int(np.sign(values[i])))
         R[run.instants.state_relations[i]] = float(holds)
     return R
