@@ -7,6 +7,7 @@ import numpy as np
 from ..modes.affine import Rows
 from ..modes.open_mode import OpenMode
 from .motion import Motion
+from .newton import NewtonFailure
 
 
 class Forms:
@@ -32,7 +33,13 @@ class Forms:
         self.count = len(curved)
 
     def at(self, motion: Motion, v0: np.ndarray, v1: np.ndarray) -> np.ndarray:
-        """Values and time derivatives, (k, 2, forms), where ``v`` and its derivative (k, nv) are given."""
+        """Values and time derivatives, (k, 2, forms), where ``v`` and its derivative (k, nv) are given.
+
+        Raises
+        ------
+        NewtonFailure
+            A nonlinear form has no value at one of the points.
+        """
         found = np.empty((len(v0), 2, self.count))
         found[:, 0, self.affine], found[:, 1, self.affine] = v0 @ self.over_v.T, v1 @ self.over_v.T
         if len(self.rows):
@@ -41,4 +48,12 @@ class Forms:
                 jets = [system.arguments @ u0, system.arguments @ u1]
                 at[0, self.curved] = system.evaluate(0, jets[:1], motion.constants)[0][self.rows]
                 at[1, self.curved] = system.evaluate(1, jets, motion.constants)[0][self.rows]
+            self._check(found, v0)
         return found * self.orientation
+
+    def _check(self, found: np.ndarray, v0: np.ndarray) -> None:
+        lost = ~np.isfinite(found[:, 0, self.curved]).all(axis=0)
+        if lost.any():
+            raise NewtonFailure("not finite", v0[-1], np.where(lost, np.nan, 0.0), self.rows)
+        # The slope of a root at zero is infinite: there the values alone tell.
+        np.nan_to_num(found, copy=False, posinf=0.0, neginf=0.0)

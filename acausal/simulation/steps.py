@@ -249,7 +249,15 @@ class WatchedSteps:
         length = h1 - h0
         times = h0 + length * INSIDE
         times[-1] = h1
-        first, middle, third, end = self._values(a, times)
+        try:
+            first, middle, third, end = self._values(a, times)
+        except NewtonFailure:
+            # A crossing may lie before the place where a form has no value.
+            if not depth:
+                raise
+            half = h0 + 0.5 * length
+            middle = yield from self._split(a, h0, half, begin, depth - 1)
+            return (yield from self._split(a, half, h1, middle, depth - 1))
         nodes = np.vstack([begin[0], middle[0], end[0], length * np.vstack([begin[1], middle[1], end[1]])])
         if depth:
             error = np.abs(QUARTERS @ nodes - [first[0], third[0]]).max(axis=0)
