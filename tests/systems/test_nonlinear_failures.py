@@ -235,6 +235,25 @@ def test_argument_that_leaves_the_domain(method: str) -> None:
     assert error.result["y"].at([0.25, 0.5]) == pytest.approx(np.log([0.75, 0.5]), rel=1e-6)
 
 
+class Sinking(Scalar):
+    """x = 2 - t, with a condition on its logarithm."""
+
+    level: Discrete = Discrete(int)
+
+    def equations(self) -> Statements:
+        yield Eq(der(self.x), -1)
+        yield when(log(self.x) < -1, assign(self.level, 1))
+
+
+def test_condition_that_loses_its_value() -> None:
+    """What the condition has to say before that is heard."""
+    error = failed(NonFiniteError, Sinking(x=2.0), 3.0)
+    assert "`log(x) - -1 = 0` of `Sinking` cannot be evaluated; last values `x` = -" in error.what
+    assert error.result["level"].final == 1
+    (turn,) = [e.t for e in error.result.events if e.kind == "state"]
+    assert turn == pytest.approx(2.0 - math.exp(-1.0), rel=1e-9)
+
+
 def test_input_that_is_no_number() -> None:
     class Model(Scalar):
         u: Input = Input(float)
