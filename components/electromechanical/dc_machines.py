@@ -1,0 +1,134 @@
+"""DC machines.
+
+The defaults are those of the Modelica Standard Library: machines of 100 V, 100 A and about 1425 rpm. From the nominal
+operating point follows the machine constant ``k = ViNominal / wNominal``, with the induced voltage ``ViNominal`` that the
+nominal voltage leaves after the resistances. Losses of friction, of the core, in the brushes and of stray load are left
+out, and so are saturation, armature reaction, and the dependence of resistances on temperature. The housing is fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from acausal.modeling import Component, Eq, Expr, Parameter, Statement, Variable, der, require
+
+from ..electrical.interfaces import Pin
+from ..rotational.interfaces import Flange
+
+
+class PartialDCMachine(Component):
+    """Partial: armature circuit and rotor, ``va = Ra * ia + der(La * ia) + vi``, ``der(Jr * w) = tauElectrical + flange.tau``.
+
+    A component adds `nominal_drop` and, by `conversion`, what induced voltage ``vi`` and torque ``tauElectrical`` are.
+    """
+
+    pin_ap = Pin()
+    pin_an = Pin()
+    flange = Flange()
+    Jr: Parameter = Parameter(default=0.15, unit="kg.m2", min=0, doc="Moment of inertia of the rotor")
+    VaNominal: Parameter = Parameter(default=100.0, unit="V", min=0, doc="Nominal armature voltage")
+    IaNominal: Parameter = Parameter(default=100.0, unit="A", min=1e-9, doc="Nominal armature current")
+    wNominal: Parameter = Parameter(default=149.2256510455152, unit="rad/s", min=1e-9, doc="Nominal speed")
+    Ra: Parameter = Parameter(default=0.05, unit="Ohm", min=0, doc="Armature resistance")
+    La: Parameter = Parameter(default=1.5e-3, unit="H", min=0, doc="Armature inductance")
+    va: Variable = Variable(unit="V", doc="Armature voltage")
+    ia: Variable = Variable(unit="A", doc="Armature current")
+    vi: Variable = Variable(unit="V", doc="Induced voltage")
+    phiMechanical: Variable = Variable(unit="rad", doc="Angle of the rotor")
+    wMechanical: Variable = Variable(unit="rad/s", doc="Speed of the rotor")
+    tauElectrical: Variable = Variable(unit="N.m", doc="Torque of the field on the rotor")
+    tauShaft: Variable = Variable(unit="N.m", doc="Torque of the shaft on the load")
+
+    def equations(self) -> Iterator[Statement]:
+        yield require(
+            self.nominal_drop() < self.VaNominal,
+            "the resistances take up all of the nominal voltage: none is left for the induced one",
+        )
+        yield Eq(self.va, self.pin_ap.v - self.pin_an.v)
+        yield Eq(self.ia, self.pin_ap.i)
+        yield Eq(0, self.pin_ap.i + self.pin_an.i)
+        yield Eq(self.va, self.Ra * self.ia + der(self.La * self.ia) + self.vi)
+        yield Eq(self.phiMechanical, self.flange.phi)
+        yield Eq(self.wMechanical, der(self.phiMechanical))
+        yield Eq(self.tauShaft, -self.flange.tau)
+        yield Eq(der(self.Jr * self.wMechanical), self.tauElectrical - self.tauShaft)
+        yield from self.conversion()
+
+    def nominal_drop(self) -> Expr:
+        """Return the voltage across all resistances of the armature circuit at the nominal point."""
+        return self.Ra * self.IaNominal
+
+    @property
+    def k(self) -> Expr:
+        """Induced voltage per speed at nominal excitation, in V.s."""
+        return (self.VaNominal - self.nominal_drop()) / self.wNominal
+
+    def conversion(self) -> Iterator[Statement]:
+        """Yield the induced voltage and the torque, and the excitation if there is one."""
+        raise NotImplementedError
+
+
+class DC_PermanentMagnet(PartialDCMachine):
+    """DC machine with permanent magnets, ``vi = k * wMechanical``, ``tauElectrical = k * ia``.
+
+    ``k = (VaNominal - Ra * IaNominal) / wNominal``. Affine: a drive with switches stays on the exact path.
+    """
+
+    def conversion(self) -> Iterator[Statement]:
+        yield Eq(self.vi, self.k * self.wMechanical)
+        yield Eq(self.tauElectrical, self.k * self.ia)
+
+
+class PartialExcitedMachine(PartialDCMachine):
+    """Partial: DC machine with a winding for excitation, ``ve = Re * ie + der(Le * ie)``.
+
+    ``vi = k * ie / IeNominal * wMechanical``, ``tauElectrical = k * ie / IeNominal * ia``: the flux is proportional to the
+    current. Only the whole of ``Le`` matters, whatever part of it is stray.
+    """
+
+    pin_ep = Pin()
+    pin_en = Pin()
+    ve: Variable = Variable(unit="V", doc="Voltage of the excitation")
+    ie: Variable = Variable(unit="A", doc="Current of the excitation")
+
+    def excited(self, Re: Expr, Le: Expr, nominal: Expr) -> Iterator[Statement]:
+        """Yield the winding of resistance ``Re`` and inductance ``Le``, and the conversion by its current."""
+        yield Eq(self.ve, self.pin_ep.v - self.pin_en.v)
+        yield Eq(self.ie, self.pin_ep.i)
+        yield Eq(0, self.pin_ep.i + self.pin_en.i)
+        yield Eq(self.ve, Re * self.ie + der(Le * self.ie))
+        yield Eq(self.vi, self.k / nominal * self.ie * self.wMechanical)
+        yield Eq(self.tauElectrical, self.k / nominal * self.ie * self.ia)
+
+
+class DC_ElectricalExcited(PartialExcitedMachine):
+    """DC machine with separate or shunt excitation: `PartialExcitedMachine`, ``k = (VaNominal - Ra * IaNominal) / wNominal``.
+
+    The excitation between ``pin_ep`` and ``pin_en`` has its own source, or is connected to the armature for a shunt machine.
+    """
+
+    IeNominal: Parameter = Parameter(default=1.0, unit="A", min=1e-9, doc="Nominal current of the excitation")
+    Re: Parameter = Parameter(default=100.0, unit="Ohm", min=0, doc="Resistance of the excitation")
+    Le: Parameter = Parameter(default=1.0, unit="H", min=0, doc="Inductance of the excitation")
+
+    def conversion(self) -> Iterator[Statement]:
+        yield from self.excited(self.Re, self.Le, self.IeNominal)
+
+
+class DC_SeriesExcited(PartialExcitedMachine):
+    """DC machine for excitation in series: `PartialExcitedMachine`, ``k = (VaNominal - (Ra + Re) * IaNominal) / wNominal``.
+
+    Connect ``pin_an`` with ``pin_ep``; ``VaNominal`` is the voltage of both windings, ``IaNominal`` the nominal current of both.
+    Without load it accelerates without limit. Reversing both voltage and current leaves the torque as it is, so that it
+    runs on alternating current too (universal motor).
+    """
+
+    wNominal: Parameter = Parameter(default=147.6548547187203, unit="rad/s", min=1e-9, doc="Nominal speed")
+    Re: Parameter = Parameter(default=0.01, unit="Ohm", min=0, doc="Resistance of the excitation")
+    Le: Parameter = Parameter(default=5e-4, unit="H", min=0, doc="Inductance of the excitation")
+
+    def nominal_drop(self) -> Expr:
+        return (self.Ra + self.Re) * self.IaNominal
+
+    def conversion(self) -> Iterator[Statement]:
+        yield from self.excited(self.Re, self.Le, self.IaNominal)
