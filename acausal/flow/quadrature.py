@@ -107,7 +107,8 @@ def _halved(
         if parent is not None:
             halves = error.reshape(len(parent), 2, -1).sum(1)
             stale = stale + np.repeat(halves > 0.5 * parent, 2, axis=0)
-        good = np.all((error <= allowed) | (stale >= STALE), axis=1)
+        # What is not a number stays one however small the panels.
+        good = np.all((error <= allowed) | (stale >= STALE) | np.isnan(error), axis=1)
         if level == LEVELS - 1:
             good[:] = True
         total = total + fine[good].sum(0)

@@ -274,4 +274,5 @@ class _Evaluation:
                 return self.slope(flat.symbol(o.stamp, i, "v", node.args[0]))  # type: ignore[arg-type]
             return args[0] if node.op == "pre" else VECTOR[node.op](*args)
 
-        return np.broadcast_to(np.asarray(fold(expr, leaf, apply), float), self.hs.shape)
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(np.asarray(fold(expr, leaf, apply), float), self.hs.shape)

@@ -121,7 +121,8 @@ class If(Named):
         """Return the branches with their residuals, guards and blocked quantities."""
         a = tuple(e.residual for e in self.then)
         b = tuple(e.residual for e in self.otherwise)
-        policy = None if self.impulse in (None, Impulse.DEFAULT) else self.impulse.value
+        given = None if self.impulse is None else Impulse(self.impulse)
+        policy = None if given in (None, Impulse.DEFAULT) else given.value
         branches = (BranchTable("true", a, (), b), BranchTable("false", b, (), a))
         return ElementTable("if", branches, control=self.condition, impulse=policy)
 

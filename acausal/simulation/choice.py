@@ -9,7 +9,7 @@ import numpy as np
 
 from ..modes.affine import Mode, Restart
 from .newton import NewtonFailure
-from .search import Choice
+from .search import Choice, NoConsistentMode
 
 if TYPE_CHECKING:
     from .run import Run
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 WAY_POINTS = (6, 12, 24, 48, 96)
 """Points of Gauss rules along an instant, until two agree."""
 MOST_ROUNDS = 40
+BESIDE = 0.01
+"""Distance from a point at which slopes vanish, in units of the scale."""
 SETTLED = 1e-9
 """Scaled change of the point between two rounds after which it stays."""
 
@@ -52,8 +54,19 @@ def choose(
     mode; where tangents lead to and fro between modes, with the last one.
     """
     tried: list[Mode] = []
-    for _ in range(MOST_ROUNDS):
-        choice = run.search.next_mode(z_minus, xi, present, forced, triggers, t=run.t, **rest)
+    first: NoConsistentMode | None = None
+    for k in range(MOST_ROUNDS):
+        try:
+            choice = run.search.next_mode(z_minus, xi, present, forced, triggers, t=run.t, **rest)
+        except NoConsistentMode as failure:
+            if k or not _guesses(run).any():
+                if first is not None:
+                    run.touch(run.z, run.slopes, xi)
+                raise first or failure from None
+            # Slopes may vanish at a guess alone: x^2 at 0.
+            first = failure
+            run.touch(_beside(run), run.slopes, xi)
+            continue
         if choice.restart.data.mode in tried[:-1]:
             choice = run.search.next_mode(z_minus, xi, tried[-1], forced, triggers, t=run.t, **rest)
         restart = choice.restart
@@ -63,6 +76,17 @@ def choose(
         tried.append(mode)
         run.touch(*_point(run, restart, xi), xi)
     raise NoConsistentPoint(tried)
+
+
+def _guesses(run: Run) -> np.ndarray:
+    """Mask of the algebraic variables of curved rows: their values are guesses."""
+    return run.tangents.read & ~run.core.model.differentiated
+
+
+def _beside(run: Run) -> np.ndarray:
+    """The point of the last tangent, with guesses moved a little."""
+    direction = np.where(_guesses(run), np.cos(1.0 + 1.7 * np.arange(len(run.z_touch))), 0.0)
+    return run.z_touch + BESIDE * run.core.model.scale * direction
 
 
 def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ from .curved_system import CurvedSystem
 from .form_noise import FormNoise
 from .forms import Forms
 from .motion import Motion, Place
-from .newton import newton_by_homotopy
+from .newton import NewtonFailure, continued
 from .sampling import sampled_jets
 from .steps import Steps, WatchedSteps
 from .watch import can_trigger, orientations
@@ -231,8 +231,20 @@ def _settled(motion: Motion) -> Place:
     X, H = guess.X, guess.H
     if len(dependent):
         X = motion.on_constraints(X, H, guess.xi, dependent)
-    H = motion.open_unknowns(X, H, guess.xi, newton_by_homotopy)
+    try:
+        H = motion.open_unknowns(X, H, guess.xi)
+    except NewtonFailure as failure:
+        H = _by_sources(motion, X, failure)
     return Place(0.0, X, H, guess.xi, system.rate(X, H, guess.xi))
+
+
+def _by_sources(motion: Motion, X: np.ndarray, failure: NewtonFailure) -> np.ndarray:
+    """Open unknowns by continuation: sources and states grow from zero, where nothing flows, to their values."""
+    xi = motion.last.xi
+    try:
+        return continued(lambda s, H: motion.open_unknowns(s * X, H, s * xi), np.zeros(motion.system.m))
+    except NewtonFailure:
+        raise failure from None
 
 
 def frame_of(run: Run, states: int) -> PointFrame:

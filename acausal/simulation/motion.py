@@ -7,7 +7,6 @@ point; the others are solved from the constraints wherever the motion is evaluat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,6 @@ from ..solvers import StepFailure
 from .curved_system import CurvedSystem, Linear
 from .newton import NewtonFailure, newton, solve_linear
 
-Solve = Callable[..., np.ndarray]
 WANDERED = 0.1
 """Scaled distance from the prediction beyond which solved coordinates may have changed to another branch."""
 RESELECT = 0.3
@@ -216,9 +214,7 @@ class Motion:
             raise
         return X
 
-    def open_unknowns(
-        self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, solve: Solve = newton
-    ) -> np.ndarray:
+    def open_unknowns(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Open unknowns that the curved rows give at ``X``; ``H`` is a guess."""
         system, constants = self.system, self.constants
         if not system.m:
@@ -229,7 +225,7 @@ class Motion:
             return found.F, found.F_y[:, system.nx :]
 
         try:
-            return solve(defect, H, system.open_scale)
+            return newton(defect, H, system.open_scale)
         except NewtonFailure as failure:
             failure.rows = system.mode.curved
             raise

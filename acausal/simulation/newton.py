@@ -17,7 +17,8 @@ CONTRACTS = 0.25
 MOST_ITERATIONS = 300
 """An exponential is descended by its width an iteration."""
 SMALLEST_STEP = 2.0**-24
-MOST_HOMOTOPY_STEPS = 60
+FIRST_STEP, SHORTEST_STEP = 0.1, 1e-5
+"""Of the parameter of a continuation."""
 
 
 @dataclass(eq=False)
@@ -43,9 +44,7 @@ def solve_linear(J: np.ndarray, r: np.ndarray) -> np.ndarray:
     return np.linalg.solve(J, r)
 
 
-def newton(
-    f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray, iterations: int = MOST_ITERATIONS
-) -> np.ndarray:
+def newton(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Solve ``f(x) = 0`` from a guess.
 
     Parameters
@@ -66,8 +65,9 @@ def newton(
     monotonicity test: Deuflhard, "Newton Methods for Nonlinear Problems", Springer 2004, section 3.3).
     That test does not depend on how equations are scaled.
     """
-    found = _undamped(f, x, scale)
-    return _damped(f, x, scale, iterations) if found is None else found
+    with np.errstate(all="ignore"):
+        found = _undamped(f, x, scale)
+        return _damped(f, x, scale) if found is None else found
 
 
 def _undamped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
@@ -87,12 +87,10 @@ def _undamped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.nd
         x, before = x + d, min(size, 1.0)
 
 
-def _damped(
-    f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray, iterations: int
-) -> np.ndarray:
+def _damped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     r, J = _kept(f(x))
     length = 1.0
-    for _ in range(iterations):
+    for _ in range(MOST_ITERATIONS):
         d = _correction(J, r, x)
         size = _norm(d, x, scale)
         if size <= ACCURATE:
@@ -135,35 +133,30 @@ def _norm(d: np.ndarray, x: np.ndarray, scale: np.ndarray) -> float:
     return float((np.abs(d) / (scale + np.abs(x))).max(initial=0.0))
 
 
-def newton_by_homotopy(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Solve ``f(x) = 0`` by Newton's method, and where that fails along ``f(x) = (1 - s) f(x0)`` from s = 0 to 1.
+def continued(solve: Callable[[float, np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+    """Follow the solution of a family of problems from 0 to 1.
+
+    Parameters
+    ----------
+    solve : callable
+        (parameter, guess) to solution; raises NewtonFailure.
+    x : (m,) array
+        A guess at parameter 0.
 
     Raises
     ------
     NewtonFailure
-        That of the first attempt.
+        The last one, when steps of the parameter become too short.
     """
-    try:
-        return newton(f, x, scale)
-    except NewtonFailure as error:
-        failure = error
-    start, _ = f(x)
-    if not np.isfinite(start).all():
-        raise failure
-    start, s, step = start.copy(), 0.0, 0.25
-    for _ in range(MOST_HOMOTOPY_STEPS):
+    x, s, step = solve(0.0, x), 0.0, FIRST_STEP
+    while s < 1.0:
         target = min(1.0, s + step)
-
-        def embedded(u: np.ndarray, left: float = 1.0 - target) -> Linearized:
-            r, J = f(u)
-            return r - left * start, J
-
         try:
-            x = newton(embedded, x, scale)
+            x = solve(target, x)
         except NewtonFailure:
             step *= 0.25
-            continue
-        s, step = target, 2.0 * step
-        if s == 1.0:
-            return x
-    raise failure
+            if step < SHORTEST_STEP:
+                raise
+        else:
+            s, step = target, 2.0 * step
+    return x

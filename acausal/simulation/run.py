@@ -313,7 +313,7 @@ class Run:
         end = horizon if hit is None else t + h
         if h > 0.0:
             self.record.segments.append(Segment(t, end, data, trajectory, moment, self.core.readout))
-            self.q = self.core.readout.advance(data, trajectory, moment, h)
+            self.integrate(data, trajectory, moment, h)
             self.y = trajectory.at(h)
             self.z = data.T @ self.y
             self.error = tables.rounding @ trajectory.magnitude(h)
@@ -321,6 +321,21 @@ class Run:
         self.t = end
         self._signs = None
         return None if hit is None else hit[1]
+
+    def integrate(self, data: Any, trajectory: Any, moment: Moment, h: float) -> None:
+        """Take the integrals to the end of a segment."""
+        self.q = self.core.readout.advance(data, trajectory, moment, h)
+        if len(self.q) and not np.isfinite(self.q).all():
+            integrals = [o for o in self.reduced.observers if o.integral]
+            wrong = [integrals[k] for k in np.flatnonzero(~np.isfinite(self.q)).tolist()]
+            raise NonFiniteError(
+                f"the integral {', '.join(f'`{self.flat.variable(o.variable)}`' for o in wrong[:4])}"
+                f" is not finite between t = {self.t:.9g} and {self.t + h:.9g}",
+                where=tuple(
+                    self.flat.location(o.stamp, o.instance, o.row.statement.origin) for o in wrong[:4]
+                ),
+                hint="what is integrated has no finite value there: look for a logarithm, root or division",
+            )
 
     def _check_finite(self, data: ModeData) -> None:
         if not math.isfinite(float(np.add.reduce(self.y))):

@@ -138,6 +138,8 @@ def outcome(run: Run, status: str = "") -> Result:
     record = Record(segments, list(run.record.steps), run.record.z, run.record.D)
     s, counts = run.search.stats, program.counts
     analysed = sum(core.analysed - before for core, before in run.analysed.items())
+    if run.numerical:
+        analysed += run.tangents.analysed
     stats = Stats(
         counts.flattenings, counts.presolves, counts.symbolic_analyses, analysed,
         s.searches, s.hints, s.flips, s.path_followings, s.enumerations, len(run.record.segments), len(record.steps),

@@ -13,6 +13,10 @@ from ..modes.open_mode import OpenMode, open_mode, orders
 from .curved_system import CurvedSystem
 from .numeric import NumericCore
 
+STEEPEST = 1e60
+"""Values and slopes beyond would drown all others of a model."""
+MOST_HALVINGS = 30
+"""Of the arguments of a row that has no finite value where it should be touched."""
 PERTURBATION = 1e-3
 """Distance, in units of the scale of the arguments, of the second point at which incidence is looked at."""
 
@@ -70,14 +74,31 @@ class Tangents:
         if not len(self.curves):
             return self.core
         core, constants = self.core, self.constants(values)
-        a0 = self.arguments(z, slopes, xi)
-        value, gradient = (np.array(x) for x in self.functions(0, [a0], constants))
+        a0, value, gradient = self._tangent(self.arguments(z, slopes, xi), constants)
         a1 = self.arguments(slopes, np.zeros_like(slopes), core.exosystem.S @ xi)
         bend = np.array(self.functions(2, [a0, a1, np.zeros_like(a0)], constants)[0])
         bend[~np.isfinite(bend)] = 0.0
         forms = touching_rows(self.curves, core.forms, a0, value, gradient, bend, self.X)
         model = touching_model(core.model, self.numbering, forms, self.curves)
         return core.touching(forms, model)
+
+    def _tangent(self, a0: np.ndarray, constants: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Arguments, values and slopes; rows beyond the range of doubles are touched nearer to zero.
+
+        Rows that have no value there either get any tangent: Newton's method finds and names them.
+        """
+        owner, m = self.curves.owner, len(self.curves)
+        wild = np.zeros(m, bool)
+        value, gradient = np.zeros(m), np.zeros(len(owner))
+        for _ in range(MOST_HALVINGS):
+            value, gradient = (np.array(x) for x in self.functions(0, [a0], constants))
+            steep = ~(np.abs(gradient) < STEEPEST)
+            wild = ~(np.abs(value) < STEEPEST) | (np.bincount(owner[steep], minlength=m) > 0)
+            if not wild.any():
+                return a0, value, gradient
+            a0 = np.where(wild[owner], 0.5 * a0, a0)
+        gradient[wild[owner]], value[wild] = 1.0, 0.0
+        return a0, value, gradient
 
     def mode(
         self, core: NumericCore, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
@@ -131,7 +152,8 @@ class Tangents:
             return []
         constants, a0 = self.constants(values), self.arguments(z, slopes, xi)
         beside = a0 + PERTURBATION * self.scale * np.cos(1.0 + 1.7 * np.arange(len(a0)))
-        return [np.array(self.functions(0, [a], constants)[1]) for a in (a0, beside)]
+        found = [np.array(self.functions(0, [a], constants)[1]) for a in (a0, beside)]
+        return [np.where(np.isfinite(g), g, 1.0) for g in found]
 
     def rows_in_force(self, mode: Mode) -> np.ndarray:
         """Curved rows among the equations of a mode."""

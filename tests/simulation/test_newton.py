@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from acausal.simulation.newton import NewtonFailure, newton, newton_by_homotopy
+from acausal.simulation.newton import NewtonFailure, continued, newton
 
 ONE = np.ones(1)
 
@@ -38,9 +38,34 @@ def test_several_unknowns() -> None:
 
 def test_no_solution() -> None:
     with pytest.raises(NewtonFailure) as found:
-        newton_by_homotopy(lambda x: (x**2 + 1.0, np.array([2.0 * x])), np.array([1.0]), ONE)
+        newton(lambda x: (x**2 + 1.0, np.array([2.0 * x])), np.array([1.0]), ONE)
     assert found.value.reason in ("no convergence", "singular")
     assert np.isfinite(found.value.x).all()
+
+
+def test_continuation_reaches_what_a_guess_does_not() -> None:
+    """At 325 V a guess of 325 V across the exponential overflows; from zero sources on there is a way."""
+
+    def solve(s: float, x: np.ndarray) -> np.ndarray:
+        def f(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            with np.errstate(over="ignore"):
+                e = np.exp((325.0 * s - u) / 0.025)
+                return u - 1e-12 * (e - 1.0), np.array([1.0 + 1e-12 * e / 0.025])
+
+        return newton(f, x, ONE)
+
+    with pytest.raises(NewtonFailure):
+        solve(1.0, np.zeros(1))
+    x = continued(solve, np.zeros(1))
+    assert x[0] == pytest.approx(325.0 - 0.025 * np.log1p(x[0] / 1e-12), rel=1e-10)
+
+
+def test_continuation_that_ends_nowhere() -> None:
+    def solve(s: float, x: np.ndarray) -> np.ndarray:
+        return newton(lambda u: (u**2 + 2.0 * s - 1.0, np.array([2.0 * u])), x, ONE)
+
+    with pytest.raises(NewtonFailure):
+        continued(solve, np.ones(1))
 
 
 def test_outside_the_domain() -> None:
