@@ -196,7 +196,7 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, z: np.ndarray) -> Aca
     return kind(
         f"{at}: the nonlinear equations {text} {what}; last values {values}",
         where=places,
-        why="Newton's method with damping, and continuation from the last values, found no solution",
+        why="Newton's method with damping, and continuation from zero sources, found no solution",
         hint="give start values near the solution, check signs and units, or look for equations without solution",
     )
 
