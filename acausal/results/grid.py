@@ -13,6 +13,8 @@ TOLERANCE = 0.5e-3
 """Allowed distance from the straight line, relative to the range of a variable over the run."""
 PROBES = (0.5, 0.381966011250105, 0.732050807568877)
 """Where an interval is checked: the middle, and two irrational places, so that no period hides."""
+FIRST = 64
+"""Intervals of a run that are looked at first, at least."""
 NOISE = 1e-9
 """Range of a variable, relative to the terms that add up to it, below which it counts as constant."""
 DEPTH = 40
@@ -56,15 +58,17 @@ def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.n
     def values(which: np.ndarray, hs: np.ndarray) -> np.ndarray:
         return segments.affine(lambda g: g.readout.rows(g.data, ids), len(ids), which, hs)
 
-    which, a, b = np.arange(n), np.zeros(n), segments.length.copy()
+    which, a, b = _first_parts(segments)
     va, vb = values(which, a), values(which, b)
-    probes = [values(which, f * b) for f in PROBES]
-    allowed = TOLERANCE * _range(np.concatenate([va, vb, *probes]), _magnitude(segments, ids))
+    low, high = np.minimum(va.min(axis=0), vb.min(axis=0)), np.maximum(va.max(axis=0), vb.max(axis=0))
+    tolerance, noise = _tolerance(segments), NOISE * _magnitude(segments, ids)
     points: list[tuple[np.ndarray, np.ndarray]] = [(np.arange(n), segments.length)]
-    count = n
-    for level in range(DEPTH):
-        if level:
-            probes = [values(which, a + f * (b - a)) for f in PROBES]
+    count = len(which)
+    for _ in range(DEPTH):
+        probes = [values(which, a + f * (b - a)) for f in PROBES]
+        for v in probes:
+            low, high = np.minimum(low, v.min(axis=0)), np.maximum(high, v.max(axis=0))
+        allowed = np.where(high - low > noise, tolerance * (high - low), np.inf)
         bent = np.zeros(len(which), bool)
         for f, v in zip(PROBES, probes, strict=True):
             bent |= (np.abs(v - (va + f * (vb - va))) > allowed).any(axis=1)
@@ -85,9 +89,21 @@ def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.n
     return _sorted(which, which, hs)[1:]
 
 
-def _range(values: np.ndarray, magnitude: np.ndarray) -> np.ndarray:
-    spread = values.max(axis=0) - values.min(axis=0)
-    return np.where(spread > NOISE * magnitude, spread, np.inf)
+def _first_parts(segments: Segments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Segments and their equal parts: enough of them to see the range of a variable in few long segments."""
+    n = len(segments)
+    parts = np.where(segments.length > 0.0, max(1, -(-FIRST // n)), 1)
+    which = np.repeat(np.arange(n), parts)
+    number = np.arange(len(which)) - np.repeat(np.cumsum(parts) - parts, parts)
+    step = segments.length[which] / parts[which]
+    last = number + 1 == parts[which]
+    return which, number * step, np.where(last, segments.length[which], (number + 1) * step)
+
+
+def _tolerance(segments: Segments) -> float:
+    """Allowed distance from straight lines: not below the error of numerical integration."""
+    worst = max((t.precision for g in segments.groups for t in g.trajectories), default=0.0)
+    return max(TOLERANCE, 200.0 * worst)
 
 
 def _magnitude(segments: Segments, ids: tuple[int, ...]) -> np.ndarray:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WAY_POINTS = (6, 12, 24, 48, 96)
 """Points of Gauss rules along an instant, until two agree."""
 MOST_ROUNDS = 40
-BESIDE = 0.01
+BESIDE = 0.3
 """Distance from a point at which slopes vanish, in units of the scale."""
 SETTLED = 1e-9
 """Scaled change of the point between two rounds after which it stays."""

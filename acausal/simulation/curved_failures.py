@@ -197,7 +197,8 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, z: np.ndarray) -> Aca
         f"{at}: the nonlinear equations {text} {what}; last values {values}",
         where=places,
         why="Newton's method with damping, and continuation from zero sources, found no solution",
-        hint="give start values near the solution, check signs and units, or look for equations without solution",
+        hint="give start values near the solution, check signs and units, look for equations without solution;"
+        " a law that is flat at zero, as a high power is, needs a linear term beside it",
     )
 
 

@@ -239,12 +239,17 @@ def _settled(motion: Motion) -> Place:
 
 
 def _by_sources(motion: Motion, X: np.ndarray, failure: NewtonFailure) -> np.ndarray:
-    """Open unknowns by continuation: sources and states grow from zero, where nothing flows, to their values."""
-    xi = motion.last.xi
-    try:
-        return continued(lambda s, H: motion.open_unknowns(s * X, H, s * xi), np.zeros(motion.system.m))
-    except NewtonFailure:
-        raise failure from None
+    """Open unknowns by continuation: sources and states grow from zero, where nothing flows, to their values.
+
+    Where slopes vanish at zero the way begins beside it.
+    """
+    xi, scale = motion.last.xi, motion.system.open_scale
+    for guess in (np.zeros(motion.system.m), scale, -scale):
+        try:
+            return continued(lambda s, H: motion.open_unknowns(s * X, H, s * xi), guess)
+        except NewtonFailure:
+            continue
+    raise failure
 
 
 def frame_of(run: Run, states: int) -> PointFrame:

@@ -187,8 +187,12 @@ class Steps:
         if h >= step.t1:
             return a.end
         theta = (h - step.t0) / (step.t1 - step.t0)
-        near = a.begin if theta < 0.5 else a.end
-        return self.motion.solve(h, step.at(np.array([theta]))[0], near, a.selection)
+        y = step.at(np.array([theta]))[0]
+        ends = (a.begin, a.end) if theta < 0.5 else (a.end, a.begin)
+        try:
+            return self.motion.solve(h, y, ends[0], a.selection)
+        except NewtonFailure:
+            return self.motion.solve(h, y, ends[1], a.selection)
 
     def jets(self, a: Accepted, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its time derivative at times ``hs`` (k,) within a step, (k, nv) each."""

@@ -300,3 +300,23 @@ def test_mean_of_a_decay_that_is_fast_against_the_run() -> None:
     result = simulate(Discharge(R=1e-3), 1.0)
     assert result["capacitor.v"].mean() == pytest.approx(10 * 1e-9, rel=1e-12)
     assert result["capacitor.v"].rms() == pytest.approx(10 * np.sqrt(0.5e-9), rel=1e-12)
+
+
+def test_points_of_one_long_segment_follow_what_happens_between_its_ends() -> None:
+    """A current that flows for a part of the span only is no constant: its range lies between the first points."""
+    from acausal import Circuit, simulate
+    from acausal.components.electrical import Capacitor, Diode, Ground, Resistor, SineVoltage
+
+    c = Circuit()
+    source, series = c.add("source", SineVoltage(V=10.0, f=50.0)), c.add("series", Resistor(R=1.0))
+    diode, store = c.add("diode", Diode()), c.add("store", Capacitor(C=1e-3))
+    load, ground = c.add("load", Resistor(R=100.0)), c.add("ground", Ground())
+    c.connect(source.p, series.p)
+    c.connect(series.n, diode.p)
+    c.connect(diode.n, store.p, load.p)
+    c.connect(source.n, store.n, load.n, ground.p)
+    i = simulate(c, 0.02, save=["diode.i"])["diode.i"]
+    assert 50 < len(i.t) < 500
+    t = np.linspace(0.0, 0.02, 2001)
+    straight = np.interp(t, i.t, i.values)
+    assert np.max(np.abs(straight - i.at(t))) <= 1e-3 * np.ptp(i.values)

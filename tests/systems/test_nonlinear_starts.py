@@ -46,7 +46,10 @@ def test_exponential_at_any_source(V: float) -> None:
         ("junction", Junction(), "b", "0"),
     )
     v = brentq(
-        lambda v: v + 1e-12 * (number_exp(v / 0.025) - 1.0) - V, min(V, 0.0) - 1.0, min(max(V, 0.0), 1.0), xtol=1e-15
+        lambda v: v + 1e-12 * (number_exp(v / 0.025) - 1.0) - V,
+        min(V, 0.0) - 1.0,
+        min(max(V, 0.0), 1.0),
+        xtol=1e-15,
     )
     assert simulate(model, 1.0)["junction.v"].final == pytest.approx(v, rel=1e-9)
 
