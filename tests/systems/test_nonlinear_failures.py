@@ -94,10 +94,22 @@ def test_last_values_of_an_algebraic_unknown_are_those_tried() -> None:
 
         def equations(self) -> Statements:
             yield Eq(der(self.x), 1)
-            yield Eq(log(self.y), self.x)
+            yield Eq(sqrt(self.y), -1 - self.x)
 
     error = failed(NonFiniteError, Model(x=0.5))
     assert "`x` = 0.5" in error.what and "`y` = -2" in error.what
+
+
+def test_guess_outside_of_the_domain_is_no_obstacle() -> None:
+    class Model(Scalar):
+        y: Variable = Variable(start=-2.0)
+
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), 1)
+            yield Eq(log(self.y), self.x)
+
+    result = simulate(Model(x=0.5), 1.0)
+    assert result["y"].final == pytest.approx(math.exp(1.5), rel=1e-6)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
