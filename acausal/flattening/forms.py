@@ -183,7 +183,8 @@ def choices(expr: Expr) -> Expr:
         if op == "min":
             return Expr("if_else", (args[0] < args[1], args[0], args[1]))
         if op == "max":
-            return Expr("if_else", (args[0] > args[1], args[0], args[1]))
+            # The same comparison as for the minimum: at a tie one of the two still has its slope.
+            return Expr("if_else", (args[0] < args[1], args[1], args[0]))
         if op == "abs":
             return Expr("if_else", (args[0] < 0, -args[0], args[0]))
         if op == "sign":

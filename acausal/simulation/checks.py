@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .program import Program
 
 IMPULSES = ("error", "allow")
+TIGHTEST, LOOSEST = 1e-15, 1e-2
+"""Relative tolerances."""
 METHODS = ("auto", "exact", "explicit", "implicit")
 
 
@@ -44,9 +46,16 @@ def check_method(method: Any, rtol: Any, atol: Any) -> None:
     """Raise ParameterError unless the way of integration exists and tolerances are positive."""
     if method not in METHODS:
         raise ParameterError(f"method is {', '.join(map(repr, METHODS))}, got {method!r}")
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if value is not None and not (is_number(value) and float(value) > 0):
-            raise ParameterError(f"`{name}` must be positive, got {value!r}")
+    if not (is_number(rtol) and TIGHTEST <= float(rtol) <= LOOSEST):
+        raise ParameterError(
+            f"`rtol` must lie between {TIGHTEST:g} and {LOOSEST:g}, got {rtol!r}",
+            hint="1e-6 is the default; doubles do not resolve less than the one, steps mean nothing beyond the other",
+        )
+    if atol is not None and not (is_number(atol) and 0.0 < float(atol) <= 1.0):
+        raise ParameterError(
+            f"`atol` must lie between 0 and 1, got {atol!r}",
+            hint="it counts in units of the magnitude of each variable; by default it is a hundredth of `rtol`",
+        )
 
 
 def check_reinits(program: Program) -> None:

@@ -81,6 +81,7 @@ class FormNoise:
         sources: np.ndarray,
         tolerances: Tolerances,
         scale: np.ndarray,
+        instant: np.ndarray,
     ) -> FormNoise:
         """Noise of forms over ``[z[states]; xi]``.
 
@@ -94,12 +95,14 @@ class FormNoise:
             Columns of states.
         sources : (q,) array
             Magnitudes of the sources.
+        instant : (forms,) array
+            Changes within the resolution of time.
         """
         known = at >= 0
         weights, rounding = np.zeros((2, len(forms), len(at)))
         weights[:, known], rounding[:, known] = np.abs(forms[:, at[known]]), sign_noise[:, at[known]]
         over_sources = sign_noise[:, states : states + len(sources)]
-        least = 2.0 * (over_sources @ sources + SCALE_FLOOR * form_scale)
+        least = 2.0 * (over_sources @ sources + SCALE_FLOOR * form_scale + 4.0 * instant)
         return cls(least, weights, 2.0 * rounding, tolerances, scale)
 
     def grow(self, size: np.ndarray) -> None:

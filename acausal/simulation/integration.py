@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -202,6 +203,7 @@ class Motions:
         return FormNoise.of(
             tables.signs.noise[which], tables.forms[which], tables.scale[which], column[of], len(run.data.states),
             motion.sources.magnitude(length), run.tolerances, motion.system.scale,
+            math.ulp(run.t) * np.abs(tables.forms[which] @ (run.data.Ay @ run.y)),
         )  # fmt: skip
 
     def _polished(self, steps: Steps, forms: Forms, h: float, k: int) -> float:

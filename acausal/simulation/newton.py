@@ -12,6 +12,8 @@ Linearized = tuple[np.ndarray, np.ndarray]
 
 ACCURATE = 1e-10
 """Scaled correction after which the next one would be rounding: convergence is quadratic."""
+STALLED = 1e-8
+"""Scaled correction at which an iteration that does not go on has reached rounding."""
 CONTRACTS = 0.25
 """Ratio of successive corrections up to which full steps are trusted."""
 MOST_ITERATIONS = 300
@@ -83,7 +85,7 @@ def _undamped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.nd
         if size <= ACCURATE:
             return x + d
         if not size <= CONTRACTS * before:
-            return None
+            return x + d if max(size, before) <= STALLED else None
         x, before = x + d, min(size, 1.0)
 
 
@@ -105,6 +107,8 @@ def _damped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndar
                     break
             length *= 0.5
             if length < SMALLEST_STEP:
+                if size <= STALLED:
+                    return x
                 raise NewtonFailure("no convergence", x, r)
         x, (r, J) = trial, _kept((r_new, J_new))
     raise NewtonFailure("no convergence", x, r)

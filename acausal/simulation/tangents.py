@@ -45,6 +45,8 @@ class Tangents:
         self.functions = functions.copy(self.scale)
         read = np.zeros(model.n, bool)
         read[self.Z.indices] = True
+        # In the place of a differentiated variable the elimination solves its derivative.
+        read &= ~model.differentiated
         read[self.D.indices] = True
         self.read = read
         self.analysed = 0
