@@ -48,12 +48,12 @@ def check_method(method: Any, rtol: Any, atol: Any) -> None:
         raise ParameterError(f"method is {', '.join(map(repr, METHODS))}, got {method!r}")
     if not (is_number(rtol) and TIGHTEST <= float(rtol) <= LOOSEST):
         raise ParameterError(
-            f"`rtol` must lie between {TIGHTEST:g} and {LOOSEST:g}, got {rtol!r}",
+            f"`rtol` must be a number between {TIGHTEST:g} and {LOOSEST:g}, got {rtol!r}",
             hint="1e-6 is the default; doubles do not resolve less than the one, steps mean nothing beyond the other",
         )
     if atol is not None and not (is_number(atol) and 0.0 < float(atol) <= 1.0):
         raise ParameterError(
-            f"`atol` must lie between 0 and 1, got {atol!r}",
+            f"`atol` must be a number above 0, at most 1, got {atol!r}",
             hint="it counts in units of the magnitude of each variable; by default it is a hundredth of `rtol`",
         )
 

@@ -294,13 +294,13 @@ class Kinks(Component):
 
 def test_relations_of_equations_are_entries_of_the_mode_vector() -> None:
     r = Residual.of(Kinks())
-    assert r.m.names == ("time < 1", "x < 0", "x > 1")
-    assert r.m.start.tolist() == [1, 0, 1]
-    at = dict.fromkeys(["x < 0", "time < 1", "x > 1"], False)
+    assert r.m.names == ("time < 1", "x < 0", "x < 1")
+    assert r.m.start.tolist() == [1, 0, 0]
+    at = dict.fromkeys(["x < 0", "time < 1", "x < 1"], False)
     assert value(r, "der(x)", t=0.0, x=[2.0], m=r.mode(at)) == 2.0
     assert value(r, "der(x)", t=0.0, x=[2.0], m=r.mode({**at, "x < 0": True})) == -2.0
-    assert value(r, "Eq(y", x=[2.0], w=[0.0], m=r.mode(at)) == -1.0
-    assert value(r, "Eq(y", x=[6.0], w=[0.0], m=r.mode({**at, "x > 1": True})) == -7.0
+    assert value(r, "Eq(y", x=[2.0], w=[0.0], m=r.mode({**at, "x < 1": True})) == -1.0
+    assert value(r, "Eq(y", x=[6.0], w=[0.0], m=r.mode(at)) == -7.0
 
 
 def test_guards_of_relations_change_sign_with_them() -> None:
@@ -310,7 +310,7 @@ def test_guards_of_relations_change_sign_with_them() -> None:
     found = dict(zip(table, g.tolist(), strict=True))
     assert found[("time < 1", 1)] == -2.0
     assert found[("time < 1", 0)] == 2.0
-    assert found[("x > 1", 1)] == -0.5
+    assert found[("x < 1", 1)] == 0.5
     assert found[("x < 0", 0)] == 0.5
 
 

@@ -309,8 +309,8 @@ class House(Component):
 @pytest.mark.parametrize(
     ("path", "what"),
     [
-        ("h", "; its parameters: `h.source.V`, `h.load.R`"),
-        ("h.load", "; its parameters: `h.load.R`"),
+        ("h", "; its parameters: `h.source.V`, `h.load.T_ref`, `h.load.alpha`, `h.load.R`"),
+        ("h.load", "; its parameters: `h.load.T_ref`, `h.load.alpha`, `h.load.R`"),
         ("h.ground", " without parameters"),
     ],
 )

@@ -14,8 +14,8 @@ def test_sizes_of_a_ladder(n: int) -> None:
     flat = flatten(Ladder(n=n))
     # A one-port has v, i and two pins, a section three pins, the ground one; a pin has two variables.
     assert flat.nv == n * (6 + 6 + 6) + 6 + 2
-    # A parameter per one-port, and two per section.
-    assert flat.npar == 4 * n + 1
+    # A parameter per source and capacitor, three per resistor (two of its temperature), and two per section.
+    assert flat.npar == 6 * n + 1
     # Components: sections with two parts each, source, ground, the ladder itself.
     assert sum(len(s.vb) for s in flat.stamps) == 3 * n + 3
     # Laws of resistors and capacitors have factors, all other equations are rows of integers.
