@@ -7,12 +7,13 @@ from common import Row, finish, median
 
 from acausal import Program
 from acausal.simulation.run import Run
+from acausal.simulation.stepping import begin
 
 
 def analyse() -> Run:
     """Flatten, presolve, put numbers in, choose and analyse the first modes."""
     run = Program(DiodeLadder()).prepare(1.0)
-    run.start()
+    begin(run)
     return run
 
 
