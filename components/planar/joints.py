@@ -1,0 +1,117 @@
+"""Joints, and the rod that closes loops.
+
+A joint leaves one relative motion free. Where it is driven, ``useAxisFlange`` gives it a flange of the one-dimensional
+libraries, so that drives, springs, brakes and sensors from there move it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from acausal.modeling import Component, Eq, Parameter, Statement, Structural, Variable, cos, der, sin, sqrt
+
+from ..rotational.interfaces import Flange as RotationalFlange
+from ..translational.interfaces import Flange as TranslationalFlange
+from .interfaces import PartialRigid, PartialTwoFrames, pair, rotated
+
+
+class Driven(Component):
+    """Partial: a joint that may have a flange ``axis`` to drive it."""
+
+    useAxisFlange: Structural[bool] = Structural(
+        bool, default=False, doc="True: the flange axis drives the joint; false: it moves freely"
+    )
+
+
+class Revolute(PartialTwoFrames, Driven):
+    """Hinge: both frames are at the same place, ``frame_b.phi = frame_a.phi + phi``.
+
+    ``frame_a.tau + frame_b.tau = 0`` and ``frame_b.tau = -tau``, with the torque ``tau`` of the flange ``axis``, without it
+    zero. No friction, no clearance.
+    """
+
+    phi: Variable = Variable(unit="rad", doc="Angle of frame_b relative to frame_a")
+    w: Variable = Variable(unit="rad/s", doc="Speed of frame_b relative to frame_a")
+    tau: Variable = Variable(unit="N.m", doc="Torque of the axis, positive when it drives frame_b")
+
+    def build(self) -> None:
+        if self.useAxisFlange:
+            self.axis = RotationalFlange()
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        a, b = self.frame_a, self.frame_b
+        yield Eq(b.x, a.x)
+        yield Eq(b.y, a.y)
+        yield Eq(b.phi, a.phi + self.phi)
+        yield Eq(self.w, der(self.phi))
+        yield Eq(a.tau + b.tau, 0)
+        yield Eq(b.tau, -self.tau)
+        if self.useAxisFlange:
+            yield Eq(self.axis.phi, self.phi)
+            yield Eq(self.axis.tau, self.tau)
+        else:
+            yield Eq(self.tau, 0)
+
+
+class Prismatic(PartialRigid, Driven):
+    """Slider: ``frame_b`` moves along ``n`` as seen from ``frame_a``, in the same direction as that.
+
+    ``s = e * (dx, dy)`` and no distance across, ``e = R(phi) * n / |n|`` with the rotation R by ``frame_a.phi``. Along ``e`` the
+    force into ``frame_b`` is ``-f``, with the force ``f`` of the flange ``axis``, without it zero. No friction, no clearance.
+    """
+
+    n: Parameter = Parameter(
+        default=(1.0, 0.0), shape=(2,), unit="1", doc="Direction of motion in the coordinates of frame_a"
+    )
+    s: Variable = Variable(unit="m", doc="Distance along n")
+    v: Variable = Variable(unit="m/s", doc="Speed along n")
+    f: Variable = Variable(unit="N", doc="Force of the axis, positive when it drives frame_b along n")
+
+    def build(self) -> None:
+        if self.useAxisFlange:
+            self.axis = TranslationalFlange()
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        a, b = self.frame_a, self.frame_b
+        nx, ny = pair(self.n)
+        size = sqrt(nx**2 + ny**2)
+        ex, ey = rotated((nx / size, ny / size), a.phi)
+        yield Eq(self.s, ex * self.dx + ey * self.dy)
+        yield Eq(ex * self.dy - ey * self.dx, 0)
+        yield Eq(b.phi, a.phi)
+        yield Eq(self.v, der(self.s))
+        yield Eq(ex * b.fx + ey * b.fy, -self.f)
+        if self.useAxisFlange:
+            yield Eq(self.axis.s, self.s)
+            yield Eq(self.axis.f, self.f)
+        else:
+            yield Eq(self.f, 0)
+
+
+class Rod(PartialTwoFrames):
+    """Massless rod of length ``L`` with a hinge at each end, ``(dx, dy) = L * (cos(phi), sin(phi))``.
+
+    It carries a force along its length only, ``frame_b.f = f * (cos(phi), sin(phi))``, positive in tension. One rod stands for
+    the coupler of a closed loop, where the mass of that does not matter.
+    """
+
+    L: Parameter = Parameter(unit="m", min=0, doc="Length")
+    phi: Variable = Variable(unit="rad", doc="Angle of the line from frame_a to frame_b")
+    dx: Variable = Variable(unit="m", doc="Distance from frame_a to frame_b, first coordinate")
+    dy: Variable = Variable(unit="m", doc="Distance from frame_a to frame_b, second coordinate")
+    f: Variable = Variable(unit="N", doc="Force, positive in tension")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        a, b = self.frame_a, self.frame_b
+        c, s = cos(self.phi), sin(self.phi)
+        yield Eq(self.dx, b.x - a.x)
+        yield Eq(self.dy, b.y - a.y)
+        yield Eq(self.dx, self.L * c)
+        yield Eq(self.dy, self.L * s)
+        yield Eq(b.fx, self.f * c)
+        yield Eq(b.fy, self.f * s)
+        yield Eq(a.tau, 0)
+        yield Eq(b.tau, 0)

@@ -1,0 +1,94 @@
+"""Fixed frames, rigid connections and bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from acausal.modeling import Component, Eq, Parameter, Statement, Variable, der
+
+from .interfaces import Frame, PartialRigid, PartialTwoFrames, pair, rotated
+
+
+class World(Component):
+    """Frame of the world, ``x = y = phi = 0``. Gravity is a property of each `Body`."""
+
+    frame_b = Frame()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.frame_b.x, 0)
+        yield Eq(self.frame_b.y, 0)
+        yield Eq(self.frame_b.phi, 0)
+
+
+class Fixed(Component):
+    """Frame fixed in the world at ``r``, turned by ``phi``."""
+
+    frame_b = Frame()
+    r: Parameter = Parameter(default=(0.0, 0.0), shape=(2,), unit="m", doc="Position")
+    phi: Parameter = Parameter(default=0.0, unit="rad", doc="Angle")
+
+    def equations(self) -> Iterator[Statement]:
+        x, y = pair(self.r)
+        yield Eq(self.frame_b.x, x)
+        yield Eq(self.frame_b.y, y)
+        yield Eq(self.frame_b.phi, self.phi)
+
+
+class FixedTranslation(PartialRigid):
+    """Massless rigid rod: ``frame_b`` is at ``r`` as seen from ``frame_a``, in the same direction as that.
+
+    ``(dx, dy) = R(phi) * r`` with the rotation R by ``frame_a.phi``.
+    """
+
+    r: Parameter = Parameter(shape=(2,), unit="m", doc="Position of frame_b in the coordinates of frame_a")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        x, y = rotated(self.r, self.frame_a.phi)
+        yield Eq(self.dx, x)
+        yield Eq(self.dy, y)
+        yield Eq(self.frame_b.phi, self.frame_a.phi)
+
+
+class FixedRotation(PartialTwoFrames):
+    """``frame_b`` is turned by ``alpha`` against ``frame_a``, at the same place."""
+
+    alpha: Parameter = Parameter(unit="rad", doc="Angle of frame_b relative to frame_a")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        a, b = self.frame_a, self.frame_b
+        yield Eq(b.x, a.x)
+        yield Eq(b.y, a.y)
+        yield Eq(b.phi, a.phi + self.alpha)
+        yield Eq(a.tau + b.tau, 0)
+
+
+class Body(Component):
+    """Rigid body with its centre of mass in ``frame_a``.
+
+    ``der(m * vx) = frame_a.fx``, ``der(m * vy) = frame_a.fy - m * g``, ``der(I * w) = frame_a.tau``. ``I = 0`` is a point
+    mass. The energy into a body is kinetic and potential.
+    """
+
+    frame_a = Frame()
+    m: Parameter = Parameter(unit="kg", min=0, doc="Mass")
+    I: Parameter = Parameter(
+        default=0.0, unit="kg.m2", min=0, doc="Moment of inertia about the centre of mass"
+    )
+    g: Parameter = Parameter(
+        default=9.80665,
+        unit="m/s2",
+        doc="Gravity against the second axis of the world; 0: motion in a level plane",
+    )
+    vx: Variable = Variable(unit="m/s", doc="Speed of the centre, first coordinate")
+    vy: Variable = Variable(unit="m/s", doc="Speed of the centre, second coordinate")
+    w: Variable = Variable(unit="rad/s", doc="Angular speed")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.vx, der(self.frame_a.x))
+        yield Eq(self.vy, der(self.frame_a.y))
+        yield Eq(self.w, der(self.frame_a.phi))
+        yield Eq(der(self.m * self.vx), self.frame_a.fx)
+        yield Eq(der(self.m * self.vy), self.frame_a.fy - self.m * self.g)
+        yield Eq(der(self.I * self.w), self.frame_a.tau)
