@@ -1,4 +1,4 @@
-"""Linear combinations of signals of one result: signals again, over time and not over points."""
+"""Linear combinations and products of signals of one result: signals again, over time and not over points."""
 
 from __future__ import annotations
 
@@ -61,6 +61,16 @@ class Combination:
         return Panels(middle, half, self._sum([_values(p, t, middle) for p in found]) @ TO_SERIES)
 
 
+class Product(Combination):
+    """Product of two sources of one result."""
+
+    def __init__(self, left: Source, right: Source) -> None:
+        super().__init__([(1.0, left), (1.0, right)], 0.0)
+
+    def _sum(self, values: Sequence[np.ndarray]) -> np.ndarray:
+        return values[0] * values[1]
+
+
 def _values(panels: Panels, t: np.ndarray, middle: np.ndarray) -> np.ndarray:
     """Values of series at times (p, n), each row of which lies in one panel together with its ``middle``."""
     order = np.argsort(panels.middle)
@@ -71,7 +81,7 @@ def _values(panels: Panels, t: np.ndarray, middle: np.ndarray) -> np.ndarray:
 
 
 def combined(ufunc: np.ufunc, inputs: Sequence[Any]) -> Signal | None:
-    """Return the outcome of an operation that is linear in signals of one result; None for others."""
+    """Return the outcome of a sum, a multiple or a product of signals of one result; None for others."""
     rule = _RULES.get(ufunc.__name__)
     if rule is None or not all(_is_signal(x) or _is_number(x) for x in inputs):
         return None
@@ -102,9 +112,10 @@ def _multiple(signal: Signal, factor: float, name: str) -> Signal:
     return Signal(Combination([(factor, signal.source)], 0.0), name, signal.unit, "")
 
 
-def _product(a: Any, b: Any) -> Signal | None:
+def _product(a: Any, b: Any) -> Signal:
     if isinstance(a, Signal) and isinstance(b, Signal):
-        return None
+        unit = f"{a.unit}.{b.unit}" if a.unit and b.unit else a.unit or b.unit
+        return Signal(Product(a.source, b.source), f"{_factor(a)}*{_factor(b)}", unit, "")
     signal, factor = (a, float(b)) if isinstance(a, Signal) else (b, float(a))
     return _multiple(signal, factor, f"{factor:g}*{_factor(signal)}")
 
@@ -121,8 +132,9 @@ def _name(x: Any) -> str:
 
 def _factor(signal: Signal) -> str:
     source = signal.source
-    terms = len(source.parts) + bool(source.constant) if isinstance(source, Combination) else 1
-    return f"({signal.path})" if terms > 1 else signal.path
+    if not isinstance(source, Combination) or isinstance(source, Product):
+        return signal.path
+    return f"({signal.path})" if len(source.parts) + bool(source.constant) > 1 else signal.path
 
 
 def _only(units: set[str]) -> str:
@@ -134,6 +146,10 @@ _RULES: dict[str, Any] = {
     "subtract": lambda a, b: _sum(a, b, -1.0, "-"),
     "multiply": _product,
     "divide": _quotient,
+    "square": lambda a: _product(a, a),
+    "power": lambda a, b: (
+        _product(a, a) if isinstance(a, Signal) and not isinstance(b, Signal) and b == 2 else None
+    ),
     "negative": lambda a: _multiple(a, -1.0, f"-{_factor(a)}"),
     "positive": lambda a: a,
 }

@@ -51,7 +51,7 @@ class Source(Protocol):
 class Signal(NDArrayOperatorsMixin):
     """Values of one variable; both limits at every event.
 
-    Sums, differences and multiples of signals of one result are signals again. In other arithmetic and in
+    Sums, differences, multiples and products of signals of one result are signals again. In other arithmetic and in
     functions of numpy a signal is the array of its values. ``mean``, ``rms`` and ``max`` are over time, not over
     the points.
 

@@ -155,7 +155,7 @@ def test_signals_are_arrays(discharge: tuple[Discharge, Result]) -> None:
     assert np.max(v) == v.values.max()
     assert np.mean(v) == v.values.mean()
     assert np.concatenate([v, i]).shape == (2 * len(v),)
-    assert isinstance(v * i, np.ndarray)
+    assert isinstance(np.sqrt(v * v), np.ndarray)
     assert isinstance(v + np.ones(len(v)), np.ndarray)
     assert v[0] == 10.0
 
@@ -320,3 +320,23 @@ def test_points_of_one_long_segment_follow_what_happens_between_its_ends() -> No
     t = np.linspace(0.0, 0.02, 2001)
     straight = np.interp(t, i.t, i.values)
     assert np.max(np.abs(straight - i.at(t))) <= 1e-3 * np.ptp(i.values)
+
+
+def test_mean_of_a_product_is_one_over_time() -> None:
+    """Power of a resistor in series with a coil at a sine: from phasors, and at the begin its transient."""
+    from acausal import Circuit, simulate
+    from acausal.components.electrical import Ground, Inductor, Resistor, SineVoltage
+
+    c = Circuit()
+    source, load = c.add("source", SineVoltage(V=10.0, f=50.0)), c.add("load", Resistor(R=2.0))
+    coil, ground = c.add("coil", Inductor(L=1e-3)), c.add("ground", Ground())
+    c.connect(source.p, load.p)
+    c.connect(load.n, coil.p)
+    c.connect(coil.n, source.n, ground.p)
+    result = simulate(c, 0.2)
+    v, i = result["load.v"], result["load.i"]
+    power = 0.5 * 2.0 * 100.0 / (4.0 + (2.0 * np.pi * 50.0 * 1e-3) ** 2)
+    assert (v * i).mean(0.18, 0.2) == pytest.approx(power, rel=1e-12)
+    assert (2.0 * i**2).mean(0.18, 0.2) == pytest.approx(power, rel=1e-12)
+    assert (v * i).mean() == pytest.approx(result.energy("load") / 0.2, rel=1e-12)
+    assert (v * i).unit == "V.A"
