@@ -13,7 +13,7 @@ from acausal import Program, Result
 from tests.examples.test_examples import EXAMPLES, load
 from tests.systems.residual_defect import defect
 
-EVENTS, BETWEEN = 12, 12
+EVENTS, BETWEEN = 300, 60
 """Events of a run and times between them that are looked at; by chance, so that no pulse pattern is in step with them."""
 
 
