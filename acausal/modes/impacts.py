@@ -121,9 +121,7 @@ def lost_energy(
             continue
         first, second = element.blocked[0].A, element.blocked[1].A
         if element.kind is Kind.IMPACT:
-            speed = 0.5 * (
-                _rate(model, element, before, z_minus, xi) + _rate(model, element, after, z_plus, xi)
-            )
+            speed = 0.5 * (_rate(element, before, z_minus, xi) + _rate(element, after, z_plus, xi))
             work = speed * (second @ J1)
         else:
             work = (first @ limits) * (second @ J1) + (second @ limits) * (first @ J1)
@@ -134,7 +132,7 @@ def lost_energy(
 _SIGN = {Kind.CONTROLLED: 1.0, Kind.FRICTION: 1.0, Kind.COMPLEMENTARITY: -1.0, Kind.IMPACT: -1.0}
 
 
-def _rate_row(model: AffineModel, element: Element, data: ModeData) -> np.ndarray:
+def _rate_row(element: Element, data: ModeData) -> np.ndarray:
     """Time derivative of the gap over y."""
     gap = element.blocked[_FREE]
     over_y = gap.A @ data.T
@@ -142,14 +140,14 @@ def _rate_row(model: AffineModel, element: Element, data: ModeData) -> np.ndarra
     return over_y @ data.Ay
 
 
-def _rate(model: AffineModel, element: Element, data: ModeData, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
-    return _rate_row(model, element, data) @ np.concatenate((z[data.states], xi))
+def _rate(element: Element, data: ModeData, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
+    return _rate_row(element, data) @ np.concatenate((z[data.states], xi))
 
 
 def _approaches(
     model: AffineModel, element: Element, before: ModeData, z_minus: np.ndarray, xi: np.ndarray
 ) -> bool:
-    row = _rate_row(model, element, before)[0]
+    row = _rate_row(element, before)[0]
     rest = element.rest_speed
     if rest is None:
         rest = _REST * float(np.abs(row) @ np.concatenate((model.scale[before.states], model.xi_scale)))

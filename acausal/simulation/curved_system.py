@@ -79,7 +79,7 @@ class CurvedSystem:
         self.z_of = thin(mode.z_of)
         used = jets[: self.highest + 1]
         self.arguments = arguments
-        rate = _rates(mode, p, first, second, jets, self.nx)
+        rate = _rates(mode, first, second, jets, self.nx)
         self._rate = Jet(thin(rate.y), thin(rate.xi))
         self.rate_of_states, self.rate_of_open = thin(rate.y[:, : self.nx]), rate.y[:, self.nx :]
         """``dX/dt`` over X and over H."""
@@ -156,9 +156,7 @@ def _jets(
     return jets
 
 
-def _rates(
-    mode: OpenMode, p: np.ndarray, first: np.ndarray, second: np.ndarray, jets: list[Jet], nx: int
-) -> Jet:
+def _rates(mode: OpenMode, first: np.ndarray, second: np.ndarray, jets: list[Jet], nx: int) -> Jet:
     ns = len(mode.states)
     rows = np.concatenate([np.arange(ns), ns + first])
     y, xi = jets[1].y[rows], jets[1].xi[rows]

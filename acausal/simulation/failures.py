@@ -32,7 +32,7 @@ def search_failed(
     run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
 ) -> AcausalError:
     """Return the error to raise for a failed search; ``reinits`` are (variable, value) that must hold."""
-    reasons = _reasons(run, error, forced)
+    reasons = _reasons(error)
     t = run.t
     kinds = {reason for reason, _ in reasons}
     where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
@@ -118,7 +118,7 @@ def _variables(run: Run, error: Exception, forced: Sequence[int], where: Sequenc
     return list(found)
 
 
-def _reasons(run: Run, error: Exception, forced: Sequence[int]) -> list[tuple[str, tuple[str, ...]]]:
+def _reasons(error: Exception) -> list[tuple[str, tuple[str, ...]]]:
     if isinstance(error, Inadmissible):
         return [(error.reason, error.where)]
     found: list[tuple[str, tuple[str, ...]]] = []

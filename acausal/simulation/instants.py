@@ -91,7 +91,7 @@ class Instants:
             self._accept(outcome, requested, kind, triggers, k)
             trail.append((run.D, run.mode, run.y, outcome.R))
             if k == self.limit or (k > 0 and _repeats(trail)):
-                raise self._cycle(trail, outcome)
+                raise self._cycle(trail)
         self._check()
 
     def evaluate(self, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
@@ -271,7 +271,7 @@ class Instants:
         ]
         return ", ".join(changes + branches + relations)
 
-    def _cycle(self, trail: list[State], o: Outcome) -> ChatteringError | EventIterationError:
+    def _cycle(self, trail: list[State]) -> ChatteringError | EventIterationError:
         run = self.run
         first = max(0, len(trail) - 6)
         table = "\n".join(

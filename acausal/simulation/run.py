@@ -277,7 +277,7 @@ class Run:
         self.refresh_core()
         self.here()
 
-    def advance(self, t_end: float, until: Any = None, progress: Any = None) -> None:
+    def advance(self, t_end: float, progress: Any = None) -> None:
         """Run to ``t_end``, instants at ``t_end`` included."""
         if t_end > self.sources.stop:
             self.sources.end_at(t_end)
