@@ -16,27 +16,28 @@ import time
 from pathlib import Path
 from typing import Any
 
-from common import Row, finish, peers, specification
+from common import ROOT, Row, finish, peers, specification
 
-CASES = ("B1", "B2", "B3")
-OWN = {
-    "B1": ("Buck", 10e-3),
-    "B2": ("SinglePhaseBridge", 1.0),
-    "B3": ("ThreePhaseBridge", 0.5),
-}
+CASES = ("B1", "B2", "B3", "B8")
 LOSSES = "dict(Ron=1e-3, Goff=1e-6)"
+OWN = {
+    "B1": ("circuits", "Buck", 10e-3, LOSSES),
+    "B2": ("circuits", "SinglePhaseBridge", 1.0, LOSSES),
+    "B3": ("circuits", "ThreePhaseBridge", 0.5, LOSSES),
+    "B8": ("tests.systems.motor_drives", "MotorBridge", 0.2, "None"),
+}
 REPEAT = 3
 TIMEOUT = 60.0
 PEERS = (
-    ("ngspice", "core", "ngspice/run.py", ("B1", "B2", "B3"), ()),
-    ("rumoca", "rumoca", "rumoca/run.py", ("B1", "B2", "B3"), ("auto", "1e-6")),
-    ("scikit-sundae", "core", "sundae/run.py", ("B1",), ()),
-    ("scipy", "core", "scipy/run.py", ("B1", "B2"), ()),
-    ("pathsim", "pathsim", "pathsim/run.py", ("B1",), ()),
+    ("ngspice", "core", "ngspice/run.py", ("B1", "B2", "B3", "B8"), ()),
+    ("rumoca", "rumoca", "rumoca/run.py", ("B1", "B2", "B3", "B8"), ("auto", "1e-6")),
+    ("scikit-sundae", "core", "sundae/run.py", ("B1", "B8"), ()),
+    ("scipy", "core", "scipy/run.py", ("B1", "B2", "B8"), ()),
+    ("pathsim", "pathsim", "pathsim/run.py", ("B1", "B8"), ()),
     ("lowerbound", "core", "lowerbound/run.py", ("B1",), ()),
 )
 SCRIPT = """
-import time; from circuits import {name}; from acausal import Program
+import time; from {module} import {name}; from acausal import Program
 p = Program({name}()); arguments = dict(parameters={losses}); p.simulate({stop}, **arguments)
 start = time.perf_counter(); p.simulate({stop}, **arguments); print(time.perf_counter() - start)
 """
@@ -44,17 +45,18 @@ start = time.perf_counter(); p.simulate({stop}, **arguments); print(time.perf_co
 
 def own(case: str) -> tuple[float, float]:
     """Our warm time, and the time of a process with one run."""
-    name, stop = OWN[case]
-    here = Path(__file__).parent
-    out = subprocess.run(
-        [sys.executable, "-c", SCRIPT.format(name=name, stop=stop, losses=LOSSES)],
-        cwd=here,
-        check=True,
-        capture_output=True,
-    )
-    once = f"from circuits import {name}; from acausal import simulate; simulate({name}(), {stop}, parameters={LOSSES})"
+    module, name, stop, losses = OWN[case]
+    place: dict[str, Any] = {
+        "cwd": Path(__file__).parent,
+        "env": {**os.environ, "PYTHONPATH": str(ROOT)},
+        "check": True,
+    }
+    warm = SCRIPT.format(module=module, name=name, stop=stop, losses=losses)
+    out = subprocess.run([sys.executable, "-c", warm], capture_output=True, **place)
+    imports = f"from {module} import {name}; from acausal import simulate"
+    once = f"{imports}; simulate({name}(), {stop}, parameters={losses})"
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", once], cwd=here, check=True)
+    subprocess.run([sys.executable, "-c", once], **place)
     return float(out.stdout), time.perf_counter() - start
 
 

@@ -21,7 +21,16 @@ from typing import Any
 from common import HEADER, MARK, Row
 
 FIGURES = Path(__file__).with_name("figures.json")
-SCRIPTS = ("buck", "rectifiers", "cold_process", "analysis", "flattening", "general_path", "beside_peers")
+SCRIPTS = (
+    "buck",
+    "rectifiers",
+    "motor_drive",
+    "cold_process",
+    "analysis",
+    "flattening",
+    "general_path",
+    "beside_peers",
+)
 
 
 def rows_of(script: str) -> list[Row]:
