@@ -158,21 +158,27 @@ def core_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -> 
     NonFiniteError
         When a coefficient is infinite or not a number.
     """
+    sparse = sparse_matrices(model, values, exosystem)
+    forms, base = (Rows(r.E.toarray(), r.A.toarray(), r.B.toarray()) for r in (sparse.forms, sparse.base))  # type: ignore[attr-defined]
+    return CoreMatrices(forms, base, exosystem)
+
+
+def sparse_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -> CoreMatrices:
+    """The same as sparse matrices, by rows."""
+    from scipy.sparse import csr_array, vstack
+
     E, A, known = _form_matrices(model, values)
     W = model.W_core
-    Vr = model.V_known
-    E_z, A_z = (E @ W).toarray(), (A @ W).toarray()
-    B = ((known + A @ Vr) @ exosystem.K).toarray()
-    forms = Rows(E_z, A_z, B)
+    forms = Rows(E @ W, A @ W, ((known + A @ model.V_known) @ exosystem.K).tocsr())
     stays = [r.first + i for r, i in zip(model.base, model.base_instances, strict=True)]
     select = np.concatenate(stays or [np.zeros(0, np.int64)])
     K, U = model.K_core
-    kept_B = (U @ exosystem.K).toarray()
-    base = Rows(
-        np.concatenate([E_z[select], np.zeros(K.shape)]),
-        np.concatenate([A_z[select], K.toarray()]),
-        np.concatenate([B[select], kept_B]),
-    )
+    kept = Rows(csr_array(K.shape), K, U @ exosystem.K)  # type: ignore[arg-type]
+
+    def stacked(own: Sparse, more: Sparse) -> Any:
+        return vstack([own[select], more], format="csr")
+
+    base = Rows(*(stacked(getattr(forms, name), getattr(kept, name)) for name in "EAB"))
     return CoreMatrices(forms, base, exosystem)
 
 

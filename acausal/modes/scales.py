@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .affine import Rows
@@ -15,7 +17,7 @@ def propagate_scales(
     Parameters
     ----------
     rows : Rows
-        Equations of the model, those of all branches included.
+        Equations of the model, those of all branches included; dense or sparse.
     known : (n,) array
         Magnitudes given by starts and nominals, 0 where there is none.
     xi_scale : (q,) array
@@ -33,13 +35,13 @@ def propagate_scales(
     (n,) array
         Positive. What no equation reaches takes the largest magnitude of its unit, else 1.
     """
-    size = np.maximum(np.abs(rows.A), np.abs(rows.E) / T0)
-    sources = np.max(np.abs(rows.B) * xi_scale, axis=1, initial=0.0)
+    row, col, size = _entries(rows, T0)
+    sources = _largest_of_rows(rows.B, xi_scale)
     scale = np.abs(np.array(known, dtype=float))
-    inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
     for _ in range(sweeps):
-        largest = np.maximum(np.max(size * scale, axis=1, initial=0.0), sources)
-        offered = np.max(largest[:, None] * inverse, axis=0, initial=0.0)
+        largest, offered = sources.copy(), np.zeros_like(scale)
+        np.maximum.at(largest, row, size * scale[col])
+        np.maximum.at(offered, col, largest[row] / size)
         new = (scale == 0.0) & (offered > 0.0)
         if not new.any():
             break
@@ -47,9 +49,34 @@ def propagate_scales(
     return _fill(scale, labels)
 
 
+def _entries(rows: Rows, T0: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, columns and magnitudes of all terms; a derivative counts as its variable over the time unit."""
+    of_values, of_slopes = _magnitudes(rows.A), _magnitudes(rows.E)
+    row, col, size = (np.concatenate(parts) for parts in zip(of_values, of_slopes, strict=True))
+    size[len(of_values[0]) :] /= T0
+    return row, col, size
+
+
+def _largest_of_rows(B: Any, xi_scale: np.ndarray) -> np.ndarray:
+    row, col, size = _magnitudes(B)
+    largest = np.zeros(B.shape[0])
+    np.maximum.at(largest, row, size * xi_scale[col])
+    return largest
+
+
+def _magnitudes(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, columns and magnitudes of the entries that are not zero."""
+    if isinstance(matrix, np.ndarray):
+        row, col = matrix.nonzero()
+        return row, col, np.abs(matrix[row, col])
+    entries = matrix.tocoo()
+    some = entries.data != 0.0
+    return entries.row[some], entries.col[some], np.abs(entries.data[some])
+
+
 def _fill(scale: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    filled = scale.copy()
-    for j in np.flatnonzero(scale == 0.0):
-        largest = np.max(scale[labels == labels[j]], initial=0.0)
-        filled[j] = largest if largest > 0.0 else 1.0
-    return filled
+    _, unit = np.unique(labels, return_inverse=True)
+    largest = np.zeros(unit.max(initial=-1) + 1)
+    np.maximum.at(largest, unit, scale)
+    of_unit = np.where(largest > 0.0, largest, 1.0)[unit]
+    return np.where(scale == 0.0, of_unit, scale)
