@@ -5,20 +5,31 @@ Between two flanges ``phi_rel = flange_b.phi - flange_a.phi`` and ``tau = flange
 contact does not creep; which branch of a friction is in force is read as ``state``.
 """
 
+from .belts import ElasticBelt as ElasticBelt
+from .belts import IdealBelt as IdealBelt
+from .belts import RopePulley as RopePulley
 from .friction import BearingFriction as BearingFriction
 from .friction import Brake as Brake
 from .friction import Clutch as Clutch
 from .friction import CoulombFriction as CoulombFriction
 from .friction import PartialShaftFriction as PartialShaftFriction
+from .gears import IdealGear as IdealGear
+from .gears import IdealGearR2T as IdealGearR2T
+from .gears import IdealPlanetary as IdealPlanetary
+from .gears import IdealRollingWheel as IdealRollingWheel
+from .gears import PartialRotationalToTranslational as PartialRotationalToTranslational
+from .gears import RackAndPinion as RackAndPinion
 from .interfaces import Flange as Flange
 from .interfaces import PartialCompliant as PartialCompliant
 from .interfaces import PartialCompliantWithRelativeStates as PartialCompliantWithRelativeStates
 from .interfaces import PartialOneFlange as PartialOneFlange
+from .interfaces import PartialOneFlangeAndSupport as PartialOneFlangeAndSupport
 from .interfaces import PartialRigid as PartialRigid
+from .interfaces import PartialSupport as PartialSupport
 from .interfaces import PartialTwoFlanges as PartialTwoFlanges
+from .interfaces import PartialTwoFlangesAndSupport as PartialTwoFlangesAndSupport
 from .parts import Damper as Damper
 from .parts import Fixed as Fixed
-from .parts import IdealGear as IdealGear
 from .parts import Inertia as Inertia
 from .parts import Spring as Spring
 from .parts import SpringDamper as SpringDamper

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acausal.modeling import Component, Eq, Expr, Flow, Port, Statement, Variable, der
+from acausal.modeling import Component, Eq, Expr, Flow, Port, Statement, Structural, Variable, der
 
 
 class Flange(Port):
@@ -64,3 +64,40 @@ class PartialRigid(PartialTwoFlanges):
     def equations(self) -> Iterator[Statement]:
         yield Eq(self.flange_a.phi, self.phi)
         yield Eq(self.flange_b.phi, self.phi)
+
+
+class PartialSupport(Component):
+    """Partial: component with a housing, which is fixed, or turns with the flange ``support`` while ``useSupport`` is true."""
+
+    useSupport: Structural[bool] = Structural(
+        bool, default=False, doc="True: the housing is the flange support; false: it is fixed"
+    )
+
+    def build(self) -> None:
+        super().build()
+        if self.useSupport:
+            self.support = Flange()
+
+    @property
+    def phi_support(self) -> Expr | float:
+        """Angle of the housing."""
+        return self.support.phi if self.useSupport else 0.0
+
+    def supported(self, tau: Expr) -> Iterator[Statement]:
+        """Yield that the housing takes up ``tau``, the sum of the torques at all other flanges."""
+        if self.useSupport:
+            yield Eq(self.support.tau, -tau)
+
+
+class PartialOneFlangeAndSupport(PartialOneFlange, PartialSupport):
+    """Partial: component between a flange and its housing, ``flange.tau + support.tau = 0``."""
+
+    def equations(self) -> Iterator[Statement]:
+        yield from self.supported(self.flange.tau)
+
+
+class PartialTwoFlangesAndSupport(PartialTwoFlanges, PartialSupport):
+    """Partial: component with two flanges in a housing, ``flange_a.tau + flange_b.tau + support.tau = 0``."""
+
+    def equations(self) -> Iterator[Statement]:
+        yield from self.supported(self.flange_a.tau + self.flange_b.tau)

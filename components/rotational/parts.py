@@ -1,4 +1,4 @@
-"""Inertias, springs, dampers and gears."""
+"""Inertias, springs and dampers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from .interfaces import (
     PartialCompliantWithRelativeStates,
     PartialOneFlange,
     PartialRigid,
-    PartialTwoFlanges,
 )
 
 
@@ -73,16 +72,3 @@ class SpringDamper(PartialCompliantWithRelativeStates):
         yield Eq(self.tau_c, self.c * (self.phi_rel - self.phi_rel0))
         yield Eq(self.tau_d, self.d * self.w_rel)
         yield Eq(self.tau, self.tau_c + self.tau_d)
-
-
-class IdealGear(PartialTwoFlanges):
-    """Gear without inertia, loss or backlash, ``phi_a = ratio * phi_b`` and ``ratio * flange_a.tau + flange_b.tau = 0``.
-
-    Its housing is fixed and takes up the difference of the torques. A negative ratio reverses the direction.
-    """
-
-    ratio: Parameter = Parameter(unit="1", doc="Speed of flange_a by speed of flange_b")
-
-    def equations(self) -> Iterator[Statement]:
-        yield Eq(self.flange_a.phi, self.ratio * self.flange_b.phi)
-        yield Eq(self.ratio * self.flange_a.tau + self.flange_b.tau, 0)

@@ -15,8 +15,11 @@ from .interfaces import PartialCompliant as PartialCompliant
 from .interfaces import PartialCompliantWithRelativeStates as PartialCompliantWithRelativeStates
 from .interfaces import PartialMass as PartialMass
 from .interfaces import PartialOneFlange as PartialOneFlange
+from .interfaces import PartialOneFlangeAndSupport as PartialOneFlangeAndSupport
 from .interfaces import PartialRigid as PartialRigid
+from .interfaces import PartialSupport as PartialSupport
 from .interfaces import PartialTwoFlanges as PartialTwoFlanges
+from .interfaces import PartialTwoFlangesAndSupport as PartialTwoFlangesAndSupport
 from .parts import Damper as Damper
 from .parts import Fixed as Fixed
 from .parts import Mass as Mass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acausal.modeling import Component, Eq, Expr, Flow, Parameter, Port, Statement, Variable, der
+from acausal.modeling import Component, Eq, Expr, Flow, Parameter, Port, Statement, Structural, Variable, der
 
 
 class Flange(Port):
@@ -75,3 +75,40 @@ class PartialMass(PartialRigid):
         yield from super().equations()
         yield Eq(self.v, der(self.s))
         yield Eq(self.a, der(self.v))
+
+
+class PartialSupport(Component):
+    """Partial: component with a housing, which is fixed, or moves with the flange ``support`` while ``useSupport`` is true."""
+
+    useSupport: Structural[bool] = Structural(
+        bool, default=False, doc="True: the housing is the flange support; false: it is fixed"
+    )
+
+    def build(self) -> None:
+        super().build()
+        if self.useSupport:
+            self.support = Flange()
+
+    @property
+    def s_support(self) -> Expr | float:
+        """Position of the housing."""
+        return self.support.s if self.useSupport else 0.0
+
+    def supported(self, f: Expr) -> Iterator[Statement]:
+        """Yield that the housing takes up ``f``, the sum of the forces at all other flanges."""
+        if self.useSupport:
+            yield Eq(self.support.f, -f)
+
+
+class PartialOneFlangeAndSupport(PartialOneFlange, PartialSupport):
+    """Partial: component between a flange and its housing, ``flange.f + support.f = 0``."""
+
+    def equations(self) -> Iterator[Statement]:
+        yield from self.supported(self.flange.f)
+
+
+class PartialTwoFlangesAndSupport(PartialTwoFlanges, PartialSupport):
+    """Partial: component with two flanges in a housing, ``flange_a.f + flange_b.f + support.f = 0``."""
+
+    def equations(self) -> Iterator[Statement]:
+        yield from self.supported(self.flange_a.f + self.flange_b.f)

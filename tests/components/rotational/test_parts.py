@@ -1,4 +1,4 @@
-"""Inertias, springs, gears, sources and sensors against closed forms."""
+"""Inertias, springs, sources and sensors against closed forms."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,8 @@ from acausal.components.rotational import (
     AccSensor,
     AngleSensor,
     ConstantSpeed,
-    ConstantTorque,
     Damper,
     Fixed,
-    IdealGear,
     Inertia,
     Position,
     PowerSensor,
@@ -64,24 +62,6 @@ def test_damped_oscillation(split: bool) -> None:
     w = np.sqrt(24.0)
     expected = np.exp(-T) * (np.cos(w * T) + np.sin(w * T) / w)
     assert result["rotor.phi"].at(T) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("ratio", [3.0, -0.5])
-def test_gear_reduces_the_inertia_of_its_load(ratio: float) -> None:
-    result = run(
-        4.0,
-        ("torque.flange", "motor.flange_a"),
-        ("motor.flange_b", "gear.flange_a"),
-        ("gear.flange_b", "load.flange_a"),
-        torque=ConstantTorque(tau_constant=5.0),
-        motor=Inertia(J=0.5),
-        gear=IdealGear(ratio=ratio),
-        load=Inertia(J=4.5),
-    )
-    a = 5.0 / (0.5 + 4.5 / ratio**2)
-    assert result["motor.w"].at(T) == pytest.approx(a * T, abs=1e-11)
-    assert result["load.w"].at(T) == pytest.approx(a * T / ratio, abs=1e-11)
-    assert result["load.flange_a.tau"].at(T) == pytest.approx(np.full_like(T, 4.5 * a / ratio), rel=1e-11)
 
 
 def test_rigidly_joined_inertias_turn_as_one() -> None:

@@ -1,0 +1,130 @@
+"""Gears without inertia, elasticity or loss, and what turns rotation into translation.
+
+They are constraints: what they couple moves as one, and has the states of one. A loop of gears whose ratios do not close
+can only stand still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from acausal.modeling import Component, Eq, Expr, Parameter, Statement, Structural
+
+from ..translational.interfaces import Flange as TranslationalFlange
+from .interfaces import Flange, PartialTwoFlangesAndSupport
+
+
+class IdealGear(PartialTwoFlangesAndSupport):
+    """Gear without inertia, loss or backlash, ``phi_a = ratio * phi_b`` and ``ratio * flange_a.tau + flange_b.tau = 0``.
+
+    ``phi_a`` and ``phi_b`` are the angles of the flanges relative to the housing, which takes up the difference of the
+    torques. A negative ratio reverses the direction. Where teeth lift off, add `ElastoBacklash`.
+    """
+
+    ratio: Parameter = Parameter(unit="1", doc="Speed of flange_a by speed of flange_b")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        a, b = self.flange_a, self.flange_b
+        yield Eq(a.phi - self.phi_support, self.ratio * (b.phi - self.phi_support))
+        yield Eq(self.ratio * a.tau + b.tau, 0)
+
+
+class IdealPlanetary(Component):
+    """Planetary gear without inertia or loss, ``(1 + ratio) * carrier.phi = sun.phi + ratio * ring.phi``.
+
+    ``ring.tau = ratio * sun.tau`` and ``carrier.tau = -(1 + ratio) * sun.tau``. Of the three shafts two move independently.
+    Inertias of sun, ring and carrier are connected from outside; that of the planets is left out.
+    """
+
+    sun = Flange()
+    carrier = Flange()
+    ring = Flange()
+    ratio: Parameter = Parameter(unit="1", doc="Teeth of the ring by teeth of the sun")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq((1 + self.ratio) * self.carrier.phi, self.sun.phi + self.ratio * self.ring.phi)
+        yield Eq(self.ring.tau, self.ratio * self.sun.tau)
+        yield Eq(self.carrier.tau, -(1 + self.ratio) * self.sun.tau)
+
+
+class PartialRotationalToTranslational(Component):
+    """Partial: between the rotational ``flangeR`` and the translational ``flangeT``, each with a housing of its own.
+
+    A housing is fixed, or is the flange ``supportR`` or ``supportT``, which takes up the torque or the force.
+    """
+
+    flangeR = Flange()
+    flangeT = TranslationalFlange()
+    useSupportR: Structural[bool] = Structural(
+        bool, default=False, doc="True: the rotational housing is the flange supportR; false: it is fixed"
+    )
+    useSupportT: Structural[bool] = Structural(
+        bool, default=False, doc="True: the translational housing is the flange supportT; false: it is fixed"
+    )
+
+    def build(self) -> None:
+        if self.useSupportR:
+            self.supportR = Flange()
+        if self.useSupportT:
+            self.supportT = TranslationalFlange()
+
+    def equations(self) -> Iterator[Statement]:
+        if self.useSupportR:
+            yield Eq(self.supportR.tau, -self.flangeR.tau)
+        if self.useSupportT:
+            yield Eq(self.supportT.f, -self.flangeT.f)
+
+    @property
+    def phi(self) -> Expr:
+        """Angle of ``flangeR`` relative to its housing."""
+        return self.flangeR.phi - self.supportR.phi if self.useSupportR else self.flangeR.phi
+
+    @property
+    def s(self) -> Expr:
+        """Position of ``flangeT`` relative to its housing."""
+        return self.flangeT.s - self.supportT.s if self.useSupportT else self.flangeT.s
+
+
+class IdealGearR2T(PartialRotationalToTranslational):
+    """Gear from rotation to translation without mass or loss, ``phi = ratio * s`` and ``ratio * flangeR.tau + flangeT.f = 0``.
+
+    ``phi`` and ``s`` are relative to the housings. A spindle of pitch h has ``ratio = 2 * pi / h``. It is never self-locking:
+    add friction where that matters.
+    """
+
+    ratio: Parameter = Parameter(unit="rad/m", doc="Angle of flangeR by distance of flangeT")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.phi, self.ratio * self.s)
+        yield Eq(self.ratio * self.flangeR.tau + self.flangeT.f, 0)
+
+
+class IdealRollingWheel(PartialRotationalToTranslational):
+    """Wheel that rolls without slip, inertia or loss, ``radius * phi = s`` and ``flangeR.tau + radius * flangeT.f = 0``.
+
+    ``phi`` and ``s`` are relative to the housings. It fails where the force exceeds what friction with the ground holds.
+    """
+
+    radius: Parameter = Parameter(unit="m", min=0, doc="Radius of the wheel")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.radius * self.phi, self.s)
+        yield Eq(self.flangeR.tau + self.radius * self.flangeT.f, 0)
+
+
+class RackAndPinion(PartialRotationalToTranslational):
+    """Pinion ``flangeR`` that moves a rack ``flangeT``, ``s = radius * phi`` and ``flangeR.tau + radius * flangeT.f = 0``.
+
+    ``phi`` and ``s`` are relative to the housings. No backlash, no friction of the teeth; a rack on the other side of the
+    pinion has a negative ``radius``.
+    """
+
+    radius: Parameter = Parameter(unit="m", doc="Radius of the pitch circle of the pinion")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.s, self.radius * self.phi)
+        yield Eq(self.flangeR.tau + self.radius * self.flangeT.f, 0)
