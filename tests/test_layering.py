@@ -18,6 +18,7 @@ ORDER = (
     "structure",
     "modes",
     "codegen",
+    "explanation",
     "solvers",
     "flow",
     "results",

@@ -91,10 +91,11 @@ def _of_integer_rows(flat: FlatModel) -> Iterator[Equation]:
     for row in range(len(flat.ptr) - 1):
         place = flat.row_location(row)
         text = flat.stamps[int(flat.row_stamp[row])].template.row_texts.get(int(flat.row_local[row]))
-        yield Equation(f"{place.path}: {text}" if text else _connection(flat, row), place)
+        yield Equation(f"{place.path}: {text}" if text else connection_text(flat, row), place)
 
 
-def _connection(flat: FlatModel, row: int) -> str:
+def connection_text(flat: FlatModel, row: int) -> str:
+    """Return what an integer row of a connection says, written out."""
     part = slice(int(flat.ptr[row]), int(flat.ptr[row + 1]))
     col, val = flat.col[part].tolist(), flat.val[part].tolist()
     if len(col) == 2 and val == [1, -1]:

@@ -1,0 +1,298 @@
+"""All equations of a flattened model, one by one: what they say, where they were written, which unknowns they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..codegen.residual_equations import connection_text
+from ..errors import Location
+from ..flattening.flat_model import FlatModel, kind_of
+from ..flattening.forms import Key, affine_form, choices, incidence
+from ..flattening.locating import locate_symbol
+from ..flattening.template import Origin, Template
+from ..modeling.expressions import Expr, Symbol, constant, fold, to_text
+from .algebra import total
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Rows that say the same for all instances of a stamp: row ``first + step * i`` of instance i.
+
+    Attributes
+    ----------
+    stamp, first, step : int
+    element : int
+        Number of the element of instance 0 among all elements; -1 for an equation without branches.
+    branches : tuple of (str, Expr)
+        Names of the branches, and left minus right side in each; an equation without branches has one.
+    origin : Origin
+        Where it was written.
+    text : str
+        As it was written; "" for an equation of an element.
+    """
+
+    stamp: int
+    first: int
+    step: int
+    element: int
+    branches: tuple[tuple[str, Expr], ...]
+    origin: Origin
+    text: str
+    name: str = ""
+
+
+class Equations:
+    """The equations as written, numbered as those of `Residual`: integer rows, residuals, then those of the elements.
+
+    Parameters
+    ----------
+    flat : FlatModel
+    branches : mapping of int to int, optional
+        Elements, in the order of their stamps, -> the branch in force. An element that is not named stands with all
+        its branches: each of their unknowns occurs in its equation.
+
+    Attributes
+    ----------
+    row, col, order : ndarray of int64, shape (nnz,)
+        Equation ``row[k]`` holds the variable ``col[k]``, differentiated ``order[k]`` times (0 or 1). A pair occurs once
+        for every order.
+
+    Notes
+    -----
+    Texts and places are made when asked for. Comparisons count as constant: their variables are no incidence.
+    """
+
+    def __init__(self, flat: FlatModel, branches: Mapping[int, int] | None = None) -> None:
+        self.flat = flat
+        self.branches = dict(branches or {})
+        self.integer_rows = len(flat.ptr) - 1
+        self.groups = tuple(self._groups())
+        last = self.groups[-1] if self.groups else None
+        self._length = (
+            self.integer_rows if last is None else last.first + last.step * (self._count(last) - 1) + 1
+        )
+        self._symbols: dict[tuple[str, int, int], Symbol] = {}
+        self._number: dict[int, int] = {}
+        self.row, self.col, self.order = self._incidence()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __repr__(self) -> str:
+        return f"<Equations of {self.flat.label}: {len(self)}>"
+
+    # -- numbering -----------------------------------------------------------------------------------------------
+
+    def _count(self, group: Group) -> int:
+        return len(self.flat.stamps[group.stamp].vb)
+
+    def _groups(self) -> list[Group]:
+        found, at = [], self.integer_rows
+        for k, s in enumerate(self.flat.stamps):
+            for r in s.template.residuals:
+                found.append(Group(k, at, 1, -1, (("", r.expr),), r.origin, r.text))
+                at += len(s.vb)
+        element = 0
+        for k, s in enumerate(self.flat.stamps):
+            for e in s.template.elements:
+                width = len(e.table.branches[0].residuals)
+                for j in range(width):
+                    forms = tuple((b.name, choices(b.residuals[j])) for b in e.table.branches)
+                    found.append(Group(k, at + j, width, element, forms, e.origin, "", e.name))
+                at += width * len(s.vb)
+                element += len(s.vb)
+        return found
+
+    @cached_property
+    def _group_of(self) -> np.ndarray:
+        """Group of every row behind the integer rows."""
+        found = np.zeros(len(self) - self.integer_rows, np.int64)
+        for k, g in enumerate(self.groups):
+            found[g.first - self.integer_rows + g.step * np.arange(self._count(g))] = k
+        return found
+
+    def locate(self, k: int) -> tuple[Group, int]:
+        """Return group and instance of an equation that is no integer row."""
+        g = self.groups[int(self._group_of[k - self.integer_rows])]
+        return g, (k - g.first) // g.step
+
+    def chosen(self, group: Group, instance: int) -> tuple[tuple[str, Expr], ...]:
+        """Return the branches of an equation that may be in force."""
+        branch = self.branches.get(group.element + instance) if group.element >= 0 else None
+        return group.branches if branch is None else (group.branches[branch],)
+
+    # -- incidence -----------------------------------------------------------------------------------------------
+
+    def _incidence(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        flat = self.flat
+        lengths = np.diff(flat.ptr)
+        parts = [(np.repeat(np.arange(len(lengths)), lengths), flat.col, np.zeros(len(flat.col), np.int64))]
+        for g in self.groups:
+            s = flat.stamps[g.stamp]
+            for b, (_, expr) in enumerate(g.branches):
+                at = np.arange(len(s.vb))
+                if g.element >= 0:
+                    at = at[[self.branches.get(g.element + i, b) == b for i in at.tolist()]]
+                for local, derivative in self._keys(s.template, expr):
+                    row = g.first + g.step * at
+                    parts.append((row, s.vb[at] + local, np.full(len(at), int(derivative))))
+        row, col, order = (np.concatenate([p[k] for p in parts]).astype(np.int64) for k in range(3))
+        unique = np.unique(np.stack([row, col, order]), axis=1)
+        return unique[0], unique[1], unique[2]
+
+    @staticmethod
+    def _keys(template: Template, expr: Expr) -> list[Key]:
+        def classify(symbol: Symbol) -> int | None:
+            return locate_symbol(template, "v", symbol) if kind_of(symbol) == "v" else None
+
+        # In 0*x or x - x the unknown stands in the text, not in the equation.
+        form = affine_form(expr, classify)
+        return incidence(expr, classify) if form is None else list(form.factors)
+
+    def unknowns(self, k: int) -> tuple[tuple[int, int], ...]:
+        """Return (variable, order of its derivative) for all that occur in an equation, ascending."""
+        first, end = np.searchsorted(self.row, (k, k + 1))
+        return tuple(zip(self.col[first:end].tolist(), self.order[first:end].tolist(), strict=True))
+
+    # -- variables -----------------------------------------------------------------------------------------------
+
+    def variable(self, v: int, order: int = 0) -> str:
+        """Return the path of a variable, or of its derivative as ``der(path)``."""
+        name = self.flat.variable(v)
+        return name if order == 0 else f"der({name})" if order == 1 else f"der({name}, {order})"
+
+    @cached_property
+    def _fields(self) -> list[Any]:
+        found: list[Any] = [None] * self.flat.nv
+        for f, at in self.flat.variable_fields():
+            for v in at.tolist():
+                found[v] = f
+        return found
+
+    def field(self, v: int) -> Any:
+        """Return what is declared about a variable."""
+        return self._fields[v]
+
+    def unit(self, v: int) -> str:
+        """Return the unit of a variable."""
+        return self._fields[v].unit
+
+    @cached_property
+    def inputs(self) -> frozenset[int]:
+        """Open inputs of the model: variables that are given."""
+        root = self.flat.root
+        return frozenset(int(root.index("v", n) or 0) for n in root.inputs if n in root.variables)
+
+    # -- texts and places ----------------------------------------------------------------------------------------
+
+    def place(self, k: int) -> Location:
+        """Return component path, file and line of an equation."""
+        if k < self.integer_rows:
+            return self.flat.row_location(k)
+        g, i = self.locate(k)
+        return self.flat.location(g.stamp, i, g.origin)
+
+    def path(self, k: int) -> str:
+        """Return the path of the component that states an equation, "" for the model itself."""
+        if k < self.integer_rows:
+            return self.flat.path(int(self.flat.row_stamp[k]), int(self.flat.row_instance[k]))
+        g, i = self.locate(k)
+        return self.flat.path(g.stamp, i)
+
+    def written(self, k: int) -> str:
+        """Return an equation as its author wrote it; what a connection states is written out."""
+        if k < self.integer_rows:
+            text = self.flat.stamps[int(self.flat.row_stamp[k])].template.row_texts.get(
+                int(self.flat.row_local[k])
+            )
+            return text or connection_text(self.flat, k)
+        g, i = self.locate(k)
+        if g.text:
+            return g.text
+        chosen = self.chosen(g, i)
+        if len(chosen) == 1:
+            return equality(chosen[0][1])
+        return "; ".join(f"{name}: {equality(expr)}" for name, expr in chosen)
+
+    def is_connection(self, k: int) -> bool:
+        """True for what follows from a connection, or from a port that is not connected."""
+        if k >= self.integer_rows:
+            return False
+        texts = self.flat.stamps[int(self.flat.row_stamp[k])].template.row_texts
+        return int(self.flat.row_local[k]) not in texts
+
+    def text(self, k: int) -> str:
+        """Return an equation with the paths of its variables and parameters, ``load.v = load.R*load.i``."""
+        if self.is_connection(k):
+            return connection_text(self.flat, k)
+        found = [(name, equality(expr)) for name, expr in self.expressions(k)]
+        return found[0][1] if len(found) == 1 else "; ".join(f"{name}: {text}" for name, text in found)
+
+    def expressions(self, k: int) -> tuple[tuple[str, Expr], ...]:
+        """Return (branch, left minus right side) for the branches that may be in force; symbols carry whole paths."""
+        if k < self.integer_rows:
+            return (("", self._integer_row(k)),)
+        g, i = self.locate(k)
+        return tuple((name, self.named(g.stamp, i, expr)) for name, expr in self.chosen(g, i))
+
+    def symbol(self, v: int, order: int = 0) -> Symbol:
+        """Return the symbol that stands for a variable, or its derivative, in `expressions`; always the same object."""
+        return self._symbol("v", v, order)
+
+    def _symbol(self, kind: str, k: int, order: int = 0) -> Symbol:
+        found = self._symbols.get((kind, k, order))
+        if found is None:
+            names = {"v": self.flat.variable, "p": self.flat.parameter, "d": self.flat.discrete}
+            name = self.variable(k, order) if kind == "v" else names[kind](k)
+            found = self._symbols[kind, k, order] = Symbol(None, name, None)
+            self._number[id(found)] = k
+        return found
+
+    def named(self, stamp: int, instance: int, expr: Expr) -> Expr:
+        """Return an expression of one instance with whole paths; time and derivatives become symbols."""
+        flat = self.flat
+
+        def leaf(node: Expr) -> Expr:
+            if isinstance(node, Symbol):
+                kind = kind_of(node)
+                return self._symbol(kind, flat.symbol(stamp, instance, kind, node))
+            return TIME if node.op == "time" else node
+
+        def apply(node: Expr, args: list[Expr]) -> Expr:
+            if node.op == "der":
+                return self._symbol("v", self._number[id(args[0])], 1)
+            return Expr(node.op, tuple(args), node.data)
+
+        return fold(expr, leaf, apply)
+
+    def _integer_row(self, k: int) -> Expr:
+        flat = self.flat
+        part = slice(int(flat.ptr[k]), int(flat.ptr[k + 1]))
+        stamp, local, i = (int(a[k]) for a in (flat.row_stamp, flat.row_local, flat.row_instance))
+        known = flat.stamps[stamp].template.remainders.get(local)
+        first, *others = zip(flat.col[part].tolist(), flat.val[part].tolist(), strict=True)
+        sign = 1 if first[1] > 0 else -1
+        terms = [(-sign * v, self._term(c, v)) for c, v in others]
+        if known is not None:
+            terms.append((-sign, self.named(stamp, i, known)))
+        return self._term(*first) - total(terms)
+
+    def _term(self, v: int, factor: int) -> Expr:
+        symbol = self._symbol("v", v)
+        return symbol if abs(factor) == 1 else constant(float(abs(factor))) * symbol
+
+
+TIME = Symbol(None, "time", None)
+"""Stands for time in named expressions, so that it counts as a known quantity among others."""
+
+
+def equality(expr: Expr) -> str:
+    """Return "left = right" for an expression that has to vanish."""
+    if expr.op == "-":
+        return f"{to_text(expr.args[0])} = {to_text(expr.args[1])}"
+    return f"{to_text(expr)} = 0"
