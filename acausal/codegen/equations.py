@@ -103,6 +103,11 @@ class Equations:
                 part[begin : begin + count] = found.reshape(BATCH, *part.shape[1:])[:count]
         return parts[0], parts[1].transpose(0, 2, 1), parts[2]
 
+    @property
+    def function(self) -> ca.Function:
+        """``(y, xi, constants)`` to residuals and their derivatives."""
+        return self._plain.function
+
     def _mended(self, f: Buffered, found: list[np.ndarray]) -> list[np.ndarray]:
         """Difference quotients over the scales in place of slopes that are not finite.
 

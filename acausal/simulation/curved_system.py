@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..codegen.correction import MOST_COLUMNS, Correction
 from ..codegen.curves import CurveFunctions
 from ..codegen.equations import Equations, Jet
 from ..modes.curves import Curves
@@ -95,6 +96,7 @@ class CurvedSystem:
         jets_of_arguments = [Jet(arguments @ j.y, arguments @ j.xi) for j in used]
         magnitudes = np.concatenate([self.scale, self.open_scale])
         self._equations = Equations(curves, evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit)
+        self._corrections: dict[bytes, Correction] = {}
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
@@ -106,6 +108,17 @@ class CurvedSystem:
         n = self.constraints
         t = moved[0] if time else value
         return Linear(value[:n], value[n:], slope[:n], slope[n:], t[:n], t[n:])
+
+    def correction(self, dependent: np.ndarray) -> Correction | None:
+        """Newton's method for the dependent coordinates and ``H``; None where there are too many for it."""
+        key = dependent.tobytes()
+        found = self._corrections.get(key)
+        if found is None and 0 < len(dependent) + self.m <= MOST_COLUMNS:
+            columns = np.concatenate([dependent, self.nx + np.arange(self.m)])
+            scale = np.concatenate([self.scale[dependent], self.open_scale])
+            made = Correction(self._equations.function, columns, scale, self._rate)
+            found = self._corrections[key] = made
+        return found
 
     def many(
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray

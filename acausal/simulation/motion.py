@@ -15,7 +15,7 @@ import numpy as np
 from ..flow.modal import Trajectory
 from ..solvers import StepFailure
 from .curved_system import CurvedSystem, Linear
-from .newton import NewtonFailure, newton, solve_linear
+from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
 
 WANDERED = 0.1
 """Scaled distance from the prediction beyond which solved coordinates may have changed to another branch."""
@@ -111,7 +111,7 @@ class Motion:
         """
         if not self.system.constraints:
             return
-        solved, _ = self._best(place, np.ones(self.system.nx, bool))
+        solved, _ = self._best(self._scaled_constraints(place), np.ones(self.system.nx, bool))
         self.anchor = None
         states = np.setdiff1d(np.arange(self.system.nx), solved)
         self.selection = Selection(states, np.sort(solved))
@@ -120,23 +120,28 @@ class Motion:
         """Whether other coordinates would make better states by now."""
         if not self.system.constraints:
             return False
-        own = np.zeros(self.system.nx, bool)
+        J, own = self._scaled_constraints(place), np.zeros(self.system.nx, bool)
         own[self.selection.dependent] = True
         try:
-            return self._best(place, own)[1] < RESELECT * self._best(place, np.ones_like(own))[1]
+            present = self._best(J, own)[1]
+            # No pivot exceeds one.
+            return present < RESELECT and present < RESELECT * self._best(J, np.ones_like(own))[1]
         except DependentConstraints:
             return True
 
-    def _best(self, place: Place, allowed: np.ndarray) -> tuple[np.ndarray, float]:
+    def _scaled_constraints(self, place: Place) -> np.ndarray:
+        """Derivatives of the constraints by the scaled coordinates, the largest of each row one."""
+        J = self._linear(place).C_y[:, : self.system.nx] * self.system.scale
+        size = np.abs(J).max(axis=1, keepdims=True)
+        return J / np.where(size > 0.0, size, 1.0)
+
+    def _best(self, J: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, float]:
         """Coordinates solved from the constraints, and the smallest pivot relative to the largest of its level.
 
         Constraints are solved level by level, those differentiated more often for other coordinates than
         those before, which are their derivatives (as dummy derivatives are chosen: Mattsson and Soderlind,
         SIAM J. Sci. Comput. 14, 1993); a level that has too few of these takes any.
         """
-        J = self._linear(place).C_y[:, : self.system.nx] * self.system.scale
-        size = np.abs(J).max(axis=1, keepdims=True)
-        J = J / np.where(size > 0.0, size, 1.0)
         levels, worst = self.system.constraint_levels, 1.0
         solved, lower = np.zeros(0, np.int64), np.zeros(self.system.nx, bool)
         for level in range(int(levels.max()) + 1):
@@ -175,18 +180,38 @@ class Motion:
         system, xi = self.system, self.sources.at(h)
         X = near.X + near.X_t * (h - near.h)
         X[chosen.states] = y
-        if len(chosen.dependent):
-            predicted = X[chosen.dependent]
-            X = self.on_constraints(X, near.H, xi, chosen.dependent)
-            if selection is None:
-                self._refuse_other_branch(X, predicted)
+        predicted = X[chosen.dependent]
         anchor = self.anchor
         if anchor is None or selection is not None:
             guess = near.H
         else:
             guess = anchor.H + anchor.slope[:, :-1].dot(y - anchor.y) + anchor.slope[:, -1] * (h - anchor.h)
-        H = self.open_unknowns(X, guess, xi)
-        return Place(h, X, H, xi, system.rate(X, H, xi))
+        place = self._corrected(h, X, guess, xi, chosen.dependent)
+        if place is None:
+            if len(chosen.dependent):
+                X = self.on_constraints(X, near.H, xi, chosen.dependent)
+            H = self.open_unknowns(X, guess, xi)
+            place = Place(h, X, H, xi, system.rate(X, H, xi))
+        if selection is None and len(chosen.dependent):
+            self._refuse_other_branch(place.X, predicted)
+        return place
+
+    def _corrected(
+        self, h: float, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
+    ) -> Place | None:
+        """The point next to a guess by full steps for all unknowns together; None where these do not contract."""
+        correction = self.system.correction(dependent)
+        if correction is None:
+            return None
+        y, nx, before = np.concatenate((X, H)), len(X), math.inf
+        while True:
+            y, rate, sizes = correction(y, xi, self.constants)
+            for size in sizes:
+                if not size <= max(CONTRACTS * before, ACCURATE):
+                    return None
+                before = min(size, 1.0)
+            if before <= ACCURATE:
+                return Place(h, y[:nx].copy(), y[nx:].copy(), xi, rate.copy())
 
     def _refuse_other_branch(self, X: np.ndarray, predicted: np.ndarray) -> None:
         dependent = self.selection.dependent
@@ -317,14 +342,14 @@ class Motion:
 
 def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, float] | None:
     """Columns that solve all rows best, and the smallest pivot relative to the largest; None if there are none."""
-    from scipy.linalg import qr
+    from scipy.linalg import lapack
 
     n = len(J)
     if len(among) < n:
         return None
-    found: Any = qr(J[:, among], mode="r", pivoting=True)
-    R, order = found
-    diagonal = np.abs(np.diagonal(R))
+    # Called without the checks of `scipy.linalg.qr`, which cost more than small systems.
+    found: Any = lapack.dgeqp3(J[:, among])  # pyright: ignore[reportAttributeAccessIssue]
+    diagonal = np.abs(np.diagonal(found[0]))
     if diagonal[-1] <= SINGULAR * max(diagonal[0], 1e-300):
         return None
-    return among[order[:n]], float(diagonal[-1] / diagonal[0]) if n > 1 else float(diagonal[-1])
+    return among[found[1][:n] - 1], float(diagonal[-1] / diagonal[0]) if n > 1 else float(diagonal[-1])

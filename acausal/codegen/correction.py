@@ -1,0 +1,70 @@
+"""CasADi functions that correct chosen coordinates of a mode by Newton's method, several full steps a call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from .equations import Jet
+from .lowering import Buffered
+
+STEPS = 3
+"""Newton steps of one call: from the error of a prediction to rounding, where convergence is quadratic."""
+MOST_COLUMNS = 40
+"""Unknowns up to which dense factors inside of CasADi are the faster ones."""
+
+
+class Correction:
+    """Solves all rows of a mode for as many of its coordinates, near a guess.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        ``(y, xi, constants)`` to values (n,) and slopes (n, ny).
+    columns : (n,) array
+        Coordinates solved.
+    scale : (n,) array
+        Their magnitudes.
+    rate : Jet
+        What else is wanted at the point found, linear in the coordinates and the sources.
+    """
+
+    def __init__(self, function: ca.Function, columns: np.ndarray, scale: np.ndarray, rate: Jet) -> None:
+        y, xi, c = (ca.MX.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c")))
+        at, magnitude, x, sizes = columns.tolist(), ca.DM(scale), y, []
+        for _ in range(STEPS):
+            value, slope = function(x, xi, c)
+            # Partial pivoting; a matrix that is exactly singular leaves the outputs as they were.
+            d = ca.solve(slope[:, at], -value, "lapacklu")
+            sizes.append(ca.norm_2(d / (magnitude + ca.fabs(x[at]))))
+            moved = ca.MX(x)
+            moved[at] = x[at] + d
+            x = moved
+        found = _times(rate.y, x) + _times(rate.xi, xi)
+        self._f = Buffered(ca.Function("correction", [y, xi, c], [x, found, ca.vertcat(*sizes)]))
+
+    def copy(self) -> Correction:
+        """Return the same function with arrays of its own."""
+        made = object.__new__(Correction)
+        made._f = self._f.copy()
+        return made
+
+    def __call__(
+        self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[float]]:
+        """Coordinates, the rate there, and the scaled sizes of the steps; arrays are overwritten by the next call.
+
+        Sizes are not numbers where a step does not exist.
+        """
+        f = self._f
+        f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = y, xi, constants
+        f.outputs[2][:] = np.nan
+        f()
+        return f.outputs[0], f.outputs[1], f.outputs[2].tolist()
+
+
+def _times(matrix: Any, x: ca.MX) -> ca.MX:
+    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    return ca.mtimes(ca.sparsify(ca.DM(dense)), x)
