@@ -42,7 +42,8 @@ class Correction:
             moved = ca.MX(x)
             moved[at] = x[at] + d
             x = moved
-        found = _times(rate.y, x) + _times(rate.xi, xi)
+        # A rate that is zero whatever happens would be missing in a sparse output.
+        found = ca.densify(_times(rate.y, x) + _times(rate.xi, xi))
         self._f = Buffered(ca.Function("correction", [y, xi, c], [x, found, ca.vertcat(*sizes)]))
 
     def copy(self) -> Correction:
