@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acausal.modeling import Component, Eq, Expr, Flow, Parameter, Port, Statement, Structural, Variable
+from acausal.modeling import Component, Eq, Expr, Flow, Parameter, Port, Statement, Variable
 
-from ..thermal.interfaces import HeatPort
+from ..thermal.interfaces import PartialConditionalHeatPort
 
 
 class Pin(Port):
@@ -48,25 +48,12 @@ class OnePort(TwoPin):
         yield Eq(0, self.p.i + self.n.i)
 
 
-class HeatingOnePort(OnePort):
-    """Partial: a part that turns all the power it takes up into heat, ``v * i``.
-
-    While ``useHeatPort`` is true the heat leaves through ``heatPort``, ``heatPort.Q_flow = -v * i``, and has to be taken
-    up by something; the model is then on the general path. What is lost in an impulse does not reach the port.
-    """
-
-    useHeatPort: Structural[bool] = Structural(
-        bool, default=False, doc="True: the loss leaves through heatPort, a HeatPort"
-    )
-
-    def build(self) -> None:
-        if self.useHeatPort:
-            self.heatPort = HeatPort()
+class HeatingOnePort(OnePort, PartialConditionalHeatPort):
+    """Partial: a part that turns all the power it takes up into heat, ``v * i``, for its ``heatPort`` if it has one."""
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        if self.useHeatPort:
-            yield Eq(self.heatPort.Q_flow, -self.v * self.i)
+        yield from self.heat(self.v * self.i)
 
 
 class TemperatureDependent(HeatingOnePort):

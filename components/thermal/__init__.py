@@ -2,11 +2,12 @@
 
 Temperatures are absolute, in K; heat flows are positive into the component. Between two ports ``Q_flow`` passes from
 ``port_a`` to ``port_b``. A start value is given under the name of its variable: ``HeatCapacitor(C=10.0, T=350.0)``. Lossy
-electrical parts have a heat port while ``useHeatPort`` is true.
+parts of other domains have a heat port while ``useHeatPort`` is true.
 """
 
 from .interfaces import Element1D as Element1D
 from .interfaces import HeatPort as HeatPort
+from .interfaces import PartialConditionalHeatPort as PartialConditionalHeatPort
 from .interfaces import PartialOnePort as PartialOnePort
 from .interfaces import PartialTwoPorts as PartialTwoPorts
 from .parts import BodyRadiation as BodyRadiation

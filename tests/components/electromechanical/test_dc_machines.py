@@ -7,6 +7,7 @@ from acausal import Circuit, Result, simulate
 from acausal.components.electrical import ConstantCurrent, ConstantVoltage, Ground, Resistor, SineVoltage
 from acausal.components.electromechanical import DC_ElectricalExcited, DC_PermanentMagnet, DC_SeriesExcited
 from acausal.components.rotational import ConstantSpeed, ConstantTorque, Damper, Fixed
+from acausal.components.thermal import FixedTemperature, HeatCapacitor, ThermalConductor
 from acausal.errors import RequirementError
 from tests.oracles.dc_machines import ConstantExcitation, separately_excited, series_excited
 
@@ -146,3 +147,52 @@ def test_a_nominal_point_that_the_resistance_takes_up_is_refused() -> None:
     model = supplied(DC_PermanentMagnet(Ra=1.0), ConstantVoltage(V=100.0), ConstantTorque(tau_constant=0.0))
     with pytest.raises(RequirementError, match="none is left"):
         simulate(model, 1.0)
+
+
+ALPHA = 3.92e-3
+
+
+def winding(R: float, T_ref: float, T: float) -> float:
+    """Resistance at ``T`` of a copper winding that has ``R`` at ``T_ref``: proportional to ``T - 293.15 + 1 / ALPHA``."""
+    return R * (T - 293.15 + 1 / ALPHA) / (T_ref - 293.15 + 1 / ALPHA)
+
+
+def test_a_motor_heats_its_winding_to_a_balance_of_heat() -> None:
+    """At constant current and held still: ``C T' = R(T) I**2 - G (T - Ta)``, linear in T."""
+    machine = DC_PermanentMagnet(Ra=0.05, TaRef=333.15, alpha20a=ALPHA, useThermalPort=True)
+    model = supplied(machine, ConstantCurrent(I=-80.0), ConstantSpeed(w_fixed=0.0))
+    body, way = model.add("body", HeatCapacitor(C=400.0, T=300.0)), model.add("way", ThermalConductor(G=5.0))
+    room = model.add("room", FixedTemperature(T=300.0))
+    model.connect(machine.heatPortArmature, body.port, way.port_a)
+    model.connect(way.port_b, room.port)
+    result = simulate(model, 600.0, rtol=1e-9)
+    t = np.linspace(0.0, 600.0, 13)
+    heat = winding(0.05, 333.15, 300.0) * 6400.0
+    rate = (5.0 - (winding(0.05, 333.15, 301.0) - winding(0.05, 333.15, 300.0)) * 6400.0) / 400.0
+    rise = heat / (400.0 * rate) * (1 - np.exp(-rate * t))
+    assert result["body.T"].at(t) == pytest.approx(300.0 + rise, abs=1e-6)
+    assert closed(result, 1e-7)
+
+
+def test_a_warm_series_machine_is_nominal_at_its_nominal_temperatures() -> None:
+    """Resistances at the temperatures of the nominal point: nominal current at nominal speed and voltage."""
+    machine = DC_SeriesExcited(
+        ia=100.0,
+        wMechanical=W_SERIES,
+        useThermalPort=True,
+        alpha20a=ALPHA,
+        alpha20e=ALPHA,
+        TaNominal=368.15,
+        TeNominal=353.15,
+    )
+    model = supplied(machine, ConstantVoltage(V=100.0), ConstantSpeed(w_fixed=W_SERIES))
+    model.add("armature", FixedTemperature(T=368.15))
+    model.add("excitation", FixedTemperature(T=353.15))
+    model.connect(machine.heatPortArmature, model.armature.port)
+    model.connect(machine.heatPortExcitation, model.excitation.port)
+    result = simulate(model, 0.1)
+    assert result["machine.ia"].at([0.0, 0.1]) == pytest.approx([100.0, 100.0], rel=1e-9)
+    warm = [winding(0.05, 293.15, 368.15), winding(0.01, 293.15, 353.15)]
+    assert [result[f"{n}.port.Q_flow"].at(0.1) for n in ("armature", "excitation")] == pytest.approx(
+        [R * 1e4 for R in warm], rel=1e-9
+    )
