@@ -85,6 +85,31 @@ def echelon(rows: IntegerRows) -> Echelon:
     return Echelon(order[:, 0], order[:, 1], np.array(redundant, INT), combinations)
 
 
+def combine(rows: IntegerRows, vectors: IntegerRows) -> list[dict[int, Number]]:
+    """Write vectors as combinations of rows.
+
+    Parameters
+    ----------
+    rows : IntegerRows, shape (m, n)
+        The rows, compressed.
+    vectors : IntegerRows, shape (k, n)
+        Vectors that the rows span.
+
+    Returns
+    -------
+    list of dict
+        Coefficients ``c`` by row with ``sum_j c_j rows[j] == vectors[i]``. Rows that depend on others take no part, so
+        that no smaller set among the rows of one combination would do.
+
+    Raises
+    ------
+    ValueError
+        If a vector is no combination of the rows.
+    """
+    work = _Elimination(rows)
+    return [work.express(_entries(vectors, k)) for k in range(vectors.m)]
+
+
 def null_space(rows: IntegerRows) -> NullSpace:
     """Basis of the integer null space; the rows are compressed.
 
@@ -129,6 +154,11 @@ def _integers(vector: dict[int, Number], positive: int) -> dict[int, int]:
     if whole[positive] < 0:
         divisor = -divisor
     return {key: value // divisor for key, value in whole.items()}
+
+
+def _entries(rows: IntegerRows, row: int) -> dict[int, Number]:
+    part = slice(rows.ptr[row], rows.ptr[row + 1])
+    return dict(zip(rows.col[part].tolist(), rows.val[part].tolist(), strict=True))
 
 
 class _Elimination:
@@ -215,11 +245,39 @@ class _Elimination:
                 result[source] = result.get(source, 0) - factor * result[target]
         return {key: value for key, value in result.items() if value}
 
+    def express(self, vector: dict[int, Number]) -> dict[int, Number]:
+        """Write a vector as a combination of the original rows."""
+        position = {col: k for k, (_, col) in enumerate(self.pivots)}
+        left, total = dict(vector), dict[int, Number]()
+        heap = [position[col] for col in left if col in position]
+        heapq.heapify(heap)
+        while heap:
+            row, pivot = self.pivots[heapq.heappop(heap)]
+            if pivot not in left:
+                continue
+            source = self._reduced(row)
+            factor = _ratio(left[pivot], source[pivot])
+            for col, value in source.items():
+                new = left.pop(col, 0) - factor * value
+                if new:
+                    left[col] = new
+                    if col in position:
+                        heapq.heappush(heap, position[col])
+            for original, value in self.combination(row).items():
+                total[original] = total.get(original, 0) + factor * value
+        if left:
+            raise ValueError(f"not a combination of the rows: columns {sorted(left)} are left")
+        return {row: value for row, value in total.items() if value}
+
+    def _reduced(self, row: int) -> dict[int, Number]:
+        """A pivot row at the time it was taken."""
+        return self.final[row] if row in self.final else _entries(self._rows, row)
+
     def back_substitute(self, free: list[int]) -> dict[int, dict[int, Number]]:
         """Columns that are not zero as combinations of the free ones: ``{column: {position in free: value}}``."""
         values: dict[int, dict[int, Number]] = {column: {k: 1} for k, column in enumerate(free)}
         for row, pivot in reversed(self.pivots) if free else ():
-            entries = self.final[row] if row in self.final else self._original(row)
+            entries = self._reduced(row)
             total: dict[int, Number] = {}
             for col, value in entries.items():
                 for k, part in values.get(col, {}).items() if col != pivot else ():
@@ -228,10 +286,6 @@ class _Elimination:
             if known:
                 values[pivot] = known
         return values
-
-    def _original(self, row: int) -> dict[int, Number]:
-        part = slice(self._rows.ptr[row], self._rows.ptr[row + 1])
-        return dict(zip(self._rows.col[part].tolist(), self._rows.val[part].tolist(), strict=True))
 
 
 def _ratio(numerator: Number, denominator: Number) -> Number:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acausal.structure.elimination import echelon, null_space
+from acausal.structure.elimination import combine, echelon, null_space
 from acausal.structure.incidence import IntegerRows
 from tests.oracles.rref import null_basis, rank, same_span
 
@@ -64,3 +64,25 @@ def test_fractions_are_scaled_to_integers() -> None:
     form = echelon(IntegerRows.from_dicts([{0: 2, 1: 3}, {0: 3, 1: 5}, {0: 7, 1: 11}], 2))
     found = form.combinations.csr().toarray()[0]
     assert np.array_equal(found * np.sign(found[0]), [2, 1, -1])
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_vectors_in_the_row_space_are_combinations_of_independent_rows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = random_rows(rng)
+    dense = rows.csr().toarray()
+    vectors = rng.integers(-2, 3, (3, rows.m)) @ dense
+    found = combine(
+        rows, IntegerRows.from_triplets(*np.nonzero(vectors), vectors[np.nonzero(vectors)], vectors.shape)
+    )
+    for vector, combination in zip(vectors, found, strict=True):
+        assert rank(dense[list(combination)]) == len(combination)
+        assert [
+            sum(c * int(dense[r, k]) for r, c in combination.items()) for k in range(rows.n)
+        ] == vector.tolist()
+
+
+def test_vector_outside_of_the_row_space_is_refused() -> None:
+    rows = IntegerRows.from_dicts([{0: 1, 1: 1}], 3)
+    with pytest.raises(ValueError, match=r"columns \[2\] are left"):
+        combine(rows, IntegerRows.from_dicts([{0: 2, 1: 2, 2: 1}], 3))
