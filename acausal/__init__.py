@@ -100,6 +100,7 @@ from .modeling import to as to
 from .modeling import transitions as transitions
 from .modeling import when as when
 from .modeling import xor_ as xor_
+from .results.drawing import Drawing as Drawing
 from .results.result import Result as Result
 from .results.signal import Signal as Signal
 from .simulation.program import Program as Program

@@ -14,7 +14,10 @@ from .modes import ModeVisit, Stats
 from .signal import Signal
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from .drawing import Drawing
 
 MOST_PLOTTED = 8
 """Signals drawn when none are named."""
@@ -116,6 +119,66 @@ class ResultView(ABC):
             for panel in chosen
         ]
         return plot_signals(signals, window=t, events=[e for e in self.events if e.kind != "start"])
+
+    def animate(
+        self,
+        drawing: Drawing,
+        file: Any,
+        *,
+        t: tuple[float, float] | None = None,
+        fps: float = 25.0,
+        speed: float = 1.0,
+    ) -> None:
+        """Write a moving picture of a mechanism.
+
+        Parameters
+        ----------
+        drawing : Drawing
+        file : path
+            Ends with ".gif", or with ".html" for a page with a button and a slider that needs no other file.
+        t : (float, float), optional
+            Window in seconds.
+        fps : float
+            Frames per second, 50 at most. The time between frames is rounded to 0.01 s, as GIF demands.
+        speed : float
+            Seconds of the run per second of the animation; 0.1 is slow motion.
+
+        Raises
+        ------
+        ParameterError
+            If the ending is another one, the drawing is empty, or there were more than 2000 frames.
+        """
+        from .animation import animate
+
+        animate(self, drawing, file, t, fps, speed)
+
+    def strobe(
+        self,
+        drawing: Drawing,
+        times: int | Sequence[float] = 8,
+        *,
+        t: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw several positions of a mechanism in one picture, the latest one strongest.
+
+        Parameters
+        ----------
+        drawing : Drawing
+        times : int or sequence of float
+            How many positions at equal distances of time, or their times in seconds.
+        t : (float, float), optional
+            Window in seconds of equal distances and of traces.
+        ax : matplotlib.axes.Axes, optional
+            Axes of a figure of your own.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from .scenes import strobe
+
+        return strobe(self, drawing, times, t, ax)
 
     def _signal(self, what: Any) -> Signal:
         return what if isinstance(what, Signal) else self[what]
