@@ -130,6 +130,20 @@ class Motions:
         ------
         NewtonFailure, DependentConstraints
         """
+        motion = self.made(z, slopes, xi, system, guess)
+        motion.select(motion.last)
+        motion.last = _settled(motion)
+        return motion
+
+    def made(
+        self,
+        z: np.ndarray,
+        slopes: np.ndarray,
+        xi: np.ndarray,
+        system: CurvedSystem,
+        guess: np.ndarray | None = None,
+    ) -> Motion:
+        """A motion at a point that need not be consistent."""
         run, opened, p = self.run, system.mode, system.orders.unknowns
         h = np.where(opened.slopes, slopes[opened.open], z[opened.open])
         h1 = np.where(opened.slopes, 0.0, slopes[opened.open])
@@ -139,8 +153,6 @@ class Motions:
         H = np.where(p == 0, h, np.where(p == 1, h1, 0.0))
         constants = run.tangents.constants(run.present)
         motion = self.last = Motion(system, self.sources(system, xi), constants, X, H)
-        motion.select(motion.last)
-        motion.last = _settled(motion)
         return motion
 
     def segment(self, horizon: float) -> tuple[float, int | None, SampledMotion]:
@@ -233,11 +245,16 @@ def _settled(motion: Motion) -> Place:
     X, H = guess.X, guess.H
     if len(dependent):
         X = motion.on_constraints(X, H, guess.xi, dependent)
-    try:
-        H = motion.open_unknowns(X, H, guess.xi)
-    except NewtonFailure as failure:
-        H = _by_sources(motion, X, failure)
+    H = settled_unknowns(motion, X, H)
     return Place(0.0, X, H, guess.xi, system.rate(X, H, guess.xi))
+
+
+def settled_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray) -> np.ndarray:
+    """Open unknowns at coordinates ``X``; ``H`` is a guess that may lie far away."""
+    try:
+        return motion.open_unknowns(X, H, motion.last.xi)
+    except NewtonFailure as failure:
+        return _by_sources(motion, X, failure)
 
 
 def _by_sources(motion: Motion, X: np.ndarray, failure: NewtonFailure) -> np.ndarray:
