@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acausal.modeling import DryFriction, Eq, Expr, Input, Parameter, Statement, Variable, der, require
+from acausal.modeling import (
+    Component,
+    DryFriction,
+    Eq,
+    Expr,
+    Input,
+    Parameter,
+    Statement,
+    Variable,
+    der,
+    maximum,
+)
 
-from .interfaces import PartialCompliantWithRelativeStates, PartialRigid
+from ..mechanics_1d import dry_friction, friction_disc, one_way_disc
+from ..thermal.interfaces import PartialConditionalHeatPort
+from .interfaces import PartialCompliantWithRelativeStates, PartialRigid, PartialSupport
 
 
-class CoulombFriction(PartialCompliantWithRelativeStates):
+class CoulombFriction(PartialCompliantWithRelativeStates, PartialConditionalHeatPort):
     """Coulomb friction between two flanges.
 
     ``tau = tau_coulomb * sign(w_rel)`` sliding, ``|tau| <= tau_coulomb`` sticking. Sticking is exact, without creep;
@@ -22,18 +35,21 @@ class CoulombFriction(PartialCompliantWithRelativeStates):
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
         yield DryFriction(self.w_rel, self.tau, sliding=self.tau_coulomb, breakaway=self.tau_coulomb)
+        yield from self.heat(self.tau * self.w_rel)
 
 
-class PartialShaftFriction(PartialRigid):
+class PartialShaftFriction(PartialRigid, PartialSupport, PartialConditionalHeatPort):
     """Rigid shaft with a friction torque against the housing, ``flange_a.tau + flange_b.tau = tau``."""
 
-    w: Variable = Variable(unit="rad/s", doc="Speed")
+    w: Variable = Variable(unit="rad/s", doc="Speed relative to the housing")
     tau: Variable = Variable(unit="N.m", doc="Friction torque against the motion")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        yield Eq(self.w, der(self.phi))
+        yield Eq(self.w, der(self.phi - self.phi_support))
         yield Eq(self.flange_a.tau + self.flange_b.tau, self.tau)
+        yield from self.supported(self.tau)
+        yield from self.heat(self.tau * self.w)
 
 
 class BearingFriction(PartialShaftFriction):
@@ -49,20 +65,11 @@ class BearingFriction(PartialShaftFriction):
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        message = "the breakaway torque must not be smaller than the sliding torque"
-        yield require(self.tau_breakaway >= self.tau_coulomb, message)
-        yield DryFriction(
-            self.w, self.tau, sliding=self.tau_coulomb, breakaway=self.tau_breakaway, viscous=self.d
-        )
+        yield from dry_friction(self.w, self.tau, self.tau_coulomb, self.tau_breakaway, self.d, what="torque")
 
 
-class Clutch(PartialCompliantWithRelativeStates):
-    """Friction clutch, closed by a normalised force.
-
-    With the capacity ``mu * cgeo * fn_max * f_normalized``: ``tau = capacity * sign(w_rel)`` sliding,
-    ``|tau| <= peak * capacity`` locked, ``tau = 0`` while ``f_normalized <= 0``. Locking is rigid: there is neither
-    slip nor torsion, and a shock passes through. The coefficient of friction does not depend on the speed.
-    """
+class PartialDisc(Component):
+    """Partial: discs pressed together by a normalised force, with the ``capacity`` ``mu * cgeo * fn_max * f_normalized``."""
 
     fn_max: Parameter = Parameter(unit="N", min=0, doc="Normal force at f_normalized = 1")
     mu: Parameter = Parameter(default=1.0, unit="1", min=0, doc="Coefficient of sliding friction")
@@ -72,13 +79,41 @@ class Clutch(PartialCompliantWithRelativeStates):
     peak: Parameter = Parameter(default=1.0, unit="1", min=1, doc="Breakaway torque by sliding torque")
     f_normalized: Input = Input(float, unit="1", doc="Normal force by fn_max; not positive: open")
 
+    @property
+    def capacity(self) -> Expr:
+        """Sliding torque."""
+        return self.mu * self.cgeo * self.fn_max * self.f_normalized
+
+
+class Clutch(PartialCompliantWithRelativeStates, PartialDisc, PartialConditionalHeatPort):
+    """Friction clutch, closed by a normalised force.
+
+    With the capacity ``mu * cgeo * fn_max * f_normalized``: ``tau = capacity * sign(w_rel)`` sliding,
+    ``|tau| <= peak * capacity`` locked, ``tau = 0`` while ``f_normalized <= 0``. Locking is rigid: there is neither
+    slip nor torsion, and a shock passes through. The coefficient of friction does not depend on the speed.
+    """
+
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        capacity = self.mu * self.cgeo * self.fn_max * self.f_normalized
-        yield _disc(self.w_rel, self.tau, capacity, self.peak, self.f_normalized)
+        yield friction_disc(self.w_rel, self.tau, self.capacity, self.peak, self.f_normalized)
+        yield from self.heat(self.tau * self.w_rel)
 
 
-class Brake(PartialShaftFriction):
+class OneWayClutch(PartialCompliantWithRelativeStates, PartialDisc, PartialConditionalHeatPort):
+    """Freewheel with a friction clutch beside it: ``w_rel >= 0``, driving through ``flange_a`` it locks.
+
+    With the capacity ``mu * cgeo * fn_max * f_normalized``: ``tau = capacity`` while ``w_rel > 0``, ``tau <= peak * capacity``
+    locked, with any magnitude below. ``f_normalized = 0`` is a freewheel without friction. Locking is rigid; the torque is
+    unique, which that of a separate clutch and freewheel would not be.
+    """
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield one_way_disc(self.w_rel, self.tau, maximum(self.capacity, 0), self.peak)
+        yield from self.heat(self.tau * self.w_rel)
+
+
+class Brake(PartialShaftFriction, PartialDisc):
     """Friction brake of a shaft against the housing, closed by a normalised force.
 
     With the capacity ``mu * cgeo * fn_max * f_normalized``: ``tau = capacity * sign(w)`` sliding,
@@ -86,19 +121,6 @@ class Brake(PartialShaftFriction):
     not depend on the speed.
     """
 
-    fn_max: Parameter = Parameter(unit="N", min=0, doc="Normal force at f_normalized = 1")
-    mu: Parameter = Parameter(default=1.0, unit="1", min=0, doc="Coefficient of sliding friction")
-    cgeo: Parameter = Parameter(
-        default=1.0, unit="m", min=0, doc="Mean radius times number of friction surfaces"
-    )
-    peak: Parameter = Parameter(default=1.0, unit="1", min=1, doc="Breakaway torque by sliding torque")
-    f_normalized: Input = Input(float, unit="1", doc="Normal force by fn_max; not positive: released")
-
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        capacity = self.mu * self.cgeo * self.fn_max * self.f_normalized
-        yield _disc(self.w, self.tau, capacity, self.peak, self.f_normalized)
-
-
-def _disc(speed: Expr, torque: Expr, capacity: Expr, peak: Expr, force: Expr) -> DryFriction:
-    return DryFriction(speed, torque, sliding=capacity, breakaway=peak * capacity, engaged=force > 0)
+        yield friction_disc(self.w, self.tau, self.capacity, self.peak, self.f_normalized)

@@ -72,6 +72,18 @@ class RelSpeedSensor(PartialRelativeSensor):
         yield Eq(self.w_rel, der(self.flange_b.phi - self.flange_a.phi))
 
 
+class RelAccSensor(PartialRelativeSensor):
+    """Relative acceleration of two flanges, ``a_rel = der(w_rel)``, ``w_rel = der(flange_b.phi - flange_a.phi)``."""
+
+    w_rel: Variable = Variable(unit="rad/s", doc="Speed of flange_b relative to flange_a")
+    a_rel: Output = Output(float, unit="rad/s2", doc="Acceleration of flange_b relative to flange_a")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.w_rel, der(self.flange_b.phi - self.flange_a.phi))
+        yield Eq(self.a_rel, der(self.w_rel))
+
+
 class TorqueSensor(PartialTwoFlanges):
     """Torque through a rigid shaft, ``tau = flange_a.tau``."""
 
@@ -95,3 +107,18 @@ class PowerSensor(PartialTwoFlanges):
         yield Eq(self.flange_a.phi, self.flange_b.phi)
         yield Eq(self.flange_a.tau + self.flange_b.tau, 0)
         yield Eq(self.power, self.flange_a.tau * der(self.flange_a.phi))
+
+
+class MultiSensor(PartialTwoFlanges):
+    """Speed, torque and power through a rigid shaft: ``w``, ``tau = flange_a.tau``, ``power = tau * w``."""
+
+    w: Output = Output(float, unit="rad/s", doc="Speed")
+    tau: Output = Output(float, unit="N.m", doc="Torque from flange_a to flange_b")
+    power: Output = Output(float, unit="W", doc="Power from flange_a to flange_b")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.flange_a.phi, self.flange_b.phi)
+        yield Eq(self.flange_a.tau + self.flange_b.tau, 0)
+        yield Eq(self.w, der(self.flange_a.phi))
+        yield Eq(self.tau, self.flange_a.tau)
+        yield Eq(self.power, self.tau * self.w)

@@ -1,12 +1,56 @@
-"""Rigid contacts and end stops."""
+"""Elastic and rigid contacts, and end stops."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acausal.modeling import Eq, Impact, Parameter, Statement, Variable, require
+from acausal.modeling import (
+    Discrete,
+    Eq,
+    Impact,
+    Parameter,
+    Statement,
+    Structural,
+    Variable,
+    maximum,
+    require,
+)
 
-from .interfaces import PartialCompliant, PartialOneFlange
+from ..mechanics_1d import limited
+from ..thermal.interfaces import PartialConditionalHeatPort
+from .interfaces import PartialCompliant, PartialCompliantWithRelativeStates, PartialOneFlange
+
+
+def _problem_of_exponent(n: float) -> str:
+    return "" if n >= 1 else f"must be at least 1, got {n:g}"
+
+
+class ElastoGap(PartialCompliantWithRelativeStates, PartialConditionalHeatPort):
+    """Elastic one-sided contact, ``f = f_c + f_d`` while ``s_rel < s_rel0``, else no force.
+
+    ``f_c = -c * (s_rel0 - s_rel)**n`` and ``f_d = d * v_rel``, limited to ``|f_d| <= |f_c|``: the force is continuous and never
+    pulls. ``n = 1.5`` is the contact of two spheres (Hertz), with ``c`` in N/m**n; ``n = 1`` stays on the exact path. The mass of
+    what is pressed is left out; where the duration of contact does not matter, take `ImpactStop`.
+    """
+
+    c: Parameter = Parameter(unit="N/m", min=0, doc="Stiffness in contact")
+    d: Parameter = Parameter(unit="N.s/m", min=0, doc="Damping in contact")
+    s_rel0: Parameter = Parameter(default=0.0, unit="m", doc="Distance at which contact begins")
+    n: Structural[float] = Structural(
+        float, default=1.0, check=_problem_of_exponent, doc="Exponent of the force of the spring"
+    )
+    contact: Discrete = Discrete(bool, doc="In contact")
+    f_c: Variable = Variable(unit="N", doc="Force of the spring")
+    f_d: Variable = Variable(unit="N", doc="Force of the damper")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        depth = maximum(self.s_rel0 - self.s_rel, 0)
+        yield Eq(self.contact, self.s_rel < self.s_rel0)
+        yield Eq(self.f_c, -self.c * (depth if self.n == 1.0 else depth**self.n))
+        yield Eq(self.f_d, limited(self.d * self.v_rel, self.f_c, -self.f_c))
+        yield Eq(self.f, self.f_c + self.f_d)
+        yield from self.heat(self.f_d * self.v_rel)
 
 
 class ImpactStop(PartialCompliant):

@@ -72,6 +72,18 @@ class RelSpeedSensor(PartialRelativeSensor):
         yield Eq(self.v_rel, der(self.flange_b.s - self.flange_a.s))
 
 
+class RelAccSensor(PartialRelativeSensor):
+    """Relative acceleration of two flanges, ``a_rel = der(v_rel)``, ``v_rel = der(flange_b.s - flange_a.s)``."""
+
+    v_rel: Variable = Variable(unit="m/s", doc="Speed of flange_b relative to flange_a")
+    a_rel: Output = Output(float, unit="m/s2", doc="Acceleration of flange_b relative to flange_a")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.v_rel, der(self.flange_b.s - self.flange_a.s))
+        yield Eq(self.a_rel, der(self.v_rel))
+
+
 class ForceSensor(PartialTwoFlanges):
     """Force through a rigid connection, ``f = flange_a.f``."""
 
@@ -95,3 +107,18 @@ class PowerSensor(PartialTwoFlanges):
         yield Eq(self.flange_a.s, self.flange_b.s)
         yield Eq(self.flange_a.f + self.flange_b.f, 0)
         yield Eq(self.power, self.flange_a.f * der(self.flange_a.s))
+
+
+class MultiSensor(PartialTwoFlanges):
+    """Speed, force and power through a rigid connection: ``v``, ``f = flange_a.f``, ``power = f * v``."""
+
+    v: Output = Output(float, unit="m/s", doc="Speed")
+    f: Output = Output(float, unit="N", doc="Force from flange_a to flange_b")
+    power: Output = Output(float, unit="W", doc="Power from flange_a to flange_b")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.flange_a.s, self.flange_b.s)
+        yield Eq(self.flange_a.f + self.flange_b.f, 0)
+        yield Eq(self.v, der(self.flange_a.s))
+        yield Eq(self.f, self.flange_a.f)
+        yield Eq(self.power, self.f * self.v)

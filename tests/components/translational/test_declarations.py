@@ -4,7 +4,7 @@ import pytest
 
 import acausal.components.translational as translational
 from acausal.components.translational import Mass
-from acausal.modeling import Structural
+from acausal.modeling import Discrete, Structural
 from tests.components.declarations import classes
 
 
@@ -12,7 +12,9 @@ from tests.components.declarations import classes
 def test_fields_have_a_unit_and_a_description(cls) -> None:
     assert [name for name, field in cls._fields.items() if not field.doc] == []
     assert [
-        n for n, field in cls._fields.items() if not field.unit and not isinstance(field, Structural)
+        n
+        for n, field in cls._fields.items()
+        if not field.unit and not isinstance(field, (Discrete, Structural))
     ] == []
 
 
