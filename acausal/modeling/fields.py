@@ -205,6 +205,8 @@ class Structural(Field, Generic[T]):
         """Return the value in hashable form, or raise ParameterError."""
         if self.type is tuple:
             value = _freeze(value)
+        elif self.type is float and type(value) is int:
+            value = float(value)
         elif self.type is int and isinstance(value, bool) or not isinstance(value, self.type):
             kind = self.type.__name__
             raise ParameterError(
