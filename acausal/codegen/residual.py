@@ -9,12 +9,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..errors import ModeNotSquareError, ParameterError, nearest
+from ..errors import ModeNotSquareError, ParameterError
 from ..flattening.flat_model import FlatModel
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
 from .residual_equations import equation_names, residual_vector
-from .residual_modes import mode_entries, mode_guards
+from .residual_modes import branch_number, mode_entries, mode_guards
 from .residual_scope import Entries, Scope
 from .residual_updates import updates
 from .residual_variables import Quantities, Symbols
@@ -156,7 +156,7 @@ class Residual:
         """
         found = self.m.start.copy()
         for name, value in (given or {}).items():
-            found[self.m.index(name)] = self._branch(self.modes[self.m.index(name)], value)
+            found[self.m.index(name)] = branch_number(self.modes[self.m.index(name)], value)
         return found
 
     def relations_at(
@@ -182,19 +182,6 @@ class Residual:
                 break
         return m
 
-    @staticmethod
-    def _branch(entry: Any, value: Any) -> int:
-        count = len(entry.branches)
-        if isinstance(value, str) and value in entry.branches:
-            return entry.branches.index(value)
-        if isinstance(value, (bool, np.bool_)) and entry.true_branch is not None:
-            return entry.true_branch if value else 1 - entry.true_branch
-        if isinstance(value, (int, float, np.number)) and int(value) == value and 0 <= value < count:
-            return int(value)
-        raise ParameterError(
-            f"`{entry.name}` has no branch {value!r}", hint=nearest(str(value), entry.branches)
-        )
-
     def semi_explicit(self, m: Mapping[str, Any] | Any = None) -> SemiExplicit:
         """Return the equations of one mode as ``xdot = f(t, x, w, u, p, d)``, ``0 = g(t, x, w, u, p, d)``.
 
@@ -215,7 +202,7 @@ class Residual:
         vector = self.mode(m) if m is None or isinstance(m, Mapping) else np.asarray(m, float).ravel()
         if len(vector) != len(self.modes):
             raise ParameterError(f"a mode vector has {len(self.modes)} entries, got {len(vector)}")
-        numbers = [ca.SX(self._branch(e, v)) for e, v in zip(self.modes, vector.tolist(), strict=True)]
+        numbers = [ca.SX(branch_number(e, v)) for e, v in zip(self.modes, vector.tolist(), strict=True)]
         scope = Scope(self._symbols, self._entries, numbers)
         return semi_explicit(self._symbols, self.equations, residual_vector(scope))
 

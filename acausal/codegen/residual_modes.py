@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
-from ..errors import Location
+from ..errors import Location, ParameterError, nearest
 from ..flattening.flat_model import FlatModel
 from ..modeling.expressions import Expr
 from .residual_scope import Entries, Place, Scope
@@ -81,6 +82,24 @@ def mode_entries(flat: FlatModel, entries: Entries) -> tuple[ModeEntry, ...]:
         name = name if taken[name] == 1 else f"{name} ({taken[name]})"
         found.append(ModeEntry(name, "relation", ("false", "true"), place))
     return tuple(found)
+
+
+def branch_number(entry: ModeEntry, value: Any) -> int:
+    """Return the position of a branch that is given by name, position, or the value of a Boolean mode variable.
+
+    Raises
+    ------
+    ParameterError
+        For a branch that the entry does not have.
+    """
+    count = len(entry.branches)
+    if isinstance(value, str) and value in entry.branches:
+        return entry.branches.index(value)
+    if isinstance(value, (bool, np.bool_)) and entry.true_branch is not None:
+        return entry.true_branch if value else 1 - entry.true_branch
+    if isinstance(value, (int, float, np.number)) and int(value) == value and 0 <= value < count:
+        return int(value)
+    raise ParameterError(f"`{entry.name}` has no branch {value!r}", hint=nearest(str(value), entry.branches))
 
 
 def mode_guards(scope: Scope) -> tuple[tuple[Guard, ...], list[Any]]:

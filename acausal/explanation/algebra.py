@@ -89,6 +89,15 @@ def product(factors: Sequence[Fraction | Expr]) -> Expr:
     return constant(1.0) if found is None else found
 
 
+def simplified_product(a: Expr, b: Expr) -> Expr:
+    """Return ``a * b`` without factors of zero and one."""
+    if a.op == "const" and a.data in (0, 1):
+        return a if a.data == 0 else b
+    if b.op == "const" and b.data in (0, 1):
+        return b if b.data == 0 else a
+    return a * b
+
+
 def total(terms: Iterable[tuple[int, Expr]]) -> Expr:
     """Return the sum of signed expressions: zeros left out, no double signs, positive terms first."""
     made: list[tuple[int, Expr]] = []
@@ -183,10 +192,8 @@ class Linear:
         self.A, self.b = A, b
 
     def solve(self) -> tuple[Expr, ...] | None:
-        """Return the unknowns, by Cramer's rule; None if the system is large, singular, or the formulas are long."""
+        """Return the unknowns, by Cramer's rule; None if the system is singular or the formulas are long."""
         n = len(self.b)
-        if n > LARGEST_SYSTEM:
-            return None
         below = determinant(self.A)
         if not below.terms or len(below.terms) > LONGEST_SOLUTION:
             return None
@@ -219,7 +226,7 @@ def determinant(A: list[list[Polynomial]]) -> Polynomial:
 
 
 def linear_system(equations: Sequence[Expr], unknowns: Sequence[Symbol]) -> Linear | None:
-    """Return equations as a linear system in some symbols, None if they are not affine in them."""
+    """Return equations as a linear system in a few symbols, None if they are not affine in them."""
     number = {id(s): k for k, s in enumerate(unknowns)}
     atoms: dict[str, Expr] = {}
     A: list[list[Polynomial]] = []
@@ -232,6 +239,12 @@ def linear_system(equations: Sequence[Expr], unknowns: Sequence[Symbol]) -> Line
         A.append([Polynomial({}, atoms) if f is None else polynomial(f, atoms) for f in rows])
         b.append(Polynomial({}, atoms) if form.known is None else polynomial(form.known, atoms))
     return Linear(A, b)
+
+
+def are_affine(equations: Sequence[Expr], unknowns: Sequence[Symbol]) -> bool:
+    """True when all equations are affine in some symbols taken together."""
+    number = {id(s): k for k, s in enumerate(unknowns)}
+    return all(affine_form(expr, lambda s: number.get(id(s))) is not None for expr in equations)
 
 
 def solved_for(expr: Expr, unknown: Symbol) -> Expr | None:

@@ -11,12 +11,14 @@ import numpy as np
 
 from ..codegen.residual_equations import connection_text
 from ..errors import Location
-from ..flattening.flat_model import FlatModel, kind_of
+from ..flattening.flat_model import VECTOR, FlatModel, kind_of
 from ..flattening.forms import Key, affine_form, choices, incidence
 from ..flattening.locating import locate_symbol
 from ..flattening.template import Origin, Template
-from ..modeling.expressions import Expr, Symbol, constant, fold, to_text
+from ..modeling.expressions import Expr, Symbol, constant, fold, to_text, walk
+from ..structure.incidence import IntegerRows
 from .algebra import total
+from .differentiation import time_derivative
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,11 @@ class Equations:
     branches : mapping of int to int, optional
         Elements, in the order of their stamps, -> the branch in force. An element that is not named stands with all
         its branches: each of their unknowns occurs in its equation.
+    aliases : (representative, sign), optional
+        Variables that are replaced: ``x[j] = sign[j] * x[representative[j]]``, zero where the sign is 0. An equation
+        that says nothing else is left without unknowns.
+    parameters : ndarray, optional
+        Values of all parameters, for numbers beside formulas.
 
     Attributes
     ----------
@@ -67,8 +74,15 @@ class Equations:
     Texts and places are made when asked for. Comparisons count as constant: their variables are no incidence.
     """
 
-    def __init__(self, flat: FlatModel, branches: Mapping[int, int] | None = None) -> None:
-        self.flat = flat
+    def __init__(
+        self,
+        flat: FlatModel,
+        branches: Mapping[int, int] | None = None,
+        aliases: tuple[np.ndarray, np.ndarray] | None = None,
+        parameters: np.ndarray | None = None,
+    ) -> None:
+        self.flat, self.parameters = flat, parameters
+        self.aliases = aliases
         self.branches = dict(branches or {})
         self.integer_rows = len(flat.ptr) - 1
         self.groups = tuple(self._groups())
@@ -77,7 +91,7 @@ class Equations:
             self.integer_rows if last is None else last.first + last.step * (self._count(last) - 1) + 1
         )
         self._symbols: dict[tuple[str, int, int], Symbol] = {}
-        self._number: dict[int, int] = {}
+        self._meaning: dict[int, tuple[str, int, int]] = {}
         self.row, self.col, self.order = self._incidence()
 
     def __len__(self) -> int:
@@ -142,8 +156,28 @@ class Equations:
                     row = g.first + g.step * at
                     parts.append((row, s.vb[at] + local, np.full(len(at), int(derivative))))
         row, col, order = (np.concatenate([p[k] for p in parts]).astype(np.int64) for k in range(3))
+        if self.aliases is not None:
+            row, col, order = self._merged(row, col, order)
         unique = np.unique(np.stack([row, col, order]), axis=1)
         return unique[0], unique[1], unique[2]
+
+    def _merged(
+        self, row: np.ndarray, col: np.ndarray, order: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Incidence of the representatives; integer rows in which they cancel have none of them."""
+        assert self.aliases is not None
+        representative, sign = self.aliases
+        integer = row < self.integer_rows
+        total = IntegerRows.from_triplets(
+            row[integer], representative[col[integer]], self.flat.val * sign[col[integer]],
+            (self.integer_rows, self.flat.nv),
+        )  # fmt: skip
+        other = ~integer & (sign[col] != 0)
+        return (
+            np.concatenate([total.row, row[other]]),
+            np.concatenate([total.col, representative[col[other]]]),
+            np.concatenate([np.zeros(len(total.col), np.int64), order[other]]),
+        )
 
     @staticmethod
     def _keys(template: Template, expr: Expr) -> list[Key]:
@@ -158,6 +192,25 @@ class Equations:
         """Return (variable, order of its derivative) for all that occur in an equation, ascending."""
         first, end = np.searchsorted(self.row, (k, k + 1))
         return tuple(zip(self.col[first:end].tolist(), self.order[first:end].tolist(), strict=True))
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """Position of every equation in written order: component by component, the model itself first."""
+        flat = self.flat
+        keys = np.zeros((3, len(self)), np.int64)
+        tables = [_written_positions(s.template) for s in flat.stamps]
+        for k, table in enumerate(tables):
+            at = np.flatnonzero(flat.row_stamp == k)
+            places = np.array([table[o] for o in flat.stamps[k].template.row_origins], np.int64)
+            keys[1, at] = places[flat.row_local[at]]
+            keys[0, at] = flat.stamps[k].vb[flat.row_instance[at]]
+            keys[2, at] = flat.row_local[at]
+        for g in self.groups:
+            at = g.first + g.step * np.arange(self._count(g))
+            keys[0, at], keys[1, at], keys[2, at] = flat.stamps[g.stamp].vb, tables[g.stamp][g.origin], at
+        found = np.empty(len(self), np.int64)
+        found[np.lexsort(keys[::-1])] = np.arange(len(self))
+        return found
 
     # -- variables -----------------------------------------------------------------------------------------------
 
@@ -228,7 +281,7 @@ class Equations:
 
     def text(self, k: int) -> str:
         """Return an equation with the paths of its variables and parameters, ``load.v = load.R*load.i``."""
-        if self.is_connection(k):
+        if self.is_connection(k) and self.aliases is None:
             return connection_text(self.flat, k)
         found = [(name, equality(expr)) for name, expr in self.expressions(k)]
         return found[0][1] if len(found) == 1 else "; ".join(f"{name}: {text}" for name, text in found)
@@ -250,7 +303,7 @@ class Equations:
             names = {"v": self.flat.variable, "p": self.flat.parameter, "d": self.flat.discrete}
             name = self.variable(k, order) if kind == "v" else names[kind](k)
             found = self._symbols[kind, k, order] = Symbol(None, name, None)
-            self._number[id(found)] = k
+            self._meaning[id(found)] = (kind, k, order)
         return found
 
     def named(self, stamp: int, instance: int, expr: Expr) -> Expr:
@@ -260,27 +313,85 @@ class Equations:
         def leaf(node: Expr) -> Expr:
             if isinstance(node, Symbol):
                 kind = kind_of(node)
-                return self._symbol(kind, flat.symbol(stamp, instance, kind, node))
+                k = flat.symbol(stamp, instance, kind, node)
+                return self._variable(k) if kind == "v" else self._symbol(kind, k)
             return TIME if node.op == "time" else node
 
         def apply(node: Expr, args: list[Expr]) -> Expr:
             if node.op == "der":
-                return self._symbol("v", self._number[id(args[0])], 1)
+                return self._slope(args[0])
             return Expr(node.op, tuple(args), node.data)
 
         return fold(expr, leaf, apply)
+
+    def _variable(self, v: int) -> Expr:
+        """A variable, in terms of its representative."""
+        if self.aliases is None:
+            return self._symbol("v", v)
+        representative, sign = self.aliases
+        symbol = self._symbol("v", int(representative[v]))
+        return constant(0.0) if sign[v] == 0 else symbol if sign[v] > 0 else -symbol
+
+    def _slope(self, inner: Expr) -> Expr:
+        if inner.op == "neg":
+            return -self._slope(inner.args[0])
+        return inner if inner.op == "const" else self._symbol("v", self._meaning[id(inner)][1], 1)
+
+    def derivative(self, expr: Expr, order: int) -> Expr | None:
+        """Return a named expression differentiated with respect to time, None where that has no formula here."""
+        found: Expr | None = expr
+        for _ in range(order):
+            found = None if found is None else time_derivative(found, self._slope_of)
+        return found
+
+    def _slope_of(self, symbol: Symbol) -> Expr:
+        kind, k, order = self._meaning.get(id(symbol), ("time", 0, 0))
+        if kind == "v":
+            return self._symbol("v", k, order + 1)
+        return constant(1.0 if kind == "time" else 0.0)
+
+    def evaluate(self, expr: Expr, known: Mapping[int, float]) -> float | None:
+        """Return the value of a named expression of parameters and known symbols, None if another one occurs.
+
+        Parameters
+        ----------
+        known : mapping of int to float
+            id of a symbol -> value.
+        """
+        values: dict[int, float] = {}
+        for node in walk(expr):
+            if isinstance(node, Symbol):
+                kind, k, _ = self._meaning.get(id(node), ("", 0, 0))
+                value = known.get(id(node))
+                if value is None and kind == "p" and self.parameters is not None:
+                    value = float(self.parameters[k])
+            elif node.op in VECTOR:
+                with np.errstate(all="ignore"):
+                    value = VECTOR[node.op](*(values[id(a)] for a in node.args), *(node.data or ()))
+            else:
+                value = node.data
+            if value is None or not np.isfinite(value):
+                return None
+            values[id(node)] = value
+        return float(values[id(expr)])
 
     def _integer_row(self, k: int) -> Expr:
         flat = self.flat
         part = slice(int(flat.ptr[k]), int(flat.ptr[k + 1]))
         stamp, local, i = (int(a[k]) for a in (flat.row_stamp, flat.row_local, flat.row_instance))
         known = flat.stamps[stamp].template.remainders.get(local)
-        first, *others = zip(flat.col[part].tolist(), flat.val[part].tolist(), strict=True)
-        sign = 1 if first[1] > 0 else -1
-        terms = [(-sign * v, self._term(c, v)) for c, v in others]
+        factors: dict[int, int] = {}
+        for c, v in zip(flat.col[part].tolist(), flat.val[part].tolist(), strict=True):
+            if self.aliases is not None:
+                c, v = int(self.aliases[0][c]), v * int(self.aliases[1][c])
+            factors[c] = factors.get(c, 0) + v
+        terms = [(v, self._term(c, v)) for c, v in factors.items() if v]
         if known is not None:
-            terms.append((-sign, self.named(stamp, i, known)))
-        return self._term(*first) - total(terms)
+            terms.append((1, self.named(stamp, i, known)))
+        if not terms:
+            return constant(0.0)
+        (sign, left), *others = terms
+        return left - total((-sign * s, e) for s, e in others)
 
     def _term(self, v: int, factor: int) -> Expr:
         symbol = self._symbol("v", v)
@@ -289,6 +400,17 @@ class Equations:
 
 TIME = Symbol(None, "time", None)
 """Stands for time in named expressions, so that it counts as a known quantity among others."""
+
+
+def _written_positions(template: Template) -> dict[Origin, int]:
+    """Origins of the equations of a template in written order: methods as they first occur, then instructions."""
+    origins = [*template.row_origins, *(r.origin for r in template.residuals)]
+    origins += [e.origin for e in template.elements]
+    methods: dict[Any, int] = {}
+    for code, _ in origins:
+        methods.setdefault(code, len(methods))
+    ordered = sorted(dict.fromkeys(origins), key=lambda o: (methods[o[0]], o[1]))
+    return {origin: k for k, origin in enumerate(ordered)}
 
 
 def equality(expr: Expr) -> str:

@@ -15,6 +15,7 @@ from ..codegen.discrete import discrete_program
 from ..codegen.residual import Residual, residual_of
 from ..codegen.sources import source_program
 from ..errors import ModelSizeError, ParameterError
+from ..explanation.structure import Structure
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
@@ -25,6 +26,7 @@ from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.grid import check_grid
 from ..results.names import Names
 from ..results.result import Result
+from .analysis import program_structure
 from .binding import (
     Counts,
     check_static,
@@ -357,6 +359,33 @@ class Program:
     def residual(self) -> Residual:
         """Return the equations, before any reduction, as CasADi functions: see `Residual`."""
         return residual_of(self.flat, overrides(self.model))
+
+    def structure(
+        self,
+        reduce: bool = True,
+        *,
+        mode: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Structure:
+        """Return how the model is solved, or how its equations are sorted as they are written: see `Structure`.
+
+        Parameters
+        ----------
+        reduce : bool
+            True: as it is solved at the start. False: the equations as written.
+        mode : mapping of str to str, bool or int, optional
+            Statement -> branch, by name, position, or value of its Boolean mode variable.
+        parameters : mapping of path to number, optional
+            As for `simulate`.
+
+        Raises
+        ------
+        UnknownPathError, ParameterError
+            For names and values that do not exist.
+        AcausalError
+            If the model, reduced, cannot start.
+        """
+        return program_structure(self, reduce, mode, parameters)
 
     def _stopping(self, until: Any) -> Program:
         """The program of the model with a condition that ends the run, compiled once."""

@@ -13,6 +13,7 @@ from .aliases import alias_edges as alias_edges
 from .aliases import independent_edges as independent_edges
 from .blocks import Blocks as Blocks
 from .blocks import sort_blocks as sort_blocks
+from .blocks import written_order as written_order
 from .decomposition import Decomposition as Decomposition
 from .decomposition import Part as Part
 from .decomposition import decompose as decompose

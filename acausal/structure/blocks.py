@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,6 +86,55 @@ def sort_blocks(incidence: Incidence, matching: Matching) -> Blocks:
     equations = np.argsort(block, kind="stable")
     ptr = np.concatenate(([0], np.cumsum(np.bincount(block, minlength=count))))
     return Blocks(ptr, equations, matching.unknown[equations], level[order], block)
+
+
+def written_order(blocks: Blocks, incidence: Incidence, matching: Matching, rank: np.ndarray) -> Blocks:
+    """The same blocks in the order that follows ranks of the equations as closely as dependences allow.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Of ``incidence`` with ``matching``.
+    rank : (m,) array of int
+        Of all blocks whose predecessors are done the one with the smallest rank comes next; without ties.
+
+    Returns
+    -------
+    Blocks
+        Valid evaluation order; ``level`` does not ascend in general.
+    """
+    count = len(blocks)
+    source = matching.equation[incidence.col]
+    known = source >= 0
+    before, after = blocks.block[source[known]], blocks.block[incidence.row[known]]
+    edge = before != after
+    users = Incidence.from_pairs(before[edge], after[edge], (count, count))
+    waiting = np.bincount(users.col, minlength=count).tolist()
+    first = np.full(count, np.iinfo(INT).max)
+    np.minimum.at(first, blocks.block, rank)
+    ptr, target, smallest = users.ptr.tolist(), users.col.tolist(), first.tolist()
+    ready = [(smallest[b], b) for b in range(count) if not waiting[b]]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        b = heapq.heappop(ready)[1]
+        order.append(b)
+        for other in target[ptr[b] : ptr[b + 1]]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                heapq.heappush(ready, (smallest[other], other))
+    return _permuted(blocks, np.array(order, INT), rank)
+
+
+def _permuted(blocks: Blocks, order: np.ndarray, rank: np.ndarray) -> Blocks:
+    """Blocks in another order, equations within a block by rank."""
+    position = np.empty(len(order), INT)
+    position[order] = np.arange(len(order))
+    block = position[blocks.block]
+    at = np.lexsort((rank[blocks.equations], block[blocks.equations]))
+    equations = blocks.equations[at]
+    ptr = np.concatenate(([0], np.cumsum(np.diff(blocks.ptr)[order])))
+    return Blocks(ptr, equations, blocks.unknowns[at], blocks.level[order], block)
 
 
 def _levels(source: np.ndarray, target: np.ndarray, count: int) -> np.ndarray:

@@ -1,0 +1,75 @@
+"""Equations and unknowns as they are sorted: which derivatives of which equations, for which derivatives of which variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import Location
+from ..modeling.expressions import Expr, Symbol
+from ..structure.incidence import Incidence
+from .equations import Equations
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A square system of equations.
+
+    Attributes
+    ----------
+    equations : Equations
+    row, row_order : ndarray of int64, shape (m,)
+        Equation of every row, and how often it is differentiated; -1 for a row that `texts` describes.
+    variable, order : ndarray of int64, shape (n,)
+        Variable of every column, and the order of its derivative.
+    incidence : Incidence, shape (m, n)
+    rank : ndarray of int64, shape (m,)
+        Written order.
+    texts : dict of int to (str, Location, Expr)
+        Rows that are no equation of the model: what they say, where they come from, left minus right side.
+    preferred : ndarray of bool, shape (n,)
+        Unknowns that are guessed before others in a loop.
+    """
+
+    equations: Equations
+    row: np.ndarray
+    row_order: np.ndarray
+    variable: np.ndarray
+    order: np.ndarray
+    incidence: Incidence
+    rank: np.ndarray
+    texts: dict[int, tuple[str, Location, Expr | None]]
+    preferred: np.ndarray
+
+    def text(self, r: int) -> str:
+        """Return what a row says."""
+        if r in self.texts:
+            return self.texts[r][0]
+        return differentiated(self.equations.text(int(self.row[r])), int(self.row_order[r]))
+
+    def place(self, r: int) -> Location:
+        """Return where a row was written."""
+        return self.texts[r][1] if r in self.texts else self.equations.place(int(self.row[r]))
+
+    def expression(self, r: int) -> Expr | None:
+        """Return left minus right side; None for one with several branches, or without a formula for its derivative."""
+        if r in self.texts:
+            return self.texts[r][2]
+        found = self.equations.expressions(int(self.row[r]))
+        if len(found) != 1:
+            return None
+        return self.equations.derivative(found[0][1], int(self.row_order[r]))
+
+    def unknown(self, c: int) -> str:
+        """Return the name of an unknown."""
+        return self.equations.variable(int(self.variable[c]), int(self.order[c]))
+
+    def symbol(self, c: int) -> Symbol:
+        """Return the symbol of an unknown in `expression`."""
+        return self.equations.symbol(int(self.variable[c]), int(self.order[c]))
+
+
+def differentiated(text: str, order: int) -> str:
+    """Return the text of an equation that is differentiated."""
+    return text if order == 0 else f"d/dt ({text})" if order == 1 else f"d^{order}/dt^{order} ({text})"

@@ -1,0 +1,154 @@
+"""A structure as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .sequence import Block
+from .structure import Structure
+
+SHORT = 12
+"""Entries of a list that are shown without being asked for all."""
+MANY_BLOCKS = 60
+"""Blocks up to which the whole sequence is shown."""
+
+
+def structure_text(s: Structure, full: bool) -> str:
+    """Return the text of a structure."""
+    return "\n".join(_lines(s, full))
+
+
+def _lines(s: Structure, full: bool) -> Iterator[str]:
+    c = s.counts
+    how = "as solved" if s.reduced else "as written"
+    yield f"{s.label}, {how}: {_number(c.equations, 'equation')} for {_number(c.unknowns, 'unknown')}"
+    yield (
+        f"  {_number(c.components, 'component')}, {_number(c.connections, 'equation')} of connections,"
+        f" {_number(c.parameters, 'parameter')}, {_number(c.discretes, 'discrete variable')}"
+    )
+    if s.reduced:
+        yield (
+            f"  {_number(c.aliases, 'alias', 'aliases')} eliminated, {_number(c.kept, 'unknown')}"
+            f" in {_number(len(s.blocks), 'block')}"
+        )
+    if s.mode:
+        yield from _list("mode", (f"{name}: {branch}" for name, branch in s.mode.items()), len(s.mode), full)
+    index = "structurally singular" if s.index is None else f"index {s.index}"
+    yield f"  {index}, {_number(len(s.states), 'state')}, {_number(len(s.constraints), 'constraint')}"
+    yield from _findings(s, full)
+    yield from _sequence(s, full)
+    if full and s.aliases:
+        yield "aliases"
+        for a in s.aliases:
+            names = ", ".join(("-" if m.sign < 0 else "") + m.name for m in a.members)
+            yield f"  {a.representative} = {names}"
+
+
+def _findings(s: Structure, full: bool) -> Iterator[str]:
+    constraints = (
+        line
+        for c in s.constraints
+        for line in (
+            f"{c.text}" + (f"  determines {c.variable}" if c.variable else ""),
+            f"    {'differentiated ' + _times(c.order) + ', ' if c.order else ''}from "
+            + "; ".join(
+                f"{e} ({p})" if full and str(p) else e
+                for e, p in zip(c.equations[:4], c.places, strict=False)
+            ),
+        )
+    )
+    yield from _list("constraints", constraints, 2 * len(s.constraints), full)
+    states = (f"{x.name}  {x.why}" for x in s.states)
+    yield from _list("states", states, len(s.states), full)
+    yield from _list("equations too many", s.surplus, len(s.surplus), full)
+    yield from _list("unknowns without equation", s.open, len(s.open), full)
+    yield from _list("conflicts", s.conflicts, len(s.conflicts), full)
+    yield from _list("notes", s.notes, len(s.notes), full)
+
+
+def _list(title: str, entries: Iterable[str], count: int, full: bool) -> Iterator[str]:
+    if not count:
+        return
+    yield title
+    for n, text in enumerate(entries):
+        if n == SHORT and not full:
+            yield f"  ... {count - SHORT} more"
+            return
+        yield f"  {text}"
+
+
+def _sequence(s: Structure, full: bool) -> Iterator[str]:
+    yield "sequence"
+    count = len(s.blocks)
+    shown = count if full or count <= MANY_BLOCKS else SHORT
+    for k in range(shown):
+        yield from (f"  {line}" for line in block_lines(s.blocks[k], full))
+    if shown == count:
+        return
+    yield f"  ... {count - shown} more blocks"
+    loops = s.loops
+    for block in loops[:SHORT]:
+        yield f"  {_heading(block)}"
+    if len(loops) > SHORT:
+        largest = max(len(b.unknowns) for b in loops)
+        yield f"  ... {len(loops) - SHORT} more loops, the largest of {largest} equations"
+
+
+def block_lines(block: Block, full: bool = False) -> Iterator[str]:
+    """Yield the lines that show a block."""
+    if block.is_assignment:
+        yield _assignment(block, 0) + (_place(block, 0) if full else "")
+        return
+    yield _heading(block) + (_place(block, 0) if full and not block.is_loop else "")
+    if not block.is_loop:
+        return
+    if block.solution:
+        for k in range(len(block.unknowns)):
+            yield f"    {_assignment(block, k)}"
+    shown = len(block.equations) if full else SHORT
+    if full or not block.solution:
+        for k, text in enumerate(block.equations[:shown]):
+            yield f"    {text}" + (_place(block, k) if full else "")
+    if not block.solution:
+        if len(block.equations) > shown:
+            yield f"    ... {len(block.equations) - shown} more equations"
+        yield f"    tearing {_some(block.tearing)}; residual {_some(block.residuals)}"
+
+
+def _heading(block: Block) -> str:
+    kind = "linear" if block.linear else "nonlinear"
+    names = _some(block.unknowns, 8)
+    if block.is_loop:
+        return f"{kind} loop of {len(block.equations)} equations for {names}"
+    return f"{names} from {'' if block.linear else 'nonlinear '}{block.equations[0]}"
+
+
+def _assignment(block: Block, k: int) -> str:
+    value, text = block.values[k] if block.values else None, block.solution[k]
+    shown = "" if value is None or _is_number(text) else f" = {value:.10g}"
+    return f"{block.unknowns[k]} = {text}{shown}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _place(block: Block, k: int) -> str:
+    return f"   [{block.places[k]}]" if str(block.places[k]) else ""
+
+
+def _some(texts: tuple[str, ...], most: int = 4) -> str:
+    more = f", ... ({len(texts)} altogether)" if len(texts) > most else ""
+    return ("; " if any(" = " in t for t in texts) else ", ").join(texts[:most]) + more
+
+
+def _times(order: int) -> str:
+    return {1: "once", 2: "twice"}.get(order, f"{order} times")
+
+
+def _number(count: int, what: str, many: str = "") -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {many or what + 's'}"
