@@ -10,6 +10,7 @@ rows). States remain physical variables.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -57,11 +58,11 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     names = [""] * len(redundant)
     uncertain = np.any(directions, axis=1)
     if uncertain[columns.x].any() or sources.any():
-        names = _culprits(model, mode, rows)
+        names = _culprits(model, mode)
     if uncertain[columns.x].any():
         moving = columns.x[uncertain[columns.x]]
         raise Inadmissible("singular", tuple(model.names[j] for j in moving) + tuple(names))
-    admissible, admissible_names = _source_conditions(model, sources, names)
+    admissible, admissible_names = source_conditions(model, sources, names)
     settled = _settle_free(model, mode, columns, system, free)
     flow = _flow(model, columns, system)
     guards, owner, target = _guards(model, mode, flow)
@@ -113,7 +114,10 @@ class Columns:
 def _differentiate(
     model: AffineModel, columns: Columns, table: np.ndarray, rows: Rows
 ) -> tuple[Elimination, int]:
-    """Eliminate, and differentiate constraints until there are no new ones; rounds needed."""
+    """Eliminate, and differentiate constraints until there are no new ones; rounds needed.
+
+    Columns behind those of the sources are labels: they move on by the number of rows with each differentiation.
+    """
     weight = np.ones(table.shape[1])
     weight[columns.unknown] = column_weights(table[: len(rows), columns.unknown])
     weight[columns.state] = model.scale[columns.x]
@@ -123,13 +127,17 @@ def _differentiate(
     while len(new := system.reduce(columns.state, ordered=True)):
         rounds += 1
         value, variance = system.value[new], system.variance[new]
-        system.append(derivative(columns, value, model.S), derivative(columns, variance, model.S**2))
+        value, variance = derivative(columns, value, model.S), derivative(columns, variance, model.S**2)
+        labels = len(columns.unknown) + len(columns.state) + len(columns.source)
+        for part in (value, variance):
+            part[:, labels:] = np.roll(part[:, labels:], len(rows), axis=1)
+        system.append(value, variance)
         system.reduce(columns.unknown)
     return system, rounds
 
 
 def derivative(columns: Columns, constraints: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """Time derivative of rows that depend on x and xi only; further columns are labels and stay."""
+    """Time derivative of rows that depend on x and xi only."""
     rate = constraints.copy()
     rate[:, columns.x] = constraints[:, columns.state]
     rate[:, columns.state] = 0.0
@@ -137,26 +145,58 @@ def derivative(columns: Columns, constraints: np.ndarray, S: np.ndarray) -> np.n
     return rate
 
 
-def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[str]:
-    """Equations and elements combined in each redundant row: the elimination again, with the rows labelled."""
-    columns = Columns.of(model)
-    table = columns.table(rows)
-    labelled = np.hstack([table, np.eye(len(rows))])
+@dataclass(frozen=True, eq=False)
+class Dependencies:
+    """Combinations of the rows of a mode in which all unknowns cancel, and the unknowns that nothing determines.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (k, r, m)
+        Factors of the ``m`` equations in force, differentiated 0 to ``r - 1`` times. Besides one, the rows of a combination
+        are independent: none of them can be left out.
+    sources : ndarray, shape (k, q)
+        What each combination leaves of the sources.
+    free : ndarray of bool, shape (n,)
+        Core unknowns that are undetermined.
+    """
+
+    weights: np.ndarray
+    sources: np.ndarray
+    free: np.ndarray
+
+
+def dependencies(model: AffineModel, mode: Mode) -> Dependencies:
+    """Find the dependencies of a mode: the elimination once more, with labels on the rows."""
+    rows, columns = model.rows(mode), Columns.of(model)
+    table, m = columns.table(rows), len(rows)
+    _, rounds = _differentiate(model, columns, table, rows)
+    labelled = np.hstack([table, np.eye(m, m * (rounds + 1))])
     system, _ = _differentiate(model, columns, labelled, rows)
+    redundant = np.flatnonzero(system.pivot < 0)
+    free = columns.unknown[system.row[columns.unknown] < 0]
+    labels = np.arange(table.shape[1], labelled.shape[1])
+    return Dependencies(
+        system.entries(redundant, labels).reshape(len(redundant), rounds + 1, m),
+        system.entries(redundant, columns.source),
+        np.any(system.null_directions(free)[columns.unknown], axis=1),
+    )
+
+
+def _culprits(model: AffineModel, mode: Mode) -> list[str]:
+    """Equations and elements combined in each redundant row."""
     names = [
         model.row_names[i] if i < len(model.row_names) else f"equation {i}" for i in range(len(model.base))
     ]
     for element, branch in zip(model.elements, mode, strict=True):
         names += [element.path] * len(element.branches[branch].equations)
-    labels = np.arange(table.shape[1], labelled.shape[1])
-    involved = system.entries((system.pivot < 0).nonzero()[0], labels) != 0.0
+    involved = np.any(dependencies(model, mode).weights, axis=1)
     return [", ".join(dict.fromkeys(names[i] for i in np.flatnonzero(row))) for row in involved]
 
 
-def _source_conditions(
-    model: AffineModel, sources: np.ndarray, names: list[str]
+def source_conditions(
+    model: AffineModel, sources: np.ndarray, names: Sequence[str]
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Rows ``d S^j`` over xi of every redundant row ``0 = d xi``, each scaled to 1, without dependent ones."""
+    """Rows ``d S^j`` over xi of every redundant row ``0 = d xi``, each scaled to 1, without dependent ones; their names."""
     kept: list[np.ndarray] = []
     labels: list[str] = []
     for row, name in zip(sources, names, strict=True):

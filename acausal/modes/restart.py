@@ -10,7 +10,7 @@ from .affine import AffineModel, Inadmissible, ModeData, Restart
 
 _MICRO_JUMP = 1e-9
 _ROUNDING = 2.0**-44
-_SOURCES = 1e-8
+CONTRADICTING = 1e-8
 _CONFLICT = 1e-9
 
 
@@ -78,7 +78,7 @@ def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray) -> np.ndarra
 
 
 def _require_admissible(data: ModeData, xi: np.ndarray) -> None:
-    failed = np.abs(data.admissible @ xi) > _SOURCES
+    failed = np.abs(data.admissible @ xi) > CONTRADICTING
     if failed.any():
         names = [name for name, wrong in zip(data.admissible_names, failed, strict=True) if wrong]
         raise Inadmissible("contradictory sources", tuple(dict.fromkeys(names)))

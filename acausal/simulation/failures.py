@@ -9,19 +9,17 @@ import numpy as np
 
 from ..errors import (
     AcausalError,
-    ContradictorySourcesError,
     InitializationError,
     Location,
     MixedRestitutionError,
-    ModeNotSquareError,
     NoConsistentModeError,
     RequirementError,
     SimulationError,
-    SingularModelError,
 )
+from ..explanation.conflicts import Conflict
+from ..explanation.wording import contradiction, singular
 from ..flattening.template import place_of
 from ..modes.affine import Inadmissible
-from ..modes.labels import integer_row_name
 from .curved_failures import tangents_contradict
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ def search_failed(
 ) -> AcausalError:
     """Return the error to raise for a failed search; ``reinits`` are (variable, value) that must hold."""
     reasons = _reasons(error)
-    t = run.t
+    t, at = run.t, f"at t = {run.t:.9g} "
     kinds = {reason for reason, _ in reasons}
     where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
     elements = [run.element_place(k) for k, b in enumerate(forced) if b >= 0]
@@ -42,17 +40,7 @@ def search_failed(
     if kinds <= {"contradictory sources", "singular"} and curved is not None:
         return curved
     if kinds == {"contradictory sources"}:
-        given = _given(run, error, forced, where)
-        switched = any(e.path in where for e in run.core.model.elements)
-        return ContradictorySourcesError(
-            f"at t = {t:.9g} ideal sources contradict each other: {'; '.join((*where[:6], *given[:6]))}",
-            where=_places(run, where) or places[:4],
-            why=f"{'the closed and open elements' if switched else 'they'} leave an equation between"
-            " given quantities that does not hold",
-            hint="put an impedance between source and switch, or check which elements are closed at the same time"
-            if switched
-            else "put an impedance between the sources, or drop all but one of the prescriptions",
-        )
+        return contradiction(_conflicts(run, error, forced)[0][0], at)
     if "reinit" in kinds and (kinds == {"reinit"} or reinits):
         made = InitializationError if kind == "start" else SimulationError
         names = ", ".join(f"`{run.flat.variable(x)}` = {v:g}" for x, v in reinits)
@@ -71,18 +59,12 @@ def search_failed(
             why="Newton's law of impact has no answer for several different ratios in one instant",
             hint="give them one restitution, or separate the impacts in time",
         )
-    if kinds == {"singular"} and not run.core.model.elements:
-        return SingularModelError(
-            f"the equations do not determine all unknowns: {'; '.join(where[:6])}",
-            why="one of the equations named follows from the others, or contradicts them",
-            hint="state an independent equation for each of the unknowns named",
-        )
     if kinds == {"singular"}:
-        return ModeNotSquareError(
-            f"at t = {t:.9g} the elements in force leave no unique solution: {'; '.join(where[:6])}",
-            where=_places(run, where) or places[:4],
-            hint="too many elements are open in series or closed in parallel for the equations that remain",
-        )
+        conflicts, free = _conflicts(run, error, forced)
+        unknowns = [run.state_name(j) for j in free]
+        if conflicts and conflicts[0].defect:
+            return contradiction(conflicts[0], at, unknowns)
+        return singular(conflicts, unknowns, at if run.core.model.elements else "")
     return NoConsistentModeError(
         f"no consistent mode at t = {t:.9g}\n{_history(run, error)}",
         where=places[:4],
@@ -90,32 +72,13 @@ def search_failed(
     )
 
 
-def _given(run: Run, error: Exception, forced: Sequence[int], where: Sequence[str]) -> tuple[str, ...]:
-    """Equations that give quantities to the culprits; presolve has put them in the place of variables."""
-    model = run.reduced
-    V, U, kept = model.presolved.V, model.presolved.U, model.presolved.kept_row_origin
-    rows = [k for k in model.core_rows.tolist() if integer_row_name(model, int(kept[k])) in where]
-    origins = [V.col[V.ptr[x] : V.ptr[x + 1]] for x in _variables(run, error, forced, where)]
-    origins += [U.col[U.ptr[k] : U.ptr[k + 1]] for k in rows]
-    found = dict.fromkeys(r for origin in origins for r in origin.tolist() if model.row_known[r] >= 0)
-    return tuple(integer_row_name(model, r) for r in found)
-
-
-def _variables(run: Run, error: Exception, forced: Sequence[int], where: Sequence[str]) -> list[int]:
-    """Variables in the equations of the elements among the culprits, in the branches that were tried."""
-    model, stamps = run.reduced, run.flat.stamps
-    modes = [tuple(forced), *(mode for mode, _ in getattr(error, "history", ()))]
-    keys = {r.first: tuple(r.form.factors) for r in model.rows} | {
-        c.first: c.curve.keys for c in model.curves
-    }
-    places = [(rows, i) for rows in model.elements for i in range(len(stamps[rows.stamp].vb))]
-    found: dict[int, None] = {}
-    for k, element in enumerate(run.core.model.elements):
-        rows, i = places[k]
-        for branch in dict.fromkeys(mode[k] for mode in modes if mode[k] >= 0 and element.path in where):
-            for first in rows.branches[branch][0]:
-                found.update((int(stamps[rows.stamp].vb[i]) + x, None) for x, _ in keys[first])
-    return list(found)
+def _conflicts(run: Run, error: Exception, forced: Sequence[int]) -> tuple[list[Conflict], list[int]]:
+    """Conflicts of the first mode that was tried, those that contradict if any, and unknowns that are undetermined."""
+    history = getattr(error, "history", ())
+    mode = history[0][0] if history else tuple(max(b, 0) for b in forced)
+    xi = run.sources.states(run.t, run.D, run.R)
+    conflicts, free = run.base.conflicts.of_mode(run.core.model, mode, xi)
+    return [c for c in conflicts if c.defect] or conflicts, np.flatnonzero(free).tolist()
 
 
 def _reasons(error: Exception) -> list[tuple[str, tuple[str, ...]]]:

@@ -177,6 +177,7 @@ class Instants:
         self.memory = o.memory
         run.refresh_core()
         xi = run.sources.states(run.t, run.D, run.R)
+        run.base.check_given(xi, run.t, run.mode)
         core_reinits = run.apply_reinits(requested)
         before, z_minus = run.data, run.z
         try:

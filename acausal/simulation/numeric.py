@@ -8,15 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import ContradictionError, Location
+from ..explanation.conflicts import Conflicts, first_defect
+from ..explanation.wording import contradiction
 from ..flow.modal import AffineFlow
 from ..flow.readout import Readout
 from ..modes.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..modes.assemble import assemble, magnitude
 from ..modes.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
-from ..modes.labels import Labels, integer_row_name, open_flow
+from ..modes.labels import Labels
 from ..modes.reduced_model import ReducedModel
-from ..modes.reduction import reduce_mode
+from ..modes.reduction import reduce_mode, source_conditions
+from ..modes.restart import CONTRADICTING
 from .lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
 from .source_states import Feed
 from .watch import CLOSED_FORM, Watch, can_trigger, orientations
@@ -140,52 +142,39 @@ class NumericCore:
 
         return SegmentTables(flow, forms, signs, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
-    def check_contradictions(self) -> None:
-        """Raise ContradictionError if known quantities contradict each other through connections."""
-        rows = self.reduced.contradictions @ self.exosystem.K
-        if rows.shape[0] == 0:
+    @cached_property
+    def conflicts(self) -> Conflicts:
+        """Names what depends on each other."""
+        return Conflicts(self.reduced, self.values, self.exosystem)
+
+    @cached_property
+    def _given_conditions(self) -> tuple[np.ndarray, tuple[str, ...]]:
+        """What redundant integer rows demand of the sources, and the number of the row."""
+        rows = (self.reduced.contradictions @ self.exosystem.K).toarray()
+        return source_conditions(self.model, rows, [str(k) for k in range(len(rows))])
+
+    def check_given(self, xi: np.ndarray, t: float, mode: Mode) -> None:
+        """Raise ContradictionError if known quantities contradict each other at ``t`` through integer rows.
+
+        What else a single component leaves open in the ``mode`` is named with it.
+        """
+        rows, names = self._given_conditions
+        failed = np.flatnonzero(np.abs(rows @ xi) > CONTRADICTING)
+        if not len(failed):
             return
-        R = self.reduced.presolved.R
-        sources = rows.toarray()
-        size = np.abs(sources) * self.model.xi_scale
-        for k in np.flatnonzero(np.abs(sources).max(axis=1) > 0):
-            total = abs(float(sources[k] @ self._xi_typical()))
-            if total > 1e-8 * size[k].max():
-                names = [integer_row_name(self.reduced, int(r)) for r in R.col[R.ptr[k] : R.ptr[k + 1]]]
-                raise ContradictionError(
-                    "equations contradict each other: " + "; ".join(names[:8]),
-                    where=[
-                        Location(*_place(self.reduced, int(r))) for r in R.col[R.ptr[k] : R.ptr[k + 1]][:4]
-                    ],
-                    why=f"their combination leaves {total:g} = 0",
-                    hint=self._remedy(R.col[R.ptr[k] : R.ptr[k + 1]].tolist()),
-                )
-
-    def _remedy(self, rows: list[int]) -> str:
-        """What to do about integer rows that contradict each other."""
-        unconnected = [open_flow(self.reduced, r) for r in rows]
-        ports = ", ".join(f"`{flow.rpartition('.')[0]}`" for flow in unconnected if flow)
-        if ports:
-            return f"connect {ports}: nothing is connected there, so its flow is zero"
-        if sum(self.reduced.row_known[r] >= 0 for r in rows) == 1:
-            return "one given quantity alone contradicts the connections (a potential in a short circuit, a flow without path)"
-        return (
-            "two ideal sources may not prescribe the same quantity (potentials in parallel, flows in series)"
-        )
-
-    def _xi_typical(self) -> np.ndarray:
-        """A generic point of the exosystem: constants as they are, everything else at incommensurable phases."""
-        q = self.model.q
-        xi = self.model.xi_scale * np.cos(1.0 + 1.7 * np.arange(q))
-        xi[0] = 1.0
-        return xi
-
-
-def _place(reduced: ReducedModel, row: int) -> tuple[str, str, int]:
-    if row >= len(reduced.flat.row_stamp):
-        return ("", "", 0)
-    place = reduced.flat.row_location(row)
-    return place.path, place.file, place.line
+        k, R = int(names[int(failed[0])]), self.reduced.presolved.R
+        part = slice(R.ptr[k], R.ptr[k + 1])
+        weights = dict(zip(R.col[part].tolist(), R.val[part].tolist(), strict=True))
+        sources = (self.reduced.contradictions[[k]] @ self.exosystem.K).toarray()[0]
+        conflict = self.conflicts.of_integer_rows(weights, first_defect(sources, self.model, xi))
+        unknowns: list[str] = []
+        if not conflict.of("connection", "open"):
+            core = self.conflicts.of_mode(self.model, mode, xi)[1]
+            loose = dict.fromkeys(int(v) for island in self.reduced.presolved.islands for v in island)
+            unknowns = [self.reduced.flat.variable(v) for v in loose]
+            unknowns += [self.model.names[j] for j in np.flatnonzero(core).tolist()]
+        constant = not sources[1:].any()
+        raise contradiction(conflict, "" if constant else f"at t = {t:.9g} ", unknowns)
 
 
 def _relation_rows(reduced: ReducedModel, forms: Rows) -> Rows:
@@ -215,11 +204,9 @@ def build_core(
     known = np.maximum(np.abs(starts), nominals)
     slopes = _curved_slopes(reduced)
     model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes)
-    core = NumericCore(
+    return NumericCore(
         reduced, values, exosystem, matrices.forms, model, unit, Readout(reduced, exosystem, values.P)
     )
-    core.check_contradictions()
-    return core
 
 
 def _curved_slopes(reduced: ReducedModel) -> np.ndarray:

@@ -15,13 +15,15 @@ from ..codegen.discrete import discrete_program
 from ..codegen.residual import Residual, residual_of
 from ..codegen.sources import source_program
 from ..errors import ModelSizeError, ParameterError
+from ..explanation.conflicts import Conflicts
+from ..explanation.freedoms import islands
 from ..explanation.structure import Structure
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
 from ..modes.core import Values
 from ..modes.curves import Curves
-from ..modes.labels import Labels, flow_like
+from ..modes.labels import Labels
 from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.grid import check_grid
 from ..results.names import Names
@@ -130,22 +132,12 @@ class Program:
 
     # -- compile-time checks -------------------------------------------------------------------------------------
 
-    def _warn_of_islands(self) -> None:
-        """Warn, once per program, of what no equation determines."""
-        presolved, flat = self.reduced.presolved, self.flat
-        if self._warned:
-            return
-        self._warned = True
-        for pinned, island in zip(presolved.pinned, presolved.islands, strict=True):
-            names = [flat.variable(int(k)) for k in island[:6]]
-            more = f" and {len(island) - 6} more" if len(island) > 6 else ""
-            flow = flow_like(self.reduced)[int(pinned)]
-            what = "undetermined circulating flow" if flow else "no reference"
-            then = "the flows are relative to it" if flow else "potentials of the island are relative to it"
-            warnings.warn(
-                f"{what} in the island {{{', '.join(names)}{more}}}: `{flat.variable(int(pinned))}` is pinned to zero; {then}",
-                stacklevel=4,
-            )
+    def warn_of_islands(self, conflicts: Conflicts) -> None:
+        """Warn, once per program, of what no integer row determines."""
+        if not self._warned:
+            self._warned = True
+            for message in islands(self.reduced, conflicts):
+                warnings.warn(message, stacklevel=6)
 
     @cached_property
     def curves(self) -> Curves:
@@ -241,7 +233,6 @@ class Program:
             feed.measure(t0, span)
         T0 = time_unit(self, values, clocks, span)
         core = self.core_for(values, D, values.R, feeds, T0, span, starts)
-        self._warn_of_islands()
         given_numbers = {path: float(value) for path, value in changes.items()}
         return Run(
             self, values, core, feeds, options or Options(), t0, T0, span, clocks, starts, given_numbers

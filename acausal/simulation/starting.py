@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import AcausalError, InitializationError
+from ..explanation.freedoms import undetermined
 from ..modes.affine import Kind
 from .curved_failures import FAILURES as CURVED
 from .curved_failures import curved_failed
@@ -38,6 +40,8 @@ def start(run: Run) -> None:
     InitializationError
         If fixed values, initial equations or given branches do not hold in any of them.
     """
+    run.base.check_given(run.sources.states(run.t, run.D, run.R), run.t, run.mode)
+    run.program.warn_of_islands(run.base.conflicts)
     held = held_values(run.program, run.starts)
     ticks = [c.due(run.t, run.tolerance) for c in run.clocks]
     begin = (run.mode, run.D, run.R, run.z, run.q, run.instants.memory)
@@ -53,6 +57,17 @@ def start(run: Run) -> None:
         else:
             raise error
     warn_of_moved(run, run.starts)
+    _warn_of_undetermined(run)
+
+
+def _warn_of_undetermined(run: Run) -> None:
+    """Warn of unknowns that nothing determines; where elements are open or closed, that is no matter for a warning."""
+    if run.numerical or run.core.model.elements or not run.data.undetermined.any():
+        return
+    xi = run.sources.states(run.t, run.D, run.R)
+    conflicts, free = run.base.conflicts.of_mode(run.core.model, run.mode, xi)
+    names = [run.state_name(j) for j in np.flatnonzero(free).tolist()]
+    warnings.warn(undetermined(conflicts, names), stacklevel=6)
 
 
 def _holds(run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]) -> bool:

@@ -72,9 +72,8 @@ def test_vectors_in_the_row_space_are_combinations_of_independent_rows(seed: int
     rows = random_rows(rng)
     dense = rows.csr().toarray()
     vectors = rng.integers(-2, 3, (3, rows.m)) @ dense
-    found = combine(
-        rows, IntegerRows.from_triplets(*np.nonzero(vectors), vectors[np.nonzero(vectors)], vectors.shape)
-    )
+    row, col = np.nonzero(vectors)
+    found = combine(rows, IntegerRows.from_triplets(row, col, vectors[row, col], (3, rows.n)))
     for vector, combination in zip(vectors, found, strict=True):
         assert rank(dense[list(combination)]) == len(combination)
         assert [

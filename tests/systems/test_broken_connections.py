@@ -3,6 +3,7 @@
 import pytest
 
 from acausal import (
+    AcausalError,
     Circuit,
     Component,
     ContradictionError,
@@ -41,7 +42,7 @@ def test_unbalanced_sources_without_reference() -> None:
             yield connect(self.a.n, self.b.n)
 
     with refused(
-        ContradictionError, r"Eq\(v, V\) at a .*Eq\(v, V\) at b", hint="potentials in parallel", path="Model"
+        ContradictionError, r"Eq\(v, V\) at a .*Eq\(v, V\) at b", hint="potentials in parallel", path="a"
     ):
         run(Model())
 
@@ -52,13 +53,21 @@ def test_two_sources_in_parallel() -> None:
     ground = circuit.add("ground", Ground())
     circuit.connect(a.p, b.p)
     circuit.connect(a.n, b.n, ground.p)
-    text = r"connection of `a.p.v`, `b.p.v` at .*connection of `a.n.v`, `b.n.v`.*Eq\(v, V\) at a .*Eq\(v, V\) at b"
+    text = r"(?s)Eq\(v, V\) at a .*Eq\(v, V\) at b .*connection of `a.p.v`, `b.p.v` at .*connection of `a.n.v`, `b.n.v`"
     with refused(ContradictionError, text, hint="in parallel"):
         run(circuit)
 
 
-@pytest.mark.parametrize(("part", "hint"), [("switch", "which elements"), ("transformer", "the sources")])
-def test_the_remedy_speaks_of_elements_only_where_there_are_any(part: str, hint: str) -> None:
+@pytest.mark.parametrize(
+    ("part", "kind", "hint"),
+    [
+        ("switch", ContradictorySourcesError, "which elements"),
+        ("transformer", ContradictionError, "the sources"),
+    ],
+)
+def test_the_remedy_speaks_of_elements_only_where_there_are_any(
+    part: str, kind: type[AcausalError], hint: str
+) -> None:
     circuit = Circuit()
     source, ground = circuit.add("source", ConstantVoltage(V=1.0)), circuit.add("ground", Ground())
     circuit.connect(source.n, ground.p)
@@ -71,7 +80,7 @@ def test_the_remedy_speaks_of_elements_only_where_there_are_any(part: str, hint:
         circuit.connect(source.p, ratio.p1)
         circuit.connect(other.p, ratio.p2)
         circuit.connect(ground.p, ratio.n1, ratio.n2, other.n)
-    with refused(ContradictorySourcesError, "ideal sources contradict each other", hint=hint):
+    with refused(kind, "equations contradict each other", hint=hint):
         run(circuit)
 
 
@@ -79,7 +88,11 @@ def test_an_open_current_source() -> None:
     circuit = Circuit()
     source, ground = circuit.add("source", ConstantCurrent(I=2.0)), circuit.add("ground", Ground())
     circuit.connect(source.p, ground.p)
-    with refused(ContradictionError, "`source.n.i` = 0, for nothing", hint="connect `source.n`: nothing is"):
+    with refused(
+        ContradictionError,
+        r"(?s)Eq\(i, I\) at source.*`source.n.i` = 0, for nothing",
+        hint="connect `source.n`: nothing is",
+    ):
         run(circuit)
 
 

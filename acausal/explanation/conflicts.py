@@ -1,0 +1,286 @@
+"""Equations that depend on each other: the smallest sets, written out with all that presolve has put into them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import Location
+from ..flattening.template import ElementStatement
+from ..modeling.expressions import Expr, Symbol, walk
+from ..modes.affine import AffineModel, Mode
+from ..modes.core import Exosystem, Values, evaluate
+from ..modes.elimination import column_weights
+from ..modes.labels import integer_row_name, open_flow
+from ..modes.reduced_model import CurveRows, ElementRows, FormRows, ReducedModel
+from ..modes.reduction import dependencies
+from ..structure.elimination import Number, combine
+from ..structure.incidence import INT, IntegerRows, stack
+
+_CANCELLED = 1e-9
+"""Weights below this fraction of their contributions are rounding."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One equation of a conflict.
+
+    ``role``: "element" (an equation of a branch in force), "given" (holds a known quantity that is not zero), "law",
+    "connection", or "open" (a flow where nothing is connected).
+    """
+
+    role: str
+    text: str
+    place: Location
+    weight: float
+    zeros: tuple[str, ...] = ()
+    """Factors in it that are zero although they need not be."""
+    factors: tuple[str, ...] = ()
+    """Parameters in its factors."""
+    curved: bool = False
+
+    @property
+    def named(self) -> str:
+        """Text with place."""
+        return f"{self.text} at {self.place}" if str(self.place) else self.text
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Equations of which a combination vanishes in all unknowns; without any one of them none does.
+
+    ``defect`` is what the combination leaves of the known quantities: zero if one equation follows from the others.
+    ``gap`` is the relative change of the factors in its laws that would make these depend on each other.
+    """
+
+    members: tuple[Member, ...]
+    defect: float = 0.0
+    gap: float = 1.0
+
+    def of(self, *roles: str) -> tuple[Member, ...]:
+        """Members of some roles."""
+        return tuple(m for m in self.members if m.role in roles)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Components that take part with an equation of their own."""
+        return tuple(dict.fromkeys(m.place.path for m in self.of("element", "given", "law")))
+
+
+class Conflicts:
+    """Finds the conflicts of a model with numbers.
+
+    Parameters
+    ----------
+    model : ReducedModel
+    values : Values
+    exosystem : Exosystem
+    """
+
+    def __init__(self, model: ReducedModel, values: Values, exosystem: Exosystem) -> None:
+        self.model, self.values = model, values
+        self._given = np.asarray(abs(exosystem.K).sum(axis=1)).ravel() > 0.0
+
+    # -- among integer rows --------------------------------------------------------------------------------------
+
+    def of_integer_rows(self, weights: dict[int, Number], defect: float) -> Conflict:
+        """The conflict of integer rows with some weights."""
+        return _conflict([self._integer_member(r, float(w)) for r, w in weights.items()], defect)
+
+    def _integer_member(self, row: int, weight: float) -> Member:
+        model = self.model
+        name = integer_row_name(model, row)
+        if row >= len(model.flat.row_stamp):
+            return Member("given", name, Location(), weight)
+        place = model.flat.row_location(row)
+        text = name.removesuffix(f" at {place}")
+        if open_flow(model, row):
+            return Member("open", text, Location(), weight)
+        template = model.flat.stamps[int(model.flat.row_stamp[row])].template
+        known = int(model.row_known[row])
+        written = int(model.flat.row_local[row]) in template.row_texts
+        given = known >= 0 and bool(self._given[known])
+        return Member("given" if given else "law" if written else "connection", text, place, weight)
+
+    @cached_property
+    def _integer_rows(self) -> IntegerRows:
+        """Integer rows, open inputs, and the values of what is pinned."""
+        flat, single = self.model.flat, [v for _, v, _ in self.model.inputs]
+        single += self.model.presolved.pinned.tolist()
+        extra = IntegerRows.from_dicts([{v: 1} for v in single], flat.nv)
+        return stack(IntegerRows(flat.ptr, flat.col, flat.val, flat.nv), extra)
+
+    def _behind(self, variables: list[int]) -> list[dict[int, Number]]:
+        """Combinations of integer rows that express variables by those that presolve kept."""
+        presolved = self.model.presolved
+        W = presolved.W.take(np.array(variables, INT))
+        over = W.over(self.model.flat.nv, presolved.y)
+        unit = IntegerRows.from_dicts([{v: 1} for v in variables], over.n)
+        row = np.concatenate([unit.row, over.row])
+        col, val = np.concatenate([unit.col, over.col]), np.concatenate([unit.val, -over.val])
+        return combine(
+            self._integer_rows.compress(), IntegerRows.from_triplets(row, col, val, (len(variables), over.n))
+        )
+
+    # -- of a mode -----------------------------------------------------------------------------------------------
+
+    def of_mode(self, affine: AffineModel, mode: Mode, xi: np.ndarray) -> tuple[list[Conflict], np.ndarray]:
+        """All conflicts of a mode with the sources at ``xi``, and the mask of the core unknowns that are undetermined."""
+        found = dependencies(affine, mode)
+        rows = self._core_rows(mode)
+        conflicts = []
+        for weights, sources in zip(found.weights, found.sources, strict=True):
+            defect = first_defect(sources, affine, xi)
+            conflicts.append(self._expanded(weights, rows, affine, mode, defect))
+        return conflicts, found.free
+
+    def _core_rows(self, mode: Mode) -> list[_CoreRow]:
+        """The rows of a mode, in their order."""
+        model = self.model
+        rows: list[_CoreRow] = []
+        for base, instances, text in zip(model.base, model.base_instances, model.base_texts, strict=True):
+            rows += [
+                _CoreRow(base, i, text.statement.text, text.statement.origin) for i in instances.tolist()
+            ]
+        rows += [_CoreRow(None, int(r), "", None) for r in model.presolved.kept_row_origin[model.core_rows]]
+        forms = {f.first: f for f in (*model.rows, *model.curves)}
+        elements = [(e, i) for e in model.elements for i in range(len(model.flat.stamps[e.stamp].vb))]
+        for (element, i), branch in zip(elements, mode, strict=True):
+            for first in element.branches[branch][0]:
+                text = _element_name(model, element, i, branch)
+                rows.append(_CoreRow(forms[first], i, text, element.forms.statement.origin, True))
+        return rows
+
+    def _expanded(
+        self, weights: np.ndarray, rows: list[_CoreRow], affine: AffineModel, mode: Mode, defect: float
+    ) -> Conflict:
+        """The conflict of core rows with the integer rows that stand behind their variables."""
+        model = self.model
+        members: list[Member] = []
+        sums: list[dict[int, list[float]]] = [{} for _ in range(len(weights) + 1)]
+        kept: dict[tuple[int, int], float] = {}
+        first_kept = sum(len(i) for i in model.base_instances)
+        for k in np.flatnonzero(weights.any(axis=0)).tolist():
+            row = rows[k]
+            if row.form is None:
+                kept.update({(d, k - first_kept): w for d, w in enumerate(weights[:, k].tolist()) if w})
+                continue
+            factors = self._factors(row)
+            members.append(self._member(row, factors, weights[:, k]))
+            for d, w in enumerate(weights[:, k].tolist()):
+                for (x, derivative), value in factors.items() if w else ():
+                    sums[d + derivative].setdefault(x, []).append(w * value)
+        behind = self._integer_weights(sums, kept)
+        members += [self._integer_member(r, w) for r, w in behind.items()]
+        laws = np.array([not self._is_given(row) for row in rows]) & weights.any(axis=0)
+        return _conflict(members, defect, _gap(affine, mode, laws))
+
+    def _is_given(self, row: _CoreRow) -> bool:
+        form = row.form
+        return isinstance(form, FormRows) and form.known >= 0 and bool(self._given[form.known + row.instance])
+
+    def _factors(self, row: _CoreRow) -> dict[tuple[int, bool], float]:
+        """Numbers of a form over the variables of the flat model; none for a curved row."""
+        form = row.form
+        assert form is not None
+        if isinstance(form, CurveRows):
+            return {}
+        base, one = int(self.model.flat.stamps[form.stamp].vb[row.instance]), np.array([row.instance])
+        return {
+            (base + x, derivative): float(evaluate(self.model, form.stamp, factor, self.values, one)[0])
+            for (x, derivative), factor in form.form.factors.items()
+        }
+
+    def _member(self, row: _CoreRow, factors: dict[tuple[int, bool], float], weights: np.ndarray) -> Member:
+        form, model = row.form, self.model
+        assert form is not None
+        place = model.flat.location(form.stamp, row.instance, row.origin)
+        weight = float(weights[np.flatnonzero(weights)[0]])
+        if isinstance(form, CurveRows):
+            return Member("element" if row.element else "law", row.text, place, weight, curved=True)
+        written = list(form.form.factors.values())
+        zeros = [str(f) for f, v in zip(written, factors.values(), strict=True) if v == 0.0 and _symbols(f)]
+        parameters = dict.fromkeys(s for f in written for s in _symbols(f))
+        role = "element" if row.element else "given" if self._is_given(row) else "law"
+        return Member(role, row.text, place, weight, tuple(zeros), tuple(parameters))
+
+    def _integer_weights(
+        self, sums: list[dict[int, list[float]]], kept: dict[tuple[int, int], float]
+    ) -> dict[int, float]:
+        """Weights of the integer rows that cancel what is left of the variables, largest of all derivatives."""
+        presolved = self.model.presolved
+        variables = list(dict.fromkeys(x for level in sums for x in level))
+        behind = dict(zip(variables, self._behind(variables), strict=True)) if variables else {}
+        K = presolved.K.take(self.model.core_rows)
+        over = IntegerRows(K.ptr, presolved.y[K.col], K.val, self.model.flat.nv)
+        rows = sorted({k for _, k in kept})
+        integer = combine(self._integer_rows.compress(), over.take(np.array(rows, INT))) if rows else []
+        by_row = dict(zip(rows, integer, strict=True))
+        found: dict[int, float] = {}
+        for level, entries in enumerate(sums):
+            parts: dict[int, list[float]] = {}
+            for x, values in entries.items():
+                for r, c in behind[x].items():
+                    parts.setdefault(r, []).extend(-v * float(c) for v in values)
+            for (d, k), w in kept.items():
+                for r, c in by_row[k].items() if d == level else ():
+                    parts.setdefault(r, []).append(w * float(c))
+            for r, values in parts.items():
+                total = sum(values)
+                if abs(total) > _CANCELLED * sum(map(abs, values)):
+                    found[r] = max(found.get(r, 0.0), total, key=abs)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _CoreRow:
+    """A row of a mode: a form of one instance, or a kept integer row."""
+
+    form: FormRows | CurveRows | None
+    instance: int
+    text: str
+    origin: object
+    element: bool = False
+
+
+def _element_name(model: ReducedModel, element: ElementRows, instance: int, branch: int) -> str:
+    statement: ElementStatement = element.forms.statement
+    path = model.flat.path(element.stamp, instance)
+    name = f"{path}.{statement.name}" if path else statement.name
+    return f"`{name}` = {statement.table.branches[branch].name}"
+
+
+def _symbols(expr: Expr) -> list[str]:
+    return [node.name for node in walk(expr) if isinstance(node, Symbol)]
+
+
+def _gap(affine: AffineModel, mode: Mode, which: np.ndarray) -> float:
+    """Relative distance of some rows from dependent ones: smallest by largest singular value, columns scaled."""
+    rows = affine.rows(mode)
+    table = np.hstack([rows.E, rows.A])[which]
+    table = table[:, table.any(axis=0)]
+    if len(table) < 2 or table.shape[1] < len(table):
+        return 1.0
+    values = np.linalg.svd(table * column_weights(table), compute_uv=False)
+    return float(values[-1] / values[0])
+
+
+def _conflict(members: list[Member], defect: float, gap: float = 1.0) -> Conflict:
+    """Members in the order of their roles; the defect in the scale of the given quantities."""
+    order = ("element", "given", "law", "open", "connection")
+    ordered = tuple(sorted(members, key=lambda m: order.index(m.role)))
+    size = min((abs(m.weight) for m in ordered if m.role == "given"), default=1.0)
+    return Conflict(ordered, abs(defect) / size, gap)
+
+
+def first_defect(sources: np.ndarray, affine: AffineModel, xi: np.ndarray) -> float:
+    """What a combination leaves of the sources, or of their first derivative that does not vanish."""
+    row = sources
+    for _ in range(affine.q):
+        value, size = float(row @ xi), float(np.abs(row) @ np.abs(xi))
+        if abs(value) > 1e-8 * size:
+            return value
+        row = row @ affine.S
+    return 0.0
