@@ -1,10 +1,11 @@
 """Every example answers its question as the theory of its field does, prints both, and draws its picture.
 
 An example is a script with ``main()``, which returns ``{name of a figure: (simulated, theory, tolerance)}``; the
-tolerance is relative and says how far the theory holds.
+tolerance is relative and says how far the theory holds. If ``main`` has an argument ``gif``, it writes an animation too.
 """
 
 from importlib.util import module_from_spec, spec_from_file_location
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 
@@ -29,7 +30,9 @@ def test_simulation_agrees_with_theory(
     import matplotlib.pyplot as plt
 
     monkeypatch.chdir(tmp_path)
-    answer = load(script).main()
+    main = load(script).main
+    moves = "gif" in signature(main).parameters
+    answer = main(gif=True) if moves else main()
     plt.close("all")
     assert answer
     for name, (simulated, theory, tolerance) in answer.items():
@@ -40,7 +43,8 @@ def test_simulation_agrees_with_theory(
         shown = [line for line in lines if line.startswith(f"{name} ")]
         assert len(shown) == 1, name
         assert shown[0].removeprefix(name).split() == [f"{simulated:.5g}", "theory", f"{theory:.5g}"]
-    assert [p.name for p in tmp_path.iterdir()] == [f"{script.stem}.png"]
+    pictures = [f"{script.stem}.gif"] * moves + [f"{script.stem}.png"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == pictures
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
