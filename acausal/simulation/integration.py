@@ -11,7 +11,9 @@ import numpy as np
 from ..flow.modal import AffineFlow, Trajectory
 from ..flow.readout import PointFrame
 from ..flow.scan import first_crossing
+from ..modes.affine import Mode
 from ..modes.labels import curved_row
+from ..solvers import Stiffness
 from .curved_system import CurvedSystem
 from .form_noise import FormNoise
 from .forms import Forms
@@ -99,9 +101,11 @@ class Motions:
     """Largest magnitudes of the core unknowns so far."""
     steps: Steps | None = None
     """Steps of the segment begun last."""
+    stiffness: dict[Mode, Stiffness] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.size = np.zeros(len(self.run.z))
+        self._stiff = Stiffness()
 
     def system(self) -> CurvedSystem:
         """The mode in force."""
@@ -164,7 +168,7 @@ class Motions:
         np.maximum(self.size, np.abs(run.z), out=self.size)
         of = _unknowns_of(system)
         size = np.maximum(np.abs(motion.last.X), np.where(of >= 0, self.size[of], 0.0))
-        steps = self.steps = Steps(motion, run.solver, run.tolerances, length, size)
+        steps = self.steps = Steps(motion, run.solver, run.tolerances, length, size, self._stiffness())
         forms, which, armed = self._watched(system)
         noise = self._noise(motion, of, np.array(which, np.int64), length)
         watched = WatchedSteps(steps, forms, noise)
@@ -184,6 +188,14 @@ class Motions:
             steps.cut(h)
         self.size[of[of >= 0]] = steps.size[of >= 0]
         return h, crossed, self._sampled(steps)
+
+    def _stiffness(self) -> Stiffness:
+        """What is known of the stiffness of the mode in force: of one entered for the first time, that of the mode before."""
+        found = self.stiffness.get(self.run.mode)
+        if found is None:
+            found = self.stiffness[self.run.mode] = Stiffness(self._stiff.stiff)
+        self._stiff = found
+        return found
 
     def unfinished(self) -> tuple[float, SampledMotion] | None:
         """Length and motion of the steps accepted before the segment failed, None without any."""

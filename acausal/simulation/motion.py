@@ -182,7 +182,7 @@ class Motion:
         X[chosen.states] = y
         predicted = X[chosen.dependent]
         anchor = self.anchor
-        if anchor is None or selection is not None:
+        if anchor is None or anchor.h != self.accepted.h or selection is not None:
             guess = near.H
         else:
             guess = anchor.H + anchor.slope[:, :-1].dot(y - anchor.y) + anchor.slope[:, -1] * (h - anchor.h)

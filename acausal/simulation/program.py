@@ -99,8 +99,8 @@ class Program:
         Ends the run when it becomes true, such as ``model.load.v > 5``; compiled once.
     method : str
         "auto": closed-form flow where all equations of the dynamic core are affine, else numerical
-        integration by an implicit method. "exact" asks for the first, "explicit" (Dormand-Prince, for
-        problems that are not stiff) and "implicit" (Rosenbrock) for the second.
+        integration, by an explicit method until the steps show that the mode is stiff. "exact" asks for
+        the first, "explicit" (Dormand-Prince) and "implicit" (Rosenbrock) for one method in all modes.
     rtol, atol : float
         Tolerances of numerical integration, relative to each variable, and in units of its magnitude in
         the model (by default a hundredth of ``rtol``); without effect on the exact path.

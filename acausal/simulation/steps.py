@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..flow.basis import Basis
-from ..solvers import DormandPrince, Rosenbrock, Step, Stepper
+from ..solvers import Automatic, DormandPrince, Rosenbrock, Step, Stepper, Stiffness
 from .form_noise import FormNoise, Tolerances
 from .forms import Forms
 from .motion import Motion, Place, Selection
@@ -71,18 +72,21 @@ class Steps:
     motion : Motion
         At its start, states selected.
     solver : str
-        "explicit" or "implicit".
+        "explicit", "implicit", or "auto" for what the steps show to be the better one.
     length : float
         Of the segment, in seconds.
     size : (nX,) array
         Largest magnitudes of the coordinates so far; grows with the steps.
+    stiffness : Stiffness
+        What is known of the mode, for "auto".
     """
 
     def __init__(
-        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, size: np.ndarray
-    ) -> None:
+        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, size: np.ndarray,
+        stiffness: Stiffness,
+    ) -> None:  # fmt: skip
         self.motion, self.length, self.size = motion, length, size
-        self._solver, self.tolerances = SOLVERS[solver], tolerances
+        self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
         self.accepted: list[Accepted] = []
         self.begin = self._place = motion.last
         motion.accept(motion.last)
@@ -100,12 +104,15 @@ class Steps:
         """The point up to which steps are accepted."""
         return self._place
 
-    def _new(self, h: float, first: float | None) -> Stepper:
-        motion = self.motion
-        return self._solver(
-            motion, h, self._place.X[motion.selection.states],
-            rtol=self.tolerances.rtol, atol=self._absolute(), max_step=self._longest, first_step=first, span=self.length,
-        )  # fmt: skip
+    def _new(self, h: float, first: float | None) -> Stepper | Automatic:
+        motion, y = self.motion, self._place.X[self.motion.selection.states]
+        options: dict[str, Any] = {
+            "rtol": self.tolerances.rtol, "atol": self._absolute(), "max_step": self._longest, "first_step": first,
+            "span": self.length,
+        }  # fmt: skip
+        if self._solver is None:
+            return Automatic(motion, h, y, stiffness=self._stiffness, **options)
+        return self._solver(motion, h, y, **options)
 
     def _most(self) -> float:
         """Longest step that misses nothing which comes and goes with the sources."""

@@ -7,6 +7,7 @@ Equations I, 2nd ed., Springer 1993, section II.6.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,8 @@ def _bend() -> np.ndarray:
 
 BEND = _bend()
 
+EMBEDDED_WEIGHT = 1.5
+"""Error in units of the embedded estimate. Measured: errors that add up over an oscillation stay within the tolerance."""
 PROBE = 0.5
 """Fraction of the step where the dense output is checked."""
 PROBE_WEIGHT = 0.2
@@ -76,23 +79,39 @@ class DormandPrince(Stepper):
         super().__init__(*args, **options)
         self._slopes = np.zeros((7, self.y.size))
         self._scaled = np.empty_like(STAGES)
+        self._before_last, self._made = self.y, 0.0
         # Views: slicing in the loop would take as long as the arithmetic.
         self._inner = [(k, NODES[k], self._scaled[k, :k], self._slopes[:k]) for k in range(1, 6)]
         self._outer = (self._scaled[6, :6], self._slopes[:6])
 
     def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
         t, y, slopes = self.t, self.y, self._slopes
-        h = t1 - t
+        h = self._made = t1 - t
         slopes[0] = self._rate
         np.multiply(STAGES, h, out=self._scaled)
         for k, node, weights, known in self._inner:
-            slopes[k] = self._evaluate(t + node * h, y + weights.dot(known))
+            self._before_last = y + weights.dot(known)
+            slopes[k] = self._evaluate(t + node * h, self._before_last)
         weights, known = self._outer
         y1 = y + weights.dot(known)
         slopes[6] = self._evaluate(t1, y1)
         inner = y + h * PROBE_VALUE.dot(slopes)
         residual = PROBE_SLOPE.dot(slopes) - self._evaluate(t + PROBE * h, inner)
-        return y1, h * np.maximum(np.abs(ERROR.dot(slopes)), PROBE_WEIGHT * np.abs(residual))
+        return y1, h * np.maximum(
+            EMBEDDED_WEIGHT * np.abs(ERROR.dot(slopes)), PROBE_WEIGHT * np.abs(residual)
+        )
+
+    @property
+    def reach(self) -> float:
+        """Size of the last step times the largest eigenvalue that shows in it.
+
+        The last two stages are at the same time: by the difference of their rates over that of their arguments.
+        """
+        scale = self.atol + self.rtol * self._size
+        apart = (self.y - self._before_last) / scale
+        change = (self._slopes[6] - self._slopes[5]) / scale
+        distance = float(apart.dot(apart))
+        return self._made * math.sqrt(float(change.dot(change)) / distance) if distance > 0.0 else 0.0
 
     def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
         return self._slopes[6].copy()

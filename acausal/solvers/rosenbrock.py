@@ -42,6 +42,11 @@ class Rosenbrock(Stepper):
         self._system: Shifted | None = None
         self._solve: Callable[[np.ndarray], np.ndarray] = np.negative
 
+    @property
+    def linearised(self) -> Any:
+        """Jacobian at the start of the last step."""
+        return self._jacobian
+
     def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
         t, y, parts, tableau = self.t, self.y, self._parts, self._tableau
         h = t1 - t

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from acausal.solvers import Stepper
+from acausal.solvers import Automatic, Stepper
 
 Solution = Callable[[np.ndarray], np.ndarray]
 
@@ -105,7 +105,7 @@ def heat(n: int, sparse: bool) -> Given:
     return Given(rate, jacobian)
 
 
-def march(stepper: Stepper, end: float) -> list:
+def march(stepper: Stepper | Automatic, end: float) -> list:
     """All steps up to `end`."""
     steps = []
     while stepper.t < end:

@@ -1,0 +1,132 @@
+"""Choice between an explicit and an implicit method, made and remade while a problem is integrated.
+
+Reference: E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, section IV.2 (automatic
+stiffness detection: the estimate of the eigenvalue, and the counting of steps).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .dormand_prince import DormandPrince
+from .problem import Problem
+from .rosenbrock import Rosenbrock
+from .step import Step
+
+BOUNDARY = 3.25
+"""Steps times eigenvalue at the end of the stability domain of Dormand-Prince 5(4) on the negative axis."""
+NEAR = 1.0
+"""Steps times eigenvalue from which the implicit method makes as few steps, and smaller errors: measured."""
+STIFF_STEPS = 4
+"""Steps near the boundary after which the implicit method goes on; beyond the boundary one is enough."""
+QUIET_STEPS = 4
+"""Steps in a row that are not near the boundary after which those near it do not count any more."""
+LOOK_EVERY = 10
+"""Implicit steps between two looks at the eigenvalues."""
+INSIDE = 0.25
+"""Implicit step times largest eigenvalue below which the explicit method would make the same steps."""
+MOST_EIGENVALUES = 64
+"""Components up to which eigenvalues are computed; beyond, a norm is their bound."""
+
+
+@dataclass(eq=False)
+class Stiffness:
+    """What is known of the stiffness of a problem; kept from one stepper to the next."""
+
+    stiff: bool = False
+    near: int = 0
+    quiet: int = 0
+    implicit: int = 0
+    """Implicit steps since the last look."""
+
+    def explicit_step(self, reach: float) -> bool:
+        """Count a step of ``reach``, step size times eigenvalue; return whether the implicit method is the better one."""
+        if reach > NEAR:
+            self.near, self.quiet = self.near + 1, 0
+        else:
+            self.quiet += 1
+            if self.quiet >= QUIET_STEPS:
+                self.near = 0
+        return reach > BOUNDARY or self.near >= STIFF_STEPS
+
+    def settle(self, stiff: bool) -> None:
+        """Take a decision and begin to count anew."""
+        self.stiff, self.near, self.quiet, self.implicit = stiff, 0, 0, 0
+
+
+class Automatic:
+    """Dormand-Prince where accuracy limits the steps, Rodas5P where stability would.
+
+    It begins with the explicit method, unless the problem is known to be stiff. The last two stages of an explicit step, at
+    the same time and at neighbouring points, show the largest eigenvalue that the solution excites. Implicit steps compare
+    their size with the eigenvalues of the Jacobian.
+
+    Parameters
+    ----------
+    problem, t, y, **options
+        As in `Stepper`.
+    stiffness : Stiffness
+        Changed by the steps.
+    """
+
+    def __init__(
+        self, problem: Problem, t: float, y: np.ndarray, *, stiffness: Stiffness, **options: Any
+    ) -> None:
+        self._problem, self._options, self.stiffness = problem, options, stiffness
+        self._stepper = self._made(t, y, options.pop("first_step", None))
+
+    def _made(self, t: float, y: np.ndarray, first: float | None) -> DormandPrince | Rosenbrock:
+        kind = Rosenbrock if self.stiffness.stiff else DormandPrince
+        return kind(self._problem, t, y, first_step=first, **self._options)
+
+    @property
+    def t(self) -> float:
+        """Where the integration stands."""
+        return self._stepper.t
+
+    @property
+    def h(self) -> float:
+        """Size proposed for the next step."""
+        return self._stepper.h
+
+    @property
+    def atol(self) -> np.ndarray:
+        """Absolute tolerances."""
+        return self._stepper.atol
+
+    @atol.setter
+    def atol(self, value: np.ndarray) -> None:
+        self._stepper.atol = self._options["atol"] = value
+
+    def step(self, limit: float) -> Step:
+        """One accepted step, as `Stepper.step`."""
+        stepper, known = self._stepper, self.stiffness
+        step = stepper.step(limit)
+        if not stepper.y.size:
+            return step
+        if isinstance(stepper, DormandPrince):
+            change = known.explicit_step(stepper.reach)
+        else:
+            known.implicit += 1
+            change = known.implicit >= LOOK_EVERY and self._inside(stepper, step.t1 - step.t0)
+        if change:
+            known.settle(not known.stiff)
+            self._stepper = self._made(stepper.t, stepper.y, stepper.h)
+        return step
+
+    def _inside(self, stepper: Rosenbrock, h: float) -> bool:
+        """Whether an explicit step of size ``h`` would be stable."""
+        self.stiffness.implicit = 0
+        scale = stepper.atol + stepper.rtol * np.abs(stepper.y)
+        return h * _largest_eigenvalue(stepper.linearised, scale) < INSIDE
+
+
+def _largest_eigenvalue(jacobian: Any, scale: np.ndarray) -> float:
+    """Magnitude of the largest eigenvalue of a Jacobian, or a bound; ``scale`` are magnitudes of the components."""
+    if len(scale) <= MOST_EIGENVALUES and isinstance(jacobian, np.ndarray):
+        found = np.linalg.eigvals(jacobian) if np.isfinite(jacobian).all() else np.array([np.inf])
+        return float(np.abs(found).max())
+    return float(((abs(jacobian) @ scale) / scale).max())

@@ -1,0 +1,111 @@
+"""Choice between the explicit and the implicit method while a problem is integrated."""
+
+import numpy as np
+import pytest
+
+from acausal.solvers import Automatic, DormandPrince, Rosenbrock, Stepper, Stiffness
+
+from .problems import Given, driven_logistic, march, pendulum, prothero_robinson, van_der_pol
+
+
+class Counted:
+    """A problem that counts its evaluations, Jacobians included."""
+
+    def __init__(self, problem: Given) -> None:
+        self._problem, self.rates, self.jacobians = problem, 0, 0
+
+    def rate(self, t: float, y: np.ndarray) -> np.ndarray:
+        self.rates += 1
+        return self._problem.rate(t, y)
+
+    def jacobian(self, t: float, y: np.ndarray):
+        self.jacobians += 1
+        return self._problem.jacobian(t, y)
+
+
+def start(problem, y: list[float], stiffness: Stiffness, rtol: float = 1e-6, t: float = 0.0) -> Automatic:
+    atol = np.full(len(y), 1e-2 * rtol)
+    return Automatic(problem, t, np.array(y), stiffness=stiffness, rtol=rtol, atol=atol, span=10.0)
+
+
+def test_a_pendulum_is_left_to_the_explicit_method() -> None:
+    problem, known = Counted(pendulum()), Stiffness()
+    march(start(problem, [3.0, 0.0], known), 50.0)
+    assert problem.jacobians == 0
+    assert not known.stiff
+
+
+def test_a_smooth_problem_is_as_accurate_as_by_the_explicit_method() -> None:
+    problem, exact = driven_logistic()
+    steps = march(start(problem, exact(np.array([0.0]))[0].tolist(), Stiffness()), 10.0)
+    other = DormandPrince(
+        problem, 0.0, exact(np.array([0.0]))[0], rtol=1e-6, atol=np.full(2, 1e-8), span=10.0
+    )
+    assert [s.t1 for s in steps] == [s.t1 for s in march(other, 10.0)]
+
+
+@pytest.mark.parametrize("stiffness", [1e4, 1e6, 1e9])
+def test_a_stiff_problem_costs_little_more_than_by_the_implicit_method(stiffness: float) -> None:
+    given, exact = prothero_robinson(stiffness)
+    counts = []
+    for method in ("automatic", "implicit"):
+        problem = Counted(given)
+        stepper = (
+            start(problem, [1.0], Stiffness())
+            if method == "automatic"
+            else Rosenbrock(problem, 0.0, np.array([1.0]), rtol=1e-6, atol=np.array([1e-8]), span=10.0)
+        )
+        for step in march(stepper, 10.0):
+            assert step.y1 == pytest.approx(exact(np.array([step.t1]))[0], abs=1e-5)
+        counts.append(problem.rates + problem.jacobians)
+    assert counts[0] < 1.5 * counts[1]
+
+
+def test_each_phase_of_a_relaxation_oscillation_has_its_method() -> None:
+    """Stiff along the slow branches, not stiff where it jumps between them: Hairer and Wanner, IV.2."""
+    known, methods = Stiffness(), []
+    stepper = start(van_der_pol(10.0), [2.0, 0.0], known, t=0.0)
+    while stepper.t < 5.0:
+        methods.append((known.stiff, abs(stepper._stepper.y[0]) > 1.2))
+        stepper.step(5.0)
+    stiff, slow = np.array(methods).T
+    assert stiff.any() and not stiff.all()
+    assert np.count_nonzero(np.diff(stiff.astype(int))) <= 4 * (
+        1 + np.count_nonzero(np.diff(slow.astype(int)))
+    )
+
+
+def test_what_was_found_serves_the_next_stepper() -> None:
+    known = Stiffness()
+    given, exact = prothero_robinson(1e6)
+    march(start(given, [1.0], known), 1.0)
+    assert known.stiff
+    problem = Counted(given)
+    stepper = start(problem, exact(np.array([1.0]))[0].tolist(), known, t=1.0)
+    stepper.step(10.0)
+    assert problem.jacobians == 1
+
+
+def test_steps_join_where_the_method_changes() -> None:
+    steps = march(start(van_der_pol(100.0), [2.0, 0.0], Stiffness()), 2.0)
+    for one, two in zip(steps, steps[1:], strict=False):
+        assert one.t1 == two.t0
+        assert (one.y1 == two.y0).all()
+
+
+def test_a_problem_without_components_goes_straight_to_the_limit() -> None:
+    problem = Given(lambda t, y: y)
+    stepper = Automatic(
+        problem, 0.0, np.zeros(0), stiffness=Stiffness(), rtol=1e-6, atol=np.zeros(0), span=1.0
+    )
+    assert stepper.step(3.0).t1 == 3.0 == stepper.t
+
+
+def test_tolerances_that_change_hold_for_the_method_that_follows() -> None:
+    known = Stiffness()
+    stepper = start(prothero_robinson(1e6)[0], [1.0], known)
+    stepper.atol = np.array([1e-3])
+    while not known.stiff:
+        stepper.step(10.0)
+    inner = stepper._stepper
+    assert isinstance(inner, Stepper) and inner.atol.tolist() == [1e-3]
