@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ORDER = (
     "errors",
     "modeling",
-    "flattening",
     "structure",
+    "flattening",
     "modes",
     "codegen",
     "explanation",
