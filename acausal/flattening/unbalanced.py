@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,9 @@ from .flat_model import kind_of
 from .forms import incidence
 from .locating import locate_symbol
 from .template import Template, name_of
+
+MOST_NAMED = 8
+"""Unknowns or equations in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,38 @@ class Unbalanced:
     overdetermined: tuple[str, ...]
     lacking: tuple[str, ...]
     shared: tuple[Written, ...]
+
+    @property
+    def reason(self) -> str:
+        """What there is too much of, and what lacks an equation."""
+        reasons = []
+        if self.surplus:
+            more = f"determine {_names(self.overdetermined)} more than once"
+            reasons.append(f"{_texts(self.surplus)} {more if self.overdetermined else 'hold no unknown'}")
+        if self.shared:
+            reasons.append(f"{_names(self.lacking)} have too few equations: {_texts(self.shared)}")
+        elif self.lacking:
+            reasons.append(f"no equation is left for {_names(self.lacking)}")
+        return "; ".join(reasons)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        surplus = "remove an equation that prescribes what others prescribe already"
+        further = (
+            f"state a further equation for {_names(self.lacking)}, or remove a variable that nothing needs"
+        )
+        return "; ".join([surplus] * bool(self.surplus) + [further] * bool(self.lacking))
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(f"`{n}`" for n in names[:MOST_NAMED]) + more
+
+
+def _texts(equations: Sequence[Written]) -> str:
+    more = f" and {len(equations) - MOST_NAMED} more" if len(equations) > MOST_NAMED else ""
+    return "; ".join(f"{w.text} at {w.place}" for w in equations[:MOST_NAMED]) + more
 
 
 def unbalanced_parts(template: Template, path: str) -> Unbalanced:

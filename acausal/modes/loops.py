@@ -85,15 +85,6 @@ def _in_loops(
     ]
 
 
-def without_equation(flat: FlatModel, forms: tuple[TemplateForms, ...]) -> np.ndarray:
-    """Variables that are left over when every equation determines one of those in it, differentiated or not."""
-    table = Entries(flat, forms)
-    row, col = table.all()
-    matching = maximum_matching(Incidence.from_pairs(row, col % flat.nv, (table.rows, flat.nv)))
-    given = [k for n in flat.root.inputs if (k := flat.root.index("v", n)) is not None]
-    return np.setdiff1d(np.flatnonzero(matching.equation < 0), given)
-
-
 def _algebraic(forms: TemplateForms, relation: int) -> list[int]:
     """Variables whose values a relation compares."""
     from ..flattening.forms import incidence
@@ -136,13 +127,9 @@ class Entries:
         if derivative:
             self.differentiated[variable] = True
 
-    def all(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns of all entries."""
-        return np.concatenate(self._row), np.concatenate(self._col)
-
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows and columns without the values of states."""
-        row, col = self.all()
+        row, col = np.concatenate(self._row), np.concatenate(self._col)
         unknown = (col >= self.flat.nv) | ~self.differentiated[col % self.flat.nv]
         return row[unknown], col[unknown]
 

@@ -16,8 +16,8 @@ from ..errors import (
     NotAffineError,
     SingularModelError,
 )
+from ..explanation.structural import structurally_singular
 from ..modes.labels import curved_row
-from ..modes.loops import without_equation
 from ..modes.open_mode import StructurallySingular
 from ..modes.reduced_model import ReducedModel
 from ..solvers import StepSizeError
@@ -56,13 +56,9 @@ def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalErr
     if not rows:
         return None
     text, places = _named(run, rows)
-    left = [f"`{run.flat.variable(x)}`" for x in without_equation(run.flat, run.reduced.forms).tolist()]
-    if left:
-        return SingularModelError(
-            f"{kind} at t = {run.t:.9g}: no equation is left for {', '.join(left[:MOST_NAMED])}: {text} determine too much",
-            where=places,
-            hint="look for a quantity that is prescribed twice, and for one that nothing prescribes",
-        )
+    unbalanced = structurally_singular(run.flat, run.values.P, f"{kind} at t = {run.t:.9g}: ")
+    if unbalanced is not None:
+        return unbalanced
     return SingularModelError(
         f"{kind} at t = {run.t:.9g}: the nonlinear equations {text} contradict each other or leave unknowns open;"
         f" last values {_values(run, rows, run.z_touch)}",
@@ -119,6 +115,9 @@ def _core_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray, xi: np.ndarray)
 
 
 def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
+    unbalanced = structurally_singular(run.flat, run.values.P, f"{at}: ")
+    if failure.reason != "index" and unbalanced is not None:
+        return unbalanced
     text, places = _named(run, failure.rows.tolist())
     unknowns = ", ".join(f"`{run.state_name(j)}`" for j in failure.unknowns.tolist()[:6])
     if failure.reason == "index":
