@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,6 @@ from ..errors import (
     AcausalError,
     ConvergenceError,
     InitializationError,
-    Location,
     NonFiniteError,
     NotAffineError,
     SingularModelError,
@@ -22,13 +21,27 @@ from ..modes.open_mode import StructurallySingular
 from ..modes.reduced_model import ReducedModel
 from ..solvers import StepSizeError
 from .choice import NoConsistentPoint
-from .motion import DependentConstraints, Motion
+from .curved_points import (
+    MOST_NAMED,
+    Point,
+    accepted,
+    core_at,
+    named,
+    rows_of_largest,
+    rows_without_slope,
+    surroundings,
+    tried,
+    values,
+    worst_rows,
+    zero_parameters,
+)
+from .motion import DependentConstraints
 from .newton import NewtonFailure
+from .singular_points import NEARLY_SINGULAR
 
 if TYPE_CHECKING:
     from .run import Run
 
-MOST_NAMED = 4
 FAILURES = (NewtonFailure, DependentConstraints, StepSizeError, StructurallySingular, NoConsistentPoint)
 
 
@@ -38,15 +51,15 @@ def curved_failed(run: Run, failure: Exception, where: str) -> AcausalError:
         return _step_size(run, failure)
     steps = run.motions.steps if where == "integration" else None
     at = f"{where} at t = {run.t + (0.0 if steps is None else steps.end.h):.9g}"
-    z = _tried(run, failure) if steps is None else _accepted(run)
+    point = tried(run, failure) if steps is None else accepted(run)
     if isinstance(failure, StructurallySingular):
         return _singular(run, failure, at)
     if isinstance(failure, DependentConstraints):
-        return _dependent(run, failure, at, z)
+        return _dependent(run, failure, at, point)
     if isinstance(failure, NoConsistentPoint):
         return _unsettled(run, failure, at)
     assert isinstance(failure, NewtonFailure)
-    return _not_solved(run, failure, at, z)
+    return _not_solved(run, failure, at, point)
 
 
 def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalError | None:
@@ -55,70 +68,27 @@ def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalErr
     rows = [r for r, (text, place) in enumerate(names) if f"{text} at {place}" in where]
     if not rows:
         return None
-    text, places = _named(run, rows)
+    text, places = named(run, rows)
     unbalanced = structurally_singular(run.flat, run.values.P, f"{kind} at t = {run.t:.9g}: ")
     if unbalanced is not None:
         return unbalanced
     return SingularModelError(
         f"{kind} at t = {run.t:.9g}: the nonlinear equations {text} contradict each other or leave unknowns open;"
-        f" last values {_values(run, rows, run.z_touch)}",
+        f" last values {values(run, rows, run.z_touch)}",
         where=places,
         why="their slopes vanish or are proportional at this point, or one of them follows from others",
         hint="give start values away from such a point, or look for an equation that is stated twice",
     )
 
 
-def _named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
-    found = [curved_row(run.reduced, int(r)) for r in rows]
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    text = "; ".join(f"`{name}` of `{place.path or run.flat.label}`" for name, place in found[:MOST_NAMED])
-    return text + more, tuple(dict.fromkeys(place for _, place in found[:MOST_NAMED]))
-
-
-def _values(run: Run, rows: Iterable[int], z: np.ndarray) -> str:
-    """Values ``z`` of the variables in some curved rows."""
-    owner, found = run.program.curves.owner, {}
-    Z = run.tangents.Z + run.tangents.D
-    for r in rows:
-        for k in np.flatnonzero(owner == r).tolist():
-            for j in Z.indices[Z.indptr[k] : Z.indptr[k + 1]].tolist():
-                found[j] = f"`{run.state_name(j)}` = {z[j]:.6g}"
-    names = list(found.values())
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-
-
-def _tried(run: Run, failure: Exception) -> np.ndarray:
-    """Core unknowns where a solution failed, the last iterate in them."""
-    motion = run.motions.last
-    if motion is None:
-        return run.z_touch
-    system, place = motion.system, motion.last
-    X, H = place.X.copy(), place.H
-    if isinstance(failure, NewtonFailure) and failure.rows is system.mode.curved:
-        H = failure.x
-    elif isinstance(failure, NewtonFailure) and failure.rows is system.constraint_rows:
-        X[motion.selection.dependent] = failure.x
-    return _core_unknowns(motion, X, H, place.xi)
-
-
-def _accepted(run: Run) -> np.ndarray:
-    """Core unknowns at the end of the last accepted step."""
-    motion, steps = run.motions.last, run.motions.steps
-    if motion is None:
-        return run.z_touch
-    place = motion.last if steps is None else steps.end
-    return _core_unknowns(motion, place.X, place.H, place.xi)
-
-
-def _core_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
-    return motion.system.mode.z_of @ motion.system.v0(np.concatenate([X, H]), xi)
-
-
 def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
     unbalanced = structurally_singular(run.flat, run.values.P, f"{at}: ")
     if failure.reason != "index" and unbalanced is not None:
         return unbalanced
-    text, places = _named(run, failure.rows.tolist())
+    flat = rows_without_slope(run)
+    if failure.reason != "index" and flat:
+        return _without_slope(run, flat, at)
+    text, places = named(run, failure.rows.tolist())
     unknowns = ", ".join(f"`{run.state_name(j)}`" for j in failure.unknowns.tolist()[:6])
     if failure.reason == "index":
         return SingularModelError(
@@ -134,14 +104,27 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
     )
 
 
-def _dependent(run: Run, failure: DependentConstraints, at: str, z: np.ndarray) -> AcausalError:
-    text, places = _named(run, failure.rows.tolist())
-    values = _values(run, failure.rows.tolist(), z)
+def _without_slope(run: Run, rows: list[int], at: str) -> AcausalError:
+    text, places = named(run, rows)
+    zero = ", ".join(f"`{name}`" for name in zero_parameters(run, rows)[:MOST_NAMED])
+    away = "give start values away from such a point"
     return SingularModelError(
-        f"{at}: the constraints {text} depend on each other at this point: {values}",
+        f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, run.z_touch)}",
         where=places,
-        why="the mechanism is in a singular configuration, or one constraint is stated twice",
-        hint="remove the redundant constraint, or start from another configuration",
+        why="all their derivatives vanish there, so that they determine nothing",
+        hint=f"{zero} in them is zero: give another value, or {away}" if zero else away,
+    )
+
+
+def _dependent(run: Run, failure: DependentConstraints, at: str, point: Point | None) -> AcausalError:
+    near = surroundings(run, point)
+    rows = failure.rows.tolist() if near is None else near.dependent()[1].tolist()
+    text, places = named(run, rows)
+    return SingularModelError(
+        f"{at}: the constraints {text} depend on each other at this point: {values(run, rows, core_at(run, point))}",
+        where=places,
+        why="the mechanism is in a singular configuration, or one constraint is redundant, stated twice",
+        hint="remove the redundant constraint or part, or start from another configuration",
     )
 
 
@@ -165,49 +148,75 @@ def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
     t = run.t + failure.t
     inner = motion.failure if motion is not None else None
     if inner is not None:
-        return _not_solved(run, inner, f"integration at t = {t:.9g}", _accepted(run))
+        return _not_solved(run, inner, f"integration at t = {t:.9g}", accepted(run))
     component = failure.component
     name = ""
     if motion is not None and component is not None:
         X = motion.selection.states[component]
         states = motion.system.mode.states
         name = f" of `{run.state_name(int(states[X]))}`" if X < len(states) else ""
+    z = core_at(run, accepted(run))
+    rows = rows_of_largest(run, z)
+    text, places = named(run, rows)
     return ConvergenceError(
-        f"integration at t = {t:.9g}: no step of {failure.h:.3g} s or more keeps the error{name} within the tolerance",
+        f"integration at t = {t:.9g}: no step of {failure.h:.3g} s or more keeps the error{name} within the tolerance"
+        + (f"; largest near {text}, last values {values(run, rows, z)}" if rows else ""),
+        where=places,
         why="the solution has a singularity there, or bends faster than doubles resolve",
         hint="look for a division by zero or a root of zero; state jumps of the equations as elements or relations",
     )
 
 
-def _not_solved(run: Run, failure: NewtonFailure, at: str, z: np.ndarray) -> AcausalError:
-    rows = _worst_rows(run, failure)
-    text, places = _named(run, rows)
-    values = _values(run, rows, z)
+def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) -> AcausalError:
+    rows = worst_rows(run, failure)
+    z = core_at(run, point)
     if failure.reason == "not finite":
+        text, places = named(run, rows)
         return NonFiniteError(
-            f"{at}: {text} cannot be evaluated; last values {values}",
+            f"{at}: {text} cannot be evaluated; last values {values(run, rows, z)}",
             where=places,
             why="an argument lies outside the domain of a function (root, logarithm, division)",
             hint="limit the argument, put `no_event` around the choice that guards it, or give start values inside",
         )
-    kind = InitializationError if at.startswith("start") else ConvergenceError
-    what = "are singular" if failure.reason == "singular" else "were not solved"
+    near = surroundings(run, point)
+    started = at.startswith("start")
+    if near is not None and rows:
+        ratio, dependent = near.dependent()
+        if failure.reason == "singular" or (not started and ratio < NEARLY_SINGULAR):
+            return _singular_point(run, dependent.tolist(), at, z)
+        together = near.coupled(rows[0]).tolist()
+        rows = [r for r in rows if r in together]
+    text, places = named(run, rows)
+    kind = InitializationError if started else ConvergenceError
     return kind(
-        f"{at}: the nonlinear equations {text} {what}; last values {values}",
+        f"{at}: the nonlinear equations {text} were not solved; last values {values(run, rows, z)}",
         where=places,
         why="Newton's method with damping, and continuation from zero sources, found no solution",
-        hint="give start values near the solution, check signs and units, look for equations without solution;"
-        " a law that is flat at zero, as a high power is, needs a linear term beside it",
+        hint="give start values near the solution, check signs and units, look for equations without solution,"
+        " as of a loop whose lengths do not let it close; a law that is flat at zero, as a high power is, needs a"
+        " linear term beside it",
     )
 
 
-def _worst_rows(run: Run, failure: NewtonFailure) -> list[int]:
-    """Curved rows of a failed iteration, those with the largest defects first; those without value alone if any."""
-    r = failure.residual
-    rows = failure.rows if failure.rows is not None else np.arange(len(run.program.curves))[: len(r)]
-    lost = np.flatnonzero(~np.isfinite(r))
-    order = lost if len(lost) else np.argsort(-np.abs(r), kind="stable")
-    return list(dict.fromkeys(int(rows[k]) for k in order.tolist() if k < len(rows)))[:MOST_NAMED]
+def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
+    """The error for curved rows whose slopes depend on each other where they were to be solved."""
+    text, places = named(run, rows)
+    what = f"{at}: the nonlinear equations {text} are singular; last values {values(run, rows, z)}"
+    if at.startswith("start"):
+        return InitializationError(
+            what,
+            where=places,
+            why="their slopes vanish or depend on each other, so that some of their unknowns may take any value",
+            hint="give start values away from such a point, leave out a redundant equation or part, and look for"
+            " equations without solution",
+        )
+    return ConvergenceError(
+        what,
+        where=places,
+        why="the motion comes to a singular configuration, where their solution ends or branches (a dead centre, a lock)",
+        hint="check the lengths and ranges in them, look for equations without solution beyond this point, or end the"
+        " run before it with `until`",
+    )
 
 
 def require_affine(model: ReducedModel) -> None:
