@@ -1,10 +1,9 @@
 """How hot does a motor get at its rated torque, and how much more may it give when it rests in between?
 
 The losses of a DC machine heat its winding (C1), which warms the housing (C2), which the air cools. Its resistance follows
-its temperature. The load is on all the time, or for 3 of 10 minutes with a torque of the same root mean square.
+its temperature. The load is on always, or for 3 of 10 minutes with a torque of the same root mean square.
 
-Theory: under a constant load the temperatures obey C1 T1' = R (1 + alpha (T1 - T0)) i^2 - G1 (T1 - T2) and
-C2 T2' = G1 (T1 - T2) - G2 (T2 - T0), linear equations that matrix exponentials solve.
+Theory: matrix exponentials solve C1 T1' = R (1 + alpha (T1 - T0)) i^2 - G1 (T1 - T2), C2 T2' = G1 (T1 - T2) - G2 (T2 - T0).
 """
 
 from collections.abc import Iterator
@@ -36,7 +35,7 @@ class Drive(ac.Component):
         self.pwm = PWM(frequency=1 / cycle, duty=self.duty)
         self.load = Torque(tau=ac.if_else(self.pwm.y, -self.torque, 0.0))
         self.winding, self.housing = th.HeatCapacitor(C=C1, T=T0), th.HeatCapacitor(C=C2, T=T0)
-        self.inside, self.outside = th.ThermalConductor(G=G1), th.ThermalConductor(G=G2)
+        self.inside, self.outside = (th.ThermalConductor(G=G) for G in (G1, G2))
         self.air = th.FixedTemperature(T=T0)
 
     def equations(self) -> Iterator[ac.Statement]:
@@ -71,7 +70,7 @@ def main() -> dict[str, tuple[float, float, float]]:
         print(f"{name:<34}{simulated:10.5g}   theory {theory:10.5g}")
     steady = -np.linalg.solve(matrix(rated)[:2, :2], matrix(rated)[:2, 2])
     ax.axhline(steady[0], color="0.7", ls="--", label="winding in the end")
-    ax.set(xlabel="time [h]", ylabel="temperature above the air [K]")
+    ax.set(xlabel="time [h]", ylabel="temperature above the air [K]", xlim=(0, end / 3600))
     ax.legend()
     figure.savefig("thermal_motor.png", dpi=150)
     return answer
