@@ -13,6 +13,7 @@ from acausal.modeling import (
     Structural,
     Variable,
     maximum,
+    no_event,
     require,
 )
 
@@ -45,10 +46,16 @@ class ElastoGap(PartialCompliantWithRelativeStates, PartialConditionalHeatPort):
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        depth = maximum(self.s_rel0 - self.s_rel, 0)
         yield Eq(self.contact, self.s_rel < self.s_rel0)
-        yield Eq(self.f_c, -self.c * (depth if self.n == 1.0 else depth**self.n))
-        yield Eq(self.f_d, limited(self.d * self.v_rel, self.f_c, -self.f_c))
+        depth = maximum(self.s_rel0 - self.s_rel, 0)
+        f_d = limited(self.d * self.v_rel, self.f_c, -self.f_c)
+        if self.n == 1.0:
+            yield Eq(self.f_c, -self.c * depth)
+            yield Eq(self.f_d, f_d)
+        else:
+            # A power of a negative distance has no value. The event is that of `contact`: the force is continuous.
+            yield Eq(self.f_c, -self.c * no_event(depth) ** self.n)
+            yield Eq(self.f_d, no_event(f_d))
         yield Eq(self.f, self.f_c + self.f_d)
         yield from self.heat(self.f_d * self.v_rel)
 

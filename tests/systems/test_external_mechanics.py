@@ -47,6 +47,7 @@ from acausal.components.translational import (
 )
 from acausal.modeling.component import resolve
 from tests.oracles.heat import HeatNetwork
+from tests.oracles.piecewise_motion import piecewise_motion
 from tests.oracles.reference_data import load_case, requires_case
 
 
@@ -394,46 +395,26 @@ def jumps(result: Result, path: str) -> list[float]:
 
 
 def test_elastic_gaps_by_fine_integration(gaps: Result) -> None:
-    """An explicit method stopped at each change of the law: contact, and the limit of damping."""
-    t, exact = elastic_gap_motion(5.0)
-    assert gaps["mass2.s"].at(t) == pytest.approx(exact[0], abs=1e-9)
-    assert gaps["mass2.v"].at(t) == pytest.approx(exact[1], abs=1e-9)
-    assert gaps.modes[0].path == "exact"
-
-
-def elastic_gap_motion(t_end: float) -> tuple[np.ndarray, np.ndarray]:
-    """Times, and position and speed there, of a mass of 1 kg between gaps at -2 m and 2 m."""
+    """Stopped at each change of the law: contact, and the limit of damping."""
 
     def contact(r: float, rate: float) -> float:
         spring = 10.0 * max(1.5 - r, 0.0)
         return -spring + max(-spring, min(1.5 * rate, spring))
 
-    def slope(_: float, y: np.ndarray) -> list[float]:
-        return [y[1], contact(2.0 - y[0], -y[1]) - contact(2.0 + y[0], y[1])]
+    def acceleration(s: float, v: float) -> float:
+        return contact(2.0 - s, -v) - contact(2.0 + s, v)
 
     def change(side: int, k: int | None) -> Any:
         """Zero where contact with the wall at ``2 * side`` begins or ends, or where damping is limited."""
         if k is None:
-            return lambda _, y: 1.5 - (2.0 - side * y[0])
-        return lambda _, y: 10 * (1.5 - (2.0 - side * y[0])) - k * 1.5 * side * y[1]
+            return lambda s, v: 1.5 - (2.0 - side * s)
+        return lambda s, v: 10 * (1.5 - (2.0 - side * s)) - k * 1.5 * side * v
 
-    guards = [change(side, k) for side in (1, -1) for k in (None, 1, -1)]
-    for guard in guards:
-        guard.terminal = True
-    t, y, times, values = 0.0, np.array([2.0, 0.0]), [], []
-    while t < t_end:
-        run = solve_ivp(
-            slope, (t, t_end), y, "DOP853", events=guards, rtol=1e-12, atol=1e-13, dense_output=True
-        )
-        inner = np.linspace(t, run.t[-1], 12)
-        times.append(inner)
-        values.append(run.sol(inner))
-        t = float(run.t[-1])
-        if t < t_end:
-            # Beyond the guard, so that it is not found again.
-            t = t + 1e-9
-            y = np.array(run.y[:, -1]) + 1e-9 * np.array(slope(t, run.y[:, -1]))
-    return np.concatenate(times), np.concatenate(values, axis=1)
+    changes = [change(side, k) for side in (1, -1) for k in (None, 1, -1)]
+    t, s, v = piecewise_motion(acceleration, changes, (2.0, 0.0), 5.0)
+    assert gaps["mass2.s"].at(t) == pytest.approx(s, abs=1e-9)
+    assert gaps["mass2.v"].at(t) == pytest.approx(v, abs=1e-9)
+    assert gaps.modes[0].path == "exact"
 
 
 # -- Final values that other libraries require of themselves ---------------------------------------------------------

@@ -13,8 +13,10 @@ from acausal.components.rotational import (
     ConstantTorque,
     CoulombFriction,
     Inertia,
+    OneWayClutch,
     Torque,
 )
+from acausal.components.thermal import HeatCapacitor
 from acausal.errors import RequirementError
 from tests.components.signals import changes, run
 
@@ -182,3 +184,126 @@ def test_drum_carries_an_inertia_along() -> None:
     assert changes(result["friction.state"]) == pytest.approx([3.0], rel=1e-12)
     t = np.linspace(0.0, 5.0, 11)
     assert result["j.w"].at(t) == pytest.approx(np.minimum(2.0 * t, 6.0), abs=1e-12)
+
+
+OVERRUN = [
+    ("a.flange_b", "clutch.flange_a"),
+    ("clutch.flange_b", "b.flange_a"),
+    ("drive.flange", "a.flange_a"),
+]
+
+
+@pytest.mark.parametrize("capacity", [0.0, 3.0])
+def test_a_one_way_clutch_lets_its_load_run_ahead(capacity: float) -> None:
+    """a is driven up to b, meanwhile friction drives a and brakes b; then both move as one."""
+    result = run(
+        4.0,
+        *OVERRUN,
+        drive=ConstantTorque(tau_constant=2.0),
+        a=Inertia(J=1.0),
+        clutch=OneWayClutch(fn_max=capacity, f_normalized=1.0),
+        b=Inertia(J=2.0, w=4.0),
+    )
+    meet = 4.0 / (2.0 + 1.5 * capacity)
+    assert changes(result["clutch.state"]) == pytest.approx([meet], rel=1e-12)
+    assert result["clutch.w_rel"].at([meet / 2, 4.0]) == pytest.approx([2.0, 0.0], abs=1e-12)
+    assert result["b.w"].final == pytest.approx(4.0 / 3.0 * 2.0 + 4.0 * 2.0 / 3.0, rel=1e-12)
+    assert result["clutch.tau"].at([meet / 2, 4.0]) == pytest.approx([capacity, -4.0 / 3.0], rel=1e-12)
+
+
+def test_a_one_way_clutch_breaks_away_forwards_only() -> None:
+    """b pulls ahead with 2 * t, of which a takes 2 * t / 3 through the clutch, at most 1.5 * 2 before it slides with 2."""
+    result = run(
+        6.0,
+        ("ramp.y", "pull.tau"),
+        ("pull.flange", "b.flange_b"),
+        *OVERRUN,
+        ramp=Ramp(height=12.0, duration=6.0),
+        pull=Torque(),
+        drive=ConstantTorque(tau_constant=0.0),
+        a=Inertia(J=1.0),
+        clutch=OneWayClutch(fn_max=2.0, peak=1.5, f_normalized=1.0),
+        b=Inertia(J=2.0),
+    )
+    assert changes(result["clutch.state"]) == pytest.approx([4.5], rel=1e-12)
+    assert result["a.w"].final == pytest.approx(4.5**2 / 3 + 2.0 * 1.5, rel=1e-12)
+    assert result["b.w"].final == pytest.approx(4.5**2 / 3 + (36.0 - 4.5**2 - 3.0) / 2, rel=1e-12)
+
+
+def test_a_rotor_that_would_run_backwards_is_stopped_at_once() -> None:
+    """Momentum is conserved as in a plastic impact: a catches b."""
+    with pytest.warns(UserWarning, match="given starts contradict"):
+        result = run(
+            1.0,
+            *OVERRUN,
+            drive=ConstantTorque(tau_constant=3.0),
+            a=Inertia(J=1.0, w=3.0),
+            clutch=OneWayClutch(fn_max=0.0, f_normalized=1.0),
+            b=Inertia(J=2.0, w=0.0),
+        )
+    assert result["b.w"].at([0.0, 1.0]) == pytest.approx([1.0, 2.0], rel=1e-12)
+
+
+@pytest.mark.parametrize("part", ["bearing", "brake"])
+def test_friction_in_a_turning_housing_acts_on_the_housing(part: str) -> None:
+    """Shaft of 1 and housing of 3 kg.m2 at 8 and 0 rad/s, 6 N.m: equal speeds of 2 rad/s after 1 s."""
+    friction = (
+        BearingFriction(tau_coulomb=6.0, tau_breakaway=6.0, useSupport=True)
+        if part == "bearing"
+        else Brake(fn_max=6.0, f_normalized=1.0, useSupport=True)
+    )
+    result = run(
+        2.0,
+        ("shaft.flange_b", "friction.flange_a"),
+        ("friction.support", "housing.flange_a"),
+        shaft=Inertia(J=1.0, w=8.0),
+        friction=friction,
+        housing=Inertia(J=3.0),
+    )
+    assert changes(result["friction.state"]) == pytest.approx([1.0], rel=1e-12)
+    assert result["shaft.w"].at([0.5, 2.0]) == pytest.approx([5.0, 2.0], rel=1e-12)
+    assert result["housing.w"].at([0.5, 2.0]) == pytest.approx([1.0, 2.0], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        CoulombFriction(tau_coulomb=3.0, useHeatPort=True),
+        Clutch(fn_max=3.0, f_normalized=1.0, useHeatPort=True),
+        OneWayClutch(fn_max=3.0, f_normalized=1.0, useHeatPort=True),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_slipping_heats(part) -> None:
+    """Two inertias of 1 and 2 kg.m2 come to equal speeds: 12 J of 18 J become heat."""
+    result = run(
+        4.0,
+        ("a.flange_b", "part.flange_a"),
+        ("part.flange_b", "b.flange_a"),
+        ("part.heatPort", "lining.port"),
+        a=Inertia(J=2.0),
+        part=part,
+        b=Inertia(J=1.0, w=6.0),
+        lining=HeatCapacitor(C=4.0, T=300.0),
+    )
+    assert result["part.w_rel"].final == pytest.approx(0.0, abs=1e-12)
+    assert result["lining.T"].final == pytest.approx(300.0 + 12.0 / 4.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("part", ["bearing", "brake"])
+def test_braking_heats(part: str) -> None:
+    friction = (
+        BearingFriction(tau_coulomb=3.0, tau_breakaway=4.0, d=0.5, useHeatPort=True)
+        if part == "bearing"
+        else Brake(fn_max=3.0, f_normalized=1.0, useHeatPort=True)
+    )
+    result = run(
+        5.0,
+        ("shaft.flange_b", "friction.flange_a"),
+        ("friction.heatPort", "drum.port"),
+        shaft=Inertia(J=2.0, w=5.0),
+        friction=friction,
+        drum=HeatCapacitor(C=10.0, T=300.0),
+    )
+    assert result["friction.state"].final == FrictionState.STICK.value
+    assert result["drum.T"].final == pytest.approx(302.5, abs=1e-4)

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from acausal.components.blocks import Ramp
+from acausal.components.blocks import Ramp, Step
+from acausal.components.thermal import HeatCapacitor
 from acausal.components.translational import (
+    Brake,
     ConstantForce,
     ConstantSpeed,
     CoulombFriction,
@@ -14,6 +16,7 @@ from acausal.components.translational import (
     Mass,
     MassWithFriction,
     Spring,
+    SupportFriction,
 )
 from acausal.errors import RequirementError
 from tests.components.signals import changes, run
@@ -120,3 +123,83 @@ def test_breakaway_below_sliding_is_refused(part) -> None:
         connections = [("a.flange", "part.flange_a"), ("b.flange_a", "part.flange_b")]
     with pytest.raises(RequirementError, match="breakaway force must not be smaller"):
         run(1.0, *connections, **parts)
+
+
+def test_a_rod_slides_in_its_guide() -> None:
+    """Force 2 * t against 3 N breakaway and 2 N + d * v sliding; the rod has a length, the guide moves on."""
+    result = run(
+        6.0,
+        ("ramp.y", "force.f"),
+        ("force.flange", "guide.flange_a"),
+        ("guide.flange_b", "mass.flange_a"),
+        ramp=Ramp(height=12.0, duration=6.0),
+        force=Force(),
+        guide=SupportFriction(f_coulomb=2.0, f_breakaway=3.0, d=0.5, L=0.4, s=0.2),
+        mass=Mass(m=1.5, s=0.4),
+    )
+    assert changes(result["guide.state"]) == pytest.approx([1.5], rel=1e-12)
+    t = np.linspace(1.5, 6.0, 19)
+    v = 4.0 * t - 16.0 + 10.0 * np.exp(-(t - 1.5) / 3.0)
+    assert result["mass.v"].at(t) == pytest.approx(v, abs=1e-11)
+    assert result["mass.s"].final - result["guide.s"].final == pytest.approx(0.2, rel=1e-12)
+
+
+def test_a_brake_on_a_sledge_acts_on_both() -> None:
+    """Rod of 1 and sledge of 3 kg at 8 and 0 m/s; 6 N from 1 s on make equal speeds of 2 m/s after another second."""
+    result = run(
+        3.0,
+        ("force.y", "brake.f_normalized"),
+        ("mass.flange_b", "brake.flange_a"),
+        ("brake.support", "sledge.flange_a"),
+        force=Step(startTime=1.0),
+        mass=Mass(m=1.0, v=8.0),
+        brake=Brake(fn_max=12.0, mu=0.5, useSupport=True),
+        sledge=Mass(m=3.0),
+    )
+    assert changes(result["brake.state"]) == pytest.approx([1.0, 2.0], rel=1e-12)
+    assert result["mass.v"].at([0.5, 1.5, 3.0]) == pytest.approx([8.0, 5.0, 2.0], rel=1e-12)
+    assert result["sledge.v"].at([0.5, 1.5, 3.0]) == pytest.approx([0.0, 1.0, 2.0], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Brake(fn_max=3.0, f_normalized=1.0, useHeatPort=True),
+        SupportFriction(f_coulomb=3.0, f_breakaway=3.0, useHeatPort=True),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_a_stopped_mass_heats_what_stops_it(part) -> None:
+    result = run(
+        5.0,
+        ("mass.flange_b", "part.flange_a"),
+        ("part.heatPort", "lining.port"),
+        mass=Mass(m=2.0, v=5.0),
+        part=part,
+        lining=HeatCapacitor(C=10.0, T=300.0),
+    )
+    assert result["lining.T"].final == pytest.approx(302.5, abs=1e-4)
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_friction_between_bodies_heats(separate: bool) -> None:
+    parts = (
+        {
+            "mass": Mass(m=2.0, v=5.0),
+            "friction": Friction(f_coulomb=3.0, f_breakaway=4.0, d=0.5, useHeatPort=True),
+        }
+        if separate
+        else {"friction": MassWithFriction(m=2.0, v=5.0, f_coulomb=3.0, f_breakaway=4.0, useHeatPort=True)}
+    )
+    joined = (
+        [("mass.flange_b", "friction.flange_b"), ("wall.flange", "friction.flange_a")] if separate else []
+    )
+    result = run(
+        5.0,
+        *joined,
+        ("friction.heatPort", "lining.port"),
+        lining=HeatCapacitor(C=10.0, T=300.0),
+        wall=Fixed(),
+        **parts,
+    )
+    assert result["lining.T"].final == pytest.approx(302.5, abs=1e-4)
