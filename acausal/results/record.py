@@ -65,10 +65,11 @@ class Step:
 class Record:
     """Segments in order of time and all steps.
 
-    ``z`` and ``D`` are the left limits of core unknowns and discretes at the start.
+    ``z`` and ``D`` are the left limits of core unknowns and discretes at the start, ``begun`` tells where they come from.
     """
 
     segments: list[Segment] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     z: np.ndarray = field(default_factory=lambda: np.zeros(0))
     D: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    begun: Any = None

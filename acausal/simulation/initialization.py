@@ -10,47 +10,28 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InitializationError
 from ..flattening.template import place_of
-from .lexicographic import forms_over_state
-from .numerical import place_near
+from ..modes.affine import Inadmissible, Mode
+from .completion import Completer, Completion, Unreachable
+from .conditions import Conditions, Rank
+from .conditions import Starts as Starts
+from .curved_failures import FAILURES, curved_failed
+from .failures import search_failed
+from .priorities import solve
+from .start_failures import unreachable
+from .start_frames import AffineFrame, CurvedFrame, place_at
 
 if TYPE_CHECKING:
     from .program import Program
     from .run import Run
 
 _CONFLICT = 1e-9
-MOST_ROUNDS = 40
-SETTLED = 1e-13
-"""Scaled change of the left limits between two rounds after which they stay."""
-
-
-@dataclass(frozen=True, eq=False)
-class Starts:
-    """Start values of all variables (nv,), which of them must hold after the start, which were given."""
-
-    value: np.ndarray
-    fixed: np.ndarray
-    given: np.ndarray
-    branches: dict[int, int] = field(default_factory=dict)
-    """Elements -> branches that were given for the start."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Condition:
-    """``row @ x = value`` over the selected states, with the name, size and core unknown (or -1) of what it prescribes."""
-
-    row: np.ndarray
-    value: float
-    size: float
-    name: str
-    unknown: int = -1
 
 
 def left_limits(program: Program, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
@@ -73,16 +54,33 @@ def left_limits(program: Program, starts: Starts) -> tuple[np.ndarray, np.ndarra
     return z, q
 
 
-def guesses(program: Program, starts: Starts, z: np.ndarray) -> np.ndarray:
-    """Left limits with the start values of all other variables as guesses for their core unknowns."""
-    W, V = program.reduced.W_core, program.reduced.V_known
-    alone = (np.diff(W.indptr) == 1) & (np.diff(V.indptr) == 0) & (starts.value != 0.0)
-    found = z.copy()
-    for x in np.flatnonzero(alone & ~program.reduced.differentiated).tolist():
-        j, factor = int(W.indices[W.indptr[x]]), float(W.data[W.indptr[x]])
-        if found[j] == 0.0:
-            found[j] = starts.value[x] / factor
+def guesses(run: Run) -> np.ndarray:
+    """Left limits with the start values of all other variables as guesses for their core unknowns.
+
+    Variables that are sums of others count as far as no start of these is given.
+    """
+    model, starts, found = run.reduced, run.starts, run.z.copy()
+    W, VK = model.W_core, run.core.readout.VK
+    xi = run.sources.states(run.t, run.D, run.R)
+    algebraic = ~run.core.model.differentiated
+    rest = ~model.differentiated & (np.diff(W.indptr) > 0)
+    for ids in (rest & (starts.given | starts.fixed), rest & ~starts.given & (starts.value != 0.0)):
+        open_ = algebraic & (found == 0.0)
+        for count in (1, None):
+            at = [x for x in np.flatnonzero(ids).tolist() if count in (None, W.indptr[x + 1] - W.indptr[x])]
+            _guess(W[at], starts.value[at] - VK[at] @ xi, found, open_)
+            open_ &= found == 0.0
     return found
+
+
+def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) -> None:
+    """Set open unknowns so that rows take their values, in the sense of least squares."""
+    columns = np.unique(rows.indices[open_[rows.indices]])
+    if not len(columns):
+        return
+    matrix = rows[:, columns].toarray()
+    step = np.linalg.lstsq(matrix, wanted - rows @ found, rcond=1e-12)[0]
+    found[columns] += step
 
 
 def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
@@ -118,154 +116,141 @@ def _sign(program: Program, x: int) -> int:
     return 1 if alias is None else alias[1]
 
 
-def complete(run: Run, starts: Starts) -> None:
-    """Complete the left limits of the run through the constraints of its provisional mode.
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """What the completion of a start found: the point, and the core unknowns that are left at their starts instead."""
 
-    Raises
-    ------
-    InitializationError
-        If fixed values and initial equations contradict the constraints.
-    """
-    model, data = run.core.model, run.data
-    n = len(data.states)
-    default = ~_chosen(run, starts) & model.differentiated
-    if not n or not (default.any() or run.reduced.initials):
+    conditions: Conditions
+    found: Completion
+    z: np.ndarray
+    left: np.ndarray
+
+    def guessed(self) -> set[int]:
+        """Variables whose given starts are guesses: computed by nonlinear equations, or the same whatever the states are."""
+        count = len(self.conditions)
+        guess = (self.conditions.rank == Rank.GUESS) & (self.found.involved | self.found.determined(count))
+        return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
+
+    def report(self, run: Run) -> None:
+        """Nothing yet."""
+        return None
+
+
+def check_conditions(run: Run, completed: Completed, mode: Mode) -> None:
+    """Raise InitializationError unless conditions that were met in the provisional ``mode`` hold after the first instant."""
+    if run.mode == mode and not any(step.jumps for step in run.record.steps):
         return
-    x, free = np.zeros(n), np.eye(n)
-    scale = model.scale[data.states]
-    levels = (list(_fixed(run, starts)), list(_given(run, starts)), list(_defaults(run, starts)))
-    for level, conditions in enumerate(levels):
-        if not conditions:
-            continue
-        A = np.array([c.row / c.size for c in conditions])
-        b = np.array([c.value / c.size for c in conditions]) - A @ x
-        M = (A * scale) @ free
-        if level == 2:
-            default[_clashing(conditions, A * scale, M)] = False
-        step, *_ = np.linalg.lstsq(M, b, rcond=1e-12)
-        miss = np.abs(M @ step - b)
-        if level < 2 and (miss > _CONFLICT).any():
-            names = ", ".join(c.name for c, m in zip(conditions, miss, strict=True) if m > _CONFLICT)
-            if level == 1 and levels[0]:
-                break  # the fixed values stay completed; given starts are left limits
-            if level == 1:
-                return
-            raise InitializationError(
-                f"the fixed values and initial equations {names} contradict the model",
-                hint="drop one of them",
-            )
-        x = x + scale * (free @ step)
-        free = free @ _null(M)
-        if not free.shape[1]:
-            break
-    limits = data.T @ np.concatenate([x, run.y[n:]])
-    run.z = np.where(default, limits, run.z)
+    conditions = completed.conditions
+    slopes = run.slopes if run.numerical else run.data.T @ (run.data.Ay @ run.y)
+    xi = run.y[len(run.data.states) :]
+    for k in conditions.violated(run.z, slopes, xi):
+        condition = conditions.items[k]
+        raise InitializationError(
+            f"{condition.text} does not hold after the start at t = {run.t:.9g}",
+            where=condition.where,
+            why="the elements settle in another branch than the one it was met in, or a jump at the start undoes it",
+            hint="give the branch in which the run is to begin, initial={...}, or drop the condition",
+        )
 
 
-def complete_curved(run: Run, starts: Starts) -> None:
-    """Complete the left limits of a curved model: on touching models, until the point stays.
+def complete(run: Run) -> Completed | None:
+    """Complete the left limits of the run in its provisional mode; None if the model has no start values.
 
     Raises
     ------
     InitializationError
-        If the starts contradict the constraints, or no point is found.
+        If conditions that must hold contradict each other or the equations, or no point is found.
     """
-    for _ in range(MOST_ROUNDS):
-        before = run.z
-        complete(run, starts)
-        scale = run.core.model.scale + np.abs(run.z)
-        if np.all(np.abs(run.z - before) <= SETTLED * scale):
-            return
-        place_near(run, run.z)
-    raise InitializationError(
-        "the start values and initial equations lead to no point of the nonlinear equations",
-        hint="give starts near the solution, or fix other variables",
-    )
+    conditions = Conditions(run)
+    if not len(conditions):
+        return None
+    try:
+        frame = CurvedFrame(run) if run.reduced.curves else AffineFrame(run)
+        found = Completer(run, conditions, frame).complete()
+        z = found.z
+        if run.reduced.curves:
+            place_at(run, found.z, found.slopes)
+            z = run.z_touch
+    except Unreachable as failure:
+        raise unreachable(run, conditions, failure) from None
+    except Inadmissible as error:
+        raise search_failed(run, error, run.forced, (), "start") from None
+    except FAILURES as failure:
+        raise curved_failed(run, failure, "start") from None
+    z = _exact(run, conditions, found, z)
+    left = _left_limits(run, conditions, found)
+    run.z = np.where(left, run.z, z)
+    return Completed(conditions, found, z, left)
 
 
-def _clashing(conditions: list[_Condition], rows: np.ndarray, free: np.ndarray) -> list[int]:
-    """Unknowns whose defaults contradict each other, nothing else being given for them: they stay left limits."""
-    b = np.array([c.value / c.size for c in conditions])
-    alone, *_ = np.linalg.lstsq(rows, b, rcond=1e-12)
-    clash = np.abs(rows @ alone - b) > _CONFLICT
-    undetermined = np.abs(free).max(axis=1, initial=0.0) > _CONFLICT
-    return [
-        c.unknown for c, wrong, open_ in zip(conditions, clash, undetermined, strict=True) if wrong and open_
-    ]
+def _left_limits(run: Run, conditions: Conditions, found: Completion) -> np.ndarray:
+    """Mask of the core unknowns that keep their start values, from which the restart has to move them.
+
+    These are given starts that contradict each other, and defaults that do so where nothing else is given.
+    """
+    missed, room = found.mask("missed", len(conditions)), found.mask("room", len(conditions))
+    own = conditions.unknown >= 0
+    # What fixed values and initial equations determine has no left limit of its own: it begins with their value.
+    contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined(len(conditions)))
+    clash = own & room & (conditions.rank == Rank.DEFAULT)
+    clash[clash] = _clashing(found, np.flatnonzero(clash))
+    left = np.zeros(len(run.z), bool)
+    left[conditions.unknown[contradict | clash]] = True
+    return left
 
 
-def _null(M: np.ndarray) -> np.ndarray:
-    _, s, V = np.linalg.svd(M)
-    rank = int((s > 1e-12 * max(s[0], 1e-300)).sum()) if len(s) else 0
-    return V[rank:].T
+def _exact(run: Run, conditions: Conditions, found: Completion, z: np.ndarray) -> np.ndarray:
+    """The point, with prescribed values that hold to rounding bit by bit."""
+    met = (conditions.unknown >= 0) & ~found.mask("missed", len(conditions))
+    at = np.unique(conditions.unknown[met])
+    near = np.abs(run.z[at] - z[at]) <= _CONFLICT * (run.core.model.scale[at] + np.abs(z[at]))
+    exact = z.copy()
+    exact[at[near]] = run.z[at[near]]
+    return exact
 
 
-def _chosen(run: Run, starts: Starts) -> np.ndarray:
-    """Mask over the core unknowns: an alias has a fixed or given start."""
-    chosen = np.zeros(run.core.model.n, bool)
-    for x in np.flatnonzero(starts.fixed | starts.given).tolist():
-        target = run.program.unknowns.settable(x)
-        if target is not None and target[0] == "core":
-            chosen[target[1]] = True
-    return chosen
+def _clashing(found: Completion, which: np.ndarray) -> np.ndarray:
+    """Mask of the defaults, conditions ``which``, that contradict each other, whatever else is given."""
+    system = found.system
+    defaults = np.isin(system.which, which)
+    rows = np.flatnonzero(defaults | (system.which < 0))
+    alone = solve(system.A[rows], system.b[rows], defaults[rows].astype(np.int64))
+    return np.isin(which, system.which[rows][alone.missed])
 
 
-def _variables(run: Run, ids: np.ndarray, values: np.ndarray) -> Iterator[_Condition]:
-    data, n = run.data, len(run.data.states)
-    scale = run.core.model.scale[data.states]
-    for x in ids.tolist():
-        if run.core.readout.observed(x):
-            continue
-        row = run.core.readout.rows(data, (x,))[0]
-        size = float(np.max(np.abs(row[:n]) * scale, initial=0.0))
-        if size > 0.0:
-            name = f"`{run.flat.variable(x)}` = {values[x]:g}"
-            target = run.program.unknowns.settable(x)
-            unknown = target[1] if target is not None and target[0] == "core" else -1
-            yield _Condition(row[:n], float(values[x] - row[n:] @ run.y[n:]), size, name, unknown)
+def warn_of_moved(run: Run, completed: Completed | None) -> None:
+    """Warn of given starts that do not hold after the first instant: they counted as left limits only.
 
-
-def _fixed(run: Run, starts: Starts) -> Iterator[_Condition]:
-    yield from _variables(run, np.flatnonzero(starts.fixed), starts.value)
-    data, n = run.data, len(run.data.states)
-    scale = run.core.model.scale[data.states]
-    for rows, form in run.reduced.initials:
-        count = len(run.flat.stamps[rows.stamp].vb)
-        over_y = forms_over_state(run.core.form_rows(rows.first, count), data)
-        for i, row in enumerate(over_y):
-            size = float(np.max(np.abs(row[:n]) * scale, initial=0.0))
-            if size > 0.0:
-                place = run.flat.location(rows.stamp, i, form.statement.origin)
-                yield _Condition(
-                    row[:n], -float(row[n:] @ run.y[n:]), size, f"{form.statement.text} at {place}"
-                )
-
-
-def _given(run: Run, starts: Starts) -> Iterator[_Condition]:
-    yield from _variables(run, np.flatnonzero(starts.given & ~starts.fixed), starts.value)
-
-
-def _defaults(run: Run, starts: Starts) -> Iterator[_Condition]:
-    rest = run.reduced.differentiated & ~starts.given & ~starts.fixed
-    targets = ((x, run.program.unknowns.settable(x)) for x in np.flatnonzero(rest).tolist())
-    ids = [x for x, t in targets if t is not None and t[0] == "core" and run.core.model.differentiated[t[1]]]
-    yield from _variables(run, np.array(ids, np.int64), starts.value)
-
-
-def warn_of_moved(run: Run, starts: Starts) -> None:
-    """Warn of given starts that do not hold after the first instant: they counted as left limits only."""
-    ids = np.flatnonzero(starts.given & ~starts.fixed).tolist()
+    Those of computed variables are guesses, which nobody expects to stay.
+    """
+    starts = run.starts
+    given = starts.given & ~starts.fixed
+    guessed = set() if completed is None else completed.guessed()
+    ids = [x for x in np.flatnonzero(given).tolist() if x not in guessed]
     moved = []
     for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
         wanted = float(starts.value[x])
         if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted)):
             moved.append(f"`{run.flat.variable(x)}` from {wanted:g} to {value:g}")
+    if completed is not None and completed.found.beside:
+        _warn_of_choice(run)
     if moved:
         warnings.warn(
             f"given starts contradict the model, which moves {', '.join(moved)} at the start;"
             " Start(value, fixed=True) makes that an error",
             stacklevel=2,
         )
+
+
+def _warn_of_choice(run: Run) -> None:
+    """Warn that start values at which slopes vanish did not say which of several points is meant."""
+    at = np.flatnonzero(run.core.model.differentiated)
+    names = [f"`{run.state_name(j)}` = {run.z[j]:.6g}" for j in at.tolist()[:6]]
+    warnings.warn(
+        f"the start values do not say which of several points is meant; taken: {', '.join(names)};"
+        " give starts of position next to the point you mean",
+        stacklevel=2,
+    )
 
 
 def check_held(run: Run, starts: Starts) -> None:

@@ -122,7 +122,7 @@ class Run:
         self.source_flows: dict[int, Any] = {}
         self.motions = Motions(self)
         if self.numerical:
-            self.z = guesses(self.program, self.starts, self.z)
+            self.z = guesses(self)
             self.tangents = Tangents(self.base, self.program.curves, self.program.curve_functions)
             self.here()
 

@@ -12,12 +12,13 @@ import numpy as np
 
 from ..errors import AcausalError, InitializationError
 from ..explanation.freedoms import undetermined
-from ..modes.affine import Kind
+from ..modes.affine import Inadmissible, Kind
+from .completion import BESIDE, MOST_MOVES
 from .curved_failures import FAILURES as CURVED
 from .curved_failures import curved_failed
 from .curves import free_branches
 from .failures import search_failed
-from .initialization import check_held, complete, complete_curved, held_values, warn_of_moved
+from .initialization import Completed, check_conditions, check_held, complete, held_values, warn_of_moved
 from .search import Choice, NoConsistentMode
 
 if TYPE_CHECKING:
@@ -46,17 +47,20 @@ def start(run: Run) -> None:
     ticks = [c.due(run.t, run.tolerance) for c in run.clocks]
     begin = (run.mode, run.D, run.R, run.z, run.q, run.instants.memory)
     given = run.starts.branches
+    completed = None
     try:
-        _first_instant(run, given, ticks, held)
+        completed = _first_instant(run, given, ticks, held)
     except InitializationError as error:
         for branches in _others(run):
             run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
             run.restart_record()
-            if _holds(run, {**given, **branches}, ticks, held):
+            found = _attempt(run, {**given, **branches}, ticks, held)
+            if found:
+                completed = found[0]
                 break
         else:
             raise error
-    warn_of_moved(run, run.starts)
+    warn_of_moved(run, completed)
     _warn_of_undetermined(run)
 
 
@@ -70,27 +74,57 @@ def _warn_of_undetermined(run: Run) -> None:
     warnings.warn(undetermined(conflicts, names), stacklevel=6)
 
 
-def _holds(run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]) -> bool:
+def _attempt(
+    run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]
+) -> tuple[Completed | None] | None:
+    """What the completion found when the first instant begins in these branches, None if conditions do not hold then."""
     try:
-        _first_instant(run, branches, ticks, held)
+        return (_first_instant(run, branches, ticks, held),)
     except AcausalError:
-        return False
-    return True
+        return None
 
 
-def _first_instant(run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]) -> None:
+def _first_instant(
+    run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]
+) -> Completed | None:
     run.D = _with_branches(run, run.D, branches)
     first, D = run.mode, run.D
     _provisional(run, branches, ticks, held)
-    complete_curved(run, run.starts) if run.reduced.curves else complete(run, run.starts)
+    completed = complete(run)
+    provisional = run.mode
     run.record.z, run.record.D = run.z, D
     run.instants.memory = run.instants.evaluate((), False, False).memory
     # Prescribed branches are no outcome of the start, and no search changes them.
     begun = tuple(f if f >= 0 else b for f, b in zip(run.forced, first, strict=True))
     run.mode, run.D = run.mode if branches else begun, D
-    run.instants.process("start", (), ticks, held)
+    _micro_steps(run, completed, ticks, held)
     check_held(run, run.starts)
     _check_branches(run)
+    if completed is not None:
+        check_conditions(run, completed, provisional)
+        run.record.begun = completed.report(run)
+    return completed
+
+
+def _micro_steps(
+    run: Run, completed: Completed | None, ticks: list[bool], held: list[tuple[int, float]]
+) -> None:
+    """The first instant from the completed point.
+
+    Where starts of a nonlinear model contradict each other and no restart leads from them to its equations, the
+    nearest point is taken instead.
+    """
+    begin = (run.mode, run.D, run.R, run.q, run.instants.memory)
+    try:
+        run.instants.process("start", (), ticks, held)
+    except AcausalError:
+        if completed is None or not (run.reduced.curves and completed.left.any()):
+            raise
+        run.mode, run.D, run.R, run.q, run.instants.memory = begin
+        run.z = run.record.z = completed.z
+        run.record.steps.clear()
+        run.touch(run.z, completed.found.slopes, run.xi)
+        run.instants.process("start", (), ticks, held)
 
 
 def _with_branches(run: Run, D: np.ndarray, branches: Branches) -> np.ndarray:
@@ -158,16 +192,43 @@ def _provisional(run: Run, branches: Branches, ticks: list[bool], held: list[tup
     def search(forced: tuple[int, ...]) -> Choice:
         trigger = ("provisional",)
         guards = outcome.disabled
-        return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards, reinits=reinits)
+        try:
+            return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards, reinits=reinits)
+        except (NoConsistentMode, *CURVED):
+            if not (run.reduced.curves and reinits):
+                raise
+            # Tangents at start values do not say whether fixed values can hold.
+            run.here()
+            return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards)
 
     try:
-        choice = _chosen(outcome.forced, branches, search)
-    except NoConsistentMode as error:
-        raise search_failed(run, error, outcome.forced, held, "start") from None
-    except CURVED as failure:
-        raise curved_failed(run, failure, "start") from None
-    run.enter(choice.restart)
+        run.enter(_chosen(outcome.forced, branches, search).restart)
+    except (NoConsistentMode, *CURVED) as error:
+        if not (run.reduced.curves and _enter_beside(run, z, xi, outcome.forced)):
+            if isinstance(error, NoConsistentMode):
+                raise search_failed(run, error, outcome.forced, held, "start") from None
+            raise curved_failed(run, error, "start") from None
     run.z, run.D = z, D
+
+
+def _enter_beside(run: Run, z: np.ndarray, xi: np.ndarray, forced: tuple[int, ...]) -> bool:
+    """Enter the present mode touching beside start values at which it has no tangents; whether it has some there."""
+    run.mode = tuple(f if f >= 0 else b for f, b in zip(forced, run.mode, strict=True))
+    for k in range(MOST_MOVES):
+        direction = np.cos(1.0 + 1.7 * np.arange(len(z)) + k)
+        run.touch(z + BESIDE * run.core.model.scale * direction, np.zeros(len(z)), xi)
+        try:
+            run.data = run.core.mode(run.mode)
+            run.tangents.mode(run.core, run.mode, run.z_touch, run.slopes, xi, run.present)
+        except (Inadmissible, *CURVED):
+            continue
+        if len(run.data.admissible):
+            continue  # Equations depend on each other there too.
+        run.xi, run.y = xi, np.concatenate([z[run.data.states], xi])
+        run.forget_signs()
+        return True
+    run.touch(z, np.zeros(len(z)), xi)
+    return False
 
 
 def _chosen(

@@ -1,0 +1,228 @@
+"""What may be demanded of the start: fixed values, initial equations, a steady state, given starts, defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import Location
+from ..flattening.template import place_of
+from ..flow.readout import Moment
+from ..modes.affine import Rows
+from ..modes.reduced_model import CurveRows
+
+if TYPE_CHECKING:
+    from .run import Run
+
+
+VIOLATED = 1e-6
+"""Relative defect of a condition that does not hold."""
+
+
+class Rank(IntEnum):
+    """Conditions of a lower number are met first; the others take what is left open."""
+
+    FIXED = 0
+    """``fixed=True``, ``initial=`` and ``initially``."""
+    STEADY = 1
+    """Derivatives that are to be zero."""
+    STEADY_FIXED = 2
+    """Those of variables that are fixed: zero if that agrees with their values."""
+    GIVEN = 3
+    """Given starts of differentiated variables."""
+    GUESS = 4
+    """Given starts of other variables; those that do not hold are no more than guesses."""
+    DEFAULT = 5
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Start values of all variables (nv,), which of them must hold after the start, which were given."""
+
+    value: np.ndarray
+    fixed: np.ndarray
+    given: np.ndarray
+    branches: dict[int, int] = field(default_factory=dict)
+    """Elements -> branches that were given for the start."""
+    of_run: frozenset[int] = frozenset()
+    """Variables that are fixed by ``initial=`` of the run."""
+    steady: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    """Variables (nv,) whose derivatives are to be zero; empty for none."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One equation that is to hold at the start."""
+
+    rank: Rank
+    kind: str
+    """How it was stated, as reports name it."""
+    text: str
+    where: tuple[Location, ...] = ()
+    variable: int = -1
+    """Variable it prescribes a value of, -1 if none."""
+    unknown: int = -1
+    """Core unknown that the variable is, if that is differentiated, else -1."""
+    value: float = 0.0
+    """What is prescribed."""
+
+
+class Conditions:
+    """All conditions of a start as functions of the core unknowns ``z``, their derivatives and the sources.
+
+    Affine ones are rows ``D z' + Z z + X xi - target``; those of nonlinear equations and of variables outside the core
+    have values and slopes at a point.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.xi = run.y[len(run.data.states) :]
+        self.items: list[Condition] = []
+        self._affine: list[tuple[Any, Any, Any, Any]] = []
+        self._curved: list[tuple[int, int]] = []
+        self._observed: list[tuple[int, int]] = []
+        self._gather()
+        self.rank = np.array([c.rank for c in self.items], np.int64)
+        self.unknown = np.array([c.unknown for c in self.items], np.int64)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    # -- collection ----------------------------------------------------------------------------------------------
+
+    def _gather(self) -> None:
+        starts, model = self.run.starts, self.run.reduced
+        self._variables(np.flatnonzero(starts.fixed), Rank.FIXED)
+        self._initial_equations()
+        if starts.steady.any():
+            self._derivatives(np.flatnonzero(starts.steady))
+        given = starts.given & ~starts.fixed
+        self._variables(np.flatnonzero(given & model.differentiated), Rank.GIVEN)
+        self._variables(np.flatnonzero(given & ~model.differentiated), Rank.GUESS)
+        rest = np.flatnonzero(model.differentiated & ~starts.given & ~starts.fixed)
+        targets = ((x, self.run.program.unknowns.settable(x)) for x in rest.tolist())
+        differentiated = self.run.core.model.differentiated
+        alone = [x for x, t in targets if t is not None and t[0] == "core" and differentiated[t[1]]]
+        self._variables(np.array(alone, np.int64), Rank.DEFAULT)
+
+    def _add(self, condition: Condition, D: Any, Z: Any, X: Any, constant: float) -> None:
+        self.items.append(condition)
+        self._affine.append((D, Z, X, constant))
+
+    def _variables(self, ids: np.ndarray, rank: Rank) -> None:
+        run, starts = self.run, self.run.starts
+        W, VK = run.reduced.W_core, run.core.readout.VK
+        for x in ids.tolist():
+            target = run.program.unknowns.settable(x)
+            if target is not None and target[0] == "integral":
+                continue
+            name, value = run.flat.variable(x), float(starts.value[x])
+            unknown = -1 if target is None else target[1]
+            kind = self._kind(x, rank)
+            made = Condition(
+                rank, kind, f"`{name}` = {value:.9g}", place_of(run.flat.root, name), x, unknown, value
+            )
+            if run.core.readout.observed(x):
+                self._observed.append((len(self.items), x))
+                self._add(made, None, None, None, -value)
+            else:
+                self._add(made, None, W[[x]], VK[[x]], -value)
+
+    def _kind(self, x: int, rank: Rank) -> str:
+        if rank is Rank.FIXED:
+            return "initial=" if x in self.run.starts.of_run else "fixed=True"
+        return "default start" if rank is Rank.DEFAULT else "given start"
+
+    def _initial_equations(self) -> None:
+        run = self.run
+        for rows, form in run.reduced.initials:
+            count = len(run.flat.stamps[rows.stamp].vb)
+            over: Rows = run.core.form_rows(rows.first, count)
+            for i in range(count):
+                place = run.flat.location(rows.stamp, i, form.statement.origin)
+                made = Condition(Rank.FIXED, f"initially at {place}", form.statement.text, (place,))
+                if isinstance(rows, CurveRows):
+                    self._curved.append((len(self.items), run.program.curves.position[rows.first + i]))
+                    self._add(made, None, None, None, 0.0)
+                else:
+                    self._add(made, _row(over.E, i), _row(over.A, i), _row(over.B, i), 0.0)
+
+    def _derivatives(self, ids: np.ndarray) -> None:
+        run, seen = self.run, set()
+        n = len(run.reduced.core)
+        fixed = {int(c.unknown) for c in self.items if c.unknown >= 0}
+        for x in ids.tolist():
+            target = run.program.unknowns.settable(x)
+            if target is None or target[0] != "core" or target[1] in seen:
+                continue
+            seen.add(target[1])
+            rank = Rank.STEADY_FIXED if target[1] in fixed else Rank.STEADY
+            name = run.flat.variable(x)
+            unit = np.zeros((1, n))
+            unit[0, target[1]] = 1.0
+            made = Condition(rank, "steady state", f"der(`{name}`) = 0", place_of(run.flat.root, name))
+            self._add(made, unit, None, None, 0.0)
+
+    # -- evaluation ----------------------------------------------------------------------------------------------
+
+    def stacked(self) -> tuple[Any, Any, Any, np.ndarray]:
+        """Sparse ``D``, ``Z`` (k, n), ``X`` (k, q) and constants (k,) of the affine parts."""
+        from scipy.sparse import csr_array, vstack
+
+        n, q = len(self.run.reduced.core), self.run.core.model.q
+        parts = []
+        for place, width in ((0, n), (1, n), (2, q)):
+            empty = csr_array((1, width))
+            rows = [empty if a[place] is None else csr_array(a[place]) for a in self._affine]
+            parts.append(vstack(rows).tocsr() if rows else csr_array((0, width)))
+        return parts[0], parts[1], parts[2], np.array([a[3] for a in self._affine], float)
+
+    def curved(self, arguments: np.ndarray) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
+        """(condition, value, arguments, slopes by them) of initial equations that are not affine."""
+        if not self._curved:
+            return
+        run = self.run
+        value, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
+        value, gradient = np.array(value), np.array(gradient)
+        for k, row in self._curved:
+            at = np.flatnonzero(run.program.curves.owner == row)
+            yield k, float(value[row]), at, gradient[at]
+
+    @property
+    def observed(self) -> list[tuple[int, int]]:
+        """(condition, variable) of the variables that are evaluated outside the core."""
+        return self._observed
+
+    @property
+    def has_curved(self) -> bool:
+        """Whether some initial equation is not affine."""
+        return bool(self._curved)
+
+    def violated(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> list[int]:
+        """Affine conditions that must hold and do not at a point."""
+        D, Z, X, constant = self.stacked()
+        defect = np.abs(D @ slopes + Z @ z + X @ xi + constant)
+        size = abs(D) @ np.abs(slopes) + abs(Z) @ np.abs(z) + abs(X) @ np.abs(xi) + np.abs(constant)
+        model = self.run.core.model
+        size = size + abs(D) @ (model.scale / model.T0) + abs(Z) @ model.scale
+        affine = np.ones(len(self), bool)
+        affine[[k for k, _ in (*self._curved, *self._observed)]] = False
+        wrong = affine & (self.rank <= Rank.STEADY) & (defect > VIOLATED * size)
+        return np.flatnonzero(wrong).tolist()
+
+    def read(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Values of the observed variables at a point."""
+        run = self.run
+        ids = tuple(x for _, x in self._observed)
+        y = np.concatenate([z, slopes, xi])
+        frame = run.core.readout.frame
+        return run.core.readout.at(ids, frame, y, Moment(run.t, run.D, run.R, run.q))
+
+
+def _row(matrix: np.ndarray, i: int) -> np.ndarray | None:
+    row = matrix[[i]]
+    return row if row.any() else None

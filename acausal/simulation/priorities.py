@@ -1,0 +1,118 @@
+"""Linear conditions in order of their ranks: each rank is met as far as those before it leave room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .conditions import Rank
+
+MISSED = 1e-9
+"""Scaled defect of a condition that does not hold."""
+RANK = 1e-11
+"""Singular values below count as zero, relative to the largest one and to one."""
+LARGE = 400
+"""Entries from which systems are decomposed into independent ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A step (m,) and how it meets the conditions (k,)."""
+
+    step: np.ndarray
+    missed: np.ndarray
+    """Mask: not met."""
+    room: np.ndarray
+    """Mask: something was left open for the condition when its rank had its turn."""
+
+
+def solve(A: np.ndarray, b: np.ndarray, rank: np.ndarray) -> Solution:
+    """Solve ``A step = b`` rank by rank, in the sense of least squares where a rank contradicts itself.
+
+    Parameters
+    ----------
+    A : (k, m) array
+        Conditions and unknowns scaled to entries of order one.
+    b : (k,) array
+    rank : (k,) array of int
+        Lower ranks come first. Conditions of rank `Rank.GUESS` that others of the rank contradict are left out.
+    """
+    k, m = A.shape
+    found = Solution(np.zeros(m), np.zeros(k, bool), np.zeros(k, bool))
+    for rows, columns in _blocks(A):
+        _solve_block(A, b, rank, rows, columns, found)
+    return found
+
+
+def _solve_block(
+    A: np.ndarray, b: np.ndarray, rank: np.ndarray, rows: np.ndarray, columns: np.ndarray, found: Solution
+) -> None:
+    """Conditions ``rows`` over the unknowns ``columns``; writes into ``found``."""
+    part, target, order = A[np.ix_(rows, columns)], b[rows], rank[rows]
+    x, free = np.zeros(len(columns)), np.eye(len(columns))
+    for level in np.unique(order).tolist():
+        at = np.flatnonzero(order == level)
+        M, rest = part[at] @ free, target[at] - part[at] @ x
+        room = np.abs(M).max(axis=1, initial=0.0) > MISSED
+        used = np.ones(len(at), bool)
+        step, null = least_squares(M, rest)
+        missed = np.abs(M @ step - rest) > MISSED
+        if level == Rank.GUESS and missed.any():
+            used = ~missed
+            step, null = least_squares(M[used], rest[used])
+        found.room[rows[at]], found.missed[rows[at]] = room, missed
+        x, free = x + free @ step, free @ null
+    found.step[columns] = x
+
+
+def least_squares(M: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shortest solution (m,) of ``M step = b`` and an orthonormal basis (m, .) of what the matrix maps to zero.
+
+    Rows come with entries of order one: what is left of them below `RANK` is rounding.
+    """
+    if not M.size:
+        return np.zeros(M.shape[1]), np.eye(M.shape[1])
+    U, s, V = np.linalg.svd(M)
+    rank = int((s > RANK * max(s[0], 1.0)).sum())
+    return V[:rank].T @ ((U[:, :rank].T @ b) / s[:rank]), V[rank:].T
+
+
+def _blocks(A: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows and columns of the independent parts."""
+    k, m = A.shape
+    if A.size <= LARGE:
+        yield np.arange(k), np.arange(m)
+        return
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    i, j = np.nonzero(A)
+    graph = csr_array((np.ones(len(i)), (i, k + j)), shape=(k + m, k + m))
+    _, label = connected_components(graph, directed=False)
+    order = np.argsort(label, kind="stable")
+    for part in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
+        yield part[part < k], part[part >= k] - k
+
+
+def combination(A: np.ndarray, row: np.ndarray) -> np.ndarray | None:
+    """Factors (k,) with ``factors @ A = row``, none of which can be left out; None if there are none.
+
+    Rows written later are left out before earlier ones.
+    """
+
+    def factors(rows: np.ndarray) -> np.ndarray | None:
+        found, _ = least_squares(A[rows].T, row)
+        return found if np.abs(found @ A[rows] - row).max(initial=0.0) <= MISSED else None
+
+    kept = np.arange(len(A))
+    if factors(kept) is None:
+        return None
+    for k in reversed(range(len(A))):
+        rest = kept[kept != k]
+        if factors(rest) is not None:
+            kept = rest
+    made = np.zeros(len(A))
+    made[kept] = factors(kept)
+    return made

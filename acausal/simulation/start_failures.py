@@ -1,0 +1,115 @@
+"""Why conditions of a start cannot be met, in the words of the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import AcausalError, InitializationError
+from ..modes.labels import curved_row
+from .completion import System, Unreachable
+from .conditions import Condition, Conditions, Rank
+from .priorities import combination
+
+if TYPE_CHECKING:
+    from .run import Run
+
+MOST_NAMED = 6
+PART = 1e-6
+"""Factor, relative to the largest one, from which a condition takes part in a contradiction."""
+
+
+def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> AcausalError:
+    """Return the error for conditions that cannot be met."""
+    system = failure.system
+    for row in np.flatnonzero(failure.missed & (system.which >= 0)).tolist():
+        condition = conditions.items[int(system.which[row])]
+        if not system.A[row].any():
+            return _determined(run, condition, -float(system.b[row] * system.divisor[row]))
+        parts = _contradiction(system, row)
+        if parts is not None:
+            return _contradict(run, conditions, system, [*parts, row])
+    return _not_found(run, conditions, system, failure.missed)
+
+
+def _contradiction(system: System, row: int) -> list[int] | None:
+    """Rows that must hold and determine the left side of another one; None if there are none."""
+    others = np.flatnonzero(system.top & (np.arange(len(system.b)) != row) & system.A.any(axis=1))
+    # A row stated earlier counts as the cause before one stated later.
+    factors = combination(system.A[others], system.A[row])
+    if factors is None or not len(others):
+        return None
+    return others[np.abs(factors) > PART * np.abs(factors).max()].tolist()
+
+
+def _determined(run: Run, condition: Condition, defect: float) -> AcausalError:
+    if condition.rank is Rank.STEADY:
+        return InitializationError(
+            f"there is no steady state at t = {run.t:.9g}: {condition.text} cannot hold",
+            where=condition.where,
+            why="its rate is the same whatever the states are: a source drives it, and nothing limits it",
+            hint="fix its value with initial=, so that it may move, or ask for a steady state of other parts only",
+        )
+    if condition.variable < 0:
+        what = f"{condition.text} does not hold at the start: its sides differ by {defect:.9g}"
+    else:
+        what = (
+            f"`{run.flat.variable(condition.variable)}` is fixed at {condition.value:g} but the model gives"
+            f" {condition.value + defect:.9g} at the start"
+        )
+    return InitializationError(
+        what,
+        where=condition.where,
+        why="the equations in force determine it, whatever the states are",
+        hint="drop `fixed` or the condition, or change the parameters and sources that it follows from",
+    )
+
+
+def _contradict(run: Run, conditions: Conditions, system: System, rows: list[int]) -> AcausalError:
+    named = [conditions.items[int(system.which[r])] for r in rows if system.which[r] >= 0]
+    equations = [r for r in rows if system.which[r] < 0]
+    text = ", ".join(c.text for c in named[:MOST_NAMED])
+    where = tuple(dict.fromkeys(p for c in named for p in c.where))
+    steady = [c for c in named if c.rank is Rank.STEADY]
+    what = "cannot all hold at the start" if len(named) > 1 else "cannot hold at the start"
+    if steady:
+        what = (
+            "cannot all hold: there is no such steady state" if len(named) > 1 else "leaves no steady state"
+        )
+    why = (
+        "they prescribe the same quantity twice" if len(named) > 1 else "the equations in force determine it"
+    )
+    if equations:
+        why = f"the nonlinear equations {_curved_names(run, system, equations)} bind them to each other"
+    return InitializationError(
+        f"at t = {run.t:.9g} {text} {what}",
+        where=where,
+        why=why,
+        hint="drop one of them, or give it as a start that is not fixed",
+    )
+
+
+def _curved_names(run: Run, system: System, rows: list[int]) -> str:
+    """Texts of hard rows, which come first in a system."""
+    of_row = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present).constraint_rows
+    names = (curved_row(run.reduced, int(of_row[r])) for r in rows)
+    found = dict.fromkeys(f"`{text}` of `{place.path or run.flat.label}`" for text, place in names)
+    return "; ".join(list(found)[:MOST_NAMED])
+
+
+def _not_found(run: Run, conditions: Conditions, system: System, missed: np.ndarray) -> AcausalError:
+    rows = np.flatnonzero(missed)
+    rows = rows[np.argsort(-np.abs(system.b[rows]), kind="stable")]
+    own = [conditions.items[int(system.which[r])] for r in rows.tolist() if system.which[r] >= 0]
+    equations = [r for r in rows.tolist() if system.which[r] < 0]
+    demanded = own or [c for c in conditions.items if c.rank <= Rank.STEADY]
+    parts = [c.text for c in demanded[:MOST_NAMED]]
+    if equations:
+        parts.append(f"the nonlinear equations {_curved_names(run, system, equations)}")
+    return InitializationError(
+        f"no start values were found at t = {run.t:.9g} at which {', '.join(parts)} hold",
+        where=tuple(dict.fromkeys(p for c in demanded[:MOST_NAMED] for p in c.where)),
+        why="Newton's method, damped and begun anew beside the start values, came to no solution",
+        hint="give starts near the solution, fix other variables, or drop a condition: there may be no solution",
+    )
