@@ -27,7 +27,7 @@ from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk, wrap
 from ..modeling.fields import Discrete, Input, Output, Parameter, Structural, Variable, active
 from ..modeling.ports import PortRef
-from ..modeling.statements import Connect, Eq, Initially, Named, Require, Statement, Transitions, When
+from ..modeling.statements import Assign, Connect, Eq, Initially, Named, Require, Statement, Transitions, When
 from .balance import check_balance
 from .connections import check_ends, connection_rows, is_port_connection, signal_sets
 from .forms import affine_form, choices, integer_factors
@@ -235,6 +235,7 @@ class _Statements:
 
     def _relate(self, eq: Eq, origin: Origin) -> None:
         if self._is_discrete(eq.lhs):
+            check_equation(eq.lhs, eq.rhs)
             self._assignment(eq.lhs, eq.rhs, origin)
             return
         if eq.lhs.is_condition or eq.rhs.is_condition:
@@ -289,6 +290,8 @@ class _Statements:
 
     def _other(self, statement: Any, origin: Origin) -> None:
         if isinstance(statement, When):
+            for action in (a for _, actions in statement.branches for a in actions if isinstance(a, Assign)):
+                check_equation(action.target, action.value)
             self.t.whens.append(WhenChain(statement.branches, origin))
         elif isinstance(statement, Transitions):
             self.t.whens.append(state_machine(statement, origin))

@@ -7,8 +7,8 @@ product; a field without unit is not checked.
 from __future__ import annotations
 
 from ..errors import UnitError
-from .expressions import RELATIONS, Expr, Symbol, fold
-from .units import DIMENSIONLESS, Dimension, parse_unit, power_of, product
+from .expressions import RELATIONS, Expr, Symbol, fold, walk
+from .units import DIMENSIONLESS, Dimension, named_unit, parse_unit, power_of, product
 
 ANY = "any"
 """Dimension of a literal: fits every sum."""
@@ -19,8 +19,18 @@ _SAME = frozenset({"+", "-", "min", "max", "mod"}) | RELATIONS
 
 
 def check_equation(lhs: Expr, rhs: Expr) -> None:
-    """Raise UnitError when the two sides have different dimensions."""
-    _agree(dimension(lhs), dimension(rhs), lhs, rhs)
+    """Raise UnitError when the two sides, or parts of one of them, have different dimensions."""
+    try:
+        left, right = dimension(lhs), dimension(rhs)
+    except UnitError as error:
+        raise UnitError(error.what, why=f"it stands in `Eq({lhs}, {rhs})`", hint=error.hint) from None
+    if not _differ(left, right):
+        return
+    raise UnitError(
+        f"the left side `{lhs}` is in {describe(left)}, the right side `{rhs}` in {describe(right)}",
+        why=f"the sides of `Eq({lhs}, {rhs})` differ by a factor in {describe(_ratio(left, right))}",
+        hint=_hint(lhs, rhs),
+    )
 
 
 def dimension(expr: Expr) -> Inferred:
@@ -34,23 +44,66 @@ def _leaf(node: Expr) -> Inferred:
     return _SECOND if node.op == "time" else ANY if node.op == "const" else None
 
 
-def _agree(a: Inferred, b: Inferred, left: Expr, right: Expr) -> Inferred:
-    if a is None or b is None:
-        return None
-    if a == ANY or b == ANY:
-        return b if a == ANY else a
-    if a != b:
+def _differ(a: Inferred, b: Inferred) -> bool:
+    return not (a is None or b is None or a in (ANY, b) or b == ANY)
+
+
+def _ratio(a: Inferred, b: Inferred) -> Dimension:
+    return product(a, b, -1)  # type: ignore[arg-type]
+
+
+def _agree(a: Inferred, b: Inferred, node: Expr, left: Expr, right: Expr) -> Inferred:
+    """The common dimension of two operands of an operation."""
+    if _differ(a, b):
         raise UnitError(
-            f"`{left}` has dimension {describe(a)} and `{right}` has dimension {describe(b)}",
-            hint="check the units of the fields; a field without unit is not checked",
+            f"`{left}` in {describe(a)} and `{right}` in {describe(b)} are {_joined(node)}",
+            hint=_hint(left, right),
         )
-    return a
+    return None if a is None or b is None else b if a == ANY else a
+
+
+def _joined(node: Expr) -> str:
+    words = {
+        "+": "added",
+        "-": "subtracted",
+        "if_else": "branches of one choice",
+        "atan2": "sides of one angle",
+    }
+    return words.get(node.op, "compared")
+
+
+def _plain(node: Expr, args: list[Inferred]) -> Dimension:
+    """The dimension of a function of numbers without dimension."""
+    for argument, found in zip(node.args, args, strict=True):
+        if _differ(found, DIMENSIONLESS):
+            raise UnitError(
+                f"the argument `{argument}` of `{node.op}(...)` is in {describe(found)}; it must be without unit",
+                hint=f"divide it by a quantity in {describe(found)}; {_hint(argument)}",
+            )
+    return DIMENSIONLESS
+
+
+def _hint(*sides: Expr) -> str:
+    """What to look at; a number in a product is easily meant to have a unit."""
+    fields = "check the units of the fields; a field without unit is not checked"
+    numbers = {
+        str(factor)
+        for side in sides
+        for node in walk(side)
+        if node.op in ("*", "/")
+        for factor in node.args
+        if factor.op == "const"
+    }
+    named = ", ".join(sorted(numbers)[:3])
+    return (
+        f"{fields}; a number in a product has no unit: make {named} a Parameter with one" if named else fields
+    )
 
 
 def _apply(node: Expr, args: list[Inferred]) -> Inferred:
     op = node.op
     if op in _SAME:
-        common = _agree(args[0], args[1], node.args[0], node.args[1])
+        common = _agree(args[0], args[1], node, node.args[0], node.args[1])
         return None if op in RELATIONS else common
     if op in ("*", "/"):
         a, b = (DIMENSIONLESS if x == ANY else x for x in args)
@@ -62,13 +115,15 @@ def _apply(node: Expr, args: list[Inferred]) -> Inferred:
     if op == "der":
         return None if args[0] is None else product(args[0], _SECOND, -1)  # type: ignore[arg-type]
     if op == "if_else":
-        return _agree(args[1], args[2], node.args[1], node.args[2])
+        return _agree(args[1], args[2], node, node.args[1], node.args[2])
     if op == "**":
         return _power(args[0], node.args[1])
     if op == "sqrt":
         return args[0] if args[0] in (None, ANY) else power_of(args[0], 0.5)  # type: ignore[arg-type]
     if op in _PLAIN:
-        _agree(args[0], DIMENSIONLESS, node.args[0], node)
+        return _plain(node, args)
+    if op == "atan2":
+        _agree(args[0], args[1], node, node.args[0], node.args[1])
         return DIMENSIONLESS
     return args[0] if op in ("neg", "abs", "pre", "no_event", "floor") else None
 
@@ -79,13 +134,15 @@ def _power(base: Inferred, exponent: Expr) -> Inferred:
     return power_of(base, exponent.data)  # type: ignore[arg-type]
 
 
-def describe(dim: Dimension | str) -> str:
-    """Return a dimension as a product of base units."""
-    if isinstance(dim, str):
-        return dim
+def describe(dim: Inferred) -> str:
+    """Return a dimension as a named unit, if there is one, with the product of base units."""
+    if dim is None or isinstance(dim, str):
+        return "any unit"
     parts = [
         f"{n}{e if e != 1 else ''}"
         for n, e in zip(("m", "kg", "s", "A", "K", "mol", "cd"), dim, strict=True)
         if e
     ]
-    return ".".join(parts) or "1"
+    base = ".".join(parts) or "1"
+    name = named_unit(dim)
+    return f"{name} ({base})" if name else base

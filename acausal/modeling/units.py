@@ -20,6 +20,8 @@ _DERIVED = {
     "rad": "1", "sr": "1", "Hz": "1/s", "N": "kg.m/s2", "Pa": "N/m2", "J": "N.m", "W": "J/s", "C": "A.s", "V": "W/A",
     "F": "C/V", "Ohm": "V/A", "S": "A/V", "Wb": "V.s", "T": "Wb/m2", "H": "Wb/A", "degC": "K", "lm": "cd", "lx": "lm/m2",
 }  # fmt: skip
+_NAMED = ("N", "Pa", "N.m", "W", "C", "V", "F", "Ohm", "S", "Wb", "T", "H")
+"""Units that stand for one quantity; of rad, Hz and the like the dimension is as clear without."""
 _FACTOR = re.compile(r"([A-Za-z]+)(-?\d+)?$")
 
 
@@ -44,6 +46,12 @@ def parse_unit(unit: str) -> Dimension | None:
         for i, e in enumerate(_factor(part, unit)):
             total[i] += sign * e
     return tuple(total)
+
+
+@lru_cache(maxsize=1024)
+def named_unit(dim: Dimension) -> str:
+    """Return the symbol of a derived unit of this dimension, "" if there is none."""
+    return next((u for u in _NAMED if parse_unit(u) == dim), "")
 
 
 def _factor(part: str, unit: str) -> Dimension:

@@ -4,17 +4,24 @@ import pytest
 
 from acausal import (
     Component,
+    Discrete,
     Eq,
+    Expr,
     Parameter,
     UnitError,
     Variable,
+    assign,
+    atan2,
     der,
     exp,
     if_else,
+    maximum,
+    sample,
     simulate,
     sin,
     sqrt,
     time,
+    when,
 )
 from acausal.modeling.dimensions import check_equation
 from acausal.modeling.expressions import wrap
@@ -104,8 +111,46 @@ def test_equations_that_agree(lhs: object, rhs: object) -> None:
     ],
 )
 def test_equations_that_disagree(lhs: object, rhs: object) -> None:
-    with pytest.raises(UnitError, match="has dimension"):
+    with pytest.raises(UnitError, match="is in|are"):
         check_equation(wrap(lhs), wrap(rhs))
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "what", "why", "hint"),
+    [
+        (f, m * v, "the left side `f` is in N (m.kg.s-2), the right side `m*v` in m.kg.s-1", "factor in s-1", "fields"),
+        (v, der(v) * 2, "the left side `v` is in m.s-1, the right side `der(v)*2` in m.s-2", "factor in s", "make 2 a"),
+        (free, sin(2 * s), "the argument `2*s` of `sin(...)` is in m; it must be without unit", "sin(2*s)", "quantity in m"),
+        (f, f * (s + time), "`s` in m and `time` in s are added", "Eq(f, f*(s + time))", "fields"),
+        (free, f / (v - der(v)), "`v` in m.s-1 and `der(v)` in m.s-2 are subtracted", "Eq(free, ", "fields"),
+        (free, atan2(s, v), "`s` in m and `v` in m.s-1 are sides of one angle", "Eq(free, ", "fields"),
+        (free, maximum(s, v), "`s` in m and `v` in m.s-1 are compared", "Eq(free, ", "fields"),
+    ],
+)  # fmt: skip
+def test_both_sides_are_shown(lhs: Expr, rhs: Expr, what: str, why: str, hint: str) -> None:
+    with pytest.raises(UnitError) as info:
+        check_equation(wrap(lhs), wrap(rhs))
+    assert info.value.what == what
+    assert why in info.value.why and hint in info.value.hint
+
+
+def test_discrete_values_have_units_too() -> None:
+    class Sampled(Component):
+        s: Variable = Variable(unit="m")
+        held: Discrete = Discrete(float, unit="s")
+
+        def equations(self):
+            yield Eq(self.s, 1)
+            yield when(sample(period=0.1), assign(self.held, self.s))
+
+    class Followed(Sampled):
+        def equations(self):
+            yield Eq(self.s, 1)
+            yield Eq(self.held, self.s)
+
+    for model in (Sampled(), Followed()):
+        with pytest.raises(UnitError, match="the left side `held` is in s, the right side `s` in m"):
+            simulate(model, 1.0)
 
 
 def test_a_model_with_units_runs() -> None:
