@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from acausal import Component, Result, Signal, simulate
+from acausal import Circuit, Component, Result, Signal, simulate
+from acausal.modeling.component import resolve
 
 
 def changes(signal: Signal) -> np.ndarray:
@@ -23,14 +24,16 @@ def pulses(signal: Signal) -> np.ndarray:
     return np.array(marks).reshape(-1, 2)
 
 
-def run(t_end: float, *connections: tuple[str, str], **parts: Component) -> Result:
-    """Simulate named parts whose signals or ports are connected as ``("source.y", "block.u")``."""
-    from acausal import Circuit
-    from acausal.modeling.component import resolve
-
+def assembled(*connections: tuple[str, ...], **parts: Component) -> Circuit:
+    """Named parts, and the signals or ports that are connected, as ``("source.y", "block.u")``."""
     circuit = Circuit()
     for name, part in parts.items():
         circuit.add(name, part)
     for ends in connections:
         circuit.connect(*(resolve(circuit, end) for end in ends))
-    return simulate(circuit, t_end)
+    return circuit
+
+
+def run(t_end: float, *connections: tuple[str, ...], **parts: Component) -> Result:
+    """Simulate `assembled` parts."""
+    return simulate(assembled(*connections, **parts), t_end)

@@ -5,7 +5,7 @@ from math import cos, pi, sin
 import numpy as np
 import pytest
 
-from acausal import Circuit, Component, Result, simulate
+from acausal import Result, simulate
 from acausal.components.planar import (
     Body,
     Damper,
@@ -20,21 +20,11 @@ from acausal.components.planar import (
 )
 from acausal.components.rotational import ConstantSpeed, ConstantTorque
 from acausal.components.translational import ConstantForce
-from acausal.modeling.component import resolve
+from tests.components.signals import assembled
 from tests.oracles.pendulum import pendulum_angle
 
 G = 9.80665
 T = np.linspace(0.0, 2.0, 41)
-
-
-def mechanism(*connections: tuple[str, ...], **parts: Component) -> Circuit:
-    """Named parts and the frames or flanges that are connected."""
-    made = Circuit()
-    for name, part in parts.items():
-        made.add(name, part)
-    for ends in connections:
-        made.connect(*(resolve(made, end) for end in ends))
-    return made
 
 
 def closed(result: Result, energy: float) -> bool:
@@ -46,7 +36,7 @@ def closed(result: Result, energy: float) -> bool:
 def test_a_pendulum_swings_by_elliptic_functions(r: tuple[float, float]) -> None:
     """The angle of the arm in its own coordinates does not matter."""
     hanging = np.arctan2(r[1], r[0]) + pi / 2
-    model = mechanism(
+    model = assembled(
         ("world.frame_b", "hinge.frame_a"),
         ("hinge.frame_b", "arm.frame_a"),
         ("arm.frame_b", "body.frame_a"),
@@ -65,7 +55,7 @@ def test_a_pendulum_swings_by_elliptic_functions(r: tuple[float, float]) -> None
 
 
 def test_a_mass_on_a_rod_swings_likewise() -> None:
-    model = mechanism(
+    model = assembled(
         ("world.frame_b", "rod.frame_a"),
         ("rod.frame_b", "body.frame_a"),
         world=Fixed(r=(0.3, 0.2)),
@@ -83,7 +73,7 @@ def test_a_mass_on_a_rod_swings_likewise() -> None:
 
 @pytest.mark.parametrize("force", [0.0, 5.0])
 def test_a_body_slides_down_an_incline(force: float) -> None:
-    model = mechanism(
+    model = assembled(
         ("incline.frame_b", "slide.frame_a"),
         ("slide.frame_b", "body.frame_a"),
         ("drive.flange", "slide.axis"),
@@ -106,7 +96,7 @@ def test_a_body_slides_down_an_incline(force: float) -> None:
 
 def test_a_driven_arm_takes_the_torque_of_its_weight_and_the_force_of_its_rotation() -> None:
     """Constant speed: torque ``m g L cos(phi)``, force ``m w**2 L`` towards the hinge plus the weight."""
-    model = mechanism(
+    model = assembled(
         ("world.frame_b", "hinge.frame_a"),
         ("hinge.frame_b", "turn.frame_a"),
         ("turn.frame_b", "arm.frame_a"),
@@ -131,7 +121,7 @@ def test_a_driven_arm_takes_the_torque_of_its_weight_and_the_force_of_its_rotati
 
 
 def test_a_torque_turns_a_wheel_through_its_axis() -> None:
-    model = mechanism(
+    model = assembled(
         ("world.frame_b", "hinge.frame_a"),
         ("hinge.frame_b", "wheel.frame_a"),
         ("drive.flange", "hinge.axis"),
@@ -147,7 +137,7 @@ def test_a_torque_turns_a_wheel_through_its_axis() -> None:
 
 def test_a_mass_on_a_spring_without_length_moves_on_an_ellipse() -> None:
     """An isotropic oscillator: ``x = cos(w t)``, ``y = vy / w * sin(w t)`` about the pivot."""
-    model = mechanism(
+    model = assembled(
         ("pivot.frame_b", "spring.frame_a"),
         ("spring.frame_b", "body.frame_a"),
         pivot=Fixed(r=(0.5, 0.0)),
@@ -162,7 +152,7 @@ def test_a_mass_on_a_spring_without_length_moves_on_an_ellipse() -> None:
 
 
 def test_a_spring_between_two_bodies_keeps_momentum_and_angular_momentum() -> None:
-    model = mechanism(
+    model = assembled(
         ("a.frame_a", "spring.frame_a"),
         ("b.frame_a", "spring.frame_b"),
         a=Body(m=1.0, I=0.1, g=0.0, vx=0.3, vy=-1.0),
@@ -187,7 +177,7 @@ def test_a_spring_between_two_bodies_keeps_momentum_and_angular_momentum() -> No
 
 
 def test_a_damper_along_a_slide_takes_the_speed() -> None:
-    model = mechanism(
+    model = assembled(
         ("world.frame_b", "slide.frame_a", "damper.frame_a"),
         ("slide.frame_b", "body.frame_a", "damper.frame_b"),
         world=World(),
