@@ -89,6 +89,32 @@ def product(factors: Sequence[Fraction | Expr]) -> Expr:
     return constant(1.0) if found is None else found
 
 
+def tidied(op: str, args: Sequence[Expr], data: object) -> Expr:
+    """Return an operation without zeros and double signs, as they stay behind where variables are replaced."""
+    if op == "neg":
+        return total([(-1, args[0])])
+    if op in ("+", "-"):
+        sign, (a, b) = 1 if op == "+" else -1, args
+        if b.op == "neg" or _zero(a) or _zero(b):
+            return total([(1, a), (sign, b)])
+    elif op in ("*", "/"):
+        a, b = args
+        if _zero(a) or (op == "*" and _zero(b)):
+            return constant(0.0)
+        if (a.op == "neg") != (b.op == "neg"):
+            return -Expr(op, (_bare(a), _bare(b)), data)
+        return Expr(op, (_bare(a), _bare(b)), data)
+    return Expr(op, tuple(args), data)
+
+
+def _zero(expr: Expr) -> bool:
+    return expr.op == "const" and expr.data == 0
+
+
+def _bare(expr: Expr) -> Expr:
+    return expr.args[0] if expr.op == "neg" else expr
+
+
 def simplified_product(a: Expr, b: Expr) -> Expr:
     """Return ``a * b`` without factors of zero and one."""
     if a.op == "const" and a.data in (0, 1):

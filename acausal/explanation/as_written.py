@@ -1,8 +1,9 @@
-"""The structure of the equations as they are written: matching, blocks, sorted sequence."""
+"""The structure of equations that are not analysed with numbers: matching, offsets, blocks, sorted sequence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ..flattening.flat_model import FlatModel, start_values
 from ..structure.decomposition import Decomposition
 from ..structure.incidence import INT, Incidence
 from ..structure.offsets import Offsets, sigma_offsets
+from .aliases import Aliases
 from .counting import count
 from .equations import Equations
 from .sequence import SolutionOrder
@@ -31,6 +33,75 @@ def structure_as_written(
         Elements -> branch in force; of the others all branches count.
     mode : mapping of str to str
         The same in names.
+    """
+    equations = Equations(flat, branches, parameters=parameters)
+    unknown = np.setdiff1d(np.arange(flat.nv), sorted(equations.inputs))
+    found = by_offsets(equations, np.arange(len(equations)), unknown)
+    return found.structure(mode, reduced=False)
+
+
+@dataclass(frozen=True, eq=False)
+class OffsetStructure:
+    """Some equations of a model, for some of its variables, sorted by their highest derivatives."""
+
+    equations: Equations
+    rows: np.ndarray
+    unknown: np.ndarray
+    offsets: Offsets
+    system: System
+
+    def structure(
+        self,
+        mode: Mapping[str, str],
+        *,
+        reduced: bool,
+        aliases: Aliases | None = None,
+        merged: int = 0,
+        notes: tuple[str, ...] = (),
+    ) -> Structure:
+        """Return it with everything that is counted."""
+        e, singular, offsets = self.equations, self.offsets.singular, self.offsets
+        regular = singular is None
+        return Structure(
+            label=e.flat.label, reduced=reduced, mode=mode, counts=count(e, len(self.unknown), merged),
+            index=int(offsets.c.max(initial=0) + (offsets.d == 0).any()) if regular else None,
+            constraints=self._constraints() if regular else (), states=self._states() if regular else (),
+            blocks=SolutionOrder(self.system), aliases=() if aliases is None else aliases,
+            conflicts=() if aliases is None else aliases.conflicts, notes=notes,
+            surplus=() if regular else tuple(e.text(k) for k in self.rows[singular.over.equations].tolist()),
+            open=() if regular else tuple(e.variable(v) for v in self.unknown[singular.under.unknowns].tolist()),
+        )  # fmt: skip
+
+    def _constraints(self) -> tuple[Constraint, ...]:
+        """Equations without derivatives that are differentiated: what they say, and what their derivatives say."""
+        e, found = self.equations, []
+        slopes = set(e.row[e.order > 0].tolist())
+        for n in np.flatnonzero(self.offsets.c).tolist():
+            k = int(self.rows[n])
+            if k in slopes:
+                continue
+            text, place = e.text(k), e.place(k)
+            found += [
+                Constraint(differentiated(text, order), order, (text,), (place,))
+                for order in range(int(self.offsets.c[n]))
+            ]
+        return tuple(found)
+
+    def _states(self) -> tuple[State, ...]:
+        """Differentiated variables where nothing constrains them; a structure alone cannot choose among others."""
+        e = self.equations
+        if self.offsets.c.any() or e.parameters is None:
+            return ()
+        start, fixed, _, _ = start_values(e.flat, e.parameters)
+        why = "its derivative occurs, and no constraint ties it"
+        return tuple(
+            State(e.variable(v), e.unit(v), float(start[v]), bool(fixed[v]), why)
+            for v in self.unknown[self.offsets.d > 0].tolist()
+        )
+
+
+def by_offsets(equations: Equations, rows: np.ndarray, unknown: np.ndarray) -> OffsetStructure:
+    """Sort some equations for some variables, both ascending.
 
     Notes
     -----
@@ -38,102 +109,36 @@ def structure_as_written(
     unknown is solved for; for a model of index 1 these are the equations as they stand, with states known. What
     numbers decide, such as a factor that is zero, is not seen here.
     """
-    equations = Equations(flat, branches, parameters=parameters)
-    unknown = np.setdiff1d(np.arange(flat.nv), sorted(equations.inputs))
-    position = np.full(flat.nv, -1, INT)
-    position[unknown] = np.arange(len(unknown))
-    at = position[equations.col] >= 0
-    row, col, sigma = equations.row[at], position[equations.col[at]], equations.order[at]
-    offsets = sigma_offsets(row, col, sigma, (len(equations), len(unknown)))
-    singular = offsets.singular
-    if singular is None:
-        system = _tight(equations, unknown, offsets, row, col, sigma)
-        constraints, states = (
-            _constraints(equations, offsets),
-            _states(equations, unknown, offsets, parameters),
+    place, position = np.full(len(equations), -1, INT), np.full(equations.flat.nv, -1, INT)
+    place[rows], position[unknown] = np.arange(len(rows)), np.arange(len(unknown))
+    at = (place[equations.row] >= 0) & (position[equations.col] >= 0)
+    row, col, sigma = place[equations.row[at]], position[equations.col[at]], equations.order[at]
+    offsets = sigma_offsets(row, col, sigma, (len(rows), len(unknown)))
+    nothing = np.zeros(len(unknown), bool)
+    if offsets.singular is None:
+        tight = offsets.d[col] - offsets.c[row] == sigma
+        incidence = Incidence.from_pairs(row[tight], col[tight], (len(rows), len(unknown)))
+        system = System(
+            equations, rows, offsets.c, unknown, offsets.d, incidence, equations.rank[rows], {}, nothing
         )
-        index = int(offsets.c.max(initial=0) + (offsets.d == 0).any())
     else:
-        system, constraints, states, index = _regular(equations, unknown, singular, row, col), (), (), None
-    order = SolutionOrder(system)
-    return Structure(
-        label=flat.label, reduced=False, mode=mode, counts=count(equations, kept=len(unknown)), index=index,
-        constraints=constraints, states=states, blocks=order,
-        surplus=() if singular is None else tuple(equations.text(k) for k in singular.over.equations.tolist()),
-        open=() if singular is None else tuple(equations.variable(int(unknown[k])) for k in singular.under.unknowns.tolist()),
-    )  # fmt: skip
-
-
-def _tight(
-    equations: Equations,
-    unknown: np.ndarray,
-    offsets: Offsets,
-    row: np.ndarray,
-    col: np.ndarray,
-    sigma: np.ndarray,
-) -> System:
-    """Equations differentiated as often as needed, for the highest derivatives that occur in them."""
-    m, tight = len(unknown), offsets.d[col] - offsets.c[row] == sigma
-    incidence = Incidence.from_pairs(row[tight], col[tight], (m, m))
-    return System(
-        equations,
-        np.arange(m),
-        offsets.c,
-        unknown,
-        offsets.d,
-        incidence,
-        equations.rank,
-        {},
-        np.zeros(m, bool),
-    )
+        highest = np.zeros(len(unknown), INT)
+        np.maximum.at(highest, col, sigma)
+        system = _regular(equations, rows, unknown, highest, offsets.singular, row, col)
+    return OffsetStructure(equations, rows, unknown, offsets, system)
 
 
 def _regular(
-    equations: Equations, unknown: np.ndarray, parts: Decomposition, row: np.ndarray, col: np.ndarray
-) -> System:
+    equations: Equations, rows: np.ndarray, unknown: np.ndarray, highest: np.ndarray,
+    parts: Decomposition, row: np.ndarray, col: np.ndarray,
+) -> System:  # fmt: skip
     """The well-determined part alone."""
-    rows, cols = parts.well.equations, parts.well.unknowns
-    place, where = np.full(len(equations), -1, INT), np.full(len(unknown), -1, INT)
-    place[rows], where[cols] = np.arange(len(rows)), np.arange(len(cols))
+    some, cols = parts.well.equations, parts.well.unknowns
+    place, where = np.full(len(rows), -1, INT), np.full(len(unknown), -1, INT)
+    place[some], where[cols] = np.arange(len(some)), np.arange(len(cols))
     inside = (place[row] >= 0) & (where[col] >= 0)
-    incidence = Incidence.from_pairs(place[row[inside]], where[col[inside]], (len(rows), len(cols)))
-    highest = np.zeros(len(unknown), INT)
-    for v, order in zip(equations.col.tolist(), equations.order.tolist(), strict=True):
-        k = int(np.searchsorted(unknown, v))
-        if k < len(unknown) and unknown[k] == v:
-            highest[k] = max(highest[k], order)
-    zero = np.zeros(len(rows), INT)
-    rank = equations.rank[rows]
+    incidence = Incidence.from_pairs(place[row[inside]], where[col[inside]], (len(some), len(cols)))
     return System(
-        equations, rows, zero, unknown[cols], highest[cols], incidence, rank, {}, np.zeros(len(cols), bool)
-    )
-
-
-def _constraints(equations: Equations, offsets: Offsets) -> tuple[Constraint, ...]:
-    """Equations without derivatives that are differentiated: what they say, and what their derivatives say."""
-    found = []
-    slopes = set(equations.row[equations.order > 0].tolist())
-    for k in np.flatnonzero(offsets.c).tolist():
-        if k in slopes:
-            continue
-        text, place = equations.text(k), equations.place(k)
-        found += [
-            Constraint(differentiated(text, order), order, (text,), (place,))
-            for order in range(int(offsets.c[k]))
-        ]
-    return tuple(found)
-
-
-def _states(
-    equations: Equations, unknown: np.ndarray, offsets: Offsets, parameters: np.ndarray
-) -> tuple[State, ...]:
-    """Differentiated variables where nothing constrains them; a structure alone cannot choose among others."""
-    if offsets.c.any():
-        return ()
-    start, fixed, _, _ = start_values(equations.flat, parameters)
-    return tuple(
-        State(
-            equations.variable(v), equations.unit(v), float(start[v]), bool(fixed[v]), "its derivative occurs"
-        )
-        for v in unknown[offsets.d > 0].tolist()
-    )
+        equations, rows[some], np.zeros(len(some), INT), unknown[cols], highest[cols], incidence,
+        equations.rank[rows[some]], {}, np.zeros(len(cols), bool),
+    )  # fmt: skip

@@ -17,7 +17,7 @@ from ..flattening.locating import locate_symbol
 from ..flattening.template import Origin, Template
 from ..modeling.expressions import Expr, Symbol, constant, fold, to_text, walk
 from ..structure.incidence import IntegerRows
-from .algebra import total
+from .algebra import tidied, total
 from .differentiation import time_derivative
 
 
@@ -36,6 +36,8 @@ class Group:
         Where it was written.
     text : str
         As it was written; "" for an equation of an element.
+    statement : Residual or ElementStatement
+        Of the template.
     """
 
     stamp: int
@@ -45,7 +47,7 @@ class Group:
     branches: tuple[tuple[str, Expr], ...]
     origin: Origin
     text: str
-    name: str = ""
+    statement: Any
 
 
 class Equations:
@@ -109,7 +111,7 @@ class Equations:
         found, at = [], self.integer_rows
         for k, s in enumerate(self.flat.stamps):
             for r in s.template.residuals:
-                found.append(Group(k, at, 1, -1, (("", r.expr),), r.origin, r.text))
+                found.append(Group(k, at, 1, -1, (("", r.expr),), r.origin, r.text, r))
                 at += len(s.vb)
         element = 0
         for k, s in enumerate(self.flat.stamps):
@@ -117,7 +119,7 @@ class Equations:
                 width = len(e.table.branches[0].residuals)
                 for j in range(width):
                     forms = tuple((b.name, choices(b.residuals[j])) for b in e.table.branches)
-                    found.append(Group(k, at + j, width, element, forms, e.origin, "", e.name))
+                    found.append(Group(k, at + j, width, element, forms, e.origin, "", e))
                 at += width * len(s.vb)
                 element += len(s.vb)
         return found
@@ -128,6 +130,15 @@ class Equations:
         found = np.zeros(len(self) - self.integer_rows, np.int64)
         for k, g in enumerate(self.groups):
             found[g.first - self.integer_rows + g.step * np.arange(self._count(g))] = k
+        return found
+
+    @cached_property
+    def group_of(self) -> dict[tuple[int, int], Group]:
+        """(id of a statement, number of its equation) -> group."""
+        found: dict[tuple[int, int], Group] = {}
+        for g in self.groups:
+            known = (j for j in range(g.step + 1) if (id(g.statement), j) not in found)
+            found[id(g.statement), next(known)] = g
         return found
 
     def locate(self, k: int) -> tuple[Group, int]:
@@ -320,7 +331,7 @@ class Equations:
         def apply(node: Expr, args: list[Expr]) -> Expr:
             if node.op == "der":
                 return self._slope(args[0])
-            return Expr(node.op, tuple(args), node.data)
+            return tidied(node.op, args, node.data)
 
         return fold(expr, leaf, apply)
 
@@ -415,6 +426,8 @@ def _written_positions(template: Template) -> dict[Origin, int]:
 
 def equality(expr: Expr) -> str:
     """Return "left = right" for an expression that has to vanish."""
+    if expr.op == "neg":
+        return equality(expr.args[0])
     if expr.op == "-":
         return f"{to_text(expr.args[0])} = {to_text(expr.args[1])}"
     return f"{to_text(expr)} = 0"

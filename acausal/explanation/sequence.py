@@ -168,7 +168,7 @@ class SolutionOrder(Sequence[Block]):
             for c, formula in zip(self.columns(k), self._solve(k).formulas, strict=False):
                 value = self.system.equations.evaluate(formula, found)
                 if value is not None:
-                    found[id(self.system.symbol(c))] = value
+                    found[id(self.system.symbol(c))] = value + 0.0  # no negative zero
         return found
 
     # -- tearing -------------------------------------------------------------------------------------------------

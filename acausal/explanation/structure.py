@@ -154,8 +154,14 @@ class Structure:
     blocks : sequence of Block
         In solution order: a block uses unknowns of earlier ones only, besides states, inputs and time.
     aliases : sequence of Alias
+    conflicts : tuple of str
+        Start values and bounds of aliases that contradict each other.
+    iteration : tuple of str
+        Unknowns of Newton's method: as many as there are equations that are not affine. Empty for a model as written.
     surplus, open : tuple of str
         Equations of the over-determined and unknowns of the under-determined part of a structurally singular system.
+    notes : tuple of str
+        What else should be known about it.
     """
 
     label: str
@@ -167,6 +173,8 @@ class Structure:
     states: tuple[State, ...]
     blocks: SolutionOrder
     aliases: Sequence[Alias] = ()
+    conflicts: tuple[str, ...] = ()
+    iteration: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -181,11 +189,6 @@ class Structure:
     def loops(self) -> list[Block]:
         """Blocks of more than one equation."""
         return [self.blocks[k] for k in np.flatnonzero(self.blocks.sizes > 1).tolist()]
-
-    @property
-    def conflicts(self) -> tuple[str, ...]:
-        """Start values and bounds of aliases that contradict each other."""
-        return tuple(text for alias in self.aliases for text in alias.conflicts)
 
     def to_text(self, full: bool = False) -> str:
         """Return counts, constraints, states and the sorted sequence as text.

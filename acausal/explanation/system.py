@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..errors import Location
-from ..modeling.expressions import Expr, Symbol
+from ..modeling.expressions import Expr, Symbol, constant, fold
 from ..structure.incidence import Incidence
-from .equations import Equations
+from .algebra import tidied
+from .equations import Equations, equality
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,8 @@ class System:
         Rows that are no equation of the model: what they say, where they come from, left minus right side.
     preferred : ndarray of bool, shape (n,)
         Unknowns that are guessed before others in a loop.
+    vanished : dict of int to list of (int, int)
+        Equation -> variables and orders whose factors are zero for the present numbers; `expression` leaves them out.
     """
 
     equations: Equations
@@ -41,12 +44,16 @@ class System:
     rank: np.ndarray
     texts: dict[int, tuple[str, Location, Expr | None]]
     preferred: np.ndarray
+    vanished: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
 
     def text(self, r: int) -> str:
         """Return what a row says."""
         if r in self.texts:
             return self.texts[r][0]
-        return differentiated(self.equations.text(int(self.row[r])), int(self.row_order[r]))
+        k = int(self.row[r])
+        left = self._left(k) if k in self.vanished else None
+        text = self.equations.text(k) if left is None else equality(left)
+        return differentiated(text, int(self.row_order[r]))
 
     def place(self, r: int) -> Location:
         """Return where a row was written."""
@@ -56,10 +63,17 @@ class System:
         """Return left minus right side; None for one with several branches, or without a formula for its derivative."""
         if r in self.texts:
             return self.texts[r][2]
-        found = self.equations.expressions(int(self.row[r]))
+        left = self._left(int(self.row[r]))
+        return None if left is None else self.equations.derivative(left, int(self.row_order[r]))
+
+    def _left(self, k: int) -> Expr | None:
+        """Left minus right side of an equation, without what has vanished; None for one with several branches."""
+        found = self.equations.expressions(k)
         if len(found) != 1:
             return None
-        return self.equations.derivative(found[0][1], int(self.row_order[r]))
+        if k not in self.vanished:
+            return found[0][1]
+        return without(found[0][1], {id(self.equations.symbol(*key)) for key in self.vanished[k]})
 
     def unknown(self, c: int) -> str:
         """Return the name of an unknown."""
@@ -68,6 +82,15 @@ class System:
     def symbol(self, c: int) -> Symbol:
         """Return the symbol of an unknown in `expression`."""
         return self.equations.symbol(int(self.variable[c]), int(self.order[c]))
+
+
+def without(expr: Expr, symbols: set[int]) -> Expr:
+    """Return an expression with zero in the place of some symbols, given by their ids."""
+
+    def leaf(node: Expr) -> Expr:
+        return constant(0.0) if id(node) in symbols else node
+
+    return fold(expr, leaf, lambda node, args: tidied(node.op, args, node.data))
 
 
 def differentiated(text: str, order: int) -> str:

@@ -60,6 +60,8 @@ def _findings(s: Structure, full: bool) -> Iterator[str]:
     yield from _list("constraints", constraints, 2 * len(s.constraints), full)
     states = (f"{x.name}  {x.why}" for x in s.states)
     yield from _list("states", states, len(s.states), full)
+    if s.iteration:
+        yield f"iteration on {_some(s.iteration, SHORT if not full else len(s.iteration))}"
     yield from _list("equations too many", s.surplus, len(s.surplus), full)
     yield from _list("unknowns without equation", s.open, len(s.open), full)
     yield from _list("conflicts", s.conflicts, len(s.conflicts), full)
@@ -120,7 +122,7 @@ def _heading(block: Block) -> str:
     names = _some(block.unknowns, 8)
     if block.is_loop:
         return f"{kind} loop of {len(block.equations)} equations for {names}"
-    return f"{names} from {'' if block.linear else 'nonlinear '}{block.equations[0]}"
+    return f"{names} from the {kind} equation {block.equations[0]}"
 
 
 def _assignment(block: Block, k: int) -> str:

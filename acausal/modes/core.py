@@ -167,7 +167,7 @@ def sparse_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -
     """The same as sparse matrices, by rows."""
     from scipy.sparse import csr_array, vstack
 
-    E, A, known = _form_matrices(model, values)
+    E, A, known = form_matrices(model, values)
     W = model.W_core
     forms = Rows(E @ W, A @ W, ((known + A @ model.V_known) @ exosystem.K).tocsr())
     stays = [r.first + i for r, i in zip(model.base, model.base_instances, strict=True)]
@@ -182,7 +182,14 @@ def sparse_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -
     return CoreMatrices(forms, base, exosystem)
 
 
-def _form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
+def form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
+    """Return the factors of all affine forms: ``E`` and ``A`` (n_rows, nv), and of the known parts (n_rows, nk).
+
+    Raises
+    ------
+    NonFiniteError
+        When a factor is infinite or not a number.
+    """
     from scipy.sparse import csr_array
 
     triplets: dict[bool, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {True: [], False: []}

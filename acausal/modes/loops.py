@@ -173,7 +173,7 @@ def _element(forms: TemplateForms, rows: list[RowForm], relations: list[int]) ->
     statement = ElementStatement(
         rows[0].statement.text, ElementTable("relation", tuple(tables)), rows[0].statement.origin
     )
-    return ElementForms(statement, tuple(made), tuple(relations))
+    return ElementForms(statement, tuple(made), tuple(relations), tuple(row.statement for row in rows))
 
 
 def _decided(expr: Expr, given: dict[int, bool]) -> Expr:

@@ -48,6 +48,8 @@ class ElementForms:
     branches: tuple[BranchForms, ...]
     conditions: tuple[int, ...] = ()
     """State relations that select the branch, by their local numbers."""
+    replaced: tuple[Residual, ...] = ()
+    """Equations of the template that the element stands for; none for a statement with branches."""
 
     @property
     def continuous(self) -> bool:

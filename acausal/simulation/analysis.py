@@ -3,27 +3,207 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..explanation.as_solved import structure_as_solved, structure_of_large_model
 from ..explanation.as_written import structure_as_written
 from ..explanation.branches import element_entries, given_branches
+from ..explanation.equations import Equations
+from ..explanation.findings import AffineConstraint, CurvedConstraint, Findings, Key
+from ..explanation.numbering import (
+    branches_in_force,
+    equation_of_form,
+    equations_in_force,
+    statement_of_element,
+)
 from ..explanation.structure import Structure
 from ..flattening.flat_model import parameter_vector
 from ..flattening.flatten import overrides
+from ..modes.affine import Mode, ModeData
+from ..modes.constraints import FoundConstraint, traced_constraints
 from .binding import scalar_parameters
+from .curved_failures import FAILURES, curved_failed
+from .curved_system import CurvedSystem
+from .motion import Motion
+from .stepping import begin
 
 if TYPE_CHECKING:
     from .program import Program
+    from .run import Run
+
+MOST_ANALYSED = 1000
+"""Core unknowns up to which a structure is found with numbers."""
+BESIDE = 1e-3
+"""Distance, in units of the scale of the coordinates, of the second point at which Jacobians are looked at."""
 
 
 def program_structure(
     program: Program, reduce: bool, mode: Mapping[str, Any] | None, parameters: Mapping[str, Any] | None
 ) -> Structure:
     """Return the structure of a program: see `Program.structure`."""
-    flat = program.flat
-    changes = {**overrides(program.model), **scalar_parameters(parameters)}
-    P = parameter_vector(flat, changes)
-    entries = element_entries(flat)
+    flat, entries = program.flat, element_entries(program.flat)
     branches = given_branches(entries, mode)
-    names = {entries[k].name: entries[k].branches[b] for k, b in branches.items()}
-    return structure_as_written(flat, P, branches, names)
+    if not reduce:
+        changes = {**overrides(program.model), **scalar_parameters(parameters)}
+        names = {entries[k].name: entries[k].branches[b] for k, b in branches.items()}
+        return structure_as_written(flat, parameter_vector(flat, changes), branches, names)
+    run = program.prepare(1.0, parameters=parameters)
+    if len(program.reduced.core) > MOST_ANALYSED:
+        found = Findings(run.present, run.mode, 0, ())
+        return structure_of_large_model(program.reduced, found, {})
+    begin(run)
+    statements = statement_of_element(program.reduced)
+    chosen = tuple(branches.get(k, b) for k, b in zip(statements, run.mode, strict=True))
+    names = {
+        entries[k].name: entries[k].branches[b] for k, b in zip(statements, chosen, strict=True) if k >= 0
+    }
+    try:
+        found = _Analysis(run, chosen).findings()
+    except FAILURES as failure:
+        raise curved_failed(run, failure, "structure") from None
+    return structure_as_solved(program.reduced, found, names)
+
+
+@dataclass(frozen=True, eq=False)
+class _Curved:
+    """The curved system of a mode, and its motion with the states selected."""
+
+    system: CurvedSystem
+    motion: Motion
+
+
+class _Analysis:
+    """One mode at the present point of a run."""
+
+    def __init__(self, run: Run, mode: Mode) -> None:
+        self.run, self.mode, self.reduced = run, mode, run.program.reduced
+        self.equations = Equations(run.flat, branches_in_force(self.reduced, mode))
+        self.variable = [self._differentiated_name(j) for j in range(len(self.reduced.core))]
+        self.in_force = equations_in_force(self.reduced, mode, self.equations)
+
+    def _differentiated_name(self, j: int) -> int:
+        """Variable that stands for a core unknown: a differentiated one if there is one."""
+        return self._differentiated.get(j, int(self.reduced.presolved.y[self.reduced.core[j]]))
+
+    @property
+    def _differentiated(self) -> dict[int, int]:
+        W, found = self.reduced.W_core, {}
+        for x in np.flatnonzero(self.reduced.differentiated).tolist():
+            if W.indptr[x + 1] - W.indptr[x] == 1:
+                found[int(W.indices[W.indptr[x]])] = x
+        return found
+
+    def findings(self) -> Findings:
+        """Analyse the mode."""
+        run, model = self.run, self.run.core.model
+        data = run.core.mode(self.mode)
+        curved = self._curved(data) if self.reduced.curves else None
+        opened = None if curved is None else curved.system.mode
+        index = data.index if opened is None else opened.index
+        rounds = index - int(np.count_nonzero(model.differentiated) < model.n)
+        affine = self._affine(data, rounds, curved)
+        shared = {
+            "values": run.present,
+            "mode": self.mode,
+            "affine": tuple(affine),
+            "integrals": tuple(o.variable for o in self.reduced.observers if o.integral),
+            "open": tuple(self.variable[j] for j in np.flatnonzero(data.undetermined).tolist()),
+        }
+        if curved is None:
+            states = tuple((self.variable[j], 0) for j in data.states.tolist())
+            return Findings(index=index, states=states, **shared)
+        return self._with_curves(curved, index, shared)
+
+    # -- affine rows ---------------------------------------------------------------------------------------------
+
+    def _affine(self, data: ModeData, rounds: int, curved: _Curved | None) -> list[AffineConstraint]:
+        if rounds <= 0:
+            return []
+        model = self.run.core.model
+        m = len(model.rows(self.mode))
+        if curved is None:
+            rows, settled, read = np.zeros(m, bool), data.settled[:0], np.zeros(model.n, bool)
+        else:
+            tangents = self.run.tangents
+            rows, settled, read = tangents.curved_rows(self.mode) >= 0, data.settled, tangents.read
+        found = traced_constraints(model, self.mode, rounds, rows, settled, read)
+        return [self._constraint(c) for c in found]
+
+    def _constraint(self, c: FoundConstraint) -> AffineConstraint:
+        x = np.flatnonzero(self.run.core.model.differentiated)
+        W = self.reduced.W_core
+        factors: dict[int, float] = {}
+        for k in np.flatnonzero(c.states).tolist():
+            v = self.variable[int(x[k])]
+            factors[v] = float(c.states[k] / W.data[W.indptr[v]])
+        equations: dict[int, int] = {}
+        for order, row in np.argwhere(c.weights).tolist():
+            k = int(self.in_force[row])
+            if k >= 0:
+                equations[k] = max(order, equations.get(k, 0))
+        moving = bool(c.sources[1:].any())
+        return AffineConstraint(
+            c.round, factors, float(c.sources[0]), moving, equations, self.variable[c.dependent]
+        )
+
+    # -- curved rows ---------------------------------------------------------------------------------------------
+
+    def _curved(self, data: ModeData) -> _Curved:
+        run = self.run
+        z, slopes, xi = run.z, run.slopes, run.xi
+        system = run.tangents.mode(run.core, self.mode, z, slopes, xi, run.present)
+        motion = run.motions.made(z, slopes, xi, system)
+        motion.select(motion.last)
+        return _Curved(system, motion)
+
+    def _with_curves(self, curved: _Curved, index: int, shared: dict[str, Any]) -> Findings:
+        system, motion = curved.system, curved.motion
+        p = system.orders.unknowns
+        X = [(self.variable[j], 0) for j in system.mode.states.tolist()]
+        open_keys = [
+            (self.variable[j], int(slope))
+            for j, slope in zip(system.mode.open.tolist(), system.mode.slopes.tolist(), strict=True)
+        ]
+        X += [open_keys[k] for k in np.flatnonzero(p >= 1).tolist()]
+        X += [_raised(open_keys[k], 1) for k in np.flatnonzero(p >= 2).tolist()]
+        H = [_raised(k, int(times)) for k, times in zip(open_keys, p.tolist(), strict=True)]
+        number = equation_of_form(self.reduced, self.mode, self.equations)
+        of_row = {k: int(number[row]) for k, row in enumerate(self.run.program.curves.rows.tolist())}
+        levels = dict(zip(system.mode.curved.tolist(), system.orders.rows.tolist(), strict=True))
+        highest = int(max([*system.orders.rows.tolist(), *p.tolist()], default=0))
+        return Findings(
+            index=max(index, highest + 1),
+            states=tuple(X[k] for k in motion.selection.states.tolist()),
+            coordinates=tuple(X),
+            iterated=tuple(H),
+            curved=tuple(self._levels(curved, [*X, *H], of_row)),
+            hidden={of_row[k]: n for k, n in levels.items() if n},
+            **shared,
+        )
+
+    def _levels(self, curved: _Curved, keys: list[Key], of_row: dict[int, int]) -> list[CurvedConstraint]:
+        """Differentiated curved rows with the coordinates that occur in them."""
+        system, motion = curved.system, curved.motion
+        place = motion.last
+        y = np.concatenate([place.X, place.H])
+        scale = np.concatenate([system.scale, system.open_scale])
+        pattern = np.zeros((system.constraints + system.m, len(y)), bool)
+        for step in (0.0, BESIDE):
+            at = y + step * scale * np.cos(1.0 + 1.7 * np.arange(len(y)))
+            found = system.linear(at[: system.nx], at[system.nx :], place.xi, motion.constants)
+            J = np.concatenate([found.C_y, found.F_y])
+            pattern |= (J != 0.0) | np.isnan(J)
+        rows = [*zip(system.constraint_rows.tolist(), system.constraint_levels.tolist(), strict=True)]
+        rows += [*zip(system.mode.curved.tolist(), system.orders.rows.tolist(), strict=True)]
+        return [
+            CurvedConstraint(of_row[row], level, tuple(keys[k] for k in np.flatnonzero(occurs).tolist()))
+            for (row, level), occurs in zip(rows, pattern, strict=True)
+            if level
+        ]
+
+
+def _raised(key: Key, times: int) -> Key:
+    return key[0], key[1] + times

@@ -116,7 +116,7 @@ class Tangents:
             return found
         self.analysed += 1
         data = core.mode(mode)
-        curved_row = self._curve_of[self.numbering.mode(mode)]
+        curved_row = self.curved_rows(mode)
         opened = open_mode(core.model, mode, data, curved_row, self.read)
         made = self._system(opened, z, slopes, xi, values)
         if not (len(data.settled) and len(self.curves)):
@@ -157,9 +157,13 @@ class Tangents:
         found = [np.array(self.functions(0, [a], constants)[1]) for a in (a0, beside)]
         return [np.where(np.isfinite(g), g, 1.0) for g in found]
 
+    def curved_rows(self, mode: Mode) -> np.ndarray:
+        """Curved row of every equation of a mode, -1 for affine ones."""
+        return self._curve_of[self.numbering.mode(mode)]
+
     def rows_in_force(self, mode: Mode) -> np.ndarray:
         """Curved rows among the equations of a mode."""
-        rows = self._curve_of[self.numbering.mode(mode)]
+        rows = self.curved_rows(mode)
         return rows[rows >= 0]
 
     def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:

@@ -1,0 +1,95 @@
+"""What the analysis of a mode found, in the numbering of the flattened model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..modes.core import Values
+
+Key = tuple[int, int]
+"""A variable of the flattened model, and the order of its derivative."""
+
+
+@dataclass(frozen=True, eq=False)
+class AffineConstraint:
+    """``sum factors[v] * x_v + offset = 0`` with constant factors; ``moving``: the offset depends on time or inputs.
+
+    Attributes
+    ----------
+    order : int
+        Differentiations after which it appeared.
+    factors : dict of int to float
+        By variable.
+    offset : float
+        Constant part.
+    moving : bool
+    equations : dict of int to int
+        Equations it follows from -> how often they are differentiated.
+    dependent : int
+        Variable it determines.
+    """
+
+    order: int
+    factors: dict[int, float]
+    offset: float
+    moving: bool
+    equations: dict[int, int]
+    dependent: int
+
+
+@dataclass(frozen=True, eq=False)
+class CurvedConstraint:
+    """Equation that is not affine, differentiated ``order`` times, and the coordinates that occur in it then."""
+
+    equation: int
+    order: int
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """States and constraints of one mode at a point.
+
+    Attributes
+    ----------
+    values : Values
+        Parameters, discrete variables and relations.
+    mode : tuple of int
+        Branch of every element.
+    index : int
+    states : tuple of Key
+        What is integrated.
+    affine : tuple of AffineConstraint
+    coordinates : tuple of Key
+        Variables and derivatives that equations which are not affine may tie, states among them.
+    iterated : tuple of Key
+        Unknowns of Newton's method.
+    curved : tuple of CurvedConstraint
+        Equations that are not affine with their derivatives, those of order 0 left out.
+    hidden : dict of int to int
+        Equation that is not affine -> how many of its derivatives, itself included, constrain coordinates.
+    integrals : tuple of int
+        Variables that are integrated beside everything else.
+    open : tuple of int
+        Variables that nothing determines in this mode.
+    """
+
+    values: Values
+    mode: tuple[int, ...]
+    index: int
+    states: tuple[Key, ...]
+    affine: tuple[AffineConstraint, ...] = ()
+    coordinates: tuple[Key, ...] = ()
+    iterated: tuple[Key, ...] = ()
+    curved: tuple[CurvedConstraint, ...] = ()
+    hidden: dict[int, int] = field(default_factory=dict)
+    integrals: tuple[int, ...] = ()
+    open: tuple[int, ...] = ()
+
+
+def spread(entries: list[tuple[int, Key]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows, variables and orders of pairs as arrays."""
+    found = np.array([(r, v, o) for r, (v, o) in entries], np.int64).reshape(-1, 3)
+    return found[:, 0], found[:, 1], found[:, 2]

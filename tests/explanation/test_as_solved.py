@@ -1,0 +1,345 @@
+"""Structures as solved: known indices, states and constraints; the printed formulas give what a run computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from acausal import (
+    Component,
+    Eq,
+    Parameter,
+    Start,
+    Statement,
+    Structural,
+    Variable,
+    compile_model,
+    connect,
+    der,
+    simulate,
+)
+from acausal.components.electrical import (
+    Capacitor,
+    ConstantVoltage,
+    Ground,
+    IdealClosingSwitch,
+    IdealDiode,
+    Inductor,
+    Resistor,
+)
+from acausal.components.rotational import ConstantTorque, Inertia
+from acausal.errors import RequirementError, UnknownPathError
+from acausal.explanation.structure import Structure
+from tests.explanation.reading import NAME, assert_solvable_in_order
+
+
+def structure(model: Component, **options: Any) -> Structure:
+    found = compile_model(model).structure(**options)
+    assert_solvable_in_order(found)
+    return found
+
+
+def names(found: Structure) -> list[str]:
+    return [s.name for s in found.states]
+
+
+def evaluated(found: Structure, known: Mapping[str, float]) -> dict[str, float]:
+    """Values by the printed formulas, one after the other."""
+    values = dict(known)
+    functions = {"exp": math.exp, "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt}
+
+    def number(match: Any) -> str:
+        return match[0] if match[0] in functions else repr(values[match[0]])
+
+    for block in found.blocks:
+        made = [eval(NAME.sub(number, text), functions) for text in block.solution]
+        values.update(zip(block.unknowns, made, strict=False))
+    return values
+
+
+# -- circuits --------------------------------------------------------------------------------------------------------
+
+
+class Series(Component):
+    """Source, resistor, inductor and capacitor in a ring."""
+
+    R: Parameter = Parameter(default=2.0, unit="Ohm")
+
+    def build(self) -> None:
+        self.source, self.ground = ConstantVoltage(V=5.0), Ground()
+        self.r, self.l, self.c = Resistor(R=self.R), Inductor(L=0.5, i=0.3), Capacitor(C=0.25, v=1.5)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.r.p)
+        yield connect(self.r.n, self.l.p)
+        yield connect(self.l.n, self.c.p)
+        yield connect(self.source.n, self.c.n, self.ground.p)
+
+
+def parameters(model: Component) -> dict[str, float]:
+    p = compile_model(model).residual().p
+    return dict(zip(p.names, p.start.tolist(), strict=True))
+
+
+def test_a_ring_is_a_chain_of_assignments_with_two_states() -> None:
+    found = structure(Series())
+    assert (found.index, found.constraints) == (1, ())
+    assert sorted(names(found)) == ["c.v", "l.i"]
+    assert [(s.start, s.unit) for s in sorted(found.states, key=lambda s: s.name)] == [(1.5, "V"), (0.3, "A")]
+    assert all(b.is_assignment for b in found.blocks)
+    assert found.counts.unknowns == found.counts.kept + found.counts.aliases
+
+
+def test_the_printed_formulas_give_what_a_run_computes() -> None:
+    found = structure(Series())
+    values = evaluated(found, {"c.v": 1.5, "l.i": 0.3, "r.R": 2.0, **parameters(Series())})
+    result = simulate(Series(), 1e-3)
+    for name in ("r.v", "l.v", "der(l.i)", "der(c.v)"):
+        assert values[name] == pytest.approx(float(result[name].at(0.0)), rel=1e-14)
+
+
+def test_a_zero_resistance_is_a_formula_without_the_resistance() -> None:
+    found = structure(Series(), parameters={"R": 0.0})
+    formula = {b.unknowns[0]: b.solution[0] for b in found.blocks}
+    assert formula["r.v"] == "0"
+
+
+class Parallel(Component):
+    """Two capacitors in parallel, with a source beside them or not."""
+
+    fed: Structural[bool] = Structural(bool, default=True)
+
+    def build(self) -> None:
+        self.ground, self.a, self.b = Ground(), Capacitor(C=1.0), Capacitor(C=2.0)
+        if self.fed:
+            self.source = ConstantVoltage(V=3.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.a.p, self.b.p)
+        yield connect(self.a.n, self.b.n, self.ground.p)
+        if self.fed:
+            yield connect(self.source.p, self.a.p)
+            yield connect(self.source.n, self.ground.p)
+
+
+def test_two_capacitors_beside_a_source_have_no_states() -> None:
+    found = structure(Parallel())
+    assert (found.index, names(found)) == (2, [])
+    assert [c.order for c in found.constraints] == [0, 0]
+    assert {c.variable for c in found.constraints} == {"a.v", "b.v"}
+    assert "a.v = source.V" in {text for c in found.constraints for text in c.equations}
+    value = {u: v for b in found.blocks for u, v in zip(b.unknowns, b.values, strict=True)}
+    assert (value["a.v"], value["b.v"], value["a.i"], value["b.i"]) == (3.0, 3.0, 0.0, 0.0)
+
+
+def test_two_capacitors_alone_share_one_state_and_a_linear_loop() -> None:
+    found = structure(Parallel(fed=False))
+    assert (found.index, len(found.states), len(found.constraints)) == (2, 1, 1)
+    (constraint,) = found.constraints
+    assert constraint.equations == ("a.v = b.v",) or constraint.equations == ("b.v = a.v",)
+    assert {constraint.variable, *names(found)} == {"a.v", "b.v"}
+    assert constraint.variable in found.states[0].why
+
+
+class Buck(Component):
+    """A switch, a diode, an inductor and a loaded capacitor."""
+
+    def build(self) -> None:
+        self.source, self.ground = ConstantVoltage(V=24.0), Ground()
+        self.switch, self.diode = IdealClosingSwitch(control=True), IdealDiode()
+        self.l, self.c, self.load = Inductor(L=47e-6), Capacitor(C=100e-6), Resistor(R=5.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.switch.p)
+        yield connect(self.switch.n, self.diode.n, self.l.p)
+        yield connect(self.l.n, self.c.p, self.load.p)
+        yield connect(self.source.n, self.diode.p, self.c.n, self.load.n, self.ground.p)
+
+
+def test_a_converter_has_two_states_while_its_switch_is_closed() -> None:
+    found = structure(Buck())
+    assert found.mode == {"switch.closed": "true", "diode.on": "off"}
+    assert (found.index, sorted(names(found)), found.constraints) == (1, ["c.v", "l.i"], ())
+
+
+def test_a_converter_with_everything_open_has_one_state_and_a_constraint() -> None:
+    found = structure(Buck(), mode={"switch.closed": False, "diode.on": "off"})
+    assert (found.index, names(found)) == (2, ["c.v"])
+    (constraint,) = found.constraints
+    assert (constraint.order, constraint.variable) == (0, "l.i")
+    assert any("switch.i" in text or "diode.i" in text or "l.i" in text for text in constraint.equations)
+    formula = {b.unknowns[0]: b.solution[0] for b in found.blocks}
+    assert formula["der(l.i)"] == "0"
+
+
+def test_a_mode_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(UnknownPathError, match=r"no statement with branches is named `switch.open`"):
+        compile_model(Buck()).structure(mode={"switch.open": True})
+
+
+class Bridge(Component):
+    """Five laws i = g v^3 in a bridge, fed through a resistance of one: two inner nodes and an outer one."""
+
+    v: Any = Variable(shape=(5,))
+    i: Any = Variable(shape=(5,))
+    e, a, b, total = Variable(start=1.0), Variable(start=0.5), Variable(start=0.4), Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        potentials = (self.e - self.a, self.e - self.b, self.a, self.b, self.a - self.b)
+        for k, difference in enumerate(potentials):
+            yield Eq(self.v[k], difference)
+            yield Eq(self.i[k], (k + 1.0) * self.v[k] ** 3)
+        yield Eq(self.i[0], self.i[2] + self.i[4])
+        yield Eq(self.i[1] + self.i[4], self.i[3])
+        yield Eq(self.total, self.i[0] + self.i[1])
+        yield Eq(self.e, 2.0 - self.total)
+
+
+def test_a_loop_of_nonlinear_laws_is_torn() -> None:
+    """Three node potentials decide everything, so three guesses suffice for the loop of all laws."""
+    found = structure(Bridge())
+    (loop,) = found.loops
+    assert not loop.linear
+    assert (found.states, found.constraints) == ((), ())
+    assert {f"i[{k}]" for k in range(5)} <= set(loop.unknowns)
+    assert len(loop.tearing) == len(loop.residuals) <= 5
+    assert set(loop.residuals) <= set(loop.equations)
+    assert set(loop.tearing) <= set(loop.unknowns)
+    assert len(found.iteration) == 5  # Newton's method has an unknown for every law that is not affine
+    assert set(found.iteration) <= set(loop.unknowns)
+
+
+# -- mechanics -------------------------------------------------------------------------------------------------------
+
+
+class Shaft(Component):
+    """Three inertias, rigidly coupled, under a torque."""
+
+    def build(self) -> None:
+        self.drive = ConstantTorque(tau_constant=6.0)
+        self.j = [Inertia(J=float(k + 1)) for k in range(3)]
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.drive.flange, self.j[0].flange_a)
+        yield connect(self.j[0].flange_b, self.j[1].flange_a)
+        yield connect(self.j[1].flange_b, self.j[2].flange_a)
+
+
+def test_three_coupled_inertias_have_one_degree_of_freedom() -> None:
+    found = structure(Shaft())
+    assert found.index == 3
+    assert len(found.states) == 2
+    (phi,) = {n.split(".")[0] for n in names(found)}
+    assert set(names(found)) == {f"{phi}.phi", f"{phi}.w"}
+    assert sorted(c.order for c in found.constraints) == [0, 0, 1, 1]
+    angles = [c for c in found.constraints if c.order == 0]
+    assert {t for c in angles for t in c.equations} == {"j[0].phi = j[1].phi", "j[1].phi = j[2].phi"}
+    assert all(c.hidden and "d/dt" in c.equations[0] for c in found.constraints if c.order)
+    loop = max(found.loops, key=lambda b: len(b.unknowns))
+    assert loop.linear
+    assert {f"der(j[{k}].w)" for k in range(3)} <= set(loop.unknowns)
+
+
+class Pendulum(Component):
+    """A point on a circle, in Cartesian coordinates; F is the force per mass and length."""
+
+    L: Parameter = Parameter(default=1.0, unit="m")
+    g: Parameter = Parameter(default=9.81, unit="m/s2")
+    x: Variable = Variable(unit="m")
+    y: Variable = Variable(unit="m")
+    vx, vy = Variable(unit="m/s"), Variable(unit="m/s")
+    F = Variable(unit="1/s2")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), self.vx)
+        yield Eq(der(self.y), self.vy)
+        yield Eq(der(self.vx), -self.F * self.x)
+        yield Eq(der(self.vy), -self.F * self.y - self.g)
+        yield Eq(self.x**2 + self.y**2, self.L**2)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "states"), [(1.0, 0.0, {"y", "vy"}), (0.0, -1.0, {"x", "vx"}), (0.6, -0.8, {"x", "vx"})]
+)
+def test_the_coordinate_along_the_circle_is_the_state(x: float, y: float, states: set[str]) -> None:
+    """Where the constraint has the larger slope in x, x is solved from it."""
+    model = Pendulum(x=Start(x, fixed=True), y=Start(y, fixed=True))
+    found = structure(model)
+    assert found.index == 3
+    assert set(names(found)) == states
+    assert [(c.text, c.order) for c in found.constraints] == [
+        ("x**2 + y**2 = L**2", 0),
+        ("d/dt (x**2 + y**2 = L**2)", 1),
+    ]
+    solved = {"x", "vx", "y", "vy"} - states
+    assert solved <= {u for b in found.blocks for u in b.unknowns}
+    (loop,) = found.loops
+    assert loop.tearing == ("F",)
+
+
+# -- aliases ---------------------------------------------------------------------------------------------------------
+
+
+class Signs(Component):
+    """Two names for one variable and its negative, each with something declared."""
+
+    a = Variable(unit="m", start=2.0, min=0.0)
+    b = Variable(unit="m", max=-1.0)
+    c = Variable(unit="m", max=5.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.b, -self.a)
+        yield Eq(self.c, self.a)
+        yield Eq(der(self.a), 1.0)
+
+
+def test_aliases_keep_starts_and_bounds_with_their_signs() -> None:
+    (alias,) = structure(Signs()).aliases
+    assert alias.representative == "a"
+    assert {(m.name, m.sign) for m in alias.members} == {("b", -1), ("c", 1)}
+    assert (alias.start, alias.min, alias.max, alias.conflicts) == (2.0, 1.0, 5.0, ())
+    assert "a = -b, c" in compile_model(Signs()).structure().to_text(full=True)
+    with pytest.raises(RequirementError, match="`c` must be at most 5"):
+        simulate(Signs(), 4.0)
+
+
+class Known(Component):
+    """An algebraic variable with two names."""
+
+    a, b = Variable(start=1.0, max=3.0), Variable(start=-2.0, min=4.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.a, self.b)
+        yield Eq(self.b**3, 8.0)
+
+
+def test_a_start_is_taken_from_the_alias_that_has_one() -> None:
+    """The law b^3 = b + 6 has one root, 2; the iteration begins at the start of the other name."""
+
+    class Named(Component):
+        a, b = Variable(), Variable(start=1.9)
+
+        def equations(self) -> Iterator[Statement]:
+            yield Eq(self.a, self.b)
+            yield Eq(self.a**3, self.a + 6.0)
+
+    (alias,) = structure(Named()).aliases
+    assert alias.start == 1.9
+    assert simulate(Named(), 1.0)["a"].final == pytest.approx(2.0, rel=1e-14)
+
+
+def test_contradicting_starts_and_bounds_are_reported() -> None:
+    import numpy as np
+
+    from acausal.explanation.aliases import Aliases, merge_aliases
+    from acausal.flattening.flat_model import parameter_vector
+    from acausal.flattening.flatten import flatten
+
+    flat = flatten(Known())
+    classes = merge_aliases(flat, np.zeros(2, bool), [])
+    conflicts = Aliases(flat, classes, parameter_vector(flat, {})).conflicts
+    assert conflicts[0] == "declared starts of aliases differ: `a` = 1, `b` = -2"
+    assert "no value of `a` lies within the bounds of its aliases" in conflicts
