@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ..errors import Location
 from ..flattening.template import ElementStatement
 from ..modeling.expressions import Expr, Symbol, walk
-from ..modes.affine import AffineModel, Mode
+from ..modes.affine import AffineModel, Mode, Rows, stack_rows
 from ..modes.core import Exosystem, Values, evaluate
 from ..modes.elimination import column_weights
 from ..modes.labels import integer_row_name, open_flow
@@ -27,8 +28,9 @@ _CANCELLED = 1e-9
 class Member:
     """One equation of a conflict.
 
-    ``role``: "element" (an equation of a branch in force), "given" (holds a known quantity that is not zero), "law",
-    "connection", or "open" (a flow where nothing is connected).
+    ``role``: "held" (a value that is prescribed from outside), "element" (an equation of a branch in force), "given"
+    (prescribes one variable, or holds a known quantity that is not zero), "law", "connection", or "open" (a flow where
+    nothing is connected).
     """
 
     role: str
@@ -101,7 +103,8 @@ class Conflicts:
         template = model.flat.stamps[int(model.flat.row_stamp[row])].template
         known = int(model.row_known[row])
         written = int(model.flat.row_local[row]) in template.row_texts
-        given = known >= 0 and bool(self._given[known])
+        single = model.flat.ptr[row + 1] - model.flat.ptr[row] == 1
+        given = known >= 0 and (single or bool(self._given[known]))
         return Member("given" if given else "law" if written else "connection", text, place, weight)
 
     @cached_property
@@ -126,10 +129,18 @@ class Conflicts:
 
     # -- of a mode -----------------------------------------------------------------------------------------------
 
-    def of_mode(self, affine: AffineModel, mode: Mode, xi: np.ndarray) -> tuple[list[Conflict], np.ndarray]:
-        """All conflicts of a mode with the sources at ``xi``, and the mask of the core unknowns that are undetermined."""
+    def of_mode(
+        self, affine: AffineModel, mode: Mode, xi: np.ndarray, held: Sequence[tuple[int, float]] = ()
+    ) -> tuple[list[Conflict], np.ndarray]:
+        """All conflicts of a mode with the sources at ``xi``, and the mask of the core unknowns that are undetermined.
+
+        Core unknowns ``held`` at values count as given.
+        """
+        affine = replace(affine, base=_with_held(affine, held))
         found = dependencies(affine, mode)
         rows = self._core_rows(mode)
+        own = sum(len(i) for i in self.model.base_instances) + len(self.model.core_rows)
+        rows[own:own] = [_CoreRow(None, -1, "", None)] * len(held)
         conflicts = []
         for weights, sources in zip(found.weights, found.sources, strict=True):
             defect = first_defect(sources, affine, xi)
@@ -164,6 +175,10 @@ class Conflicts:
         first_kept = sum(len(i) for i in model.base_instances)
         for k in np.flatnonzero(weights.any(axis=0)).tolist():
             row = rows[k]
+            if row.form is None and row.instance < 0:
+                held = Member("held", affine.names[int(np.flatnonzero(affine.base.A[k])[0])], Location(), 1.0)
+                members.append(held)
+                continue
             if row.form is None:
                 kept.update({(d, k - first_kept): w for d, w in enumerate(weights[:, k].tolist()) if w})
                 continue
@@ -179,7 +194,9 @@ class Conflicts:
 
     def _is_given(self, row: _CoreRow) -> bool:
         form = row.form
-        return isinstance(form, FormRows) and form.known >= 0 and bool(self._given[form.known + row.instance])
+        if not isinstance(form, FormRows) or form.known < 0:
+            return False
+        return len(form.form.factors) == 1 or bool(self._given[form.known + row.instance])
 
     def _factors(self, row: _CoreRow) -> dict[tuple[int, bool], float]:
         """Numbers of a form over the variables of the flat model; none for a curved row."""
@@ -245,6 +262,16 @@ class _CoreRow:
     element: bool = False
 
 
+def _with_held(affine: AffineModel, held: Sequence[tuple[int, float]]) -> Rows:
+    """The base equations, and one for every unknown that is held; the first state of the sources is one."""
+    if not held:
+        return affine.base
+    A, B = np.zeros((len(held), affine.n)), np.zeros((len(held), affine.q))
+    A[np.arange(len(held)), [j for j, _ in held]] = 1.0
+    B[:, 0] = [-value for _, value in held]
+    return stack_rows([affine.base, Rows(np.zeros_like(A), A, B)], affine)
+
+
 def _element_name(model: ReducedModel, element: ElementRows, instance: int, branch: int) -> str:
     statement: ElementStatement = element.forms.statement
     path = model.flat.path(element.stamp, instance)
@@ -269,7 +296,7 @@ def _gap(affine: AffineModel, mode: Mode, which: np.ndarray) -> float:
 
 def _conflict(members: list[Member], defect: float, gap: float = 1.0) -> Conflict:
     """Members in the order of their roles; the defect in the scale of the given quantities."""
-    order = ("element", "given", "law", "open", "connection")
+    order = ("held", "element", "given", "law", "open", "connection")
     ordered = tuple(sorted(members, key=lambda m: order.index(m.role)))
     size = min((abs(m.weight) for m in ordered if m.role == "given"), default=1.0)
     return Conflict(ordered, abs(defect) / size, gap)

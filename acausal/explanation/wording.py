@@ -47,6 +47,9 @@ def _way_out(conflict: Conflict) -> str:
         return (
             "put an impedance between source and switch, or check which elements are closed at the same time"
         )
+    zeros = _zero_factors(conflict.members)
+    if zeros:
+        return zeros
     given, scaled = conflict.of("given"), [m for m in conflict.of("law") if m.factors]
     if len(given) < 2 and len(scaled) > 1:
         names = _texts(f"`{f}` of `{m.place.path}`" for m in scaled for f in m.factors)
@@ -126,9 +129,9 @@ def _remedy(conflicts: Sequence[Conflict], elements: bool) -> str:
     if elements:
         return "too many elements are open in series or closed in parallel for the equations that remain"
     members = [m for c in conflicts for m in c.members]
-    zeros = dict.fromkeys(f"`{z}` in {m.named}" for m in members for z in m.zeros)
+    zeros = _zero_factors(members)
     if zeros:
-        return f"the factor {' and '.join(list(zeros)[:3])} is zero: give the parameter another value"
+        return zeros
     if any(c.of("connection", "open") and len(c.paths) > 1 for c in conflicts):
         return "connect a part that holds the unknowns: a reference, a compliance or an inertia"
     scaled = dict.fromkeys(f"`{f}`" for m in members for f in m.factors)
@@ -138,6 +141,15 @@ def _remedy(conflicts: Sequence[Conflict], elements: bool) -> str:
             " or remove one of them and state an independent equation"
         )
     return "remove one of them, and state an independent equation for the unknowns named"
+
+
+def _zero_factors(members: Iterable[Member]) -> str:
+    zeros = dict.fromkeys(f"`{z.removeprefix('-')}` in {m.named}" for m in members for z in m.zeros)
+    return (
+        f"the factor {' and '.join(list(zeros)[:3])} is zero: give the parameter another value"
+        if zeros
+        else ""
+    )
 
 
 def _listed(members: Sequence[Member]) -> str:

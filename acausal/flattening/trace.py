@@ -248,12 +248,21 @@ class _Statements:
         form = affine_form(residual, self.classify)
         row = integer_factors(form) if form is not None else None
         if row is None or form is None or self._compares(form.known):
-            self.t.residuals.append(Residual(residual, origin, str(eq)))
+            self.t.residuals.append(Residual(residual, origin, eq.text(self._name)))
             return
-        self.t.row_texts[len(self.lengths)] = str(eq)
+        self.t.row_texts[len(self.lengths)] = eq.text(self._name)
         if form.known is not None:
             self.t.remainders[len(self.lengths)] = form.known
         self._row(list(row), list(row.values()), origin)
+
+    def _name(self, symbol: Symbol) -> str:
+        """Path of a symbol from the traced component."""
+        owner, steps = symbol.owner, [symbol.name]
+        while owner is not None and owner is not self.obj:
+            direct = self.t.direct.get(id(owner))
+            owner, step = (None, direct) if direct else owner.__dict__.get("_within", (None, ""))
+            steps.insert(0, step)
+        return ".".join(filter(None, steps))
 
     def _compares(self, known: Expr | None) -> bool:
         """A comparison of variables decides the known part: what is decided may act on the comparison in turn."""
@@ -298,7 +307,7 @@ class _Statements:
         elif isinstance(statement, Initially):
             eq = statement.equation
             check_equation(eq.lhs, eq.rhs)
-            self.t.initials.append(Residual(choices(eq.residual), origin, str(eq)))
+            self.t.initials.append(Residual(choices(eq.residual), origin, eq.text(self._name)))
         else:
             self.t.checks.append(Check(statement.condition, statement.message, origin))
 

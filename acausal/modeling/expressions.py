@@ -260,8 +260,8 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_TEXT else f"{text[:half]} ... {text[-half:]}"
 
 
-def to_text(expr: Expr) -> str:
-    """Return the expression as the user would write it, cut in the middle where it is long.
+def to_text(expr: Expr, name: Callable[[Symbol], str] = lambda symbol: symbol.name) -> str:
+    """Return the expression as the user would write it, cut in the middle where it is long; ``name`` is that of a symbol.
 
     The parts are cut as well: written out, shared parts can make a text of exponential length. As the
     ends of a part are at least as long as those of the whole, this changes nothing in the outcome.
@@ -271,7 +271,7 @@ def to_text(expr: Expr) -> str:
         if node.op == "const":
             return repr(float(node.data)).removesuffix(".0"), 9 if node.data >= 0 else 3
         return (
-            str(node.data) if node.op == "true" else node.name if isinstance(node, Symbol) else node.op
+            str(node.data) if node.op == "true" else name(node) if isinstance(node, Symbol) else node.op
         ), 9
 
     def apply(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Self
 
 from ..errors import StatementError
-from .expressions import Expr, Symbol, condition, wrap
+from .expressions import Expr, Symbol, condition, to_text, wrap
 from .fields import Discrete, Input, Output
 from .ports import Port, PortRef
 
@@ -37,6 +37,10 @@ class Eq(Statement):
     def residual(self) -> Expr:
         """Left side minus right side."""
         return self.rhs if _is_zero(self.lhs) else self.lhs if _is_zero(self.rhs) else self.lhs - self.rhs
+
+    def text(self, name: Callable[[Symbol], str]) -> str:
+        """Return the equation as it was written, with symbols as ``name`` gives them."""
+        return f"Eq({to_text(self.lhs, name)}, {to_text(self.rhs, name)})"
 
     def __repr__(self) -> str:
         return f"Eq({self.lhs}, {self.rhs})"

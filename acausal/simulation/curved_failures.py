@@ -87,7 +87,7 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
         return unbalanced
     flat = rows_without_slope(run)
     if failure.reason != "index" and flat:
-        return _without_slope(run, flat, at)
+        return _without_slope(run, flat, at, run.z_touch)
     text, places = named(run, failure.rows.tolist())
     unknowns = ", ".join(f"`{run.state_name(j)}`" for j in failure.unknowns.tolist()[:6])
     if failure.reason == "index":
@@ -104,12 +104,12 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
     )
 
 
-def _without_slope(run: Run, rows: list[int], at: str) -> AcausalError:
+def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
     text, places = named(run, rows)
     zero = ", ".join(f"`{name}`" for name in zero_parameters(run, rows)[:MOST_NAMED])
     away = "give start values away from such a point"
     return SingularModelError(
-        f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, run.z_touch)}",
+        f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, z)}",
         where=places,
         why="all their derivatives vanish there, so that they determine nothing",
         hint=f"{zero} in them is zero: give another value, or {away}" if zero else away,
@@ -118,6 +118,8 @@ def _without_slope(run: Run, rows: list[int], at: str) -> AcausalError:
 
 def _dependent(run: Run, failure: DependentConstraints, at: str, point: Point | None) -> AcausalError:
     near = surroundings(run, point)
+    if near is not None and len(near.flat):
+        return _without_slope(run, near.flat.tolist(), at, core_at(run, point))
     rows = failure.rows.tolist() if near is None else near.dependent()[1].tolist()
     text, places = named(run, rows)
     return SingularModelError(

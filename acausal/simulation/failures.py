@@ -17,7 +17,7 @@ from ..errors import (
     SimulationError,
 )
 from ..explanation.conflicts import Conflict
-from ..explanation.wording import contradiction, singular
+from ..explanation.wording import MOST_NAMED, contradiction, singular
 from ..flattening.template import place_of
 from ..modes.affine import Inadmissible
 from .curved_failures import tangents_contradict
@@ -47,7 +47,7 @@ def search_failed(
         several = len(reinits) > 1
         return made(
             f"at t = {t:.9g} {names} cannot {'all ' * several}hold after the instant",
-            where=_prescribed(run, reinits, kind),
+            where=(*_prescribed(run, reinits, kind), *_demanding(run, error, forced, reinits)),
             why=_constraints(run, error, reinits),
             hint="a value that constraints determine cannot be prescribed as well: drop `fixed`, the initial value or the reinit,"
             " or put a part between",
@@ -72,12 +72,14 @@ def search_failed(
     )
 
 
-def _conflicts(run: Run, error: Exception, forced: Sequence[int]) -> tuple[list[Conflict], list[int]]:
+def _conflicts(
+    run: Run, error: Exception, forced: Sequence[int], held: Sequence[tuple[int, float]] = ()
+) -> tuple[list[Conflict], list[int]]:
     """Conflicts of the first mode that was tried, those that contradict if any, and unknowns that are undetermined."""
     history = getattr(error, "history", ())
     mode = history[0][0] if history else tuple(max(b, 0) for b in forced)
     xi = run.sources.states(run.t, run.D, run.R)
-    conflicts, free = run.base.conflicts.of_mode(run.core.model, mode, xi)
+    conflicts, free = run.base.conflicts.of_mode(run.core.model, mode, xi, held)
     return [c for c in conflicts if c.defect] or conflicts, np.flatnonzero(free).tolist()
 
 
@@ -114,6 +116,18 @@ def _prescribed(run: Run, reinits: Sequence[tuple[int, float]], kind: str) -> tu
     wanted = {x for x, _ in reinits}
     branches = run.program.discrete.branches
     return tuple(dict.fromkeys(b.place for b in branches if any(x in wanted for x, _ in b.reinits)))
+
+
+def _demanding(
+    run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]]
+) -> tuple[Location, ...]:
+    """Where the equations stand that leave no room for prescribed values."""
+    conflicts, _ = _conflicts(run, error, forced, run.core_only(list(reinits)))
+    # Held values count as constant in time: of what that demands, only the shortest conflict is about the instant.
+    found = min((c for c in conflicts if c.of("held")), key=lambda c: len(c.members), default=None)
+    members = () if found is None else found.of("element", "given", "law")
+    scaled = [m for m in members if m.role != "law" or m.factors]
+    return tuple(dict.fromkeys(m.place for m in scaled or members))[:MOST_NAMED]
 
 
 def _constraints(run: Run, error: Exception, reinits: Sequence[tuple[int, float]]) -> str:

@@ -44,6 +44,11 @@ class Surroundings:
         rows = np.concatenate([system.constraint_rows, system.mode.curved])
         return cls(rows, J / np.where(size > 0.0, size, 1.0))
 
+    @property
+    def flat(self) -> np.ndarray:
+        """Curved rows without any slope."""
+        return np.unique(self.rows[~self.J.any(axis=1)])
+
     def coupled(self, row: int) -> np.ndarray:
         """Curved rows that share unknowns with one of them, directly or through others."""
         reached = self.rows == row

@@ -248,7 +248,7 @@ def test_fixed_starts_that_contradict_each_other() -> None:
 def test_initial_value_against_a_source() -> None:
     with pytest.raises(InitializationError, match=r"`b.v` = 3 cannot hold(.|\n)*demand `b.v` = 1") as info:
         simulate(joined(ConstantVoltage(V=1.0), Capacitor(C=1.0)), 1.0, initial={"b.v": 3.0})
-    assert [place.path for place in info.value.where] == ["b"]
+    assert [place.path for place in info.value.where] == ["b", "a"]
 
 
 def test_initial_value_of_an_algebraic_variable_that_the_model_determines() -> None:
