@@ -174,6 +174,11 @@ class Readout:
                 found[n] = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :]).variable(k)[0]
         return found
 
+    def rates(self, data: ModeData, y: np.ndarray, moment: Moment) -> np.ndarray:
+        """Time derivatives of the integrals at one state."""
+        e = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :])
+        return np.array([e.rate(k)[0] for k in self.integrals])
+
     def advance(self, data: ModeData, trajectory: Trajectory, moment: Moment, h: float) -> np.ndarray:
         """Integrals at the end of a segment of length ``h``."""
         if not self.integrals or h <= 0.0:

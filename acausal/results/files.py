@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import ParameterError, UnknownPathError, nearest
 from .events import Event, as_json, from_json
+from .initial import InitialValue, InitialValues
 from .modes import Modes, ModeVisit, Stats
 from .panels import Panels, equal_parts
 from .signal import Signal
@@ -45,7 +46,7 @@ def write(result: ResultView, file: Any, paths: Sequence[Any] | None) -> None:
     about = {
         "format": FORMAT, "label": result.label, "status": result.status, "t_start": result.t_start, "t_end": result.t_end,
         "signals": described, "states": [p for p in result.states if any(s.path == p for s in signals)],
-        "parameters": result.parameters, "initial": result.initial, "final": result.final,
+        "parameters": result.parameters, "initial": result.initial, "origins": result.initial.as_json(), "final": result.final,
         "stats": asdict(result.stats),
         "modes": [asdict(m) for m in result.modes], "events": [as_json(e) for e in result.events],
     }  # fmt: skip
@@ -118,9 +119,10 @@ class LoadedResult(ResultView):
         return list(self._about["states"])
 
     @property
-    def initial(self) -> dict[str, float]:
-        """Values of the differentiated variables after the first instant."""
-        return dict(self._about["initial"])
+    def initial(self) -> InitialValues:
+        """Values of the differentiated variables after the first instant, and what each follows from."""
+        entries = (InitialValue(*entry) for entry in self._about.get("origins", ()))
+        return InitialValues(self._about["initial"], entries)
 
     @property
     def final(self) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,9 @@ import numpy as np
 from ..flow.modal import Trajectory
 from ..flow.readout import Moment, Readout
 from ..modes.affine import Mode, ModeData
+
+Reasons = Callable[[], dict[str, tuple[str, str]]]
+"""Returns what values follow from, by path."""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,11 +69,12 @@ class Step:
 class Record:
     """Segments in order of time and all steps.
 
-    ``z`` and ``D`` are the left limits of core unknowns and discretes at the start, ``begun`` tells where they come from.
+    ``z`` and ``D`` are the left limits of core unknowns and discretes at the start.
     """
 
     segments: list[Segment] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     z: np.ndarray = field(default_factory=lambda: np.zeros(0))
     D: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    begun: Any = None
+    reasons: Reasons = dict
+    """Returns, by path, the branch (else "") and the reason of what a start determines; called when asked for."""

@@ -11,6 +11,7 @@ import numpy as np
 from .energy import Audit, audit, energy_into
 from .events import Events
 from .grid import adaptive_grid, given_grid
+from .initial import InitialValue, InitialValues
 from .modes import Modes, Stats, count_paths, visited_modes
 from .names import Located, Names
 from .panels import Panels, equal_parts, fit
@@ -90,9 +91,25 @@ class Result(ResultView):
         return self.names.states
 
     @property
-    def initial(self) -> dict[str, float]:
-        """Values of the differentiated variables after the first instant."""
-        return {p: float(self[p].at(self.t_start)) for p in self.states} if len(self.segments) else {}
+    def initial(self) -> InitialValues:
+        """Values of the differentiated variables after the first instant, and what each follows from."""
+        return self._initial
+
+    @cached_property
+    def _initial(self) -> InitialValues:
+        if not len(self.segments):
+            return InitialValues({})
+        values = {p: float(self[p].at(self.t_start)) for p in self.states}
+        first = [step for step in self._record.steps if step.t == self.t_start]
+        before = {path: value for step in reversed(first) for path, value, _ in step.jumps}
+        reasons = {p: ("", "continued") for p in self.states} | self._record.reasons()
+        entries = []
+        for path, (branch, reason) in reasons.items():
+            value, unit = branch, ""
+            if not branch:
+                value, unit = float(self[path].at(self.t_start)), self[path].unit
+            entries.append(InitialValue(path, value, unit, reason, before.get(path)))
+        return InitialValues(values, entries)
 
     @property
     def final(self) -> dict[str, float]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from .events import Event
+from .initial import InitialValues
 from .modes import ModeVisit, Stats
 from .signal import Signal
 
@@ -36,7 +37,7 @@ class ResultView(ABC):
         Paths chosen with ``save=``; None for all.
     parameters : dict
         Parameters that were given for the run, or changed after construction, by path.
-    initial : dict
+    initial : InitialValues
         Values of the differentiated variables after the first instant, by path.
     final : dict
         The same at the end: ``initial=result.final`` begins another run there, at time zero.
@@ -82,8 +83,8 @@ class ResultView(ABC):
 
     @property
     @abstractmethod
-    def initial(self) -> dict[str, float]:
-        """Values of the differentiated variables after the first instant."""
+    def initial(self) -> InitialValues:
+        """Values of the differentiated variables after the first instant, and what each follows from."""
 
     @property
     @abstractmethod

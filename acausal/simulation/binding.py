@@ -13,12 +13,14 @@ import numpy as np
 from ..codegen.discrete import Sample
 from ..errors import AcausalError, Location, ParameterError, UnconnectedInputError, UnknownPathError, nearest
 from ..flattening.template import place_of
+from ..modeling.component import Component
 from ..modeling.elements import ElementTable
 from ..modeling.fields import shown
 from ..modes.core import Values, evaluate
 from ..results.names import Names
 from .checks import is_number
 from .clocks import Clock
+from .conditions import Starts
 from .failures import requirement_failed
 from .source_states import Feed
 
@@ -94,34 +96,80 @@ def scalar_parameters(given: Any) -> dict[str, Any]:
     return found
 
 
-def set_initial(
-    program: Program, given: Any, start: np.ndarray, fixed: np.ndarray, D: np.ndarray
-) -> dict[int, int]:
-    """Write initial values, given by path or handle, into the starts; those of variables must hold.
+STEADY = "steady state"
+"""What ``initial=`` takes for a model, a component or a variable whose derivatives are to be zero."""
 
-    Returns the branches that are given for elements, by their numbers.
+
+def make_starts(
+    program: Program, initial: Any, start: np.ndarray, fixed: np.ndarray, given: np.ndarray, D: np.ndarray
+) -> Starts:
+    """Return the start values of a run, changed by ``initial``; those of discretes are written into ``D``.
+
+    Raises
+    ------
+    UnknownPathError
+        For a path that names nothing in the model.
+    ParameterError
+        For a value that is no finite number, no branch, and not "steady state".
     """
-    flat, branches = program.flat, {}
-    for what, value in mapping("initial", given, '{"load.v": 1.0}').items():
-        path = program.names.path(what)
+    flat, branches, of_run = program.flat, {}, set()
+    steady = np.zeros(flat.nv, bool)
+    if isinstance(initial, str) and initial == STEADY:
+        initial = {"": STEADY}
+    example = f'{{"load.v": 1.0}}, or initial="{STEADY}"'
+    for what, value in mapping("initial", initial, example).items():
+        path = program.names.component(what) if isinstance(what, Component) else program.names.path(what)
         found = _element(program, path)
         if found is not None:
             branches[found[0]] = _branch(path, found[1], value)
-            continue
-        if not is_number(value) or not math.isfinite(value):
+        elif isinstance(value, str) and value == STEADY:
+            steady |= _at_rest(program, path)
+        elif not is_number(value) or not math.isfinite(value):
             raise ParameterError(
                 f"the initial value of `{path}` must be a finite number, got {shown(value)}",
                 where=place_of(flat.root, path),
+                hint=f'"{STEADY}" makes derivatives zero' if isinstance(value, str) else "",
             )
-        try:
-            k, _ = flat.find("v", path)
-            start[k], fixed[k] = float(value), True
-        except UnknownPathError as unknown:
+        else:
             try:
-                D[flat.find("d", path)[0]] = float(value)
-            except UnknownPathError:
-                raise unknown from None
-    return branches
+                k, _ = flat.find("v", path)
+                start[k], fixed[k] = float(value), True
+                of_run.add(k)
+            except UnknownPathError as unknown:
+                try:
+                    D[flat.find("d", path)[0]] = float(value)
+                except UnknownPathError:
+                    raise unknown from None
+    return Starts(start, fixed, given, branches, frozenset(of_run), steady)
+
+
+def _at_rest(program: Program, path: str) -> np.ndarray:
+    """Mask of the differentiated variables of a component, or of one variable by itself.
+
+    Raises
+    ------
+    UnknownPathError
+        If the path names neither.
+    ParameterError
+        If nothing is differentiated there.
+    """
+    names, differentiated = program.names.variables, program.reduced.differentiated
+    prefix = f"{path}." if path else ""
+    inside = np.array([n == path or n.startswith(prefix) for n in names], bool)
+    if not inside.any():
+        program.flat.find("v", path)
+    found = inside & differentiated
+    if path in names and not found.any():
+        # An alias of what is differentiated is as good.
+        x = names.index(path)
+        found[x] = program.unknowns.settable(x) is not None
+    if path and not found.any():
+        raise ParameterError(
+            f"nothing in `{path}` is differentiated: it has no steady state of its own",
+            where=place_of(program.flat.root, path),
+            hint="name a component with states, or a variable x of which der(x) occurs",
+        )
+    return found
 
 
 def _element(program: Program, path: str) -> tuple[int, ElementTable] | None:

@@ -24,6 +24,8 @@ SETTLED = 1e-13
 """Scaled step after which a point stays."""
 ACCEPTED = 1e-7
 """Scaled step up to which a point is taken when rounds are used up: conditions that are no more than wishes converge slowly."""
+STALLED = 1e-10
+"""Scaled step up to which an iteration that meets not all conditions makes no progress."""
 SHORTEST = 2.0**-12
 """Of a step that is shortened."""
 BESIDE = 0.3
@@ -141,6 +143,8 @@ class Completer:
         NewtonFailure, Unreachable
         """
         rank, active = self.conditions.rank, ~self.involved
+        driven = self._driven()
+        active &= ~driven
         if self.frame.constrained:
             self._approach(active, Depth.NONE, Rank.GIVEN)
         if self.frame.moving.any():
@@ -150,10 +154,10 @@ class Completer:
         if self.involved.any():
             self._approach(active, Depth.ALL)
             try:
-                return self._search(np.ones(len(rank), bool), True)
+                return self._search(~driven, True)
             except (NewtonFailure, Unreachable):
                 # Starts of computed variables that lead nowhere are no more than guesses.
-                active = ~self.involved | (rank < Rank.GUESS)
+                active = (~self.involved | (rank < Rank.GUESS)) & ~driven
         return self._search(active, bool((active & self.involved).any()))
 
     def _approach(self, active: np.ndarray, depth: Depth, demanded: Rank = Rank.STEADY) -> None:
@@ -166,6 +170,12 @@ class Completer:
             self._search(active, False, depth, demanded)
         except (NewtonFailure, Unreachable):
             self.frame.restore(begin)
+
+    def _driven(self) -> np.ndarray:
+        """Mask of the derivatives that cannot be zero: sources alone determine their variables."""
+        of = np.array([c.rate_of for c in self.conditions.items], np.int64)
+        moved = np.abs(self.frame.linearise().z_x * self.frame.scale).max(axis=1, initial=0.0)
+        return (of >= 0) & (moved[of] <= 1e-11 * self.run.core.model.scale[of])
 
     def _reads_motion(self) -> np.ndarray:
         """Mask of the conditions that depend on rates of constrained coordinates."""
@@ -208,7 +218,7 @@ class Completer:
             size = float(np.max(np.abs(solution.step) / (1.0 + np.abs(frame.x) / frame.scale), initial=0.0))
             last = k == MOST_ROUNDS
             if blocked.any():
-                stays = size <= SHORTEST or last
+                stays = size <= STALLED or last
                 if not (
                     self._curved() and not stays and self._advance(system, solution.step, active, _length)
                 ):

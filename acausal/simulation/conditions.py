@@ -69,6 +69,10 @@ class Condition:
     """Core unknown that the variable is, if that is differentiated, else -1."""
     value: float = 0.0
     """What is prescribed."""
+    name: str = ""
+    """That variable's name."""
+    rate_of: int = -1
+    """Core unknown whose derivative it wants to be zero, -1 if none."""
 
 
 class Conditions:
@@ -123,9 +127,8 @@ class Conditions:
             name, value = run.flat.variable(x), float(starts.value[x])
             unknown = -1 if target is None else target[1]
             kind = self._kind(x, rank)
-            made = Condition(
-                rank, kind, f"`{name}` = {value:.9g}", place_of(run.flat.root, name), x, unknown, value
-            )
+            place = place_of(run.flat.root, name)
+            made = Condition(rank, kind, f"`{name}` = {value:.9g}", place, x, unknown, value, name)
             if run.core.readout.observed(x):
                 self._observed.append((len(self.items), x))
                 self._add(made, None, None, None, -value)
@@ -154,7 +157,7 @@ class Conditions:
     def _derivatives(self, ids: np.ndarray) -> None:
         run, seen = self.run, set()
         n = len(run.reduced.core)
-        fixed = {int(c.unknown) for c in self.items if c.unknown >= 0}
+        fixed = {c.unknown for c in self.items if c.unknown >= 0}
         for x in ids.tolist():
             target = run.program.unknowns.settable(x)
             if target is None or target[0] != "core" or target[1] in seen:
@@ -164,7 +167,8 @@ class Conditions:
             name = run.flat.variable(x)
             unit = np.zeros((1, n))
             unit[0, target[1]] = 1.0
-            made = Condition(rank, "steady state", f"der(`{name}`) = 0", place_of(run.flat.root, name))
+            place = place_of(run.flat.root, name)
+            made = Condition(rank, "steady state", f"der(`{name}`) = 0", place, rate_of=target[1])
             self._add(made, unit, None, None, 0.0)
 
     # -- evaluation ----------------------------------------------------------------------------------------------

@@ -131,10 +131,6 @@ class Completed:
         guess = (self.conditions.rank == Rank.GUESS) & (self.found.involved | self.found.determined(count))
         return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
 
-    def report(self, run: Run) -> None:
-        """Nothing yet."""
-        return None
-
 
 def check_conditions(run: Run, completed: Completed, mode: Mode) -> None:
     """Raise InitializationError unless conditions that were met in the provisional ``mode`` hold after the first instant."""
@@ -226,6 +222,8 @@ def warn_of_moved(run: Run, completed: Completed | None) -> None:
     starts = run.starts
     given = starts.given & ~starts.fixed
     guessed = set() if completed is None else completed.guessed()
+    # Beside a demanded steady state all starts are guesses.
+    guessed |= set(np.flatnonzero(given).tolist()) if starts.steady.any() else set()
     ids = [x for x in np.flatnonzero(given).tolist() if x not in guessed]
     moved = []
     for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
@@ -249,7 +247,7 @@ def _warn_of_choice(run: Run) -> None:
     warnings.warn(
         f"the start values do not say which of several points is meant; taken: {', '.join(names)};"
         " give starts of position next to the point you mean",
-        stacklevel=2,
+        stacklevel=3,
     )
 
 

@@ -35,9 +35,9 @@ from .binding import (
     check_ticks,
     make_clocks,
     make_feeds,
+    make_starts,
     saved_paths,
     scalar_parameters,
-    set_initial,
     time_unit,
 )
 from .checks import check_method, check_options, check_reinits
@@ -80,7 +80,8 @@ class Program:
         Win over bindings and values given at construction.
     initial : mapping of path or handle to number
         Values that must hold after the start. For an element the branch, by name or as its variable reads:
-        of several consistent modes one with that branch is taken.
+        of several consistent modes one with that branch is taken. ``"steady state"`` for a component or variable
+        makes derivatives zero, ``initial="steady state"`` all of them.
     inputs : mapping of name to number, callable or (times, values)
         What feeds the open inputs of the model. Callables are followed to about 1e-13 of
         their size, with jumps and kinks where they lie, but what is shorter than about
@@ -223,8 +224,7 @@ class Program:
         changes = {**overrides(self.model), **scalar_parameters(parameters)}
         P = parameter_vector(self.flat, changes)
         start, fixed, given, D = start_values(self.flat, P)
-        branches = set_initial(self, initial, start, fixed, D)
-        starts = Starts(start, fixed, given, branches)
+        starts = make_starts(self, initial, start, fixed, given, D)
         feeds = make_feeds(self, inputs, D, feeds)
         values = Values(P, D, np.zeros(self.reduced.nr))
         check_static(self, values)

@@ -80,6 +80,8 @@ def _contradict(run: Run, conditions: Conditions, system: System, rows: list[int
     why = (
         "they prescribe the same quantity twice" if len(named) > 1 else "the equations in force determine it"
     )
+    if steady:
+        why = "the equations in force leave no point at which all of them rest"
     if equations:
         why = f"the nonlinear equations {_curved_names(run, system, equations)} bind them to each other"
     return InitializationError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,13 +19,17 @@ from .curved_failures import curved_failed
 from .curves import free_branches
 from .failures import search_failed
 from .initialization import Completed, check_conditions, check_held, complete, held_values, warn_of_moved
+from .integrals import rest_integrals
 from .search import Choice, NoConsistentMode
+from .start_report import reporter
 
 if TYPE_CHECKING:
     from .run import Run
 
 Branches = Mapping[int, int]
 """Elements -> branches in which the search for the first mode begins."""
+MOST_RETURNS = 8
+"""Modes in which initial equations are met anew, one after the other, when the first instant leaves them."""
 MOST_BEGINNINGS = 512
 """Choices of branches that are tried when fixed values do not hold in the first mode found."""
 
@@ -51,7 +55,7 @@ def start(run: Run) -> None:
     try:
         completed = _first_instant(run, given, ticks, held)
     except InitializationError as error:
-        for branches in _others(run):
+        for branches in chain(_settled(run), _others(run)):
             run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
             run.restart_record()
             found = _attempt(run, {**given, **branches}, ticks, held)
@@ -102,7 +106,8 @@ def _first_instant(
     _check_branches(run)
     if completed is not None:
         check_conditions(run, completed, provisional)
-        run.record.begun = completed.report(run)
+    rest_integrals(run)
+    run.record.reasons = reporter(run, completed)
     return completed
 
 
@@ -125,6 +130,18 @@ def _micro_steps(
         run.record.steps.clear()
         run.touch(run.z, completed.found.slopes, run.xi)
         run.instants.process("start", (), ticks, held)
+
+
+def _settled(run: Run) -> Iterator[Branches]:
+    """Branches in which the first instant came to rest, as long as they are new ones.
+
+    Initial equations are met in the provisional mode; where the start leads to another one they are met in that.
+    """
+    tried = []
+    while run.mode not in tried and len(tried) < MOST_RETURNS:
+        tried.append(run.mode)
+        given = run.starts.branches
+        yield {k: b for k, b in enumerate(run.mode) if run.forced and run.forced[k] < 0 and k not in given}
 
 
 def _with_branches(run: Run, D: np.ndarray, branches: Branches) -> np.ndarray:

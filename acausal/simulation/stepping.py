@@ -135,7 +135,7 @@ def outcome(run: Run, status: str = "") -> Result:
         segments.append(
             Segment(run.t, run.t, data, trajectory, Moment(run.t, run.D, run.R, run.q), run.core.readout)
         )
-    record = Record(segments, list(run.record.steps), run.record.z, run.record.D)
+    record = Record(segments, list(run.record.steps), run.record.z, run.record.D, run.record.reasons)
     s, counts = run.search.stats, program.counts
     analysed = sum(core.analysed - before for core, before in run.analysed.items())
     if run.numerical:
