@@ -242,6 +242,9 @@ class Variable(Field):
         Assertions checked at start and during the run.
     shape : tuple of int
         Extents of an array variable.
+    state_priority : int
+        Where constraints leave a choice of the variables that are integrated, those with the higher number are
+        taken. A hint: it yields where the others would follow from it badly.
     """
 
     flow = False
@@ -256,11 +259,12 @@ class Variable(Field):
         min: float = -math.inf,
         max: float = math.inf,
         shape: tuple[int, ...] = (),
+        state_priority: int = 0,
         doc: str = "",
     ) -> None:
         super().__init__(unit=unit, doc=doc)
         self.start, self.fixed, self.nominal = start, fixed, nominal
-        self.min, self.max, self.shape = min, max, shape
+        self.min, self.max, self.shape, self.state_priority = min, max, shape, state_priority
 
     @overload
     def __get__(self, obj: None, cls: type) -> Self: ...

@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+PREFERENCE = 2.0**10
+"""Factor by which a variable of the next higher priority may be the worse pivot and still be kept as a state."""
+
 Mode = tuple[int, ...]
 """One branch index per element."""
 
@@ -107,6 +110,13 @@ class AffineModel:
     """Base equations as users wrote them, with file and line, for messages."""
     units: np.ndarray | None = None
     """Labels (n,): variables with the same label have the same unit; None: not known."""
+    priority: np.ndarray | None = None
+    """Ranks (n,) of the declared priorities as states, 0 for none; None: nothing is declared."""
+
+    @cached_property
+    def pivot_scale(self) -> np.ndarray:
+        """Magnitudes (n,) with which variables compete for being solved from a constraint: small for preferred states."""
+        return self.scale if self.priority is None else self.scale * PREFERENCE**-self.priority
 
     @cached_property
     def network_scale(self) -> np.ndarray:

@@ -69,6 +69,7 @@ def assemble(
         T0,
         labels.rows,
         labels.units,
+        labels.priority,
     )
 
 

@@ -64,7 +64,7 @@ def traced_constraints(
     width = table.shape[1]
     weight = np.ones(width + label.shape[1])
     weight[columns.unknown] = column_weights(table[:, columns.unknown])
-    weight[columns.state] = model.scale[columns.x]
+    weight[columns.state] = model.pivot_scale[columns.x]
     system = Elimination(np.hstack([table, label]), weight)
     labels, found = np.arange(width, width + label.shape[1]), []
 

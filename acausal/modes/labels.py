@@ -34,6 +34,11 @@ class Labels:
         return _flow(self._model)
 
     @cached_property
+    def priority(self) -> np.ndarray | None:
+        """Rank of the priority of every core unknown as a state; None if nothing is declared."""
+        return _priority(self._model)
+
+    @cached_property
     def units(self) -> np.ndarray:
         """Number of the unit of every core unknown."""
         return _units(self._model)
@@ -62,6 +67,26 @@ def flow_like(model: ReducedModel) -> np.ndarray:
     either = flow[a] | flow[b]
     flow[a[either]] = flow[b[either]] = True
     return flow
+
+
+HIGHEST = 3
+"""Ranks beyond count as this one: they would ask for pivots that are rounding."""
+
+
+def _priority(model: ReducedModel) -> np.ndarray | None:
+    """Declared priorities by rank, that of the alias with the largest number in magnitude."""
+    W, found = model.W_core, np.zeros(model.W_core.shape[1])
+    for f, at in model.flat.variable_fields():
+        declared = f.state_priority if isinstance(f, Variable) else 0
+        for x in at.tolist() if declared else ():
+            j = W.indices[W.indptr[x]] if W.indptr[x + 1] - W.indptr[x] == 1 else -1
+            if j >= 0 and abs(declared) > abs(found[j]):
+                found[j] = declared
+    if not found.any():
+        return None
+    values = np.unique([0.0, *found])
+    rank = np.searchsorted(values, found) - np.searchsorted(values, 0.0)
+    return np.clip(rank, -HIGHEST, HIGHEST).astype(float)
 
 
 def _units(model: ReducedModel) -> np.ndarray:

@@ -87,7 +87,7 @@ def open_mode(
     table = np.vstack([columns.table(rows)[affine], data.settled])
     weight = np.ones(table.shape[1])
     weight[columns.unknown] = column_weights(table[:, columns.unknown])
-    weight[columns.state] = model.scale[columns.x]
+    weight[columns.state] = model.pivot_scale[columns.x]
     system = Elimination(table, weight)
     rounds = _eliminate(model, columns, system, read)
     solved = system.row[columns.state] >= 0

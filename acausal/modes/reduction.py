@@ -120,7 +120,7 @@ def _differentiate(
     """
     weight = np.ones(table.shape[1])
     weight[columns.unknown] = column_weights(table[: len(rows), columns.unknown])
-    weight[columns.state] = model.scale[columns.x]
+    weight[columns.state] = model.pivot_scale[columns.x]
     system = Elimination(table, weight)
     system.reduce(columns.unknown)
     rounds = 0

@@ -20,6 +20,8 @@ from ..modes.open_mode import OpenMode, Orders
 
 LARGE = 4096
 """Entries from which a matrix may be stored sparse."""
+PREFERENCE = 8.0
+"""Factor by which a coordinate of the next higher priority may be the better pivot and still be kept as a state."""
 SPARSE = 0.1
 """Share of entries that are not zero up to which it is."""
 
@@ -62,11 +64,13 @@ class CurvedSystem:
         Magnitudes of ``s`` and ``h``.
     unit : float
         Unit of time, in seconds.
+    priority : (n_s + m,) array, optional
+        Ranks of ``s`` and ``h`` as states.
     """
 
     def __init__(
         self, mode: OpenMode, orders: Orders, arguments: np.ndarray, curves: Curves, evaluate: CurveFunctions,
-        S: np.ndarray, scale: np.ndarray, unit: float,
+        S: np.ndarray, scale: np.ndarray, unit: float, priority: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         self.mode, self.orders, self.evaluate, self.S = mode, orders, evaluate, S
         ns, m = len(mode.states), len(mode.open)
@@ -85,6 +89,10 @@ class CurvedSystem:
         self.rate_of_states, self.rate_of_open = thin(rate.y[:, : self.nx]), rate.y[:, self.nx :]
         """``dX/dt`` over X and over H."""
         self.scale = np.concatenate([scale[:ns], scale[ns + first], scale[ns + second] / unit])
+        rank = np.zeros(ns + m) if priority is None else priority
+        weight = PREFERENCE ** -np.concatenate([rank[:ns], rank[ns + first], rank[ns + second]])
+        self.pivot_weight = weight / weight.max(initial=1.0)
+        """Factors, at most one, with which coordinates compete for being solved from constraints."""
         self.open_scale = scale[ns:] / unit**p
         hidden = [(row, i) for row, k in zip(mode.curved.tolist(), c.tolist(), strict=True) for i in range(k)]
         full = list(zip(mode.curved.tolist(), c.tolist(), strict=True))

@@ -130,10 +130,10 @@ class Motion:
             return True
 
     def _scaled_constraints(self, place: Place) -> np.ndarray:
-        """Derivatives of the constraints by the scaled coordinates, the largest of each row one."""
+        """Derivatives of the constraints by the scaled coordinates, the largest of each row one; preferred states count less."""
         J = self._linear(place).C_y[:, : self.system.nx] * self.system.scale
         size = np.abs(J).max(axis=1, keepdims=True)
-        return J / np.where(size > 0.0, size, 1.0)
+        return J / np.where(size > 0.0, size, 1.0) * self.system.pivot_weight
 
     def _best(self, J: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, float]:
         """Coordinates solved from the constraints, and the smallest pivot relative to the largest of its level.

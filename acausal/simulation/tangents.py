@@ -142,9 +142,13 @@ class Tangents:
             q = model.q
         S = model.S[:q, :q]
         found = orders(opened, self.curves.owner, over_v, self._gradients(z, slopes, xi, values))
-        scale = model.scale[np.concatenate([opened.states, opened.open])]
+        coordinates = np.concatenate([opened.states, opened.open])
+        scale = model.scale[coordinates]
         scale[ns:][opened.slopes] /= model.T0
-        return CurvedSystem(opened, found, over_v, self.curves, self.functions, S, scale, model.T0)
+        return CurvedSystem(
+            opened, found, over_v, self.curves, self.functions, S, scale, model.T0,
+            None if model.priority is None else model.priority[coordinates],
+        )  # fmt: skip
 
     def _gradients(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
