@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -46,6 +47,16 @@ class CurveFunctions:
             expression = _expression(curves.model, curves.model.curves[group], curves.constants[group])
             f = self._single[group, level] = _differentiated(expression, level)
         return f(*jets, constants)[0]
+
+    @cached_property
+    def nonlinear(self) -> np.ndarray:
+        """Mask over the arguments: the slope of their row by them is not constant."""
+        curves = self._curves
+        parts = [np.zeros(0, bool)]
+        for rows, k in zip(curves.model.curves, curves.constants, strict=True):
+            a, _, value = _expression(curves.model, rows, k)
+            parts.append(np.tile(ca.which_depends(value, a, 2, False), len(rows.instances)))
+        return np.concatenate(parts).astype(bool)
 
     def copy(self, scale: np.ndarray) -> CurveFunctions:
         """The same functions with arrays of their own, for arguments of other magnitudes."""

@@ -18,6 +18,9 @@ from ..modes.reduced_model import ReducedModel
 from .modal import Trajectory
 from .quadrature import integrate
 
+SPARSE = 300
+"""Core unknowns above which rows over a point of them are kept sparse."""
+
 
 @dataclass(frozen=True, eq=False)
 class Moment:
@@ -52,19 +55,28 @@ class PointFrame:
         """Places of ``z`` and ``z'``: sources follow."""
         return np.arange(2 * self.n)
 
-    def spread(self, W: Any) -> np.ndarray:
-        """Rows over z, a sparse matrix (k, n), as rows over the state."""
-        rows = np.zeros((W.shape[0], 2 * self.n + len(self.S)))
-        rows[:, : self.n] = W.toarray()
-        return rows
+    def spread(self, W: Any, V: Any) -> Any:
+        """Rows over z and sources, sparse matrices (k, n) and (k, q), as rows over the state."""
+        from scipy.sparse import csr_array, hstack
 
-    def derived(self, rows: np.ndarray) -> np.ndarray:
+        rows: Any = hstack([W, csr_array(W.shape), V], format="csr")
+        return rows if self.n > SPARSE else rows.toarray()
+
+    def derived(self, rows: Any) -> Any:
         """Time derivatives of rows over ``z`` and sources."""
+        return rows @ self._derivative
+
+    @cached_property
+    def _derivative(self) -> Any:
+        """Takes rows over ``[z, z', xi]`` without entries over ``z'`` to those of their derivatives."""
+        from scipy.sparse import block_array, csr_array, identity
+
         n = self.n
-        found = np.zeros_like(rows)
-        found[:, n : 2 * n] = rows[:, :n]
-        found[:, 2 * n :] = rows[:, 2 * n :] @ self.S
-        return found
+        S = csr_array(self.S)
+        made: Any = block_array(
+            [[None, identity(n), None], [csr_array((n, n)), None, None], [None, None, S]], format="csr"
+        )
+        return made
 
 
 class Readout:
@@ -80,21 +92,18 @@ class Readout:
         self.observer_of = {o.unknown: k for k, o in enumerate(model.observers)}
         self.integrals = [k for k, o in enumerate(model.observers) if o.integral]
         self.position = {k: n for n, k in enumerate(self.integrals)}
-        self._rows: WeakKeyDictionary[ModeData, dict[tuple[int, ...], np.ndarray]] = WeakKeyDictionary()
+        self._rows: WeakKeyDictionary[ModeData, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
 
     # -- affine part ---------------------------------------------------------------------------------------------
 
-    def rows(self, data: ModeData, ids: tuple[int, ...]) -> np.ndarray:
-        """Rows over y of the affine part of variables, (k, ny)."""
+    def rows(self, data: ModeData, ids: tuple[int, ...]) -> Any:
+        """Rows over y of the affine part of variables, (k, ny); a sparse matrix where y is long."""
         known = self._rows.setdefault(data, {})
         found = known.get(ids)
         if found is None:
             at = list(ids)
-            found = data.spread(self.model.W_core[at])
-            n = len(data.states)
-            found[:, n:] += self.VK[at].toarray()
-            known[ids] = found
+            found = known[ids] = data.spread(self.model.W_core[at], self.VK[at])
         return found
 
     def observed(self, k: int) -> list[tuple[int, int]]:
@@ -144,8 +153,8 @@ class Readout:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Values (k, len(ids)) of several variables and time derivatives (k, len(slopes)) of others at once."""
         e = _Evaluation(self, data, trajectory, moment, hs, ys)
-        values = e.ys @ self.rows(data, ids).T
-        rates = e.ys @ data.derived(self.rows(data, slopes)).T
+        values = _along(self.rows(data, ids), e.ys)
+        rates = _along(data.derived(self.rows(data, slopes)), e.ys)
         for n, k in enumerate(ids):
             if self.observed(k):
                 values[:, n] = e.variable(k)
@@ -191,6 +200,11 @@ class Readout:
         return moment.q + integrate(trajectory, rates, 0.0, h)
 
 
+def _along(rows: Any, ys: np.ndarray) -> np.ndarray:
+    """Values (k, m) of rows (m, ny) at states (k, ny)."""
+    return (rows @ ys.T).T
+
+
 class _Evaluation:
     """Values at some times of one segment; observers are evaluated once."""
 
@@ -208,13 +222,13 @@ class _Evaluation:
         self.known: dict[int, np.ndarray] = {}
 
     def variable(self, k: int) -> np.ndarray:
-        total = self.ys @ self.r.rows(self.data, (k,))[0]
+        total = _along(self.r.rows(self.data, (k,)), self.ys)[:, 0]
         for observer, factor in self.r.observed(k):
             total = total + factor * self.observer(observer)
         return total
 
     def slope(self, k: int) -> np.ndarray:
-        total = self.ys @ self.data.derived(self.r.rows(self.data, (k,)))[0]
+        total = _along(self.data.derived(self.r.rows(self.data, (k,))), self.ys)[:, 0]
         for observer, factor in self.r.observed(k):
             if not self.r.model.observers[observer].integral:
                 return np.full(len(self.hs), np.nan)
@@ -230,7 +244,7 @@ class _Evaluation:
 
     def _offset(self, o: Observer) -> np.ndarray:
         """Known part of the variable that an observer is solved for, beside its unknown."""
-        return self.ys @ self.r.rows(self.data, (o.variable,))[0]
+        return _along(self.r.rows(self.data, (o.variable,)), self.ys)[:, 0]
 
     def rate(self, k: int) -> np.ndarray:
         """Time derivative of the variable of an integral observer."""

@@ -93,7 +93,7 @@ class AffineModel:
     ``len(base) + sum(q_k) == n`` with q_k equations per branch of element k.
     """
 
-    names: tuple[str, ...]
+    names: Sequence[str]
     differentiated: np.ndarray
     """Mask (n,): z_j' occurs in an equation."""
     base: Rows
@@ -106,7 +106,7 @@ class AffineModel:
     """Magnitudes of xi (q,)."""
     T0: float
     """Time unit: shortest declared period, else the span of the run."""
-    row_names: tuple[str, ...] = ()
+    row_names: Sequence[str] = ()
     """Base equations as users wrote them, with file and line, for messages."""
     units: np.ndarray | None = None
     """Labels (n,): variables with the same label have the same unit; None: not known."""
@@ -202,9 +202,11 @@ class ModeData:
         """Number of states."""
         return len(self.states)
 
-    def spread(self, W: Any) -> np.ndarray:
-        """Rows over z, a sparse matrix (k, n), as rows over y."""
-        return W @ self.T
+    def spread(self, W: Any, V: Any) -> np.ndarray:
+        """Rows over z and sources, sparse matrices (k, n) and (k, q), as rows over y."""
+        rows = W @ self.T
+        rows[:, len(self.states) :] += V.toarray()
+        return rows
 
     def derived(self, rows: np.ndarray) -> np.ndarray:
         """Time derivatives of rows over y along the flow."""

@@ -53,7 +53,7 @@ def assemble(
     )
     every = [core.base, *(b.equations for e in elements for b in e.branches)]
     stacked = Rows(*(np.concatenate([getattr(r, a) for r in every]) for a in "EAB"))
-    known = _core_magnitudes(model, magnitudes)
+    known = core_magnitudes(model, magnitudes)
     scale = propagate_scales(stacked, known, xi_scale, T0, labels.units)
     differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
     if curved_slopes is not None:
@@ -73,7 +73,7 @@ def assemble(
     )
 
 
-def _core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:
+def core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:
     """Largest magnitude among the aliases of every core unknown."""
     W = model.W_core
     single = np.diff(W.indptr) == 1

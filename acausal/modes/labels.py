@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..errors import Location
 from ..modeling.fields import Variable
 from .reduced_model import ReducedModel
+
+
+class Names(Sequence[str]):
+    """Texts made all together when one is first read: those of a large model take longer than its analysis.
+
+    Parameters
+    ----------
+    count : int
+    make : callable
+        Returns the texts.
+    """
+
+    def __init__(self, count: int, make: Callable[[], tuple[str, ...]]) -> None:
+        self._count, self._make = count, make
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return self._make()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._texts[k]
 
 
 class Labels:
@@ -18,15 +44,18 @@ class Labels:
         self._model = model
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Sequence[str]:
         """Paths of the core unknowns."""
         model = self._model
-        return tuple(model.flat.variable(int(k)) for k in model.presolved.y[model.core])
+        ids = model.presolved.y[model.core].tolist()
+        return Names(len(ids), lambda: tuple(model.flat.variable(k) for k in ids))
 
     @cached_property
-    def rows(self) -> tuple[str, ...]:
+    def rows(self) -> Sequence[str]:
         """Text and place of every core equation."""
-        return _rows(self._model)
+        model = self._model
+        count = sum(map(len, model.base_instances)) + len(model.core_rows)
+        return Names(count, lambda: _rows(model))
 
     @cached_property
     def flow(self) -> np.ndarray:

@@ -111,7 +111,7 @@ def _magnitude(segments: Segments, ids: tuple[int, ...]) -> np.ndarray:
     size = np.zeros(len(ids))
     for group in segments.groups:
         y = np.abs(np.stack([t.y0 for t in group.trajectories])).max(axis=0)
-        size = np.maximum(size, np.abs(group.readout.rows(group.data, ids)) @ y)
+        size = np.maximum(size, abs(group.readout.rows(group.data, ids)) @ y)
     return size
 
 

@@ -55,7 +55,8 @@ class Products:
         values = readout.rows(data, self.ids)
         one = np.zeros((1, values.shape[1]))
         one[0, len(data.states)] = 1.0
-        return np.vstack([values, data.derived(readout.rows(data, self.slopes)), one])
+        rates = data.derived(readout.rows(data, self.slopes))
+        return np.vstack([part if isinstance(part, np.ndarray) else part.toarray() for part in (values, rates, one)])
 
     def powers(self, X: np.ndarray) -> np.ndarray:
         """Powers (..., owners) from the values (..., size) of the forms."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..modes.affine import Rows
@@ -15,22 +17,29 @@ class Forms:
 
     Parameters
     ----------
-    rows : Rows
-        All forms; those of curved rows are not read.
+    over_v : (forms, nv) array
+        Forms over ``v``; those of curved rows are not read.
     curved : (forms,) array
         Number of the curved row, -1 for affine forms.
+    orientation : (forms,) array
+        Sign that makes each positive where it is in force.
     """
 
-    def __init__(self, mode: OpenMode, rows: Rows, curved: np.ndarray, orientation: np.ndarray) -> None:
-        q = mode.z_of.shape[1] - len(mode.states) - len(mode.open)
-        over_v = rows.E @ mode.slope_of + rows.A @ mode.z_of
-        over_v[:, over_v.shape[1] - q :] += rows.B[:, :q]
+    def __init__(self, over_v: Any, curved: np.ndarray, orientation: np.ndarray) -> None:
         self.affine = np.flatnonzero(curved < 0)
         self.curved = np.flatnonzero(curved >= 0)
         self.rows = curved[self.curved]
         self.over_v = over_v[self.affine]
         self.orientation = orientation
         self.count = len(curved)
+
+    @classmethod
+    def of(cls, mode: OpenMode, rows: Rows, curved: np.ndarray, orientation: np.ndarray) -> Forms:
+        """Take forms over unknowns and sources to those over ``v``."""
+        q = mode.z_of.shape[1] - len(mode.states) - len(mode.open)
+        over_v = rows.E @ mode.slope_of + rows.A @ mode.z_of
+        over_v[:, over_v.shape[1] - q :] += rows.B[:, :q]
+        return cls(over_v, curved, orientation)
 
     def at(self, motion: Motion, v0: np.ndarray, v1: np.ndarray) -> np.ndarray:
         """Values and time derivatives, (k, 2, forms), where ``v`` and its derivative (k, nv) are given.

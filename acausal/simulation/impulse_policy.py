@@ -22,9 +22,9 @@ def check_interruption(run: Run, restart: Restart, z_minus: np.ndarray, kind: st
     Below 1e-6 of the scale of the conserved quantity the interruption is rounding; at the start
     left limits may contradict the model and jumps are only logged.
     """
-    if kind == "start":
-        return
     model = run.core.model
+    if kind == "start" or not model.elements:
+        return
     flux = _flux_scale(run, restart, z_minus)
     for k, element in enumerate(model.elements):
         branch = restart.data.mode[k]

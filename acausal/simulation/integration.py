@@ -39,6 +39,7 @@ class SampledMotion:
 
     def __init__(self, steps: Steps, hidden: int) -> None:
         self._steps, self._hidden = steps, hidden
+        self._kept: tuple[bytes, np.ndarray] | None = None
         self.freedom = len(steps.motion.selection.states)
         self._z_of = steps.motion.system.mode.z_of
         self.y0 = self._state(steps.begin)
@@ -54,13 +55,23 @@ class SampledMotion:
         return self._state(self._steps.place(h))
 
     def sample(self, hs: np.ndarray) -> np.ndarray:
-        """States (k, 2 n + q) at the times ``hs`` (k,)."""
+        """States (k, 2 n + q) at the times ``hs`` (k,), not to be changed.
+
+        Those of the last call are kept: variables are read one after the other at the same times.
+        """
         hs = np.asarray(hs, float)
+        key, found = hs.tobytes(), self._kept
+        if found is None or found[0] != key:
+            found = self._kept = key, self._sampled(hs)
+        return found[1]
+
+    def _sampled(self, hs: np.ndarray) -> np.ndarray:
         out = np.zeros((len(hs), len(self.y0)))
-        n, q = len(self._z_of), len(self._steps.begin.xi)
+        n, q = self._z_of.shape[0], len(self._steps.begin.xi)
         v0, v1 = sampled_jets(self._steps, hs)
         out[:, :n], out[:, n : 2 * n] = v0 @ self._z_of.T, v1 @ self._z_of.T
         out[:, 2 * n : 2 * n + q] = v0[:, v0.shape[1] - q :]
+        out.flags.writeable = False
         return out
 
     def _state(self, place: Place) -> np.ndarray:
@@ -93,6 +104,8 @@ class StillMotion:
 @dataclass(eq=False)
 class Motions:
     """Makes and starts the motions of a run."""
+
+    kind = Motion
 
     run: Run
     last: Motion | None = None
@@ -156,7 +169,7 @@ class Motions:
             h = np.where(opened.slopes, h, guess[opened.open])
         H = np.where(p == 0, h, np.where(p == 1, h1, 0.0))
         constants = run.tangents.constants(run.present)
-        motion = self.last = Motion(system, self.sources(system, xi), constants, X, H)
+        motion = self.last = self.kind(system, self.sources(system, xi), constants, X, H)
         return motion
 
     def segment(self, horizon: float) -> tuple[float, int | None, SampledMotion]:
@@ -215,7 +228,7 @@ class Motions:
         which = np.flatnonzero(can_trigger(run.data, run.forced, run.disabled, len(signs)))
         rows, curved = run.tangents.watched(run.core, run.mode)
         chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
-        forms = Forms(system.mode, chosen, curved[which], orientation[which])
+        forms = Forms.of(system.mode, chosen, curved[which], orientation[which])
         armed = (np.array(signs) * orientation > 0)[which]
         return forms, which.tolist(), armed
 

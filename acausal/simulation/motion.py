@@ -76,6 +76,9 @@ class Motion:
         A guess of the point at the start.
     """
 
+    batched = True
+    """Many points may be solved at once."""
+
     def __init__(
         self, system: CurvedSystem, sources: Trajectory, constants: np.ndarray, X: np.ndarray, H: np.ndarray
     ) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-Linearized = tuple[np.ndarray, np.ndarray]
-"""Residual (m,) and Jacobian (m, m)."""
+from .sparse_matrices import Factors
+
+Linearized = tuple[np.ndarray, Any]
+"""Residual (m,) and Jacobian (m, m), an array or a sparse matrix by columns."""
 
 ACCURATE = 1e-10
 """Scaled correction after which the next one would be rounding: convergence is quadratic."""
@@ -37,8 +40,10 @@ class NewtonFailure(Exception):
     """What each residual belongs to, as the caller numbers them."""
 
 
-def solve_linear(J: np.ndarray, r: np.ndarray) -> np.ndarray:
+def solve_linear(J: Any, r: np.ndarray) -> np.ndarray:
     """Solution of ``J d = r``; raises LinAlgError when a matrix is singular, not finite values give such."""
+    if not isinstance(J, np.ndarray):
+        return Factors(J).solve(r)
     if len(r) == 1:
         if J[0, 0] == 0.0:
             raise np.linalg.LinAlgError
@@ -119,8 +124,8 @@ def _kept(found: Linearized) -> Linearized:
     return found[0].copy(), found[1].copy()
 
 
-def _correction(J: np.ndarray, r: np.ndarray, x: np.ndarray) -> np.ndarray:
-    if not (np.isfinite(r).all() and np.isfinite(J).all()):
+def _correction(J: Any, r: np.ndarray, x: np.ndarray) -> np.ndarray:
+    if not (np.isfinite(r).all() and np.isfinite(J if isinstance(J, np.ndarray) else J.data).all()):
         raise NewtonFailure("not finite", x, r.copy())
     try:
         d = solve_linear(J, -r)

@@ -200,28 +200,26 @@ def build_core(
     degrees = tuple(f.degree for f in feeds)
     exosystem = build_exosystem(reduced, values, degrees, unit)
     matrices = core_matrices(reduced, values, exosystem)
-    xi_scale = _xi_scale(reduced, values, exosystem, feeds, T0, span)
+    xi_scale = source_scale(reduced, values, exosystem, feeds, T0, span)
     known = np.maximum(np.abs(starts), nominals)
-    slopes = _curved_slopes(reduced)
+    slopes = curved_slopes(reduced)
     model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes)
     return NumericCore(
         reduced, values, exosystem, matrices.forms, model, unit, Readout(reduced, exosystem, values.P)
     )
 
 
-def _curved_slopes(reduced: ReducedModel) -> np.ndarray:
+def curved_slopes(reduced: ReducedModel) -> np.ndarray:
     """Mask over the core unknowns: a derivative occurs in a row that is not affine."""
     found = np.zeros(len(reduced.core), bool)
-    W = reduced.W_core
     for c in reduced.curves:
         for k, derivative in c.curve.keys:
             if derivative:
-                for x in (reduced.flat.stamps[c.stamp].vb[c.instances] + k).tolist():
-                    found[W.indices[W.indptr[x] : W.indptr[x + 1]]] = True
+                found[reduced.W_core[reduced.flat.stamps[c.stamp].vb[c.instances] + k].indices] = True
     return found
 
 
-def _xi_scale(
+def source_scale(
     reduced: ReducedModel, values: Values, exosystem: Exosystem, feeds: Sequence[Feed], T0: float, span: float
 ) -> np.ndarray:
     """Magnitudes of the exosystem states."""

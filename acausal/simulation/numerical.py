@@ -29,11 +29,8 @@ def integrate(run: Run, horizon: float) -> int | None:
     end = horizon if hit is None else run.t + h
     if h > 0.0:
         _record(run, end, h, motion)
-        run.touch(run.z, run.slopes, run.xi)
     run.t = end
-    run.data = run.core.mode(run.mode)
-    run.y = np.concatenate([run.z[run.data.states], run.xi])
-    run.error = run.tolerances.absolute(run.motions.size, run.core.model.scale)
+    run.arrive()
     run.forget_signs()
     return hit
 
@@ -55,7 +52,7 @@ def _keep_unfinished(run: Run) -> None:
     h, motion = found
     _record(run, run.t + h, h, motion)
     run.t += h
-    run.y = np.concatenate([run.z[run.data.states], run.xi])
+    run.place()
 
 
 def place_near(run: Run, z: np.ndarray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -43,9 +43,11 @@ from .binding import (
 from .checks import check_method, check_options, check_reinits
 from .curved_failures import require_affine
 from .initialization import Starts
+from .large_core import LargeCore, build_large_core, may_be_large
+from .large_run import LargeRun
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .progress import reporting
-from .run import Options, Run
+from .run import EXACT_STATES, Options, Run
 from .source_states import Feed
 from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
 from .stopping import Until
@@ -126,7 +128,7 @@ class Program:
         self.names = Names(self.reduced, model, self.discrete.samples)
         check_reinits(self)
         self.sources = source_program(self.reduced)
-        self._cores: dict[Any, NumericCore] = {}
+        self._cores: dict[Any, NumericCore | None] = {}
         self._stops: dict[Any, Program] = {}
         self._lock = threading.RLock()
         self._warned = False
@@ -173,23 +175,58 @@ class Program:
         ``unit`` is the unit of time of the derivatives of general sources, by default ``T0``.
         """
         unit = T0 if unit is None else unit
+        starting = (starts.value.tobytes(),)
+
+        def build(made: Values) -> NumericCore:
+            self._check_size()
+            known = starts.value * self.reduced.differentiated
+            return build_core(self.reduced, made, feeds, known, self._nominals, T0, span, self._labels, unit)
+
+        return self._cached(build, values, D, R, feeds, (T0, span, unit, *starting))
+
+    def large_core_for(
+        self,
+        values: Values,
+        D: np.ndarray,
+        R: np.ndarray,
+        feeds: Sequence[Feed],
+        T0: float,
+        span: float,
+        starts: Starts,
+        unit: float | None = None,
+    ) -> LargeCore | None:
+        """The same with sparse rows; None where constraints need the analysis of a dense mode."""
+        unit = T0 if unit is None else unit
+        starting = (starts.value.tobytes(), (starts.given | starts.fixed).tobytes())
+
+        def build(made: Values) -> LargeCore | None:
+            return build_large_core(
+                self.reduced, made, feeds, starts, self._nominals, T0, span, self._labels, unit,
+                self.curves, self.curve_functions,
+            )  # fmt: skip
+
+        return self._cached(build, values, D, R, feeds, (T0, span, unit, *starting))
+
+    def _cached(
+        self,
+        build: Callable[[Values], Any],
+        values: Values,
+        D: np.ndarray,
+        R: np.ndarray,
+        feeds: Sequence[Feed],
+        rest: Any,
+    ) -> Any:
         discretes, relations = self.reduced.frozen
         factors = (D[discretes].tobytes(), R[relations].tobytes())
         sources = tuple((f.degree, f.size, f.values.tobytes()) for f in feeds)
-        key = (values.P.tobytes(), factors, sources, T0, span, unit, starts.value.tobytes())
+        key = (values.P.tobytes(), factors, sources, rest)
         with self._lock:
-            core = self._cores.get(key)
-            if core is None:
-                self._check_size()
-                made = Values(values.P, D.copy(), R.copy())
-                known = starts.value * self.reduced.differentiated
-                core = build_core(
-                    self.reduced, made, feeds, known, self._nominals, T0, span, self._labels, unit
-                )
+            if key not in self._cores:
+                core = build(Values(values.P, D.copy(), R.copy()))
                 if len(self._cores) >= MAX_CORES:
                     del self._cores[next(iter(self._cores))]
                 self._cores[key] = core
-        return core
+            return self._cores[key]
 
     def _check_size(self) -> None:
         n = len(self.reduced.core)
@@ -232,11 +269,19 @@ class Program:
         for feed in feeds:
             feed.measure(t0, span)
         T0 = time_unit(self, values, clocks, span)
-        core = self.core_for(values, D, values.R, feeds, T0, span, starts)
         given_numbers = {path: float(value) for path, value in changes.items()}
-        return Run(
-            self, values, core, feeds, options or Options(), t0, T0, span, clocks, starts, given_numbers
-        )
+        options, core = options or Options(), None
+        if self._is_large(options) and not starts.steady.any():
+            core = self.large_core_for(values, D, values.R, feeds, T0, span, starts)
+        kind = Run if core is None else LargeRun
+        core = core or self.core_for(values, D, values.R, feeds, T0, span, starts)
+        return kind(self, values, core, feeds, options, t0, T0, span, clocks, starts, given_numbers)
+
+    def _is_large(self, options: Options) -> bool:
+        if not may_be_large(self.reduced) or options.method == "exact":
+            return False
+        many = int(np.count_nonzero(self.reduced.differentiated)) > EXACT_STATES
+        return many or options.method != "auto" or bool(self.reduced.curves)
 
     def simulate(
         self,

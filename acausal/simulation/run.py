@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from .numeric import NumericCore, SegmentTables
 from .numerical import integrate
 from .search import Choice, Search
 from .source_states import Feed, SourceStates
+from .starting import start
 from .tangents import Tangents
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Status:
 @dataclass(eq=False)
 class Run:
     """State of one run; ``advance`` moves it forward, ``record`` keeps what happened."""
+
+    always_numerical: ClassVar[bool] = False
 
     program: Program
     values: Values
@@ -110,7 +113,7 @@ class Run:
         options = self.options
         asked = options.method in ("explicit", "implicit")
         many = options.method == "auto" and np.count_nonzero(self.core.model.differentiated) > EXACT_STATES
-        self.numerical = asked or many or bool(self.reduced.curves)
+        self.numerical = self.always_numerical or asked or many or bool(self.reduced.curves)
         self.reason = f'method="{options.method}"' if asked else f"more than {EXACT_STATES} states"
         """Why integration is numerical, unless an equation says so."""
         self.solver = "implicit" if many else options.method
@@ -123,8 +126,12 @@ class Run:
         self.motions = Motions(self)
         if self.numerical:
             self.z = guesses(self)
-            self.tangents = Tangents(self.base, self.program.curves, self.program.curve_functions)
+            self.tangents = self._look_at(self.base)
             self.here()
+
+    def _look_at(self, core: NumericCore) -> Tangents:
+        """Curved rows with these numbers."""
+        return Tangents(core, self.program.curves, self.program.curve_functions)
 
     def feed(self, feeds: tuple[Feed, ...]) -> None:
         """Take the open inputs from ``feeds``, which have the degrees of the exosystem."""
@@ -190,6 +197,21 @@ class Run:
             self.xi = self.sources.states(self.t, self.D, self.R)
             self.touch(self.z, self.slopes, self.xi)
 
+    def place(self) -> None:
+        """Put the point into the numbers and the mode in force."""
+        self.data = self.core.mode(self.mode)
+        self.y = np.concatenate([self.z[self.data.states], self.xi])
+
+    def arrive(self) -> None:
+        """Go on from the point at the end of an integrated segment."""
+        self.touch(self.z, self.slopes, self.xi)
+        self.place()
+        self.error = self.tolerances.absolute(self.motions.size, self.core.model.scale)
+
+    def first_instant(self) -> None:
+        """Process the first instant."""
+        start(self)
+
     def next_mode(
         self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any
     ) -> Choice:
@@ -225,10 +247,12 @@ class Run:
 
     def rebuild(self, unit: float) -> None:
         """Take the numbers of the present discrete values with sources in this unit of time."""
-        self.use(
-            self.program.core_for(
-                self.values, self.D, self.R, self.feeds, self.T0, self.span, self.starts, unit
-            )
+        self.use(self.numbers(self.feeds, unit))
+
+    def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
+        """The numbers of the present discrete values."""
+        return self.program.core_for(
+            self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit
         )
 
     def use(self, core: NumericCore) -> None:
@@ -240,7 +264,7 @@ class Run:
         self.analysed.setdefault(core, core.analysed)
         if self.numerical:
             self.source_flows.clear()
-            self.tangents = Tangents(core, self.program.curves, self.program.curve_functions)
+            self.tangents = self._look_at(core)
             self.here()
         else:
             self._adopt(core)

@@ -14,6 +14,8 @@ ROUNDS = 12
 
 def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``v = [s; h; xi]`` and its time derivative at times ``hs`` (k,) of a segment, (k, nv) each."""
+    if not steps.motion.batched:
+        return tuple(np.array(part) for part in zip(*map(steps.jets_at, hs.tolist()), strict=True))  # type: ignore[return-value]
     accepted = steps.accepted
     of = np.searchsorted([a.step.t1 for a in accepted[:-1]], hs)
     selections: dict[int, tuple[Selection, list[int]]] = {}

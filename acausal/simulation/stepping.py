@@ -20,7 +20,6 @@ from .binding import make_feeds, mapping
 from .clocks import Clock
 from .numerical import still
 from .source_states import Feed
-from .starting import start as first_instant
 
 if TYPE_CHECKING:
     from .program import Program
@@ -84,7 +83,7 @@ def begin_of(program: Program, t_start: float | None, start: Any) -> float:
 def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) -> None:
     """Process the first instant of a run, or of the continuation of the result ``start`` with new inputs."""
     if start is None:
-        first_instant(run)
+        run.first_instant()
         return
     state = continued(run.program, start)
     _assign(run, state)
@@ -114,8 +113,8 @@ def _place(run: Run) -> None:
     """Put the state into the numbers in force."""
     run.refresh_core()
     run.here()
-    run.data = run.core.mode(run.mode)
-    run.y = np.concatenate([run.z[run.data.states], run.sources.states(run.t, run.D, run.R)])
+    run.xi = run.sources.states(run.t, run.D, run.R)
+    run.place()
 
 
 def _remember(run: Run) -> None:
@@ -271,7 +270,7 @@ class Simulation:
         )
         run.D = D
         if other:
-            run.use(self._program.core_for(run.values, D, run.R, feeds, run.T0, run.span, run.starts))
+            run.use(run.numbers(feeds))
         run.feed(feeds)
         if other:
             _place(run)

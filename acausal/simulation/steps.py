@@ -117,7 +117,7 @@ class Steps:
     def _most(self) -> float:
         """Longest step that misses nothing which comes and goes with the sources."""
         motion = self.motion
-        if not motion.system.m:
+        if not len(motion.system.mode.curved):
             return TURN * motion.period
         most = PULSE * motion.period
         return min(most, self.tolerances.longest) if self._bare or motion.returns else most
@@ -200,6 +200,10 @@ class Steps:
             return self.motion.solve(h, y, ends[0], a.selection)
         except NewtonFailure:
             return self.motion.solve(h, y, ends[1], a.selection)
+
+    def jets_at(self, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its time derivative at one time within the steps made."""
+        return self.motion.jets(self.place(h))
 
     def jets(self, a: Accepted, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its time derivative at times ``hs`` (k,) within a step, (k, nv) each."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .dormand_prince import DormandPrince
+from .linear import Shifted
 from .problem import Problem
 from .rosenbrock import Rosenbrock
 from .step import Step
@@ -28,6 +29,8 @@ LOOK_EVERY = 10
 """Implicit steps between two looks at the eigenvalues."""
 INSIDE = 0.25
 """Implicit step times largest eigenvalue below which the explicit method would make the same steps."""
+POWERS = 8
+"""Multiplications with a Jacobian that has no entries."""
 MOST_EIGENVALUES = 64
 """Components up to which eigenvalues are computed; beyond, a norm is their bound."""
 
@@ -129,4 +132,17 @@ def _largest_eigenvalue(jacobian: Any, scale: np.ndarray) -> float:
     if len(scale) <= MOST_EIGENVALUES and isinstance(jacobian, np.ndarray):
         found = np.linalg.eigvals(jacobian) if np.isfinite(jacobian).all() else np.array([np.inf])
         return float(np.abs(found).max())
+    if isinstance(jacobian, Shifted):
+        return _by_powers(jacobian, scale)
     return float(((abs(jacobian) @ scale) / scale).max())
+
+
+def _by_powers(jacobian: Any, scale: np.ndarray) -> float:
+    """Growth of the components by repeated multiplication, the mean of the last half: eigenvalues may come in pairs."""
+    k = scale * np.cos(1.0 + 1.7 * np.arange(len(scale)))
+    growth = []
+    for _ in range(POWERS):
+        k /= np.linalg.norm(k / scale)
+        k = jacobian @ k
+        growth.append(float(np.linalg.norm(k / scale)))
+    return float(np.exp(np.mean(np.log(np.maximum(growth[POWERS // 2 :], 1e-300)))))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from .problem import StepFailure
 
 
+@runtime_checkable
 class Shifted(Protocol):
-    """A shifted matrix and its factors."""
+    """A shifted matrix and its factors; one that stands for a Jacobian itself also has ``@`` with vectors."""
 
     def factorise(self, shift: float, jacobian: Any) -> None:
         """Prepare `solve`. Raises `StepFailure` when the shifted matrix is singular."""
@@ -67,3 +68,10 @@ class SparseShifted:
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Forward and back substitution."""
         return self._factors.solve(b)
+
+
+def shifted(jacobian: Any) -> Shifted:
+    """What solves systems with a Jacobian of this kind; one that does so itself is returned."""
+    if isinstance(jacobian, Shifted):
+        return jacobian
+    return (DenseShifted if isinstance(jacobian, np.ndarray) else SparseShifted)(jacobian.shape[0])

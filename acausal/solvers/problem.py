@@ -19,9 +19,11 @@ class Problem(Protocol):
         ...
 
     def jacobian(self, t: float, y: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Derivatives of the rate by `y`, (n, n) array or SciPy sparse matrix, and by `t`, (n,).
+        """Derivatives of the rate by `y`, and by `t`, (n,).
 
-        Implicit methods only. A problem stays with one of the two kinds.
+        Implicit methods only. The first is an (n, n) array, a SciPy sparse matrix, or one object that solves shifted
+        systems itself with the numbers of the last call (`linear.Shifted`), and multiplies vectors. A problem stays
+        with one kind.
         """
         ...
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .linear import DenseShifted, Shifted, SparseShifted
+from .linear import Shifted, shifted
 from .problem import StepFailure, StepSizeError
 from .rosenbrock_tableaus import RODAS5P, Tableau
 from .stepper import Stepper
@@ -92,8 +92,7 @@ class Rosenbrock(Stepper):
     def _factorise(self, shift: float) -> None:
         """Prepare the solver for the stages of a trial."""
         if self._system is None:
-            kind = DenseShifted if isinstance(self._jacobian, np.ndarray) else SparseShifted
-            self._system = kind(self.y.size)
+            self._system = shifted(self._jacobian)
             self._solve = self._system.solve
         self.factorisations += 1
         self._system.factorise(shift, self._jacobian)
