@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import AcausalError, InitializationError
-from ..modes.labels import curved_row
 from .completion import System, Unreachable
 from .conditions import Condition, Conditions, Rank
+from .curved_points import accepted, core_at, named, values
 from .priorities import combination
 
 if TYPE_CHECKING:
@@ -67,23 +67,27 @@ def _determined(run: Run, condition: Condition, defect: float) -> AcausalError:
 
 
 def _contradict(run: Run, conditions: Conditions, system: System, rows: list[int]) -> AcausalError:
-    named = [conditions.items[int(system.which[r])] for r in rows if system.which[r] >= 0]
+    conflicting = [conditions.items[int(system.which[r])] for r in rows if system.which[r] >= 0]
     equations = [r for r in rows if system.which[r] < 0]
-    text = ", ".join(c.text for c in named[:MOST_NAMED])
-    where = tuple(dict.fromkeys(p for c in named for p in c.where))
-    steady = [c for c in named if c.rank is Rank.STEADY]
-    what = "cannot all hold at the start" if len(named) > 1 else "cannot hold at the start"
+    text = ", ".join(c.text for c in conflicting[:MOST_NAMED])
+    where = tuple(dict.fromkeys(p for c in conflicting for p in c.where))
+    steady = [c for c in conflicting if c.rank is Rank.STEADY]
+    what = "cannot all hold at the start" if len(conflicting) > 1 else "cannot hold at the start"
     if steady:
         what = (
-            "cannot all hold: there is no such steady state" if len(named) > 1 else "leaves no steady state"
+            "cannot all hold: there is no such steady state"
+            if len(conflicting) > 1
+            else "leaves no steady state"
         )
     why = (
-        "they prescribe the same quantity twice" if len(named) > 1 else "the equations in force determine it"
+        "they prescribe the same quantity twice"
+        if len(conflicting) > 1
+        else "the equations in force determine it"
     )
     if steady:
         why = "the equations in force leave no point at which all of them rest"
     if equations:
-        why = f"the nonlinear equations {_curved_names(run, system, equations)} bind them to each other"
+        why = f"the nonlinear equations {named(run, _curved_rows(run, equations))[0]} bind them to each other"
     return InitializationError(
         f"at t = {run.t:.9g} {text} {what}",
         where=where,
@@ -92,12 +96,10 @@ def _contradict(run: Run, conditions: Conditions, system: System, rows: list[int
     )
 
 
-def _curved_names(run: Run, system: System, rows: list[int]) -> str:
-    """Texts of hard rows, which come first in a system."""
+def _curved_rows(run: Run, rows: list[int]) -> list[int]:
+    """Curved rows behind hard rows, which come first in a system."""
     of_row = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present).constraint_rows
-    names = (curved_row(run.reduced, int(of_row[r])) for r in rows)
-    found = dict.fromkeys(f"`{text}` of `{place.path or run.flat.label}`" for text, place in names)
-    return "; ".join(list(found)[:MOST_NAMED])
+    return list(dict.fromkeys(int(of_row[r]) for r in rows))
 
 
 def _not_found(run: Run, conditions: Conditions, system: System, missed: np.ndarray) -> AcausalError:
@@ -107,11 +109,18 @@ def _not_found(run: Run, conditions: Conditions, system: System, missed: np.ndar
     equations = [r for r in rows.tolist() if system.which[r] < 0]
     demanded = own or [c for c in conditions.items if c.rank <= Rank.STEADY]
     parts = [c.text for c in demanded[:MOST_NAMED]]
+    places = [p for c in demanded[:MOST_NAMED] for p in c.where]
+    last = ""
     if equations:
-        parts.append(f"the nonlinear equations {_curved_names(run, system, equations)}")
+        curved = _curved_rows(run, equations)
+        text, stated = named(run, curved)
+        parts.append(f"the nonlinear equations {text}")
+        places += stated
+        last = f"; begun at {values(run, curved, core_at(run, accepted(run)))}"
     return InitializationError(
-        f"no start values were found at t = {run.t:.9g} at which {', '.join(parts)} hold",
-        where=tuple(dict.fromkeys(p for c in demanded[:MOST_NAMED] for p in c.where)),
+        f"no start values were found at t = {run.t:.9g} at which {', '.join(parts)} hold{last}",
+        where=tuple(dict.fromkeys(places)),
         why="Newton's method, damped and begun anew beside the start values, came to no solution",
-        hint="give starts near the solution, fix other variables, or drop a condition: there may be no solution",
+        hint="give starts near the solution, fix other variables, or drop a condition: there may be no solution, as of a"
+        " loop whose lengths do not let it close",
     )
