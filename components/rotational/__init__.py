@@ -33,6 +33,7 @@ from .interfaces import PartialRigid as PartialRigid
 from .interfaces import PartialSupport as PartialSupport
 from .interfaces import PartialTwoFlanges as PartialTwoFlanges
 from .interfaces import PartialTwoFlangesAndSupport as PartialTwoFlangesAndSupport
+from .lossy_gear import LossyGear as LossyGear
 from .parts import CubicSpring as CubicSpring
 from .parts import Damper as Damper
 from .parts import Disc as Disc

@@ -8,6 +8,7 @@ not creep and a stop does not yield; which branch is in force is read as ``state
 from .contact import ElastoGap as ElastoGap
 from .contact import HardStop as HardStop
 from .contact import ImpactStop as ImpactStop
+from .contact import MassWithStopAndFriction as MassWithStopAndFriction
 from .friction import Brake as Brake
 from .friction import CoulombFriction as CoulombFriction
 from .friction import Friction as Friction

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 from acausal.modeling import (
     Discrete,
+    DryFriction,
     Eq,
     Impact,
     Parameter,
     Statement,
     Structural,
     Variable,
+    der,
+    exp,
     maximum,
     no_event,
     require,
@@ -19,7 +22,7 @@ from acausal.modeling import (
 
 from ..mechanics_1d import limited
 from ..thermal.interfaces import PartialConditionalHeatPort
-from .interfaces import PartialCompliant, PartialCompliantWithRelativeStates, PartialOneFlange
+from .interfaces import PartialCompliant, PartialCompliantWithRelativeStates, PartialMass, PartialOneFlange
 
 
 def _problem_of_exponent(n: float) -> str:
@@ -99,3 +102,43 @@ class HardStop(PartialOneFlange):
         yield Eq(self.flange.f, self.f_max - self.f_min)
         yield Impact(self.flange.s - self.s_min, self.f_min, restitution=self.restitution, name="lower")
         yield Impact(self.s_max - self.flange.s, self.f_max, restitution=self.restitution, name="upper")
+
+
+class MassWithStopAndFriction(PartialMass, PartialConditionalHeatPort):
+    """Mass that slides on the housing between two rigid stops, ``der(m * v) = flange_a.f + flange_b.f - f + f_min - f_max``.
+
+    ``f = (F_Coulomb + F_Stribeck * exp(-fexp * |v|)) * sign(v) + F_prop * v`` sliding, ``|f| <= F_Coulomb + F_Stribeck``
+    sticking; ``flange_a.s >= smin`` and ``flange_b.s <= smax``, where it is stopped without rebound. At a stop friction
+    takes its share of a push before the stop does, though in truth nothing tells. Curved: the model is on the general path;
+    without Stribeck effect take `MassWithFriction` and `HardStop`.
+    """
+
+    smin: Parameter = Parameter(unit="m", doc="Stop of flange_a")
+    smax: Parameter = Parameter(unit="m", doc="Stop of flange_b")
+    F_prop: Parameter = Parameter(unit="N.s/m", min=0, doc="Viscous friction")
+    F_Coulomb: Parameter = Parameter(
+        unit="N", min=0, doc="Sliding force at high speed, without viscous friction"
+    )
+    F_Stribeck: Parameter = Parameter(unit="N", min=0, doc="Excess of the breakaway force")
+    fexp: Parameter = Parameter(unit="s/m", min=0, doc="Decay of the excess with speed")
+    f: Variable = Variable(unit="N", doc="Friction force against the motion")
+    f_min: Variable = Variable(unit="N", doc="Force of the lower stop")
+    f_max: Variable = Variable(unit="N", doc="Force of the upper stop")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield require(
+            self.smin + self.L < self.smax, "the mass must be shorter than the distance of the stops"
+        )
+        pushes = self.flange_a.f + self.flange_b.f + self.f_min - self.f_max
+        yield Eq(der(self.m * self.v), pushes - self.f)
+        yield DryFriction(
+            self.v,
+            self.f,
+            sliding=lambda speed: self.F_Coulomb + self.F_Stribeck * exp(-self.fexp * speed),
+            breakaway=self.F_Coulomb + self.F_Stribeck,
+            viscous=self.F_prop,
+        )
+        yield Impact(self.flange_a.s - self.smin, self.f_min, name="lower")
+        yield Impact(self.smax - self.flange_b.s, self.f_max, name="upper")
+        yield from self.heat(self.f * self.v)
