@@ -29,6 +29,7 @@ SCRIPTS = (
     "analysis",
     "flattening",
     "general_path",
+    "large_models",
     "beside_peers",
 )
 
