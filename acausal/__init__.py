@@ -33,6 +33,7 @@ from .errors import UnconnectedInputError as UnconnectedInputError
 from .errors import UnitError as UnitError
 from .errors import UnknownNameError as UnknownNameError
 from .errors import UnknownPathError as UnknownPathError
+from .explanation.structure import Structure as Structure
 from .modeling import Circuit as Circuit
 from .modeling import Complementarity as Complementarity
 from .modeling import Component as Component

@@ -185,7 +185,7 @@ def rational(above: Polynomial, below: Polynomial) -> Expr:
     above, below = above.divided(common, content), below.divided(common, content)
     number = below.number
     if number is None:
-        return above.expression() / below.expression()
+        return tidied("/", (above.expression(), below.expression()), None)
     scale = lcm(*(c.denominator for c in above.terms.values()), 1)
     if scale == 1 or _is_decimal(scale):
         return above.expression()

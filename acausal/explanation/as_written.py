@@ -93,7 +93,7 @@ class OffsetStructure:
         if self.offsets.c.any() or e.parameters is None:
             return ()
         start, fixed, _, _ = start_values(e.flat, e.parameters)
-        why = "its derivative occurs, and no constraint ties it"
+        why = "differentiated, and not constrained"
         return tuple(
             State(e.variable(v), e.unit(v), float(start[v]), bool(fixed[v]), why)
             for v in self.unknown[self.offsets.d > 0].tolist()

@@ -48,17 +48,17 @@ def _tied(found: Findings) -> dict[Key, list[Key]]:
 
 def _why(equations: Equations, aliases: Aliases, others: list[Key] | None, key: Key, found: Findings) -> str:
     if not others:
-        return "its derivative occurs, and no constraint ties it"
+        return "differentiated, and not constrained"
     names = list(
         dict.fromkeys(equations.variable(int(aliases.classes.representative[v]), o) for v, o in others)
     )
     shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
     own, best = _priority(equations, aliases, key), max(_priority(equations, aliases, k) for k in others)
     if own > best:
-        return f"constraints give {shown}; it has the higher state_priority"
+        return f"gives {shown} by constraints, preferred by its state_priority"
     if key in found.coordinates and any(found.hidden.values()):
-        return f"constraints give {shown} best at this point; chosen anew where others become better"
-    return f"constraints give {shown}, for the numbers of this mode"
+        return f"gives {shown} by constraints, which it does best at this point"
+    return f"gives {shown} by constraints, chosen by the size of the factors"
 
 
 def _priority(equations: Equations, aliases: Aliases, key: Key) -> float:
