@@ -50,7 +50,7 @@ def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.nda
         unsolved = (system.pivot < 0).nonzero()[0]
         if not system.entries(unsolved, known).any():
             return _read_off(model, data, system, unknown, known)
-    raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent))
+    raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent.tolist()))
 
 
 def _chain(

@@ -48,6 +48,10 @@ class Split:
     rows: np.ndarray
 
 
+Solved = dict[tuple[int, Key], tuple[Expr, Expr] | None]
+"""Statement and local variable -> factor and rest, the same for all instances."""
+
+
 class _Incidence:
     """Occurrences of kept unknowns in base rows (twice: as such, and differentiated) and in kept integer rows."""
 
@@ -96,6 +100,7 @@ def peel_observers(
     gone = np.zeros(ny, bool)
     found: list[tuple[int, Observer]] = []
     tried: set[tuple[int, int]] = set()
+    solved: Solved = {}
     while True:
         live = alive[inc.row]
         count = np.bincount(inc.column[live], minlength=2 * ny)
@@ -109,7 +114,7 @@ def peel_observers(
                 continue
             tried.add((r, j))
             g, i = inc.row_of[r]
-            observer = _solve(flat, forms, base[g], i, j, ny, presolved.W)
+            observer = _solve(flat, forms, base[g], i, j, ny, presolved.W, solved)
             if observer is not None:
                 found.append((r, observer))
                 alive[r], gone[j % ny], progress = False, True, True
@@ -147,9 +152,7 @@ def _slopes(
 
 
 def _columns_of(W: IntegerRows, x: np.ndarray) -> np.ndarray:
-    return np.unique(
-        np.concatenate([W.col[W.ptr[k] : W.ptr[k + 1]] for k in x.tolist()] or [np.zeros(0, np.int64)])
-    )
+    return np.concatenate([W.col[W.ptr[k] : W.ptr[k + 1]] for k in x.tolist()] or [np.zeros(0, np.int64)])
 
 
 def _solve(
@@ -160,6 +163,7 @@ def _solve(
     column: int,
     ny: int,
     W: IntegerRows,
+    known: Solved,
 ) -> Observer | None:
     """The row solved for unknown ``column``, or None if it occurs in several variables or in a factor."""
     stamp, row = statement
@@ -172,7 +176,10 @@ def _solve(
     x = base + k
     if W.ptr[x + 1] - W.ptr[x] != 1 or abs(W.val[W.ptr[x]]) != 1:
         return None
-    solved = _affine_in(row, users[0], f)
+    case = id(row), users[0]
+    if case not in known:
+        known[case] = _affine_in(row, users[0], f)
+    solved = known[case]
     if solved is None:
         return None
     factor, rest = solved

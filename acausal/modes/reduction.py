@@ -61,7 +61,7 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
         names = _culprits(model, mode)
     if uncertain[columns.x].any():
         moving = columns.x[uncertain[columns.x]]
-        raise Inadmissible("singular", tuple(model.names[j] for j in moving) + tuple(names))
+        raise Inadmissible("singular", tuple(model.names[j] for j in moving.tolist()) + tuple(names))
     admissible, admissible_names = source_conditions(model, sources, names)
     settled = _settle_free(model, mode, columns, system, free)
     flow = _flow(model, columns, system)

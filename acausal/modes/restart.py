@@ -109,7 +109,7 @@ def _reinitialised(
     shift = np.linalg.lstsq(response, defect, rcond=_CONFLICT)[0]
     missed = np.abs(response @ shift - defect) > _CONFLICT * (1.0 + np.abs(wanted) / scale)
     if missed.any():
-        raise Inadmissible("reinit", tuple(model.names[j] for j in which[missed]))
+        raise Inadmissible("reinit", tuple(model.names[j] for j in which[missed].tolist()))
     shifted = np.array(z_minus, dtype=float)
     shifted[which] += shift * scale
     return shifted, bool(np.any(np.abs(wanted - z_minus[which]) > _MICRO_JUMP * scale))
