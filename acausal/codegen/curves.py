@@ -17,10 +17,10 @@ from .lowering import Buffered, lower
 
 
 class CurveFunctions:
-    """Evaluates all curved rows ``rho(a; c)`` and their first two total derivatives in time.
+    """Evaluates all curved rows ``rho(a; c)`` and their first three total derivatives in time.
 
     Level 0 gives ``rho``, level 1 ``d rho/dt = rho_a a1``, level 2 ``d2 rho/dt2 = rho_a a2 + rho_aa[a1, a1]``
-    with the arguments ``a``, ``a1 = da/dt``, ``a2 = d2a/dt2``.
+    with the arguments ``a``, ``a1 = da/dt``, ``a2 = d2a/dt2``, and level 3 likewise, without gradients.
 
     Parameters
     ----------
@@ -162,5 +162,5 @@ def _differentiated(expression: tuple[Any, Any, Any], level: int) -> ca.Function
         jets.append(ca.SX.sym(f"a{k + 1}", a.numel()))
         value = sum((ca.jtimes(value, x, dx) for x, dx in zip(jets[:-1], jets[1:], strict=True)), ca.SX(0))
     value = ca.SX(value)
-    gradients = [ca.densify(ca.gradient(value, x)) for x in jets[: max(level, 1)]]
+    gradients = [ca.densify(ca.gradient(value, x)) for x in jets[: max(level, 1) if level < 3 else 0]]
     return ca.Function("curve", [*jets, c], [ca.densify(value), *gradients])

@@ -15,8 +15,8 @@ from .affine import Rows
 from .exosystem import PIECE_DEGREE, Term
 from .reduced_model import FormRows, Known, ReducedModel, Sparse
 
-TOUCH_STATES = 2
-"""States ``tau^2/2`` and ``tau`` at the end of the exosystem of a model with curved rows: the time since the
+TOUCH_STATES = 3
+"""States ``tau^3/6``, ``tau^2/2`` and ``tau`` at the end of the exosystem of a model with curved rows: the time since the
 point where an affine model touches it, zero there (see `linearize`)."""
 
 
@@ -122,7 +122,7 @@ def build_exosystem(
     for first, block in parts:
         S[first : first + len(block), first : first + len(block)] = block
     if model.curves:
-        S[q - 2, q - 1] = S[q - 1, 0] = 1.0
+        S[q - 3, q - 2] = S[q - 2, q - 1] = S[q - 1, 0] = 1.0
     some = np.flatnonzero(static)
     row = np.array([e[0] for e in entries] + some.tolist(), np.int64)
     col = np.array([e[1] for e in entries] + [0] * len(some), np.int64)

@@ -1,8 +1,9 @@
 """An affine model that touches a curved one at a point: what an instant sees of nonlinear rows.
 
-At the point a row ``rho(a) = 0`` becomes ``rho + rho_a (a - a0) + rho_aa[a', a'] tau^2/2``, with the time
-``tau`` since the point as two more states of the exosystem. Values, first and second derivatives along the
-motion are then those of the curved model, hence also the constraints that appear by differentiating twice.
+At the point a row ``rho(a) = 0`` becomes ``rho + rho_a (a - a0) + rho_aa[a', a'] tau^2/2 + c tau^3/6`` with
+``c = 3 rho_aa[a', a''] + rho_aaa[a', a', a']`` and the time ``tau`` since the point as three more states of the
+exosystem. Values and three derivatives along the motion are then those of the curved model, hence also the
+constraints that appear by differentiating twice, and the slopes of the forces that keep them.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ def touching_rows(
     value: np.ndarray,
     gradient: np.ndarray,
     bend: np.ndarray,
+    third: np.ndarray,
     X: np.ndarray,
 ) -> Rows:
     """All form rows, with the tangents of the curved ones.
@@ -76,8 +78,8 @@ def touching_rows(
         Affine forms; curved rows are zero there.
     a0 : (na,) array
         Arguments at the point.
-    value, bend : (m,) arrays
-        Residuals, and their second derivatives ``rho_aa[a', a']``.
+    value, bend, third : (m,) arrays
+        Residuals, and what is not linear in the highest derivative of the arguments in the second and third ones.
     gradient : (na,) array
     X : (na, q) sparse
         Arguments over the exosystem.
@@ -92,7 +94,8 @@ def touching_rows(
     E[curves.rows], A[curves.rows] = (slope @ D).toarray(), (slope @ Z).toarray()
     B[curves.rows] = (slope @ X).toarray()
     B[curves.rows, 0] += value - slope @ a0
-    B[curves.rows, -TOUCH_STATES] += bend
+    B[curves.rows, -TOUCH_STATES] += third
+    B[curves.rows, 1 - TOUCH_STATES] += bend
     return Rows(E, A, B)
 
 

@@ -74,8 +74,16 @@ def choose(
         if tried and mode == tried[-1] and _close(run, restart.z, run.z_touch):
             return Choice(restart, choice.history)
         tried.append(mode)
-        run.touch(*_point(run, restart, xi), xi)
+        z, slopes = _point(run, restart, xi)
+        run.touch(z, slopes, xi, derivatives(restart)[1])
     raise NoConsistentPoint(tried)
+
+
+def derivatives(restart: Restart) -> tuple[np.ndarray, np.ndarray]:
+    """First and second time derivatives of the core unknowns along the flow after a restart."""
+    data = restart.data
+    rate = data.Ay @ restart.y
+    return data.T @ rate, data.T @ (data.Ay @ rate)
 
 
 def _guesses(run: Run) -> np.ndarray:
@@ -94,8 +102,7 @@ def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.n
 
     Algebraic variables are sought from where the model was touched, where a tangent may lead far astray.
     """
-    data = restart.data
-    slopes = data.T @ (data.Ay @ restart.y)
+    data, slopes = restart.data, derivatives(restart)[0]
     system = run.tangents.mode(run.core, data.mode, restart.z, slopes, xi, run.present)
     try:
         motion = run.motions.begin(restart.z, slopes, xi, system, run.z_touch)

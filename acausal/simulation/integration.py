@@ -119,6 +119,8 @@ class Motions:
     def __post_init__(self) -> None:
         self.size = np.zeros(len(self.run.z))
         self._stiff = Stiffness()
+        self.length = 0.0
+        """Of the last segment, in seconds."""
 
     def system(self) -> CurvedSystem:
         """The mode in force."""
@@ -200,6 +202,7 @@ class Motions:
             crossed = which[k]
             steps.cut(h)
         self.size[of[of >= 0]] = steps.size[of >= 0]
+        self.length = h
         return h, crossed, self._sampled(steps)
 
     def _stiffness(self) -> Stiffness:
@@ -209,6 +212,13 @@ class Motions:
             found = self.stiffness[self.run.mode] = Stiffness(self._stiff.stiff)
         self._stiff = found
         return found
+
+    def bends(self) -> np.ndarray:
+        """Second time derivatives of the core unknowns at the end of the last segment, where they are needed."""
+        steps = self.steps
+        if steps is None or not steps.accepted or not self.run.tangents.deep:
+            return np.zeros(len(self.run.z))
+        return steps.motion.bends(steps.place(self.length))
 
     def unfinished(self) -> tuple[float, SampledMotion] | None:
         """Length and motion of the steps accepted before the segment failed, None without any."""

@@ -68,7 +68,9 @@ class LargeRun(Run):
         """No guards; relations are evaluated along the motion."""
         return NONE
 
-    def touch(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> None:
+    def touch(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
+    ) -> None:
         """Go to a point."""
         self.z, self.slopes, self.xi, self.z_touch = z, slopes, xi, z
         self.place()

@@ -21,8 +21,15 @@ WANDERED = 0.1
 """Scaled distance from the prediction beyond which solved coordinates may have changed to another branch."""
 RESELECT = 0.3
 """Pivot of the chosen coordinates, relative to the best, below which others are chosen."""
+UNMOVED = 1e-6
+"""Magnitude, in units of the scale, of coordinates that are zero so far."""
+TAKES_PART = 1e-2
+"""Share of a row in a linear dependence, relative to the largest, below which it has none."""
 SINGULAR = 1e-11
 """Relative pivot of the constraints below which they depend on each other."""
+
+OVERTURNED = 0.5
+"""Cosine between the planes of the constraints at both ends of a step, below the negative of which they were singular."""
 
 
 class DependentConstraints(Exception):
@@ -60,6 +67,8 @@ class Place:
     H: np.ndarray
     xi: np.ndarray
     X_t: np.ndarray
+    constraints: np.ndarray | None = None
+    """Derivatives of the constraints by the coordinates, once they were looked at."""
 
 
 class Motion:
@@ -87,6 +96,9 @@ class Motion:
         self.last = self.accepted = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
         self.selection = Selection(np.arange(system.nx), np.zeros(0, np.int64))
         self.anchor: Anchor | None = None
+        self.size = system.scale
+        """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
+        self._selections: dict[bytes, Selection] = {}
 
     def accept(self, place: Place) -> None:
         """Go on from a point."""
@@ -117,7 +129,16 @@ class Motion:
         solved, _ = self._best(self._scaled_constraints(place), np.ones(self.system.nx, bool))
         self.anchor = None
         states = np.setdiff1d(np.arange(self.system.nx), solved)
-        self.selection = Selection(states, np.sort(solved))
+        key = states.tobytes()
+        if key not in self._selections:
+            self._selections[key] = Selection(states, np.sort(solved))
+        self.selection = self._selections[key]
+
+    def dependent_constraints(self, place: Place) -> DependentConstraints:
+        """What to raise near a singular point of the constraints."""
+        first = self.system.constraint_levels == 0
+        rows = self._scaled_constraints(place)[first]
+        return DependentConstraints(self.system.constraint_rows[first][_dependent(rows)])
 
     def worn(self, place: Place) -> bool:
         """Whether other coordinates would make better states by now."""
@@ -134,9 +155,26 @@ class Motion:
 
     def _scaled_constraints(self, place: Place) -> np.ndarray:
         """Derivatives of the constraints by the scaled coordinates, the largest of each row one; preferred states count less."""
-        J = self._linear(place).C_y[:, : self.system.nx] * self.system.scale
+        if place.constraints is None:
+            place.constraints = self._linear(place).C_y[:, : self.system.nx].copy()
+        J = place.constraints * np.maximum(self.size, UNMOVED * self.system.scale)
         size = np.abs(J).max(axis=1, keepdims=True)
         return J / np.where(size > 0.0, size, 1.0) * self.system.pivot_weight
+
+    def overturned(self, begin: Place, end: Place) -> bool:
+        """Whether the constraints were singular between two neighbouring points.
+
+        There all maximal minors of their derivatives vanish and change sign. The sum of the products of the minors at
+        both points is a determinant (Cauchy and Binet), and the cosine of the angle between oriented planes.
+        """
+        if not self.system.constraints:
+            return False
+        first = self.system.constraint_levels == 0
+        A, B = self._scaled_constraints(begin)[first], self._scaled_constraints(end)[first]
+        mixed = np.linalg.det(A @ B.T)
+        if mixed >= 0.0:
+            return False
+        return bool(mixed**2 > OVERTURNED**2 * np.linalg.det(A @ A.T) * np.linalg.det(B @ B.T))
 
     def _best(self, J: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, float]:
         """Coordinates solved from the constraints, and the smallest pivot relative to the largest of its level.
@@ -155,7 +193,7 @@ class Motion:
             if found is None:
                 found = _pivots(rows, np.flatnonzero(free))
             if found is None:
-                raise DependentConstraints(self.system.constraint_rows)
+                raise DependentConstraints(self.system.constraint_rows[levels == level][_dependent(rows)])
             solved, worst = np.concatenate([solved, found[0]]), min(worst, found[1])
             lower |= rows.any(axis=0)
         return solved, worst
@@ -323,14 +361,29 @@ class Motion:
         y = np.concatenate([place.X, place.H])
         v0, v1 = system.v0(y, place.xi), system.v1(y, place.xi)
         if len(system.algebraic):
-            lin = self._linear(place, time=True)
-            moved = lin.F_y[:, : system.nx] @ place.X_t + lin.F_t
-            try:
-                H_t = -solve_linear(lin.F_y[:, system.nx :], moved)
-            except np.linalg.LinAlgError:
-                H_t = np.full(system.m, np.nan)
-            v1[len(system.mode.states) + system.algebraic] = H_t[system.algebraic]
+            v1[len(system.mode.states) + system.algebraic] = self._open_rates(place)[system.algebraic]
         return v0, v1
+
+    def _open_rates(self, place: Place) -> np.ndarray:
+        """Time derivatives of ``H``; not numbers where they do not exist."""
+        system, lin = self.system, self._linear(place, time=True)
+        moved = lin.F_y[:, : system.nx] @ place.X_t + lin.F_t
+        try:
+            return -solve_linear(lin.F_y[:, system.nx :], moved)
+        except np.linalg.LinAlgError:
+            return np.full(system.m, np.nan)
+
+    def bends(self, place: Place) -> np.ndarray:
+        """Second time derivatives of the core unknowns at a point; open unknowns without derivatives count as straight."""
+        system, mode = self.system, self.system.mode
+        _, v1 = self.jets(place)
+        ns, order = len(mode.states), system.orders.unknowns
+        v2 = np.zeros_like(v1)
+        v2[:ns] = mode.rate @ v1
+        v2[ns:][: system.m][order == 1] = self._open_rates(place)[order == 1]
+        v2[ns:][: system.m][order == 2] = place.H[order == 2]
+        v2[ns + system.m :] = system.S @ (system.S @ place.xi)
+        return mode.z_of @ v2
 
     def free_jets(self, hs: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its time derivative (k, nv) without open unknowns, at times (k,) and coordinates (k, nX) there."""
@@ -341,6 +394,12 @@ class Motion:
         """Core unknowns and their time derivatives."""
         v0, v1 = self.jets(place)
         return self.system.z_of @ v0, self.system.z_of @ v1
+
+
+def _dependent(J: np.ndarray) -> np.ndarray:
+    """Rows that take part in what is nearest to a linear dependence."""
+    weight = np.abs(np.linalg.svd(J)[0][:, -1])
+    return np.flatnonzero(weight > TAKES_PART * weight.max())
 
 
 def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, float] | None:

@@ -226,7 +226,7 @@ def source_scale(
     scale = np.zeros(len(exosystem.S))
     scale[0] = 1.0
     if reduced.curves:
-        scale[-TOUCH_STATES:] = 0.5 * T0**2, T0
+        scale[-TOUCH_STATES:] = T0**3 / 6.0, 0.5 * T0**2, T0
     inputs = iter(feeds)
     by_known = {k.first: k for k in reduced.knowns}
     for first, known_number, count, term in exosystem.blocks:

@@ -15,7 +15,7 @@ from ..flow.scan import first_crossing
 from ..modes.affine import Mode, ModeData, Restart
 from ..modes.core import Values
 from ..results.record import Record, Segment
-from .choice import choose
+from .choice import choose, derivatives
 from .clocks import Clock
 from .form_noise import Tolerances
 from .initialization import Starts, guesses, left_limits
@@ -121,7 +121,8 @@ class Run:
         self.tolerances = Tolerances(options.rtol, atol, self.T0 / 40.0)
         self.base = self.core
         """The numbers of the affine rows; ``core`` touches the curved ones at the present point."""
-        self.slopes = np.zeros(len(self.z))
+        self.slopes = self.bends = np.zeros(len(self.z))
+        """First and second time derivatives of the core unknowns at the present point."""
         self.source_flows: dict[int, Any] = {}
         self.motions = Motions(self)
         if self.numerical:
@@ -174,7 +175,7 @@ class Run:
         self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
         self._signs = None if self.program.unknowns.relation_operators else signs
         if self.numerical:
-            self.slopes = self.data.T @ (self.data.Ay @ self.y)
+            self.slopes, self.bends = derivatives(restart)
             self.xi = self.y[len(self.data.states) :]
 
     def forget_signs(self) -> None:
@@ -186,16 +187,18 @@ class Run:
         """Parameters, discretes and relations as they are now."""
         return Values(self.values.P, self.D, self.R)
 
-    def touch(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> None:
+    def touch(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
+    ) -> None:
         """Take the affine model that touches the curved one at a point."""
         self.z_touch = z
-        self._adopt(self.tangents.at(z, slopes, xi, self.present))
+        self._adopt(self.tangents.at(z, slopes, xi, self.present, bends))
 
     def here(self) -> None:
         """Touch at the present point, if integration is numerical."""
         if self.numerical:
             self.xi = self.sources.states(self.t, self.D, self.R)
-            self.touch(self.z, self.slopes, self.xi)
+            self.touch(self.z, self.slopes, self.xi, self.bends)
 
     def place(self) -> None:
         """Put the point into the numbers and the mode in force."""
@@ -204,7 +207,8 @@ class Run:
 
     def arrive(self) -> None:
         """Go on from the point at the end of an integrated segment."""
-        self.touch(self.z, self.slopes, self.xi)
+        self.bends = self.motions.bends()
+        self.touch(self.z, self.slopes, self.xi, self.bends)
         self.place()
         self.error = self.tolerances.absolute(self.motions.size, self.core.model.scale)
 
@@ -295,7 +299,8 @@ class Run:
 
     def restart_record(self) -> None:
         """Forget what happened: the first instant begins anew."""
-        self.data, self.error, self.slopes = None, None, np.zeros(len(self.z))  # type: ignore[assignment]
+        self.data, self.error = None, None  # type: ignore[assignment]
+        self.slopes = self.bends = np.zeros(len(self.z))
         self.record, self.status = Record(), Status()
         self.forget_signs()
         self.refresh_core()

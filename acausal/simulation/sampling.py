@@ -16,39 +16,65 @@ def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``v = [s; h; xi]`` and its time derivative at times ``hs`` (k,) of a segment, (k, nv) each."""
     if not steps.motion.batched:
         return tuple(np.array(part) for part in zip(*map(steps.jets_at, hs.tolist()), strict=True))  # type: ignore[return-value]
-    accepted = steps.accepted
-    of = np.searchsorted([a.step.t1 for a in accepted[:-1]], hs)
-    selections: dict[int, tuple[Selection, list[int]]] = {}
-    for k in np.unique(of).tolist():
-        chosen = accepted[k].selection
-        selections.setdefault(id(chosen), (chosen, []))[1].append(k)
+    if steps.stacked is None or steps.stacked.count != len(steps.accepted):
+        steps.stacked = Stacked(steps.accepted)
+    stacked: Stacked = steps.stacked
+    of = np.searchsorted(stacked.ends, hs)
     nv = steps.motion.system.arguments.shape[1]
     v0, v1 = np.empty((len(hs), nv)), np.empty((len(hs), nv))
-    for chosen, numbers in selections.values():
-        at = np.flatnonzero(np.isin(of, numbers))
-        v0[at], v1[at] = _Batch(steps, chosen, accepted, of[at], hs[at]).jets()
+    for number in np.unique(stacked.stack_of[of]).tolist():
+        at = np.flatnonzero(stacked.stack_of[of] == number)
+        v0[at], v1[at] = _Batch(steps, stacked.stacks[number], of[at], stacked.place[of[at]], hs[at]).jets()
     return v0, v1
+
+
+class Stacked:
+    """Accepted steps in arrays, those that integrate the same coordinates together."""
+
+    def __init__(self, accepted: list[Accepted]) -> None:
+        self.count = len(accepted)
+        self.ends = np.array([a.step.t1 for a in accepted[:-1]])
+        groups: dict[bytes, list[int]] = {}
+        for k, a in enumerate(accepted):
+            groups.setdefault(a.selection.states.tobytes(), []).append(k)
+        self.stacks = [Stack([accepted[k] for k in numbers]) for numbers in groups.values()]
+        self.stack_of, self.place = np.empty(self.count, np.int64), np.empty(self.count, np.int64)
+        for number, numbers in enumerate(groups.values()):
+            self.stack_of[numbers], self.place[numbers] = number, np.arange(len(numbers))
+
+
+class Stack:
+    """Steps that integrate the same coordinates; arrays (steps, ...)."""
+
+    def __init__(self, accepted: list[Accepted]) -> None:
+        self.selection: Selection = accepted[0].selection
+        steps = [a.step for a in accepted]
+        self.t0, self.t1 = np.array([s.t0 for s in steps]), np.array([s.t1 for s in steps])
+        self.y0, self.y1 = np.array([s.y0 for s in steps]), np.array([s.y1 for s in steps])
+        self.bend = np.array([s.bend for s in steps]).transpose(1, 0, 2)
+        self.begin = np.array([np.concatenate((a.begin.X, a.begin.H)) for a in accepted])
+        self.end = np.array([np.concatenate((a.end.X, a.end.H)) for a in accepted])
+
+    def guess(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Coordinates at times ``hs`` in the steps ``k``: what is integrated, and between the ends what is solved."""
+        s = ((hs - self.t0[k]) / (self.t1[k] - self.t0[k]))[:, None]
+        y = (1.0 - s) * self.begin[k] + s * self.end[k]
+        # As `Step.at`, to the bit.
+        y0, (c0, c1, c2) = self.y0[k], self.bend[:, k]
+        y[:, self.selection.states] = y0 + s * ((self.y1[k] - y0) + (1.0 - s) * (c0 + s * (c1 + s * c2)))
+        return y
 
 
 class _Batch:
     """Points whose steps integrate the same coordinates; arrays (points, ...)."""
 
-    def __init__(
-        self, steps: Steps, selection: Selection, accepted: list[Accepted], of: np.ndarray, hs: np.ndarray
-    ) -> None:
-        self.steps, self.of, self.hs, self.accepted = steps, of, hs, accepted
+    def __init__(self, steps: Steps, stack: Stack, of: np.ndarray, place: np.ndarray, hs: np.ndarray) -> None:
+        self.steps, self.of, self.hs, self.accepted = steps, of, hs, steps.accepted
         self.motion, self.system = steps.motion, steps.motion.system
-        self.solved = selection.dependent
+        self.solved = stack.selection.dependent
         self.xi = steps.motion.sources.sample(hs)
+        self.y = stack.guess(place, hs)
         nx = self.system.nx
-        self.y = np.empty((len(hs), nx + self.system.m))
-        for k in np.unique(of).tolist():
-            at, a = of == k, accepted[k]
-            theta = (hs[at] - a.step.t0) / (a.step.t1 - a.step.t0)
-            part = theta[:, None]
-            self.y[at, :nx] = (1.0 - part) * a.begin.X + part * a.end.X
-            self.y[at, nx:] = (1.0 - part) * a.begin.H + part * a.end.H
-            self.y[np.ix_(at, selection.states)] = a.step.at(theta)
         self.columns = np.concatenate([self.solved, nx + np.arange(self.system.m)])
         self.scale = np.concatenate([self.system.scale[self.solved], self.system.open_scale])
 

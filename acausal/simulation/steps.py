@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..flow.basis import Basis
-from ..solvers import Automatic, DormandPrince, Rosenbrock, Step, Stepper, Stiffness
+from ..solvers import (
+    Automatic,
+    DormandPrince,
+    Rosenbrock,
+    Step,
+    Stepper,
+    StepSizeError,
+    Stiffness,
+)
 from .form_noise import FormNoise, Tolerances
 from .forms import Forms
 from .motion import Motion, Place, Selection
@@ -23,6 +31,8 @@ FINE = 0.02
 """Error of the interpolation, relative to the distance of a form from zero, that needs no finer one."""
 SHORTEST = 1e-12
 """Step, in lengths of the segment, that is not made shorter to reach a point that can be solved."""
+NEAR_SINGULAR = 1e-3
+"""Distance from a singular point of the constraints at which a run ends, in lengths of the step that led beyond it."""
 REACH = 1e-9
 """Rounding that makes no further step."""
 FINEST = 10
@@ -64,6 +74,18 @@ class Accepted:
     end: Place
 
 
+@dataclass(slots=True, eq=False)
+class Singular:
+    """The constraints are singular before the time ``before``; nearer than ``margin`` to it there are no more steps."""
+
+    before: float
+    margin: float
+
+    def reached(self, h: float) -> bool:
+        """Whether a time is that near."""
+        return self.before - h <= self.margin
+
+
 class Steps:
     """Accepted steps of a segment, extended on demand.
 
@@ -86,10 +108,14 @@ class Steps:
         stiffness: Stiffness,
     ) -> None:  # fmt: skip
         self.motion, self.length, self.size = motion, length, size
+        motion.size = size
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
         self.accepted: list[Accepted] = []
+        self.stacked: Any = None
+        """The accepted steps in arrays, once many points were asked for."""
         self.begin = self._place = motion.last
         motion.accept(motion.last)
+        self._singular: Singular | None = None
         self._bare = not motion.selection.states.size
         self._longest = self._most()
         self._stepper = self._new(0.0, None)
@@ -147,18 +173,31 @@ class Steps:
         return made
 
     def _made(self, begin: Place) -> tuple[Step, Place]:
-        """A step, and the point at its end; a step that ends where there is none is made half as long."""
+        """A step, and the point at its end.
+
+        A step that ends where there is none, or beyond a singular point of the constraints, is made half as long.
+        """
         motion = self.motion
         limit = self._limit(begin.h) if self._bare else self.length
         motion.accept(begin)
         while True:
-            step = self._stepper.step(limit)
+            if self._singular is not None and self._singular.reached(begin.h):
+                raise motion.dependent_constraints(begin)
             try:
-                return step, motion.solve(step.t1, step.y1, motion.last, motion.selection)
-            except NewtonFailure:
-                length = 0.5 * (step.t1 - begin.h)
-                if length < SHORTEST * self.length:
+                step = self._stepper.step(limit)
+                end = motion.solve(step.t1, step.y1, motion.last, motion.selection)
+            except (NewtonFailure, StepSizeError) as failure:
+                if self._singular is not None:
+                    raise motion.dependent_constraints(begin) from None
+                length = 0.5 * (self._stepper.t - begin.h)
+                if isinstance(failure, StepSizeError) or length < SHORTEST * self.length:
                     raise
+            else:
+                if not motion.overturned(begin, end):
+                    return step, end
+                length = 0.5 * (step.t1 - begin.h)
+                margin = NEAR_SINGULAR * 2.0 * length if self._singular is None else self._singular.margin
+                self._singular = Singular(step.t1, margin)
             motion.last, limit = begin, begin.h + length
             self._stepper = self._new(begin.h, length)
 

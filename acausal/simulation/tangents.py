@@ -50,6 +50,8 @@ class Tangents:
         read[self.D.indices] = True
         self.read = read
         self.analysed = 0
+        self.deep = False
+        """Curved rows are differentiated twice in some mode, and there are signs to be told along the motion."""
         self._modes: dict[Mode, CurvedSystem] = {}
         position = np.full(core.reduced.n_rows + 1, -1)
         position[curves.rows] = np.arange(len(curves))
@@ -64,7 +66,14 @@ class Tangents:
         """Arguments of the curved rows."""
         return self.Z @ z + self.D @ slopes + self.X @ xi
 
-    def at(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values) -> NumericCore:
+    def at(
+        self,
+        z: np.ndarray,
+        slopes: np.ndarray,
+        xi: np.ndarray,
+        values: Values,
+        bends: np.ndarray | None = None,
+    ) -> NumericCore:
         """The affine model that touches the curved one at a point.
 
         Parameters
@@ -72,17 +81,30 @@ class Tangents:
         z, slopes : (n,) arrays
             Core unknowns and their time derivatives, those of algebraic ones included.
         xi : (q,) array
+        bends : (n,) array, optional
+            Second time derivatives of what curved constraints read; without them third derivatives are not touched.
         """
         if not len(self.curves):
             return self.core
         core, constants = self.core, self.constants(values)
         a0, value, gradient = self._tangent(self.arguments(z, slopes, xi), constants)
-        a1 = self.arguments(slopes, np.zeros_like(slopes), core.exosystem.S @ xi)
-        bend = np.array(self.functions(2, [a0, a1, np.zeros_like(a0)], constants)[0])
-        bend[~np.isfinite(bend)] = 0.0
-        forms = touching_rows(self.curves, core.forms, a0, value, gradient, bend, self.X)
+        moved, none = core.exosystem.S @ xi, np.zeros_like(slopes)
+        a1 = self.arguments(slopes, none, moved)
+        bend = self._remainder([a0, a1], constants)
+        third = np.zeros(len(self.curves))
+        if self.deep and bends is not None:
+            third = self._remainder(
+                [a0, a1, self.arguments(bends, none, core.exosystem.S @ moved)], constants
+            )
+        forms = touching_rows(self.curves, core.forms, a0, value, gradient, bend, third, self.X)
         model = touching_model(core.model, self.numbering, forms, self.curves)
         return core.touching(forms, model)
+
+    def _remainder(self, jets: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
+        """The next total derivative of the rows, without the part that is linear in that of the arguments."""
+        found = np.array(self.functions(len(jets), [*jets, np.zeros_like(jets[0])], constants)[0])
+        found[~np.isfinite(found)] = 0.0
+        return found
 
     def _tangent(self, a0: np.ndarray, constants: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Arguments, values and slopes; rows beyond the range of doubles are touched nearer to zero.
@@ -142,6 +164,8 @@ class Tangents:
             q = model.q
         S = model.S[:q, :q]
         found = orders(opened, self.curves.owner, over_v, self._gradients(z, slopes, xi, values))
+        signs = bool(model.elements) or len(self.core.relations.A) > 0
+        self.deep |= signs and bool((found.rows > 1).any())
         coordinates = np.concatenate([opened.states, opened.open])
         scale = model.scale[coordinates]
         scale[ns:][opened.slopes] /= model.T0
