@@ -53,9 +53,9 @@ class Balance(ac.Component):
 
 def main(gif: bool = False) -> dict[str, tuple[float, float, float]]:
     """Let it lean a little and much, print the answer and draw it: (simulated, theory, tolerance)."""
-    program, begin = ac.compile_model(Balance()), {"cart.frame_a.x": 0.0, "bob.frame_a.phi": 1e-4}
+    program, begin = ac.compile_model(Balance()), {"slide.s": 0.0, "hinge.phi": 1e-4}
     little, exact = program.simulate(0.5, rtol=1e-8, initial=begin), expm((A - B @ K) * 0.5) @ [0, 0, 1e-4, 0]
-    result = program.simulate(8.0, parameters={"goal": -0.5}, initial=begin | {"bob.frame_a.phi": -0.45})
+    result = program.simulate(8.0, parameters={"goal": -0.5}, initial=begin | {"hinge.phi": -0.45})
     answer = {
         "cart after a small lean [um]": (1e6 * little["slide.s"].final, 1e6 * exact[0], 1e-5),
         "cart in the end [m]": (result["slide.s"].final, -0.5, 1e-3),

@@ -44,7 +44,7 @@ class FourBar(ac.Component):
 
 def main(gif: bool = False) -> dict[str, tuple[float, float, float]]:
     """Let the linkage turn freely, print the answer and draw it: (simulated, theory, tolerance)."""
-    result = ac.simulate(FourBar(), 1.5, rtol=1e-8, initial={"body.frame_a.phi": u0})
+    result = ac.simulate(FourBar(), 1.5, rtol=1e-8, initial={"rocker.phi": u0})
     paths, t = ("crank.phi", "crank.w", "coupler.phi", "rocker.phi"), np.linspace(0, 1.5, 3001)
     p, w, q, u = (result[path].at(t) for path in paths)
     k = a * np.sin(p - q) / (c * np.sin(u - q))
