@@ -83,7 +83,7 @@ def ports_left_open(conflict: Conflict) -> str:
 
 
 def singular(
-    conflicts: Sequence[Conflict], unknowns: Sequence[str], at: str = ""
+    conflicts: Sequence[Conflict], unknowns: Sequence[str], at: str = "", flows: bool = False
 ) -> SingularModelError | ModeNotSquareError:
     """Return the error for unknowns that nothing determines.
 
@@ -94,6 +94,8 @@ def singular(
     unknowns : sequence of str
     at : str
         Time, as the begin of the sentence; "" if it is so at all times.
+    flows : bool
+        All of the unknowns are flows.
     """
     elements = any(c.of("element") for c in conflicts)
     kind = ModeNotSquareError if elements else SingularModelError
@@ -102,7 +104,7 @@ def singular(
         f"{at}nothing determines {named(unknowns)}",
         where=[m.place for m in members if m.role != "connection" and str(m.place)][:MOST_NAMED],
         why=dependence(conflicts),
-        hint=_remedy(conflicts, elements),
+        hint=_remedy(conflicts, elements, flows),
     )
 
 
@@ -125,13 +127,15 @@ def dependence(conflicts: Sequence[Conflict]) -> str:
     return "; ".join(sentences) + more
 
 
-def _remedy(conflicts: Sequence[Conflict], elements: bool) -> str:
+def _remedy(conflicts: Sequence[Conflict], elements: bool, flows: bool) -> str:
     if elements:
         return "too many elements are open in series or closed in parallel for the equations that remain"
     members = [m for c in conflicts for m in c.members]
     zeros = _zero_factors(members)
     if zeros:
         return zeros
+    if flows:
+        return "leave out one of the parts: what each of them carries is not determined; or give one some compliance"
     if any(c.of("connection", "open") and len(c.paths) > 1 for c in conflicts):
         return "connect a part that holds the unknowns: a reference, a compliance or an inertia"
     scaled = dict.fromkeys(f"`{f}`" for m in members for f in m.factors)

@@ -113,7 +113,11 @@ class If(Named):
             impulse,
         )
         if len(self.then) != len(self.otherwise) or not self.then:
-            raise StatementError(f"If `{name}` needs equally many equations in both branches")
+            a, b = len(self.then), len(self.otherwise)
+            raise StatementError(
+                f"If `{name}` has {a} equation{'s' * (a != 1)} in one branch and {b} in the other",
+                hint="state as many in both, at least one: whatever the condition, the same number of unknowns is determined",
+            )
         if not all(isinstance(e, Eq) for e in (*self.then, *self.otherwise)):
             raise StatementError(f"If `{name}` takes lists of Eq")
 

@@ -46,7 +46,11 @@ FAILURES = (NewtonFailure, DependentConstraints, StepSizeError, StructurallySing
 
 
 def curved_failed(run: Run, failure: Exception, where: str) -> AcausalError:
-    """Return the error to raise for a failed solution; ``where`` says in which activity."""
+    """Return the error to raise for a failed solution; ``where`` says in which activity.
+
+    What contradicts itself whatever the solution is raised at once.
+    """
+    run.check_given()
     if isinstance(failure, StepSizeError):
         return _step_size(run, failure)
     steps = run.motions.steps if where == "integration" else None

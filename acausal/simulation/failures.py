@@ -20,6 +20,7 @@ from ..explanation.conflicts import Conflict
 from ..explanation.wording import MOST_NAMED, contradiction, singular
 from ..flattening.template import place_of
 from ..modes.affine import Inadmissible
+from ..modes.labels import flow_like
 from .curved_failures import tangents_contradict
 
 if TYPE_CHECKING:
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
 def search_failed(
     run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
 ) -> AcausalError:
-    """Return the error to raise for a failed search; ``reinits`` are (variable, value) that must hold."""
+    """Return the error to raise for a failed search; ``reinits`` are (variable, value) that must hold.
+
+    What contradicts itself in all modes is raised at once.
+    """
+    run.check_given()
     reasons = _reasons(error)
     t, at = run.t, f"at t = {run.t:.9g} "
     kinds = {reason for reason, _ in reasons}
@@ -64,7 +69,8 @@ def search_failed(
         unknowns = [run.state_name(j) for j in free]
         if conflicts and conflicts[0].defect:
             return contradiction(conflicts[0], at, unknowns)
-        return singular(conflicts, unknowns, at if run.core.model.elements else "")
+        flows = flow_like(run.reduced)[run.reduced.presolved.y[run.reduced.core[free]]]
+        return singular(conflicts, unknowns, at if run.core.model.elements else "", bool(flows.all()))
     return NoConsistentModeError(
         f"no consistent mode at t = {t:.9g}\n{_history(run, error)}",
         where=places[:4],

@@ -92,6 +92,7 @@ class Instants:
             trail.append((run.D, run.mode, run.y, outcome.R))
             if k == self.limit or (k > 0 and _repeats(trail)):
                 raise self._cycle(trail)
+        run.check_given()
         self._check()
 
     def evaluate(self, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
@@ -177,7 +178,6 @@ class Instants:
         self.memory = o.memory
         run.refresh_core()
         xi = run.sources.states(run.t, run.D, run.R)
-        run.base.check_given(xi, run.t, run.mode)
         core_reinits = run.apply_reinits(requested)
         before, z_minus = run.data, run.z
         try:

@@ -224,6 +224,11 @@ class Run:
             return self.search.next_mode(z_minus, xi, mode, forced, triggers, t=self.t, **rest)
         return choose(self, z_minus, xi, mode, forced, triggers, rest)
 
+    def check_given(self) -> None:
+        """Raise ContradictionError if known quantities contradict each other at present."""
+        if self.reduced.presolved.R.m:
+            self.base.check_given(self.sources.states(self.t, self.D, self.R), self.t, self.mode)
+
     def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Set integrals at once; return the reinits of core unknowns."""
         found: dict[int, float] = {}

@@ -45,8 +45,6 @@ def start(run: Run) -> None:
     InitializationError
         If fixed values, initial equations or given branches do not hold in any of them.
     """
-    run.base.check_given(run.sources.states(run.t, run.D, run.R), run.t, run.mode)
-    run.program.warn_of_islands(run.base.conflicts)
     held = held_values(run.program, run.starts)
     ticks = [c.due(run.t, run.tolerance) for c in run.clocks]
     begin = (run.mode, run.D, run.R, run.z, run.q, run.instants.memory)
@@ -65,6 +63,7 @@ def start(run: Run) -> None:
         else:
             raise error
     warn_of_moved(run, completed)
+    run.program.warn_of_islands(run.base.conflicts)
     _warn_of_undetermined(run)
 
 

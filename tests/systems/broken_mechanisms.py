@@ -1,0 +1,89 @@
+"""Broken planar mechanisms: loops that do not close, lock, or are closed too often."""
+
+from acausal import Component, ConvergenceError, InitializationError, Parameter, SingularModelError, connect
+from acausal.components.planar import Body, Fixed, FixedTranslation, Prismatic, Revolute, Rod, World
+from acausal.components.rotational import ConstantSpeed, Inertia
+
+from .broken_models import Broken
+from .refusals import Statements
+
+
+class FourBar(Component):
+    """A crank, a coupler and a rocker that span at most 0.45 m between pivots 1 m apart."""
+
+    d: Parameter = Parameter(default=1.0, unit="m")
+
+    def build(self) -> None:
+        self.world, self.pivot = World(), Fixed(r=(self.d, 0.0))
+        self.crank, self.arm = Revolute(phi=0.7, w=1.0), FixedTranslation(r=(0.1, 0.0))
+        self.rocker, self.lever = Revolute(), FixedTranslation(r=(0.2, 0.0))
+        self.body, self.mass, self.coupler = Body(m=1.0, I=0.1), Body(m=1.0, I=0.1), Rod(L=0.15)
+
+    def equations(self) -> Statements:
+        yield connect(self.world.frame_b, self.crank.frame_a)
+        yield connect(self.crank.frame_b, self.arm.frame_a, self.mass.frame_a)
+        yield connect(self.pivot.frame_b, self.rocker.frame_a)
+        yield connect(self.rocker.frame_b, self.lever.frame_a, self.body.frame_a)
+        yield connect(self.arm.frame_b, self.coupler.frame_a)
+        yield connect(self.lever.frame_b, self.coupler.frame_b)
+
+
+class ShortRod(Component):
+    """A slider-crank whose rod is shorter than its crank: it locks when the rod stands across the slide."""
+
+    def build(self) -> None:
+        self.world, self.drive = World(), ConstantSpeed(w_fixed=1.0)
+        self.crank, self.arm = Revolute(useAxisFlange=True), FixedTranslation(r=(0.3, 0.0))
+        self.rod, self.slide, self.piston = Rod(L=0.2), Prismatic(s=0.5), Body(m=2.0, I=0.1, g=0.0)
+
+    def equations(self) -> Statements:
+        yield connect(self.world.frame_b, self.crank.frame_a, self.slide.frame_a)
+        yield connect(self.drive.flange, self.crank.axis)
+        yield connect(self.crank.frame_b, self.arm.frame_a)
+        yield connect(self.arm.frame_b, self.rod.frame_a)
+        yield connect(self.rod.frame_b, self.slide.frame_b, self.piston.frame_a)
+
+
+class TwoCranks(Component):
+    """A parallelogram with a third, equal crank: closed once too often."""
+
+    def build(self) -> None:
+        self.world, self.flywheel = World(), Inertia(J=0.1)
+        self.pivot, self.middle = Fixed(r=(1.0, 0.0)), Fixed(r=(0.5, 0.0))
+        self.crank, self.arm = Revolute(useAxisFlange=True, phi=0.7, w=1.0), FixedTranslation(r=(0.2, 0.0))
+        self.near, self.far = Revolute(phi=-0.7), FixedTranslation(r=(0.5, 0.0))
+        self.beam, self.body = FixedTranslation(r=(0.5, 0.0)), Body(m=1.0, I=0.1, g=0.0)
+        self.link, self.spare = Rod(L=0.2, phi=0.7), Rod(L=0.2, phi=0.7)
+
+    def equations(self) -> Statements:
+        yield connect(self.world.frame_b, self.crank.frame_a)
+        yield connect(self.crank.axis, self.flywheel.flange_a)
+        yield connect(self.crank.frame_b, self.arm.frame_a)
+        yield connect(self.arm.frame_b, self.near.frame_a)
+        yield connect(self.near.frame_b, self.far.frame_a)
+        yield connect(self.far.frame_b, self.beam.frame_a, self.body.frame_a)
+        yield connect(self.pivot.frame_b, self.link.frame_a)
+        yield connect(self.beam.frame_b, self.link.frame_b)
+        yield connect(self.middle.frame_b, self.spare.frame_a)
+        yield connect(self.far.frame_b, self.spare.frame_b)
+
+
+MECHANISMS = {
+    "a linkage that does not close": Broken(
+        FourBar,
+        InitializationError,
+        ("`coupler`", "Eq(dx, L*cos(phi))", "coupler.phi", "joints.py"),
+        ("Eq(der(m",),
+        "close",
+    ),
+    "a rod shorter than the crank": Broken(
+        ShortRod,
+        ConvergenceError,
+        ("`Eq(dy, L*sin(phi))` of `rod`", "of `arm`", "of `slide`", "`rod.phi` = -1.57"),
+        ("of `piston`", "of `drive`"),
+        "check the lengths",
+        "singular configuration",
+        until=0.729727656226966,
+    ),
+    "a third crank": Broken(TwoCranks, SingularModelError, ("`link`", "`spare`"), ("flywheel",), "redundant"),
+}
