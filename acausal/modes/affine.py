@@ -7,16 +7,26 @@ An equation says that the residual is zero, a guard that it is not negative.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 PREFERENCE = 2.0**10
 """Factor by which a variable of the next higher priority may be the worse pivot and still be kept as a state."""
+
+class Texts(Protocol):
+    """A tuple of texts, or what makes them when they are read."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, k: int, /) -> str: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
 
 Mode = tuple[int, ...]
 """One branch index per element."""
@@ -93,7 +103,7 @@ class AffineModel:
     ``len(base) + sum(q_k) == n`` with q_k equations per branch of element k.
     """
 
-    names: Sequence[str]
+    names: Texts
     differentiated: np.ndarray
     """Mask (n,): z_j' occurs in an equation."""
     base: Rows
@@ -106,7 +116,7 @@ class AffineModel:
     """Magnitudes of xi (q,)."""
     T0: float
     """Time unit: shortest declared period, else the span of the run."""
-    row_names: Sequence[str] = ()
+    row_names: Texts = ()
     """Base equations as users wrote them, with file and line, for messages."""
     units: np.ndarray | None = None
     """Labels (n,): variables with the same label have the same unit; None: not known."""

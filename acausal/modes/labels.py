@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ..modeling.fields import Variable
 from .reduced_model import ReducedModel
 
 
-class Names(Sequence[str]):
+class Names:
     """Texts made all together when one is first read: those of a large model take longer than its analysis.
 
     Parameters
@@ -33,8 +32,11 @@ class Names(Sequence[str]):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, k: Any) -> Any:
+    def __getitem__(self, k: int) -> str:
         return self._texts[k]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
 
 
 class Labels:
@@ -44,14 +46,14 @@ class Labels:
         self._model = model
 
     @cached_property
-    def names(self) -> Sequence[str]:
+    def names(self) -> Names:
         """Paths of the core unknowns."""
         model = self._model
         ids = model.presolved.y[model.core].tolist()
         return Names(len(ids), lambda: tuple(model.flat.variable(k) for k in ids))
 
     @cached_property
-    def rows(self) -> Sequence[str]:
+    def rows(self) -> Names:
         """Text and place of every core equation."""
         model = self._model
         count = sum(map(len, model.base_instances)) + len(model.core_rows)

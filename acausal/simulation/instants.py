@@ -225,7 +225,7 @@ class Instants:
         some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
         step.impulses = tuple((model.names[j], run.unit(j), float(J1[j])) for j in some)
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
-        step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved)
+        step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
         if before is not None:
             curved = bool(run.reduced.curves) and bool(J1.any())
             mean = mean_along(run, before.mode, z_minus, restart.z, xi) if curved else None
