@@ -26,7 +26,7 @@ INCHES = 5.0
 LABELS = 0.8
 TRACE = 600
 """Points of a trace in a stroboscopic picture."""
-FAINTEST = 0.15
+FAINTEST = 0.25
 """Opacity of the first position in a stroboscopic picture."""
 
 
