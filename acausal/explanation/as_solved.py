@@ -122,8 +122,9 @@ class _Assembly:
         rows: list[Row] = []
         for c in found.affine:
             text, expression = self._constraint_text(c)
-            slope = None if c.moving or expression is None else e.derivative(expression, 1)
-            place = e.place(min(c.equations)) if c.equations else Location()
+            slope = None if expression is None else e.derivative(expression, 1)
+            behind = self._behind(c.equations)
+            place = e.place(min(behind)) if behind else Location()
             rows.append((-1, 0, differentiated(text, 1), place, slope, [self.key((v, 1)) for v in c.factors]))
         for d in found.curved:
             (_, expression), *_ = e.expressions(d.equation)
@@ -139,9 +140,10 @@ class _Assembly:
     def _constraint_text(self, c: AffineConstraint) -> tuple[str, Expr | None]:
         """An equation itself where it is the constraint, else the combination with its factors."""
         e = self.equations
-        if len(c.equations) == 1 and not any(c.equations.values()):
-            (k,) = c.equations
-            names = {self.key(u) for u in e.unknowns(k)}
+        behind = self._behind(c.equations)
+        if len(behind) == 1 and not any(behind.values()):
+            (k,) = behind
+            names = {self.key(u) for u in e.unknowns(k) if u[0] not in e.inputs}
             if names == {self.key((v, 0)) for v in c.factors}:
                 (_, expression), *_ = e.expressions(k)
                 return equality(expression), expression
@@ -194,7 +196,8 @@ class _Assembly:
         """The equations as written behind those of the core, of which an integer row may combine several."""
         found: dict[int, int] = {}
         for k, times in equations.items():
-            row = self._kept_rows.get(k)
+            origin = -1 - k if k < 0 else k
+            row = self._kept_rows.get(origin) if k < self.equations.integer_rows else None
             parts = [k] if row is None else self._combined(row)
             for part in parts:
                 found[part] = max(times, found.get(part, 0))

@@ -11,14 +11,14 @@ import numpy as np
 
 from ..codegen.residual_equations import connection_text
 from ..errors import Location
-from ..flattening.flat_model import VECTOR, FlatModel, kind_of
+from ..flattening.flat_model import FlatModel, kind_of
 from ..flattening.forms import Key, affine_form, choices, incidence
 from ..flattening.locating import locate_symbol
 from ..flattening.template import Origin, Template
-from ..modeling.expressions import Expr, Symbol, constant, fold, to_text, walk
+from ..modeling.expressions import Expr, Symbol, constant
 from ..structure.incidence import IntegerRows
-from .algebra import tidied, total
-from .differentiation import time_derivative
+from .algebra import shown, total
+from .named import NamedExpressions
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Group:
     statement: Any
 
 
-class Equations:
+class Equations(NamedExpressions):
     """The equations as written, numbered as those of `Residual`: integer rows, residuals, then those of the elements.
 
     Parameters
@@ -83,8 +83,7 @@ class Equations:
         aliases: tuple[np.ndarray, np.ndarray] | None = None,
         parameters: np.ndarray | None = None,
     ) -> None:
-        self.flat, self.parameters = flat, parameters
-        self.aliases = aliases
+        super().__init__(flat, aliases, parameters)
         self.branches = dict(branches or {})
         self.integer_rows = len(flat.ptr) - 1
         self.groups = tuple(self._groups())
@@ -92,8 +91,6 @@ class Equations:
         self._length = (
             self.integer_rows if last is None else last.first + last.step * (self._count(last) - 1) + 1
         )
-        self._symbols: dict[tuple[str, int, int], Symbol] = {}
-        self._meaning: dict[int, tuple[str, int, int]] = {}
         self.row, self.col, self.order = self._incidence()
 
     def __len__(self) -> int:
@@ -223,35 +220,6 @@ class Equations:
         found[np.lexsort(keys[::-1])] = np.arange(len(self))
         return found
 
-    # -- variables -----------------------------------------------------------------------------------------------
-
-    def variable(self, v: int, order: int = 0) -> str:
-        """Return the path of a variable, or of its derivative as ``der(path)``."""
-        name = self.flat.variable(v)
-        return name if order == 0 else f"der({name})" if order == 1 else f"der({name}, {order})"
-
-    @cached_property
-    def _fields(self) -> list[Any]:
-        found: list[Any] = [None] * self.flat.nv
-        for f, at in self.flat.variable_fields():
-            for v in at.tolist():
-                found[v] = f
-        return found
-
-    def field(self, v: int) -> Any:
-        """Return what is declared about a variable."""
-        return self._fields[v]
-
-    def unit(self, v: int) -> str:
-        """Return the unit of a variable."""
-        return self._fields[v].unit
-
-    @cached_property
-    def inputs(self) -> frozenset[int]:
-        """Open inputs of the model: variables that are given."""
-        root = self.flat.root
-        return frozenset(int(root.index("v", n) or 0) for n in root.inputs if n in root.variables)
-
     # -- texts and places ----------------------------------------------------------------------------------------
 
     def place(self, k: int) -> Location:
@@ -304,88 +272,6 @@ class Equations:
         g, i = self.locate(k)
         return tuple((name, self.named(g.stamp, i, expr)) for name, expr in self.chosen(g, i))
 
-    def symbol(self, v: int, order: int = 0) -> Symbol:
-        """Return the symbol that stands for a variable, or its derivative, in `expressions`; always the same object."""
-        return self._symbol("v", v, order)
-
-    def _symbol(self, kind: str, k: int, order: int = 0) -> Symbol:
-        found = self._symbols.get((kind, k, order))
-        if found is None:
-            names = {"v": self.flat.variable, "p": self.flat.parameter, "d": self.flat.discrete}
-            name = self.variable(k, order) if kind == "v" else names[kind](k)
-            found = self._symbols[kind, k, order] = Symbol(None, name, None)
-            self._meaning[id(found)] = (kind, k, order)
-        return found
-
-    def named(self, stamp: int, instance: int, expr: Expr) -> Expr:
-        """Return an expression of one instance with whole paths; time and derivatives become symbols."""
-        flat = self.flat
-
-        def leaf(node: Expr) -> Expr:
-            if isinstance(node, Symbol):
-                kind = kind_of(node)
-                k = flat.symbol(stamp, instance, kind, node)
-                return self._variable(k) if kind == "v" else self._symbol(kind, k)
-            return TIME if node.op == "time" else node
-
-        def apply(node: Expr, args: list[Expr]) -> Expr:
-            if node.op == "der":
-                return self._slope(args[0])
-            return tidied(node.op, args, node.data)
-
-        return fold(expr, leaf, apply)
-
-    def _variable(self, v: int) -> Expr:
-        """A variable, in terms of its representative."""
-        if self.aliases is None:
-            return self._symbol("v", v)
-        representative, sign = self.aliases
-        symbol = self._symbol("v", int(representative[v]))
-        return constant(0.0) if sign[v] == 0 else symbol if sign[v] > 0 else -symbol
-
-    def _slope(self, inner: Expr) -> Expr:
-        if inner.op == "neg":
-            return -self._slope(inner.args[0])
-        return inner if inner.op == "const" else self._symbol("v", self._meaning[id(inner)][1], 1)
-
-    def derivative(self, expr: Expr, order: int) -> Expr | None:
-        """Return a named expression differentiated with respect to time, None where that has no formula here."""
-        found: Expr | None = expr
-        for _ in range(order):
-            found = None if found is None else time_derivative(found, self._slope_of)
-        return found
-
-    def _slope_of(self, symbol: Symbol) -> Expr:
-        kind, k, order = self._meaning.get(id(symbol), ("time", 0, 0))
-        if kind == "v":
-            return self._symbol("v", k, order + 1)
-        return constant(1.0 if kind == "time" else 0.0)
-
-    def evaluate(self, expr: Expr, known: Mapping[int, float]) -> float | None:
-        """Return the value of a named expression of parameters and known symbols, None if another one occurs.
-
-        Parameters
-        ----------
-        known : mapping of int to float
-            id of a symbol -> value.
-        """
-        values: dict[int, float] = {}
-        for node in walk(expr):
-            if isinstance(node, Symbol):
-                kind, k, _ = self._meaning.get(id(node), ("", 0, 0))
-                value = known.get(id(node))
-                if value is None and kind == "p" and self.parameters is not None:
-                    value = float(self.parameters[k])
-            elif node.op in VECTOR:
-                with np.errstate(all="ignore"):
-                    value = VECTOR[node.op](*(values[id(a)] for a in node.args), *(node.data or ()))
-            else:
-                value = node.data
-            if value is None or not np.isfinite(value):
-                return None
-            values[id(node)] = value
-        return float(values[id(expr)])
-
     def _integer_row(self, k: int) -> Expr:
         flat = self.flat
         part = slice(int(flat.ptr[k]), int(flat.ptr[k + 1]))
@@ -409,10 +295,6 @@ class Equations:
         return symbol if abs(factor) == 1 else constant(float(abs(factor))) * symbol
 
 
-TIME = Symbol(None, "time", None)
-"""Stands for time in named expressions, so that it counts as a known quantity among others."""
-
-
 def _written_positions(template: Template) -> dict[Origin, int]:
     """Origins of the equations of a template in written order: methods as they first occur, then instructions."""
     origins = [*template.row_origins, *(r.origin for r in template.residuals)]
@@ -429,5 +311,5 @@ def equality(expr: Expr) -> str:
     if expr.op == "neg":
         return equality(expr.args[0])
     if expr.op == "-":
-        return f"{to_text(expr.args[0])} = {to_text(expr.args[1])}"
-    return f"{to_text(expr)} = 0"
+        return f"{shown(expr.args[0])} = {shown(expr.args[1])}"
+    return f"{shown(expr)} = 0"

@@ -26,7 +26,8 @@ class AffineConstraint:
         Constant part.
     moving : bool
     equations : dict of int to int
-        Equations it follows from -> how often they are differentiated.
+        Equations it follows from -> how often they are differentiated; -1 - k for the k-th integer row of the core
+        if that is an input.
     dependent : int
         Variable it determines.
     """

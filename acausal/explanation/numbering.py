@@ -62,11 +62,11 @@ def equation_of_form(reduced: ReducedModel, mode: tuple[int, ...], equations: Eq
 
 
 def equations_in_force(reduced: ReducedModel, mode: tuple[int, ...], equations: Equations) -> np.ndarray:
-    """Return the equation behind every row of a mode of the core, -1 for an input."""
+    """Return the equation behind every row of a mode of the core; -1 - k for the k-th integer row if that is an input."""
     number = equation_of_form(reduced, mode, equations)
     own = [r.first + i for r, i in zip(reduced.base, reduced.base_instances, strict=True)]
     kept = reduced.presolved.kept_row_origin[reduced.core_rows]
-    found = [*(number[k] for k in own), np.where(kept < equations.integer_rows, kept, -1)]
+    found = [*(number[k] for k in own), np.where(kept < equations.integer_rows, kept, -1 - kept)]
     element = 0
     for rows in reduced.elements:
         for i in range(len(reduced.flat.stamps[rows.stamp].vb)):

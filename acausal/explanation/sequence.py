@@ -10,12 +10,13 @@ from typing import overload
 import numpy as np
 
 from ..errors import Location
-from ..modeling.expressions import Expr, Symbol, to_text
+from ..modeling.expressions import Expr, Symbol
 from ..structure.blocks import Blocks, sort_blocks, written_order
 from ..structure.incidence import Incidence
 from ..structure.matching import Matching, maximum_matching
 from ..structure.tearing import Torn, tear
-from .algebra import LARGEST_SYSTEM, are_affine, linear_system, solved_for
+from .algebra import shown
+from .solving import LARGEST_SYSTEM, are_affine, linear_system, solved_for
 from .system import System
 
 MOST_VALUES = 1000
@@ -133,7 +134,7 @@ class SolutionOrder(Sequence[Block]):
         values = tuple(self._values.get(id(s.symbol(c))) for c in cols) if solved.formulas else ()
         return Block(
             tuple(s.text(r) for r in rows), tuple(s.place(r) for r in rows), names, solved.linear,
-            tuple(to_text(e) for e in solved.formulas), values,
+            tuple(shown(e) for e in solved.formulas), values,
             () if torn is None else tuple(names[j] for j in torn.tears.tolist()),
             () if torn is None else tuple(s.text(rows[i]) for i in torn.residuals.tolist()),
         )  # fmt: skip

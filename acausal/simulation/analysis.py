@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +21,16 @@ from ..explanation.numbering import (
     statement_of_element,
 )
 from ..explanation.structure import Structure
-from ..flattening.flat_model import parameter_vector
+from ..flattening.flat_model import parameter_vector, start_values
 from ..flattening.flatten import overrides
 from ..modes.affine import Mode, ModeData
 from ..modes.constraints import FoundConstraint, traced_constraints
+from ..modes.core import Values
 from .binding import scalar_parameters
 from .curved_failures import FAILURES, curved_failed
 from .curved_system import CurvedSystem
 from .motion import Motion
+from .run import Options
 from .stepping import begin
 
 if TYPE_CHECKING:
@@ -41,7 +44,11 @@ BESIDE = 1e-3
 
 
 def program_structure(
-    program: Program, reduce: bool, mode: Mapping[str, Any] | None, parameters: Mapping[str, Any] | None
+    program: Program,
+    reduce: bool,
+    mode: Mapping[str, Any] | None,
+    parameters: Mapping[str, Any] | None,
+    inputs: Mapping[str, Any] | None,
 ) -> Structure:
     """Return the structure of a program: see `Program.structure`."""
     flat, entries = program.flat, element_entries(program.flat)
@@ -50,10 +57,10 @@ def program_structure(
         changes = {**overrides(program.model), **scalar_parameters(parameters)}
         names = {entries[k].name: entries[k].branches[b] for k, b in branches.items()}
         return structure_as_written(flat, parameter_vector(flat, changes), branches, names)
-    run = program.prepare(1.0, parameters=parameters)
     if len(program.reduced.core) > MOST_ANALYSED:
-        found = Findings(run.present, run.mode, 0, ())
-        return structure_of_large_model(program.reduced, found, {})
+        return structure_of_large_model(program.reduced, _declared(program, parameters), {})
+    dense = Options(method="exact")
+    run = program.prepare(1.0, parameters=parameters, inputs=_fed(program, inputs), options=dense)
     begin(run)
     statements = statement_of_element(program.reduced)
     chosen = tuple(branches.get(k, b) for k, b in zip(statements, run.mode, strict=True))
@@ -65,6 +72,25 @@ def program_structure(
     except FAILURES as failure:
         raise curved_failed(run, failure, "structure") from None
     return structure_as_solved(program.reduced, found, names)
+
+
+def _fed(program: Program, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Inputs with zero for those that are given nowhere."""
+    flat, found = program.flat, dict(given or {})
+    for name in flat.root.inputs:
+        if name.partition("[")[0] not in flat.own_values and name not in found:
+            kind = getattr(flat.root.discretes.get(name), "type", float)
+            found[name] = next(iter(kind)) if issubclass(kind, Enum) else kind()
+    return found
+
+
+def _declared(program: Program, parameters: Mapping[str, Any] | None) -> Findings:
+    """What is known of a model before it starts."""
+    reduced, flat = program.reduced, program.flat
+    P = parameter_vector(flat, {**overrides(program.model), **scalar_parameters(parameters)})
+    values = Values(P, start_values(flat, P)[3], np.zeros(reduced.nr))
+    mode = [r.forms.statement.table.start for r in reduced.elements for _ in flat.stamps[r.stamp].vb]
+    return Findings(values, tuple(mode), 0, ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +168,7 @@ class _Analysis:
         equations: dict[int, int] = {}
         for order, row in np.argwhere(c.weights).tolist():
             k = int(self.in_force[row])
-            if k >= 0:
-                equations[k] = max(order, equations.get(k, 0))
+            equations[k] = max(order, equations.get(k, 0))
         moving = bool(c.sources[1:].any())
         return AffineConstraint(
             c.round, factors, float(c.sources[0]), moving, equations, self.variable[c.dependent]

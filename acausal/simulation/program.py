@@ -402,6 +402,7 @@ class Program:
         *,
         mode: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> Structure:
         """Return how the model is solved, or how its equations are sorted as they are written: see `Structure`.
 
@@ -411,17 +412,10 @@ class Program:
             True: as it is solved at the start. False: the equations as written.
         mode : mapping of str to str, bool or int, optional
             Statement -> branch, by name, position, or value of its Boolean mode variable.
-        parameters : mapping of path to number, optional
-            As for `simulate`.
-
-        Raises
-        ------
-        UnknownPathError, ParameterError
-            For names and values that do not exist.
-        AcausalError
-            If the model, reduced, cannot start.
+        parameters, inputs : mapping, optional
+            As for `simulate`; inputs that are given nowhere are zero.
         """
-        return program_structure(self, reduce, mode, parameters)
+        return program_structure(self, reduce, mode, parameters, inputs)
 
     def _stopping(self, until: Any) -> Program:
         """The program of the model with a condition that ends the run, compiled once."""

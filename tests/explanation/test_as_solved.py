@@ -11,6 +11,7 @@ import pytest
 from acausal import (
     Component,
     Eq,
+    Input,
     Parameter,
     Start,
     Statement,
@@ -343,3 +344,51 @@ def test_contradicting_starts_and_bounds_are_reported() -> None:
     conflicts = Aliases(flat, classes, parameter_vector(flat, {})).conflicts
     assert conflicts[0] == "declared starts of aliases differ: `a` = 1, `b` = -2"
     assert "no value of `a` lies within the bounds of its aliases" in conflicts
+
+
+# -- inputs, and models too large for numbers --------------------------------------------------------------------------
+
+
+class Led(Component):
+    """A position that follows an input, whose speed is asked for."""
+
+    u = Input(float, unit="m")
+    x, v = Variable(unit="m"), Variable(unit="m/s")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), self.v)
+        yield Eq(self.x, self.u)
+
+
+def test_a_variable_that_follows_an_input_is_no_state() -> None:
+    found = structure(Led())
+    assert (found.index, found.states) == (2, ())
+    (constraint,) = found.constraints
+    assert (constraint.text, constraint.equations, constraint.variable) == ("x = u", ("x = u",), "x")
+    formula = {b.unknowns[0]: b.solution[0] for b in found.blocks}
+    assert formula == {"x": "u", "der(x)": "der(u)", "v": "der(x)"}
+
+
+class Chain(Component):
+    """A ladder of many sections."""
+
+    def build(self) -> None:
+        self.source, self.ground = ConstantVoltage(V=1.0), Ground()
+        self.r = [Resistor(R=1.0) for _ in range(600)]
+        self.c = [Capacitor(C=1.0) for _ in range(600)]
+
+    def equations(self) -> Iterator[Statement]:
+        left = self.source.p
+        for r, c in zip(self.r, self.c, strict=True):
+            yield connect(left, r.p)
+            yield connect(r.n, c.p)
+            left = r.n
+        yield connect(self.source.n, self.ground.p, *(c.n for c in self.c))
+
+
+def test_a_large_model_is_sorted_without_numbers() -> None:
+    found = structure(Chain())
+    assert (found.index, len(found.states)) == (1, 600)
+    assert any("too large" in note for note in found.notes)
+    assert found.counts.unknowns == found.counts.kept + found.counts.aliases
+    assert len(str(found).splitlines()) < 60

@@ -85,3 +85,10 @@ def test_given_axes_are_used(structure: Structure) -> None:
 
     ax = Figure().add_subplot()
     assert structure.plot_incidence(ax) is ax
+
+
+def test_a_model_as_solved_is_drawn_with_its_derived_equations() -> None:
+    structure = compile_model(Series()).structure()
+    frames, marks = structure.plot_incidence().collections
+    assert len(frames.get_paths()) == len(structure.blocks)
+    assert len(marks.get_offsets()) == len(structure.blocks.system.incidence.col)

@@ -1,0 +1,149 @@
+"""Expressions of instances with the whole paths of their variables, as formulas are shown and evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..flattening.flat_model import VECTOR, FlatModel, kind_of
+from ..modeling.expressions import Expr, Symbol, constant, fold, walk
+from .algebra import tidied
+from .differentiation import time_derivative
+
+TIME = Symbol(None, "time", None)
+"""Stands for time in named expressions, so that it counts as a known quantity among others."""
+
+
+class NamedExpressions:
+    """The variables of a flattened model as symbols with whole paths.
+
+    Parameters
+    ----------
+    flat : FlatModel
+    aliases : (representative, sign), optional
+        Variables that are replaced: ``x[j] = sign[j] * x[representative[j]]``, zero where the sign is 0.
+    parameters : ndarray, optional
+        Values of all parameters, for numbers beside formulas.
+    """
+
+    def __init__(
+        self,
+        flat: FlatModel,
+        aliases: tuple[np.ndarray, np.ndarray] | None = None,
+        parameters: np.ndarray | None = None,
+    ) -> None:
+        self.flat, self.aliases, self.parameters = flat, aliases, parameters
+        self._symbols: dict[tuple[str, int, int], Symbol] = {}
+        self._meaning: dict[int, tuple[str, int, int]] = {}
+
+    def variable(self, v: int, order: int = 0) -> str:
+        """Return the path of a variable, or of its derivative as ``der(path)``."""
+        name = self.flat.variable(v)
+        return name if order == 0 else f"der({name})" if order == 1 else f"der({name}, {order})"
+
+    @cached_property
+    def _fields(self) -> list[Any]:
+        found: list[Any] = [None] * self.flat.nv
+        for f, at in self.flat.variable_fields():
+            for v in at.tolist():
+                found[v] = f
+        return found
+
+    def field(self, v: int) -> Any:
+        """Return what is declared about a variable."""
+        return self._fields[v]
+
+    def unit(self, v: int) -> str:
+        """Return the unit of a variable."""
+        return self._fields[v].unit
+
+    @cached_property
+    def inputs(self) -> frozenset[int]:
+        """Open inputs of the model: variables that are given."""
+        root = self.flat.root
+        return frozenset(int(root.index("v", n) or 0) for n in root.inputs if n in root.variables)
+
+    def symbol(self, v: int, order: int = 0) -> Symbol:
+        """Return the symbol that stands for a variable, or its derivative, in `expressions`; always the same object."""
+        return self._symbol("v", v, order)
+
+    def _symbol(self, kind: str, k: int, order: int = 0) -> Symbol:
+        found = self._symbols.get((kind, k, order))
+        if found is None:
+            names = {"v": self.flat.variable, "p": self.flat.parameter, "d": self.flat.discrete}
+            name = self.variable(k, order) if kind == "v" else names[kind](k)
+            found = self._symbols[kind, k, order] = Symbol(None, name, None)
+            self._meaning[id(found)] = (kind, k, order)
+        return found
+
+    def named(self, stamp: int, instance: int, expr: Expr) -> Expr:
+        """Return an expression of one instance with whole paths; time and derivatives become symbols."""
+        flat = self.flat
+
+        def leaf(node: Expr) -> Expr:
+            if isinstance(node, Symbol):
+                kind = kind_of(node)
+                k = flat.symbol(stamp, instance, kind, node)
+                return self._variable(k) if kind == "v" else self._symbol(kind, k)
+            return TIME if node.op == "time" else node
+
+        def apply(node: Expr, args: list[Expr]) -> Expr:
+            if node.op == "der":
+                return self._slope(args[0])
+            return tidied(node.op, args, node.data)
+
+        return fold(expr, leaf, apply)
+
+    def _variable(self, v: int) -> Expr:
+        """A variable, in terms of its representative."""
+        if self.aliases is None:
+            return self._symbol("v", v)
+        representative, sign = self.aliases
+        symbol = self._symbol("v", int(representative[v]))
+        return constant(0.0) if sign[v] == 0 else symbol if sign[v] > 0 else -symbol
+
+    def _slope(self, inner: Expr) -> Expr:
+        if inner.op == "neg":
+            return -self._slope(inner.args[0])
+        return inner if inner.op == "const" else self._symbol("v", self._meaning[id(inner)][1], 1)
+
+    def derivative(self, expr: Expr, order: int) -> Expr | None:
+        """Return a named expression differentiated with respect to time, None where that has no formula here."""
+        found: Expr | None = expr
+        for _ in range(order):
+            found = None if found is None else time_derivative(found, self._slope_of)
+        return found
+
+    def _slope_of(self, symbol: Symbol) -> Expr:
+        kind, k, order = self._meaning.get(id(symbol), ("time", 0, 0))
+        if kind == "v":
+            return self._symbol("v", k, order + 1)
+        return constant(1.0 if kind == "time" else 0.0)
+
+    def evaluate(self, expr: Expr, known: Mapping[int, float]) -> float | None:
+        """Return the value of a named expression of parameters and known symbols, None if another one occurs.
+
+        Parameters
+        ----------
+        known : mapping of int to float
+            id of a symbol -> value.
+        """
+        values: dict[int, float] = {}
+        for node in walk(expr):
+            if isinstance(node, Symbol):
+                kind, k, _ = self._meaning.get(id(node), ("", 0, 0))
+                value = known.get(id(node))
+                if value is None and kind == "p" and self.parameters is not None:
+                    value = float(self.parameters[k])
+            elif node.op in VECTOR:
+                with np.errstate(all="ignore"):
+                    value = VECTOR[node.op](*(values[id(a)] for a in node.args), *(node.data or ()))
+            else:
+                value = node.data
+            if value is None or not np.isfinite(value):
+                return None
+            values[id(node)] = value
+        return float(values[id(expr)])
