@@ -52,7 +52,7 @@ class LargeRun(Run):
         SingularModelError
             With them the equations do not determine all unknowns, or constrain states as they did not before.
         """
-        made = self.program.large_core_for(
+        made = self.program.cores.large(
             self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit
         )
         if made is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..codegen.curves import CurveFunctions
 from ..codegen.discrete import discrete_program
 from ..codegen.residual import Residual, residual_of
 from ..codegen.sources import source_program
-from ..errors import ModelSizeError, ParameterError
+from ..errors import ParameterError
 from ..explanation.conflicts import Conflicts
 from ..explanation.freedoms import islands
 from ..explanation.structure import Structure
@@ -23,7 +23,6 @@ from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
 from ..modes.core import Values
 from ..modes.curves import Curves
-from ..modes.labels import Labels
 from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.grid import check_grid
 from ..results.names import Names
@@ -41,21 +40,16 @@ from .binding import (
     time_unit,
 )
 from .checks import check_method, check_options, check_reinits
+from .cores import Cores
 from .curved_failures import require_affine
-from .initialization import Starts
-from .large_core import LargeCore, build_large_core, may_be_large
+from .large_core import may_be_large
 from .large_run import LargeRun
-from .numeric import NumericCore, build_core, nominal_magnitudes
 from .progress import reporting
 from .run import EXACT_STATES, Options, Run
 from .source_states import Feed
 from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
 from .stopping import Until
 from .unknowns import Unknowns
-
-MAX_CORES = 64
-MAX_UNKNOWNS = 3000
-"""Dense matrices of a mode; a pencil of this size takes some 100 MB."""
 
 
 class Program:
@@ -128,7 +122,7 @@ class Program:
         self.names = Names(self.reduced, model, self.discrete.samples)
         check_reinits(self)
         self.sources = source_program(self.reduced)
-        self._cores: dict[Any, NumericCore | None] = {}
+        self.cores = Cores(self)
         self._stops: dict[Any, Program] = {}
         self._lock = threading.RLock()
         self._warned = False
@@ -156,93 +150,6 @@ class Program:
     def unknowns(self) -> Unknowns:
         """Names, units and places of core unknowns and elements."""
         return Unknowns(self.reduced)
-
-    # -- numbers -------------------------------------------------------------------------------------------------
-
-    def core_for(
-        self,
-        values: Values,
-        D: np.ndarray,
-        R: np.ndarray,
-        feeds: Sequence[Feed],
-        T0: float,
-        span: float,
-        starts: Starts,
-        unit: float | None = None,
-    ) -> NumericCore:
-        """Return the numeric core for these values, from the cache if it was built before.
-
-        ``unit`` is the unit of time of the derivatives of general sources, by default ``T0``.
-        """
-        unit = T0 if unit is None else unit
-        starting = (starts.value.tobytes(),)
-
-        def build(made: Values) -> NumericCore:
-            self._check_size()
-            known = starts.value * self.reduced.differentiated
-            return build_core(self.reduced, made, feeds, known, self._nominals, T0, span, self._labels, unit)
-
-        return self._cached(build, values, D, R, feeds, (T0, span, unit, *starting))
-
-    def large_core_for(
-        self,
-        values: Values,
-        D: np.ndarray,
-        R: np.ndarray,
-        feeds: Sequence[Feed],
-        T0: float,
-        span: float,
-        starts: Starts,
-        unit: float | None = None,
-    ) -> LargeCore | None:
-        """The same with sparse rows; None where constraints need the analysis of a dense mode."""
-        unit = T0 if unit is None else unit
-        starting = (starts.value.tobytes(), (starts.given | starts.fixed).tobytes())
-
-        def build(made: Values) -> LargeCore | None:
-            return build_large_core(
-                self.reduced, made, feeds, starts, self._nominals, T0, span, self._labels, unit,
-                self.curves, self.curve_functions,
-            )  # fmt: skip
-
-        return self._cached(build, values, D, R, feeds, (T0, span, unit, *starting))
-
-    def _cached(
-        self,
-        build: Callable[[Values], Any],
-        values: Values,
-        D: np.ndarray,
-        R: np.ndarray,
-        feeds: Sequence[Feed],
-        rest: Any,
-    ) -> Any:
-        discretes, relations = self.reduced.frozen
-        factors = (D[discretes].tobytes(), R[relations].tobytes())
-        sources = tuple((f.degree, f.size, f.values.tobytes()) for f in feeds)
-        key = (values.P.tobytes(), factors, sources, rest)
-        with self._lock:
-            if key not in self._cores:
-                core = build(Values(values.P, D.copy(), R.copy()))
-                if len(self._cores) >= MAX_CORES:
-                    del self._cores[next(iter(self._cores))]
-                self._cores[key] = core
-            return self._cores[key]
-
-    def _check_size(self) -> None:
-        n = len(self.reduced.core)
-        if n > MAX_UNKNOWNS:
-            raise ModelSizeError(
-                f"the dynamic core of {self.flat.label} has {n} unknowns; the exact path takes up to {MAX_UNKNOWNS}",
-                hint="split the model, or replace parts of it by an equivalent of lower order",
-            )
-
-    @cached_property
-    def _labels(self) -> Labels:
-        return Labels(self.reduced)
-
-    @cached_property
-    def _nominals(self) -> np.ndarray:
-        return nominal_magnitudes(self.reduced)
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -272,9 +179,9 @@ class Program:
         given_numbers = {path: float(value) for path, value in changes.items()}
         options, core = options or Options(), None
         if self._is_large(options) and not starts.steady.any():
-            core = self.large_core_for(values, D, values.R, feeds, T0, span, starts)
+            core = self.cores.large(values, D, values.R, feeds, T0, span, starts)
         kind = Run if core is None else LargeRun
-        core = core or self.core_for(values, D, values.R, feeds, T0, span, starts)
+        core = core or self.cores.dense(values, D, values.R, feeds, T0, span, starts)
         return kind(self, values, core, feeds, options, t0, T0, span, clocks, starts, given_numbers)
 
     def _is_large(self, options: Options) -> bool:

@@ -260,7 +260,7 @@ class Run:
 
     def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
         """The numbers of the present discrete values."""
-        return self.program.core_for(
+        return self.program.cores.dense(
             self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit
         )
 

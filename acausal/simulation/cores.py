@@ -1,0 +1,106 @@
+"""Numbers of a program: cores for sets of parameters, discretes in factors and scales, kept for runs to come."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelSizeError
+from ..modes.core import Values
+from ..modes.labels import Labels
+from .initialization import Starts
+from .large_core import LARGE, LargeCore, build_large_core
+from .numeric import NumericCore, build_core, nominal_magnitudes
+from .source_states import Feed
+
+if TYPE_CHECKING:
+    from .program import Program
+
+MAX_CORES = 64
+MAX_UNKNOWNS = 3000
+"""Dense matrices of a mode; a pencil of this size takes some 100 MB."""
+
+
+class Cores:
+    """The cores of one program. Several threads may ask at once."""
+
+    def __init__(self, program: Program) -> None:
+        self._program, self._reduced = program, program.reduced
+        self._kept: dict[Any, NumericCore | None] = {}
+        self._lock = threading.RLock()
+
+    @cached_property
+    def labels(self) -> Labels:
+        """Names and units of the core."""
+        return Labels(self._reduced)
+
+    @cached_property
+    def _nominals(self) -> np.ndarray:
+        return nominal_magnitudes(self._reduced)
+
+    def dense(
+        self, values: Values, D: np.ndarray, R: np.ndarray, feeds: Sequence[Feed], T0: float, span: float,
+        starts: Starts, unit: float | None = None,
+    ) -> NumericCore:  # fmt: skip
+        """Return the numeric core for these values, built if it is new.
+
+        ``unit`` is the unit of time of the derivatives of general sources, by default ``T0``.
+
+        Raises
+        ------
+        ModelSizeError
+        """
+        unit = T0 if unit is None else unit
+
+        def build(made: Values) -> NumericCore:
+            self._check_size()
+            known = starts.value * self._reduced.differentiated
+            return build_core(self._reduced, made, feeds, known, self._nominals, T0, span, self.labels, unit)
+
+        return self._cached(build, values, D, R, feeds, (T0, span, unit, starts.value.tobytes()))
+
+    def large(
+        self, values: Values, D: np.ndarray, R: np.ndarray, feeds: Sequence[Feed], T0: float, span: float,
+        starts: Starts, unit: float | None = None,
+    ) -> LargeCore | None:  # fmt: skip
+        """The same with sparse rows; None where constraints need the analysis of a dense mode."""
+        unit, program = T0 if unit is None else unit, self._program
+
+        def build(made: Values) -> LargeCore | None:
+            return build_large_core(
+                self._reduced, made, feeds, starts, self._nominals, T0, span, self.labels, unit,
+                program.curves, program.curve_functions,
+            )  # fmt: skip
+
+        given = (starts.given | starts.fixed).tobytes()
+        return self._cached(build, values, D, R, feeds, (T0, span, unit, starts.value.tobytes(), given))
+
+    def _cached(
+        self, build: Callable[[Values], Any], values: Values, D: np.ndarray, R: np.ndarray,
+        feeds: Sequence[Feed], rest: tuple[Any, ...],
+    ) -> Any:  # fmt: skip
+        discretes, relations = self._reduced.frozen
+        factors = (D[discretes].tobytes(), R[relations].tobytes())
+        sources = tuple((f.degree, f.size, f.values.tobytes()) for f in feeds)
+        key = (values.P.tobytes(), factors, sources, rest)
+        with self._lock:
+            if key not in self._kept:
+                core = build(Values(values.P, D.copy(), R.copy()))
+                if len(self._kept) >= MAX_CORES:
+                    del self._kept[next(iter(self._kept))]
+                self._kept[key] = core
+            return self._kept[key]
+
+    def _check_size(self) -> None:
+        n, label = len(self._reduced.core), self._program.flat.label
+        if n > MAX_UNKNOWNS:
+            raise ModelSizeError(
+                f"the dynamic core of {label} has {n} unknowns; a model with elements, with initial equations, or with"
+                f" nonlinear constraints between states may have {MAX_UNKNOWNS}",
+                hint=f"without these, models with more than {LARGE} unknowns are solved with sparse matrices:"
+                " state relations in equations of a `when` instead of elements, start values instead of initial equations",
+            )
