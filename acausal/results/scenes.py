@@ -83,10 +83,19 @@ def _unit(result: ResultView, point: Any) -> str:
 
 
 def artist_of(ax: Axes, shape: Shape) -> Any:
-    """Return a line or polygon of matplotlib, still without place."""
-    if shape.kind == "area":
-        return ax.fill([0.0], [0.0], **shape.style)[0]
-    return ax.plot([], [], **shape.style)[0]
+    """Return a line or polygon of matplotlib, still without place.
+
+    Raises
+    ------
+    ParameterError
+        For a colour, width or marker that matplotlib does not know.
+    """
+    try:
+        if shape.kind == "area":
+            return ax.fill([0.0], [0.0], **shape.style)[0]
+        return ax.plot([], [], **shape.style)[0]
+    except (ValueError, TypeError) as error:
+        raise ParameterError(f"a shape cannot be drawn: {error}") from error
 
 
 def move(artist: Any, corners: np.ndarray) -> None:

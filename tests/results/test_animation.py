@@ -268,6 +268,10 @@ BAD = {
     "not finite": (lambda r, f: r.strobe(Drawing().dot((lambda t: t * np.nan, 0))), "is not finite at t = 0"),
     "no positions": (lambda r, f: r.strobe(Drawing().dot("tip"), 0), "at least one position"),
     "positions": (lambda r, f: r.strobe(Drawing().dot("tip"), "all"), "list of times"),
+    "colour": (lambda r, f: r.animate(Drawing().dot("tip", color="bleu"), f), "cannot be drawn: 'bleu'"),
+    "filling": (lambda r, f: r.strobe(Drawing().box("tip", 1, 1, color="bleu")), "cannot be drawn"),
+    "width": (lambda r, f: r.strobe(Drawing().line("tip", (0, 0), width="thick")), "cannot be drawn"),
+    "marker": (lambda r, f: r.strobe(Drawing().line("tip", (0, 0), marker="?")), "cannot be drawn"),
     "position outside": (lambda r, f: r.strobe(Drawing().dot("tip"), [7.0]), "is known from 0"),
 }
 
