@@ -27,7 +27,7 @@ def draw_incidence(order: SolutionOrder, title: str, ax: Any = None) -> Any:
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
 
-    ax = new_axes(6.0, 6.0) if ax is None else ax
+    ax = new_axes(8.0, 6.0) if ax is None else ax
     blocks, incidence = order.sorted, order.system.incidence
     n = len(blocks.equations)
     across, down = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -38,13 +38,16 @@ def draw_incidence(order: SolutionOrder, title: str, ax: Any = None) -> Any:
         if n <= MOST_LABELS or b - a > 1
     ]
     ax.add_collection(PatchCollection(frames, facecolor="none", edgecolor="tab:orange"))
-    size = max(1.0, 2000.0 / max(n, 1)) if n > MOST_LABELS else 30.0
-    ax.scatter(across[incidence.col], down[incidence.row], s=min(size, 30.0), marker="s", color="tab:blue")
+    size = min(30.0, max(1.0, 900.0 / max(n, 1)))
+    ax.scatter(across[incidence.col], down[incidence.row], s=size, marker="s", color="tab:blue")
     ax.set(xlim=(-1, n), ylim=(n, -1), aspect="equal", title=title, xlabel="unknowns", ylabel="equations")
     if n <= MOST_LABELS:
         system = order.system
-        ax.set_xticks(range(n), [system.unknown(c) for c in blocks.unknowns.tolist()], rotation=90)
-        ax.set_yticks(range(n), [_cut(system.text(r)) for r in blocks.equations.tolist()])
+        font = min(9.0, max(5.0, 180.0 / max(n, 1)))
+        ax.set_xticks(
+            range(n), [system.unknown(c) for c in blocks.unknowns.tolist()], rotation=90, fontsize=font
+        )
+        ax.set_yticks(range(n), [_cut(system.text(r)) for r in blocks.equations.tolist()], fontsize=font)
     return ax
 
 

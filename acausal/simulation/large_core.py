@@ -51,19 +51,19 @@ def build_large_core(
     readout = Readout(reduced, exosystem, values.P)
     core = LargeCore(reduced, values, exosystem, matrices.forms, model, unit, readout)
     try:
-        core.system = LargeSystem(core, curves, functions, _given(reduced, starts))
+        core.system = LargeSystem(core, curves, functions, _kept_back(reduced, starts, labels))
     except Inadmissible:
         return None
     return core
 
 
-def _given(reduced: ReducedModel, starts: Starts) -> np.ndarray:
-    """Mask over the core unknowns: a start is given."""
+def _kept_back(reduced: ReducedModel, starts: Starts, labels: Labels) -> np.ndarray:
+    """Mask over the core unknowns: a start is given, or a priority as a state is declared."""
     found = np.zeros(len(reduced.core), bool)
     W = reduced.W_core[np.flatnonzero(starts.fixed | starts.given)]
     alone = np.flatnonzero(np.diff(W.indptr) == 1)
     found[W.indices[W.indptr[alone]]] = True
-    return found
+    return found if labels.priority is None else found | (labels.priority > 0.0)
 
 
 def may_be_large(reduced: ReducedModel) -> bool:

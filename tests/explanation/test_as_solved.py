@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import casadi as ca
+import numpy as np
 import pytest
 
 from acausal import (
@@ -392,3 +394,44 @@ def test_a_large_model_is_sorted_without_numbers() -> None:
     assert any("too large" in note for note in found.notes)
     assert found.counts.unknowns == found.counts.kept + found.counts.aliases
     assert len(str(found).splitlines()) < 60
+
+
+# -- numbers of states, counted another way ----------------------------------------------------------------------------
+
+
+def freedom(model: Component, mode: Mapping[str, Any]) -> int:
+    """Degree of ``det(s E - A)`` of the equations as written: how fast it grows with s."""
+    r = compile_model(model).residual()
+    w, x, m = ca.SX.sym("w", len(r.w)), ca.SX.sym("x", len(r.x)), r.mode(mode)
+    slopes = ca.SX.sym("slopes", len(r.x))
+    value = r.F(0.0, slopes, x, w, r.u.start, r.p.start, r.d.start, m)[0]
+    start = ca.vertcat(np.zeros(len(r.x)), r.x.start, r.w.start)
+    J = ca.Function("J", [ca.vertcat(slopes, x, w)], [ca.jacobian(value, ca.vertcat(slopes, x, w))])(
+        start
+    ).full()
+    n = len(r.x)
+    size = [
+        np.linalg.slogdet(np.hstack([s * J[:, :n] + J[:, n : 2 * n], J[:, 2 * n :]]))[1] for s in (1e7, 1e8)
+    ]
+    return round((size[1] - size[0]) / np.log(10.0))
+
+
+CLOSED, OPEN = {"switch.closed": True, "diode.on": "off"}, {"switch.closed": False, "diode.on": "off"}
+
+
+@pytest.mark.parametrize(
+    ("model", "mode", "expected"),
+    [
+        (Series(), {}, 2),
+        (Parallel(), {}, 0),
+        (Parallel(fed=False), {}, 1),
+        (Shaft(), {}, 2),
+        (Buck(), CLOSED, 2),
+        (Buck(), OPEN, 1),
+    ],
+)
+def test_there_are_as_many_states_as_the_determinant_has_zeros(
+    model: Component, mode: dict[str, Any], expected: int
+) -> None:
+    assert freedom(model, mode) == expected
+    assert len(compile_model(model).structure(mode=mode).states) == expected

@@ -136,3 +136,25 @@ class Preferred(Capacitor):
 
 def test_a_component_of_the_library_can_be_given_a_priority() -> None:
     assert states(Charge()) == {"a.v"}
+
+
+class ManyPairs(Component):
+    """Pairs of parallel capacitors, more than are analysed with dense matrices."""
+
+    def build(self) -> None:
+        self.ground = Ground()
+        self.a, self.b = [Capacitor(C=1.0) for _ in range(400)], [Preferred(C=2.0) for _ in range(400)]
+        self.r = [Resistor(R=1.0) for _ in range(400)]
+
+    def equations(self) -> Iterator[Statement]:
+        for a, b, r in zip(self.a, self.b, self.r, strict=True):
+            yield connect(a.p, b.p, r.p)
+            yield connect(a.n, b.n, r.n, self.ground.p)
+
+
+def test_a_large_model_keeps_the_preferred_states() -> None:
+    run = compile_model(ManyPairs()).prepare(1.0)
+    system = getattr(run.core, "system", None)
+    assert system is not None, "the model is meant to be large"
+    names = {run.state_name(int(j)) for j in system.rows.ids[system.x]}
+    assert names == {f"b[{k}].v" for k in range(400)}
