@@ -56,7 +56,9 @@ class Products:
         one = np.zeros((1, values.shape[1]))
         one[0, len(data.states)] = 1.0
         rates = data.derived(readout.rows(data, self.slopes))
-        return np.vstack([part if isinstance(part, np.ndarray) else part.toarray() for part in (values, rates, one)])
+        return np.vstack(
+            [part if isinstance(part, np.ndarray) else part.toarray() for part in (values, rates, one)]
+        )
 
     def powers(self, X: np.ndarray) -> np.ndarray:
         """Powers (..., owners) from the values (..., size) of the forms."""

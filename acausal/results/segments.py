@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..flow.basis import Basis
+from ..flow.modal import Trajectory
 from ..flow.quadrature import NODES, ROUNDING, integrate, integrate_together
 from ..modes.affine import ModeData
 from .record import Segment
@@ -193,8 +194,15 @@ def _group_integral(
     for i in np.flatnonzero(left).tolist():
         trajectory = group.trajectories[int(place[i])]
         begin, end = float(h0[i]), float(h1[i])
-        total = total + integrate(trajectory, lambda ys, _: f(ys @ forms.T), begin, end, noise=noise[i])
+        rough = noise[i] if trajectory.reach > 0.0 else _noise(trajectory, forms, bound, begin, end)
+        total = total + integrate(trajectory, lambda ys, _: f(ys @ forms.T), begin, end, noise=rough)
     return np.asarray(total)
+
+
+def _noise(trajectory: Trajectory, forms: np.ndarray, bound: OfForms, h0: float, h1: float) -> np.ndarray:
+    """Error of ``f`` along a trajectory that was integrated in steps: of the terms of the forms, which may cancel."""
+    size = np.abs(trajectory.sample(trajectory.edges(h0, h1))).max(axis=0)
+    return max(ROUNDING, trajectory.precision) * bound((abs(forms) @ size)[None])[0]
 
 
 def _form_bounds(
