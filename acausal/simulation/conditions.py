@@ -53,6 +53,10 @@ class Starts:
     steady: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     """Variables (nv,) whose derivatives are to be zero; empty for none."""
 
+    def plain(self, differentiated: np.ndarray) -> bool:
+        """Whether no derivative is to be zero, or all of them while nothing is fixed."""
+        return not self.steady.any() or (bool(self.steady[differentiated].all()) and not self.fixed.any())
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -212,7 +216,7 @@ class Conditions:
         defect = np.abs(D @ slopes + Z @ z + X @ xi + constant)
         size = abs(D) @ np.abs(slopes) + abs(Z) @ np.abs(z) + abs(X) @ np.abs(xi) + np.abs(constant)
         model = self.run.core.model
-        size = size + abs(D) @ (model.scale / model.T0) + abs(Z) @ model.scale
+        size = size + abs(D) @ (model.network_scale / model.T0) + abs(Z) @ model.network_scale
         affine = np.ones(len(self), bool)
         affine[[k for k, _ in (*self._curved, *self._observed)]] = False
         wrong = affine & (self.rank <= Rank.STEADY) & (defect > VIOLATED * size)

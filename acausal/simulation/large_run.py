@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SingularModelError
+from ..errors import InitializationError, SingularModelError
 from ..flow.readout import PointFrame
 from ..modes.affine import Mode, Restart, Rows
 from .curved_failures import FAILURES, curved_failed
@@ -20,6 +20,7 @@ from .large_core import LARGE
 from .large_motion import LargeMotion
 from .large_system import LargeSystem
 from .lexicographic import ROUNDING, SCALE_FLOOR
+from .newton import NewtonFailure
 from .numeric import NumericCore
 from .run import Run
 from .search import Choice
@@ -135,16 +136,55 @@ class LargeRun(Run):
         outcome = self.instants.at_start(ticks)
         xi = self.sources.states(self.t, outcome.D, outcome.R)
         self.base.check_given(xi, self.t, self.mode)
+        if self.starts.steady.any():
+            z = self._at_rest(z, xi)
         try:
             self.touch(*self.solved(z, self.slopes, xi), xi)
         except FAILURES as failure:
             raise curved_failed(self, failure, "start") from None
         self.record.z, self.record.D, self.D = self.z, D, D
+        self.record.reasons = self._reasons
         self.instants.memory = self.instants.evaluate((), False, False).memory
         self.D = D
         self.instants.process("start", (), ticks, self.core_only(held) and held)
         check_held(self, self.starts)
         warn_of_moved(self, None)
+
+    def _at_rest(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Core unknowns of the steady state next to the starts."""
+        system, ids = self.tangents, self.tangents.mode.open
+        constants = system.constants(self.present)
+        xi = xi[: system.q]
+        guess = np.where(system.mode.slopes, 0.0, z[ids])
+        try:
+            X, u = system.at_rest(z[ids][system.x], guess, xi, constants)
+        except NewtonFailure as failure:
+            raise InitializationError(
+                f"no steady state was found at t = {self.t:.9g}: {failure.reason}",
+                why="some variable may take any value at rest, or none"
+                if failure.reason == "singular"
+                else "",
+                hint="give start values near it, or start values instead of a steady state",
+            ) from None
+        return system.z_of @ np.concatenate([X, u, xi])
+
+    def _reasons(self) -> dict[str, tuple[str, str]]:
+        """What the values at the start follow from, by path."""
+        starts, found = self.starts, {}
+        W, stay = self.reduced.W_core, np.zeros(len(self.z), bool)
+        stay[self.tangents.mode.states] = True
+        for x in np.flatnonzero(self.reduced.differentiated).tolist():
+            at = W.indices[W.indptr[x] : W.indptr[x + 1]]
+            if starts.steady.any():
+                reason = "steady state"
+            elif starts.fixed[x]:
+                reason = "initial=" if x in starts.of_run else "fixed=True"
+            elif len(at) != 1 or not stay[at[0]]:
+                reason = "follows from the equations"
+            else:
+                reason = "given start" if starts.given[x] else "default start"
+            found[self.flat.variable(x)] = "", reason
+        return found
 
     def signs(self) -> list[int]:
         """Lexicographic signs of all relations: value, then time derivatives, against their noise."""

@@ -178,7 +178,7 @@ class Program:
         T0 = time_unit(self, values, clocks, span)
         given_numbers = {path: float(value) for path, value in changes.items()}
         options, core = options or Options(), None
-        if self._is_large(options) and not starts.steady.any():
+        if self._is_large(options) and starts.plain(self.reduced.differentiated):
             core = self.cores.large(values, D, values.R, feeds, T0, span, starts)
         kind = Run if core is None else LargeRun
         core = core or self.cores.dense(values, D, values.R, feeds, T0, span, starts)

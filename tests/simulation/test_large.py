@@ -233,3 +233,19 @@ def test_a_fixed_start_of_a_dependent_state(monkeypatch: pytest.MonkeyPatch) -> 
     sparse, _ = both(Fixed(n=6), 0.1, monkeypatch)
     assert sparse["second[1].w"].at(0.0) == 0.5
     assert sparse["first[1].w"].at(0.0) == pytest.approx(0.85, abs=1e-15)
+
+
+def test_steady_state() -> None:
+    n = 400
+    result = compile_model(Ladder(n=n)).simulate(0.1, initial="steady state")
+    assert result["section[399].c.v"].at(0.0) == pytest.approx(1.0, abs=1e-13)
+    assert result["source.i"].at(0.05) == pytest.approx(0.0, abs=1e-10)
+    assert result.initial.reason("section[7].c.v") == "steady state"
+
+
+def test_what_the_start_follows_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    sparse, _ = both(Pairs(n=6), 0.1, monkeypatch, initial={"second[1].w": 0.3})
+    assert sparse.initial.reason("second[1].w") == "initial="
+    assert sparse.initial.reason("first[1].w") == "follows from the equations"
+    assert sparse.initial.reason("second[2].w") == "given start"
+    assert sparse.initial["first[2].w"] == pytest.approx(0.425, abs=1e-15)
