@@ -8,16 +8,26 @@ position of another body tells which one is meant. Models are on the general pat
 
 from .forces import Damper as Damper
 from .forces import Spring as Spring
+from .forces import SpringDamper as SpringDamper
 from .interfaces import Frame as Frame
 from .interfaces import PartialLineForce as PartialLineForce
 from .interfaces import PartialRigid as PartialRigid
 from .interfaces import PartialTwoFrames as PartialTwoFrames
 from .joints import Driven as Driven
+from .joints import IdealRolling as IdealRolling
 from .joints import Prismatic as Prismatic
 from .joints import Revolute as Revolute
 from .joints import Rod as Rod
 from .parts import Body as Body
+from .parts import BodyShape as BodyShape
 from .parts import Fixed as Fixed
 from .parts import FixedRotation as FixedRotation
 from .parts import FixedTranslation as FixedTranslation
 from .parts import World as World
+from .sensors import AbsolutePosition as AbsolutePosition
+from .sensors import AbsoluteVelocity as AbsoluteVelocity
+from .sensors import CutForce as CutForce
+from .sensors import PartialAbsoluteSensor as PartialAbsoluteSensor
+from .sources import FrameForce as FrameForce
+from .sources import PartialForce as PartialForce
+from .sources import WorldForce as WorldForce

@@ -12,7 +12,7 @@ from acausal.modeling import Component, Eq, Parameter, Statement, Structural, Va
 
 from ..rotational.interfaces import Flange as RotationalFlange
 from ..translational.interfaces import Flange as TranslationalFlange
-from .interfaces import PartialRigid, PartialTwoFrames, pair, rotated
+from .interfaces import Frame, PartialRigid, PartialTwoFrames, pair, rotated
 
 
 class Driven(Component):
@@ -115,3 +115,26 @@ class Rod(PartialTwoFrames):
         yield Eq(b.fy, self.f * s)
         yield Eq(a.tau, 0)
         yield Eq(b.tau, 0)
+
+
+class IdealRolling(Component):
+    """Wheel that rolls without slip on the first axis of the world, with its centre in ``frame_a``.
+
+    ``frame_a.y = R`` and ``frame_a.x = x0 - R * frame_a.phi``: counterclockwise it rolls towards smaller x. The ground exerts the
+    force ``f_long`` along itself and ``f_N`` upwards; it does not pull, and holds ``|f_long| <= mu * f_N`` only. Where ``x0`` is
+    not zero, ``initial=`` of a run tells the position or the angle at the start.
+    """
+
+    frame_a = Frame()
+    R: Parameter = Parameter(unit="m", min=0, doc="Radius of the wheel")
+    x0: Parameter = Parameter(default=0.0, unit="m", doc="Position at angle zero")
+    f_long: Variable = Variable(unit="N", doc="Force of the ground on the wheel, along the ground")
+    f_N: Variable = Variable(unit="N", doc="Force of the ground on the wheel, upwards")
+
+    def equations(self) -> Iterator[Statement]:
+        a = self.frame_a
+        yield Eq(a.y, self.R)
+        yield Eq(a.x, self.x0 - self.R * a.phi)
+        yield Eq(a.fx, -self.f_long)
+        yield Eq(a.fy, -self.f_N)
+        yield Eq(a.tau, -self.R * self.f_long)

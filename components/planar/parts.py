@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acausal.modeling import Component, Eq, Parameter, Statement, Variable, der
+from acausal.modeling import Component, Eq, Parameter, Statement, Variable, connect, der
 
 from .interfaces import Frame, PartialRigid, PartialTwoFrames, pair, rotated
 
@@ -92,3 +92,36 @@ class Body(Component):
         yield Eq(der(self.m * self.vx), self.frame_a.fx)
         yield Eq(der(self.m * self.vy), self.frame_a.fy - self.m * self.g)
         yield Eq(der(self.I * self.w), self.frame_a.tau)
+
+
+class BodyShape(Component):
+    """Rigid body between two frames: a massless `FixedTranslation` with a `Body` at ``r_CM``.
+
+    The centre of a uniform rod is at half of ``r``.
+    """
+
+    frame_a = Frame()
+    frame_b = Frame()
+    r: Parameter = Parameter(shape=(2,), unit="m", doc="Position of frame_b in the coordinates of frame_a")
+    r_CM: Parameter = Parameter(
+        shape=(2,), unit="m", doc="Position of the centre of mass in the coordinates of frame_a"
+    )
+    m: Parameter = Parameter(unit="kg", min=0, doc="Mass")
+    I: Parameter = Parameter(
+        default=0.0, unit="kg.m2", min=0, doc="Moment of inertia about the centre of mass"
+    )
+    g: Parameter = Parameter(
+        default=9.80665,
+        unit="m/s2",
+        doc="Gravity against the second axis of the world; 0: motion in a level plane",
+    )
+
+    def build(self) -> None:
+        self.translation = FixedTranslation(r=pair(self.r))
+        self.translationCM = FixedTranslation(r=pair(self.r_CM))
+        self.body = Body(m=self.m, I=self.I, g=self.g)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.frame_a, self.translation.frame_a, self.translationCM.frame_a)
+        yield connect(self.translation.frame_b, self.frame_b)
+        yield connect(self.translationCM.frame_b, self.body.frame_a)
