@@ -22,35 +22,14 @@ class Correction:
     Parameters
     ----------
     function : casadi.Function
-        ``(y, xi, constants)`` to values (n,) and slopes (n, ny).
-    columns : (n,) array
-        Coordinates solved.
+        Made by `correcting`.
     scale : (n,) array
-        Their magnitudes.
-    rate : Jet
-        What else is wanted at the point found, linear in the coordinates and the sources.
+        Magnitudes of the coordinates solved.
     """
 
-    def __init__(self, function: ca.Function, columns: np.ndarray, scale: np.ndarray, rate: Jet) -> None:
-        y, xi, c = (ca.MX.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c")))
-        at, magnitude, x, sizes = columns.tolist(), ca.DM(scale), y, []
-        for _ in range(STEPS):
-            value, slope = function(x, xi, c)
-            # Partial pivoting; a matrix that is exactly singular leaves the outputs as they were.
-            d = ca.solve(slope[:, at], -value, "lapacklu")
-            sizes.append(ca.norm_2(d / (magnitude + ca.fabs(x[at]))))
-            moved = ca.MX(x)
-            moved[at] = x[at] + d
-            x = moved
-        # A rate that is zero whatever happens would be missing in a sparse output.
-        found = ca.densify(_times(rate.y, x) + _times(rate.xi, xi))
-        self._f = Buffered(ca.Function("correction", [y, xi, c], [x, found, ca.vertcat(*sizes)]))
-
-    def copy(self) -> Correction:
-        """Return the same function with arrays of its own."""
-        made = object.__new__(Correction)
-        made._f = self._f.copy()
-        return made
+    def __init__(self, function: ca.Function, scale: np.ndarray) -> None:
+        self._f = Buffered(function)
+        self._f.inputs[3][:] = scale
 
     def __call__(
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
@@ -66,6 +45,36 @@ class Correction:
         return f.outputs[0], f.outputs[1], f.outputs[2].tolist()
 
 
+def correcting(function: ca.Function, columns: np.ndarray, rate: Jet) -> ca.Function:
+    """The function of a `Correction`.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        ``(y, xi, constants)`` to values (n,) and slopes (n, ny).
+    columns : (n,) array
+        Coordinates solved.
+    rate : Jet
+        What else is wanted at the point found, linear in the coordinates and the sources.
+    """
+    y, xi, c = (ca.MX.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c")))
+    at, magnitude, x, sizes = columns.tolist(), ca.MX.sym("scale", len(columns)), y, []
+    for _ in range(STEPS):
+        value, slope = function(x, xi, c)
+        # Partial pivoting; a matrix that is exactly singular leaves the outputs as they were.
+        d = ca.solve(slope[:, at], -value, "lapacklu")
+        sizes.append(ca.norm_2(d / (magnitude + ca.fabs(x[at]))))
+        moved = ca.MX(x)
+        moved[at] = x[at] + d
+        x = moved
+    found = _times(rate.y, x) + _times(rate.xi, xi)
+    return ca.Function("correction", [y, xi, c, magnitude], [x, found, ca.vertcat(*sizes)])
+
+
+def dense(matrix: Any) -> np.ndarray:
+    """A matrix, dense or sparse, as an array."""
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+
 def _times(matrix: Any, x: ca.MX) -> ca.MX:
-    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
-    return ca.mtimes(ca.sparsify(ca.DM(dense)), x)
+    return ca.mtimes(ca.sparsify(ca.DM(dense(matrix))), x)

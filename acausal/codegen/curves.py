@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,9 @@ from ..modeling.expressions import Expr, Symbol
 from ..modes.curves import Constants, Curves
 from ..modes.reduced_model import CurveRows, ReducedModel
 from .lowering import Buffered, lower
+
+MOST_COMPILED = 256
+"""Functions of modes that are kept: a run of many modes makes some for each."""
 
 
 class CurveFunctions:
@@ -32,11 +36,22 @@ class CurveFunctions:
         self._made: dict[int, ca.Function] = {}
         self._levels: dict[int, Buffered] = {}
         self._single: dict[tuple[int, int], Any] = {}
+        self._compiled: dict[Hashable, Any] = {}
         self._group = np.repeat(
             np.arange(len(curves.model.curves)), [len(c.instances) for c in curves.model.curves]
         )
         self.scale = np.ones(len(curves.owner))
         """Magnitudes of the arguments."""
+
+    def compiled(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What was made for these numbers before, by any run, or is made now."""
+        found = self._compiled.get(key)
+        if found is None:
+            found = make()
+            while len(self._compiled) >= MOST_COMPILED:
+                self._compiled.pop(next(iter(self._compiled)), None)
+            self._compiled[key] = found
+        return found
 
     def row(self, k: int, level: int, jets: list[Any], constants: Any) -> Any:
         """Symbolic value of one curved row at a level; ``jets`` and ``constants`` are its own."""
@@ -61,7 +76,7 @@ class CurveFunctions:
     def copy(self, scale: np.ndarray) -> CurveFunctions:
         """The same functions with arrays of their own, for arguments of other magnitudes."""
         made = CurveFunctions(self._curves)
-        made._made, made._single, made.scale = self._made, self._single, scale
+        made._made, made._single, made._compiled, made.scale = self._made, self._single, self._compiled, scale
         return made
 
     def __call__(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,22 +52,20 @@ class Equations:
         self, curves: Curves, functions: CurveFunctions, rows: list[tuple[int, int]], arguments: list[Jet],
         S: np.ndarray, scale: np.ndarray, unit: float,
     ) -> None:  # fmt: skip
-        ny, q = arguments[0].y.shape[1], len(S)
-        y, xi, c = ca.SX.sym("y", ny), ca.SX.sym("xi", q), ca.SX.sym("c", len(curves.constant_owner))
-        values = []
-        for row, level in rows:
-            at = np.flatnonzero(curves.owner == row)
-            own = np.flatnonzero(curves.constant_owner == row)
-            jets = [_combined(j.y[at], y) + _combined(j.xi[at], xi) for j in arguments[: level + 1]]
-            values.append(functions.row(row, level, jets, c[own.tolist()] if len(own) else ca.SX(0, 1)))
-        value = ca.vertcat(*values) if values else ca.SX(0, 1)
-        slope = ca.densify(ca.jacobian(value, y))
-        moved = ca.densify(ca.jtimes(value, xi, _combined(S, xi)))
-        self.shape = (len(rows), ny)
+        self.shape = (len(rows), arguments[0].y.shape[1])
         self._S, self._scale, self._unit = S, scale, unit
         self._many: Buffered | None = None
-        self._plain = Buffered(ca.Function("equations", [y, xi, c], [ca.densify(value), slope]))
-        self._timed = Buffered(ca.Function("timed", [y, xi, c], [ca.densify(value), slope, moved]))
+        key = (tuple(rows), S.tobytes(), *((j.y.tobytes(), j.xi.tobytes()) for j in arguments))
+        self._compiled = functions.compiled
+        self._key = key
+        self._plain, self._timed = (
+            Buffered(f)
+            for f in self.compiled("equations", lambda: _functions(curves, functions, rows, arguments, S))
+        )
+
+    def compiled(self, name: Hashable, make: Callable[[], Any]) -> Any:
+        """A function of these equations, from the cache of the program if it was made before."""
+        return self._compiled((self._key, name), make)
 
     def __call__(
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, time: bool = False
@@ -90,7 +89,7 @@ class Equations:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same at many points, (k, ny) and (k, q): residuals (k, m), slopes (k, m, ny), derivatives by time (k, m)."""
         if self._many is None:
-            self._many = Buffered(self._timed.function.map(BATCH))
+            self._many = Buffered(self.compiled("many", lambda: self._timed.function.map(BATCH)))
         k, (m, ny), f = len(y), self.shape, self._many
         parts: tuple[np.ndarray, ...] = tuple(np.empty((k, *shape)) for shape in ((m,), (ny, m), (m,)))
         f.inputs[2].reshape(BATCH, -1)[:] = constants
@@ -133,6 +132,29 @@ class Equations:
                 moved[:] = np.where(np.isfinite(moved), moved, quotient)
             xi[:] = before
         return found
+
+
+def _functions(
+    curves: Curves,
+    functions: CurveFunctions,
+    rows: list[tuple[int, int]],
+    arguments: list[Jet],
+    S: np.ndarray,
+) -> tuple[ca.Function, ca.Function]:
+    """Residuals with their derivatives, and with those by time."""
+    ny, q = arguments[0].y.shape[1], len(S)
+    y, xi, c = ca.SX.sym("y", ny), ca.SX.sym("xi", q), ca.SX.sym("c", len(curves.constant_owner))
+    values = []
+    for row, level in rows:
+        at = np.flatnonzero(curves.owner == row)
+        own = np.flatnonzero(curves.constant_owner == row)
+        jets = [_combined(j.y[at], y) + _combined(j.xi[at], xi) for j in arguments[: level + 1]]
+        values.append(functions.row(row, level, jets, c[own.tolist()] if len(own) else ca.SX(0, 1)))
+    value = ca.vertcat(*values) if values else ca.SX(0, 1)
+    slope = ca.densify(ca.jacobian(value, y))
+    moved = ca.densify(ca.jtimes(value, xi, _combined(S, xi)))
+    plain = ca.Function("equations", [y, xi, c], [ca.densify(value), slope])
+    return plain, ca.Function("timed", [y, xi, c], [ca.densify(value), slope, moved])
 
 
 def _combined(matrix: np.ndarray, x: ca.SX) -> ca.SX:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.correction import MOST_COLUMNS, Correction
+from ..codegen.correction import MOST_COLUMNS, Correction, correcting, dense
 from ..codegen.curves import CurveFunctions
 from ..codegen.equations import Equations, Jet
 from ..modes.curves import Curves
@@ -124,8 +124,12 @@ class CurvedSystem:
         if found is None and 0 < len(dependent) + self.m <= MOST_COLUMNS:
             columns = np.concatenate([dependent, self.nx + np.arange(self.m)])
             scale = np.concatenate([self.scale[dependent], self.open_scale])
-            made = Correction(self._equations.function, columns, scale, self._rate)
-            found = self._corrections[key] = made
+            equations, rate = self._equations, self._rate
+            made = equations.compiled(
+                (key, dense(rate.y).tobytes(), dense(rate.xi).tobytes()),
+                lambda: correcting(equations.function, columns, rate),
+            )
+            found = self._corrections[key] = Correction(made, scale)
         return found
 
     def many(

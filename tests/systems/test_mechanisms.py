@@ -87,6 +87,15 @@ def test_the_default_method_makes_the_steps_of_the_explicit_one() -> None:
     assert (one["vx"].at(t) == two["vx"].at(t)).all()
 
 
+def test_a_sweep_over_start_values_makes_the_functions_of_a_mode_once() -> None:
+    program = compile_model(Pendulum(x=1.0, y=0.0))
+    made = []
+    for speed in (-5.0, -3.0, 0.0, 4.0):
+        program.simulate(0.01, initial={"vy": speed})
+        made.append(len(program.curve_functions._compiled))
+    assert made[0] == made[-1] > 0
+
+
 class Double(Component):
     """Two masses on rods of length one, in Cartesian coordinates."""
 
