@@ -114,7 +114,7 @@ def make_starts(
     """
     flat, branches, of_run = program.flat, {}, set()
     steady = np.zeros(flat.nv, bool)
-    if isinstance(initial, str) and initial == STEADY:
+    if _is_steady(initial):
         initial = {"": STEADY}
     example = f'{{"load.v": 1.0}}, or initial="{STEADY}"'
     for what, value in mapping("initial", initial, example).items():
@@ -122,7 +122,7 @@ def make_starts(
         found = _element(program, path)
         if found is not None:
             branches[found[0]] = _branch(path, found[1], value)
-        elif isinstance(value, str) and value == STEADY:
+        elif _is_steady(value):
             steady |= _at_rest(program, path)
         elif not is_number(value) or not math.isfinite(value):
             raise ParameterError(
@@ -141,6 +141,10 @@ def make_starts(
                 except UnknownPathError:
                     raise unknown from None
     return Starts(start, fixed, given, branches, frozenset(of_run), steady)
+
+
+def _is_steady(value: object) -> bool:
+    return isinstance(value, str) and value == STEADY
 
 
 def _at_rest(program: Program, path: str) -> np.ndarray:

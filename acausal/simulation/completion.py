@@ -32,6 +32,8 @@ BESIDE = 0.3
 """Distance, in units of the scale, to a point beside one at which slopes vanish."""
 MOST_MOVES = 8
 """Moves beside such points."""
+CANCELLED = 1e-13
+"""Coefficient, relative to the terms that it is the sum of, that counts as zero."""
 STEP = 1e-6
 """Of difference quotients, in units of the scale."""
 
@@ -275,12 +277,12 @@ class Completer:
 
     def _system(self, point: Linearised, active: np.ndarray, demanded: Rank) -> System:
         """Hard rows and active conditions at a point, scaled; ranks up to ``demanded`` are one."""
-        value, rows, size = self._values(point)
+        value, rows, size, flat = self._values(point)
         rows, which = rows * self.frame.scale, np.flatnonzero(active)
         largest = np.abs(rows).max(axis=1, initial=0.0)
-        flat = largest <= 1e-11 * size
-        rows[flat] = 0.0
-        divisor = np.where(flat, np.where(size > 0.0, size, 1.0), largest)[which]
+        # Values are given with a relative precision: rows count by their largest term, be it known or not.
+        terms = self._terms(value, rows)
+        divisor = np.where(flat, np.where(size > 0.0, size, 1.0), np.maximum(largest, terms))[which]
         hard = point.hard * self.frame.scale
         hard_size = np.abs(hard).max(axis=1, initial=0.0)
         hard_size[hard_size == 0.0] = 1.0
@@ -293,16 +295,23 @@ class Completer:
             rank[rank <= demanded] = Rank.FIXED
         return System(A, b, rank, np.concatenate([none, which]), divisor)
 
+    def _terms(self, value: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Largest terms of the conditions: what the coordinates contribute, the rest, and what is prescribed."""
+        x = self.frame.x / self.frame.scale
+        known = value - rows @ x - self.constant
+        parts = (np.abs(rows * x).max(axis=1, initial=0.0), np.abs(known), np.abs(self.constant))
+        return np.maximum.reduce(parts)
+
     def _defects(self, point: Linearised, active: np.ndarray) -> np.ndarray:
         """What is missing in the rows of a system at another point, not scaled."""
         return -np.concatenate([point.defect, self._values(point)[0][active]])
 
-    def _values(self, point: Linearised) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values (k,), derivatives by the coordinates (k, nx) and magnitudes (k,) of all conditions."""
+    def _values(self, point: Linearised) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Values (k,), derivatives by the coordinates (k, nx) and magnitudes (k,) of all conditions, and which do not vary."""
         model, xi = self.run.core.model, self.conditions.xi
         value = self.Z @ point.z + self.D @ point.slopes + self.X @ xi + self.constant
         rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)
-        size = abs(self.Z) @ model.scale + abs(self.D) @ (model.scale / model.T0)
+        size = abs(self.Z) @ model.network_scale + abs(self.D) @ (model.network_scale / model.T0)
         if self.conditions.has_curved:
             tangents = self.run.tangents
             arguments = tangents.arguments(point.z, point.slopes, xi)
@@ -311,7 +320,9 @@ class Completer:
                 rows[k] = gradient @ (tangents.Z[at] @ point.z_x + tangents.D[at] @ point.slopes_x)
                 size[k] = float(np.max(np.abs(gradient) * tangents.scale[at], initial=0.0))
         self._observe(point, value, rows, size, xi)
-        return value, rows, size
+        cancelled = abs(self.Z) @ np.abs(point.z_x) + abs(self.D) @ np.abs(point.slopes_x)
+        rows[np.abs(rows) <= CANCELLED * np.asarray(cancelled)] = 0.0
+        return value, rows, size, np.abs(rows).max(axis=1, initial=0.0) == 0.0
 
     def _observe(
         self, point: Linearised, value: np.ndarray, rows: np.ndarray, size: np.ndarray, xi: np.ndarray

@@ -52,8 +52,8 @@ def search_failed(
         several = len(reinits) > 1
         return made(
             f"at t = {t:.9g} {names} cannot {'all ' * several}hold after the instant",
-            where=(*_prescribed(run, reinits, kind), *_demanding(run, error, forced, reinits)),
-            why=_constraints(run, error, reinits),
+            where=(*_prescribed(run, reinits, kind), *demanding(run, error, forced, reinits)),
+            why=constraints_on(run, error, reinits),
             hint="a value that constraints determine cannot be prescribed as well: drop `fixed`, the initial value or the reinit,"
             " or put a part between",
         )
@@ -124,7 +124,7 @@ def _prescribed(run: Run, reinits: Sequence[tuple[int, float]], kind: str) -> tu
     return tuple(dict.fromkeys(b.place for b in branches if any(x in wanted for x, _ in b.reinits)))
 
 
-def _demanding(
+def demanding(
     run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]]
 ) -> tuple[Location, ...]:
     """Where the equations stand that leave no room for prescribed values."""
@@ -136,7 +136,7 @@ def _demanding(
     return tuple(dict.fromkeys(m.place for m in scaled or members))[:MOST_NAMED]
 
 
-def _constraints(run: Run, error: Exception, reinits: Sequence[tuple[int, float]]) -> str:
+def constraints_on(run: Run, error: Exception, reinits: Sequence[tuple[int, float]]) -> str:
     """What the constraints of the first candidate say about the prescribed variables."""
     mode = next((m for m, verdict in getattr(error, "history", ()) if verdict.startswith("reinit")), run.mode)
     data, model = run.core.mode(mode), run.core.model

@@ -257,9 +257,10 @@ def check_held(run: Run, starts: Starts) -> None:
     if not ids:
         return
     values = run.read(ids)
-    for x, value in zip(ids, values.tolist(), strict=True):
+    sizes = abs(run.reduced.W_core[list(ids)]) @ run.core.model.network_scale
+    for x, value, size in zip(ids, values.tolist(), sizes.tolist(), strict=True):
         wanted = float(starts.value[x])
-        if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted)):
+        if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted), size):
             raise InitializationError(
                 f"`{run.flat.variable(x)}` is fixed at {wanted:g} but the model gives {value:.9g} at the start",
                 where=place_of(run.flat.root, run.flat.variable(x)),

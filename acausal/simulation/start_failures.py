@@ -10,12 +10,13 @@ from ..errors import AcausalError, InitializationError
 from .completion import System, Unreachable
 from .conditions import Condition, Conditions, Rank
 from .curved_points import accepted, core_at, named, values
-from .priorities import combination
+from .failures import constraints_on, demanding
+from .priorities import MISSED, combination
 
 if TYPE_CHECKING:
     from .run import Run
 
-MOST_NAMED = 6
+MOST_NAMED = 8
 PART = 1e-6
 """Factor, relative to the largest one, from which a condition takes part in a contradiction."""
 
@@ -24,26 +25,29 @@ def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> Acaus
     """Return the error for conditions that cannot be met."""
     system = failure.system
     for row in np.flatnonzero(failure.missed & (system.which >= 0)).tolist():
-        condition = conditions.items[int(system.which[row])]
         if not system.A[row].any():
-            return _determined(run, condition, -float(system.b[row] * system.divisor[row]))
-        parts = _contradiction(system, row)
-        if parts is not None:
-            return _contradict(run, conditions, system, [*parts, row])
+            condition = conditions.items[int(system.which[row])]
+            return _determined(run, failure, condition, -float(system.b[row] * system.divisor[row]))
+    rows = _contradiction(system)
+    if rows is not None:
+        return _contradict(run, conditions, failure, rows)
     return _not_found(run, conditions, system, failure.missed)
 
 
-def _contradiction(system: System, row: int) -> list[int] | None:
-    """Rows that must hold and determine the left side of another one; None if there are none."""
-    others = np.flatnonzero(system.top & (np.arange(len(system.b)) != row) & system.A.any(axis=1))
-    # A row stated earlier counts as the cause before one stated later.
-    factors = combination(system.A[others], system.A[row])
-    if factors is None or not len(others):
-        return None
-    return others[np.abs(factors) > PART * np.abs(factors).max()].tolist()
+def _contradiction(system: System) -> list[int] | None:
+    """The first row that must hold and that those before it contradict, behind as few of them as do; None without any."""
+    kept: list[int] = []
+    for row in np.flatnonzero(system.top & system.A.any(axis=1)).tolist():
+        factors = combination(system.A[kept], system.A[row])
+        if factors is None:
+            kept.append(row)
+        elif abs(system.b[row] - factors @ system.b[kept]) > MISSED * (1.0 + np.abs(factors).sum()):
+            taking_part = np.abs(factors) > PART * np.abs(factors).max(initial=0.0)
+            return [*np.array(kept)[taking_part].tolist(), row]
+    return None
 
 
-def _determined(run: Run, condition: Condition, defect: float) -> AcausalError:
+def _determined(run: Run, failure: Unreachable, condition: Condition, defect: float) -> AcausalError:
     if condition.rank is Rank.STEADY:
         return InitializationError(
             f"there is no steady state at t = {run.t:.9g}: {condition.text} cannot hold",
@@ -51,7 +55,13 @@ def _determined(run: Run, condition: Condition, defect: float) -> AcausalError:
             why="its rate is the same whatever the states are: a source drives it, and nothing limits it",
             hint="fix its value with initial=, so that it may move, or ask for a steady state of other parts only",
         )
-    if condition.variable < 0:
+    why, where = "the equations in force determine it, whatever the states are", condition.where
+    if condition.unknown >= 0:
+        what = f"at t = {run.t:.9g} {condition.text} cannot hold at the start"
+        prescribed = [(condition.variable, condition.value)]
+        why = constraints_on(run, failure, prescribed) or why
+        where = (*where, *demanding(run, failure, run.forced, prescribed))
+    elif condition.variable < 0:
         what = f"{condition.text} does not hold at the start: its sides differ by {defect:.9g}"
     else:
         what = (
@@ -60,13 +70,14 @@ def _determined(run: Run, condition: Condition, defect: float) -> AcausalError:
         )
     return InitializationError(
         what,
-        where=condition.where,
-        why="the equations in force determine it, whatever the states are",
+        where=tuple(dict.fromkeys(where)),
+        why=why,
         hint="drop `fixed` or the condition, or change the parameters and sources that it follows from",
     )
 
 
-def _contradict(run: Run, conditions: Conditions, system: System, rows: list[int]) -> AcausalError:
+def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: list[int]) -> AcausalError:
+    system = failure.system
     conflicting = [conditions.items[int(system.which[r])] for r in rows if system.which[r] >= 0]
     equations = [r for r in rows if system.which[r] < 0]
     text = ", ".join(c.text for c in conflicting[:MOST_NAMED])
@@ -84,6 +95,9 @@ def _contradict(run: Run, conditions: Conditions, system: System, rows: list[int
         if len(conflicting) > 1
         else "the equations in force determine it"
     )
+    prescribed = [(c.variable, c.value) for c in conflicting if c.unknown >= 0]
+    if prescribed and not run.reduced.curves:
+        why = constraints_on(run, failure, prescribed) or why
     if steady:
         why = "the equations in force leave no point at which all of them rest"
     if equations:

@@ -211,9 +211,9 @@ def _provisional(run: Run, branches: Branches, ticks: list[bool], held: list[tup
         try:
             return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards, reinits=reinits)
         except (NoConsistentMode, *CURVED):
-            if not (run.reduced.curves and reinits):
+            if not reinits:
                 raise
-            # Tangents at start values do not say whether fixed values can hold.
+            # The completion says which fixed values cannot hold; tangents at start values do not say whether they can.
             run.here()
             return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards)
 

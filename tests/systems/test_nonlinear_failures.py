@@ -133,7 +133,7 @@ def test_fixed_values_that_nonlinear_equations_contradict() -> None:
             yield Eq(self.y, self.x**3)
 
     error = failed(InitializationError, Model(), initial={"x": 2.0, "y": 3.0})
-    assert "`y` = 3, `x` = 2 cannot all hold" in error.what
+    assert "`x` = 2, `y` = 3 cannot all hold" in error.what
 
 
 # -- during the integration ------------------------------------------------------------------------------------------

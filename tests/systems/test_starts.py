@@ -1,0 +1,347 @@
+"""Starts of whole models: what is given holds, what is left open follows, and the result tells which is which."""
+
+from collections.abc import Iterator
+from math import cos, pi, sin
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from acausal import (
+    Component,
+    Eq,
+    InitializationError,
+    Parameter,
+    ParameterError,
+    Result,
+    Start,
+    Statement,
+    Structural,
+    UnknownPathError,
+    Variable,
+    connect,
+    der,
+    initially,
+    simulate,
+    sqrt,
+)
+from acausal.components import electrical as el
+from acausal.components.planar import Body, FixedTranslation, Revolute, World
+from tests.oracles.linkages import FourBar
+from tests.systems.test_planar import Linkage
+
+
+class Decay(Component):
+    x: Variable = Variable()
+    w: Variable = Variable()
+    p: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), -self.x)
+        yield Eq(self.w, 2 * self.x + 1)
+        yield Eq(self.p, self.x**3 + self.x)
+
+
+class Prescribed(Decay):
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield initially(Eq(self.x, 3))
+
+
+class Squared(Decay):
+    """At the default start the initial equation has no slope."""
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield initially(Eq(self.x**2, 4))
+
+
+def test_an_initial_equation_wins_over_a_given_start() -> None:
+    with pytest.warns(UserWarning, match="moves `x` from 2 to 3"):
+        result = simulate(Prescribed(x=2.0), 1.0)
+    assert result["x"].at(0.0) == 3.0
+    assert result.initial.reason("x").startswith("initially at Prescribed (test_starts.py:")
+
+
+def test_an_initial_equation_without_slope_at_the_start() -> None:
+    with pytest.warns(UserWarning, match="which of several points is meant"):
+        assert abs(simulate(Squared(), 1.0)["x"].at(0.0)) == pytest.approx(2.0, rel=1e-12)
+    with pytest.warns(UserWarning, match="moves `x` from -1 to -2"):
+        assert simulate(Squared(x=-1.0), 1.0)["x"].at(0.0) == pytest.approx(-2.0, rel=1e-12)
+
+
+def test_initial_equations_that_contradict_are_both_named() -> None:
+    class Twice(Prescribed):
+        def equations(self) -> Iterator[Statement]:
+            yield from super().equations()
+            yield initially(Eq(self.w, 5))
+
+    with pytest.raises(InitializationError, match=r"Eq\(x, 3\), Eq\(w, 5\) cannot all hold") as info:
+        simulate(Twice(), 1.0)
+    assert [place.file.endswith("test_starts.py") for place in info.value.where] == [True, True]
+    assert len({place.line for place in info.value.where}) == 2
+
+
+@pytest.mark.parametrize(("name", "value"), [("w", 5.0), ("p", 10.0)], ids=["affine", "nonlinear"])
+def test_values_of_computed_variables_determine_the_state(name: str, value: float) -> None:
+    result = simulate(Decay(), 1.0, initial={name: value})
+    assert result["x"].at(0.0) == pytest.approx(2.0, rel=1e-9)
+    assert result.initial.reason(name) == "initial="
+    assert result.initial.reason("x") == "follows from the equations"
+    assert simulate(Decay(**{name: value}), 1.0)["x"].at(0.0) == pytest.approx(2.0, rel=1e-9)
+
+
+def test_the_start_of_a_computed_variable_is_a_guess_for_newton() -> None:
+    class Roots(Component):
+        a: Variable = Variable()
+        b: Variable = Variable()
+        x: Variable = Variable()
+
+        def equations(self) -> Iterator[Statement]:
+            yield Eq(der(self.x), -self.x)
+            yield Eq(self.b, 2 * self.a + 1)
+            yield Eq((self.a - 1) * (self.a - 5) * (self.a + 10), 0)
+
+    for near, root in ((0.6, 1.0), (4.0, 5.0), (-12.0, -10.0)):
+        assert simulate(Roots(a=near), 1.0)["a"].at(0.0) == pytest.approx(root)
+        assert simulate(Roots(b=2 * near + 1), 1.0)["a"].at(0.0) == pytest.approx(root)
+
+
+# -- mechanisms ------------------------------------------------------------------------------------------------------
+
+
+class Pendulum(Component):
+    """A body on a crank of 1 m."""
+
+    start: Structural[tuple] = Structural(tuple, default=(), doc="Starts of the hinge")
+
+    def build(self) -> None:
+        self.world, self.hinge = World(), Revolute(**dict(self.start))
+        self.arm, self.body = FixedTranslation(r=(1.0, 0.0)), Body(m=1.0, I=0.1)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.world.frame_b, self.hinge.frame_a)
+        yield connect(self.hinge.frame_b, self.arm.frame_a)
+        yield connect(self.arm.frame_b, self.body.frame_a)
+
+
+def state(result: Result) -> list[float]:
+    names = ("hinge.phi", "hinge.w", "body.frame_a.x", "body.frame_a.y", "body.vx", "body.vy")
+    return [float(result[n].at(0.0)) for n in names]
+
+
+def turned(phi: float, w: float) -> Any:
+    return pytest.approx([phi, w, cos(phi), sin(phi), -w * sin(phi), w * cos(phi)], abs=1e-13)
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5, 2.0, -3.0])
+@pytest.mark.parametrize("w", [0.0, 1.0, -7.0])
+def test_a_pendulum_starts_as_its_hinge_says(phi: float, w: float) -> None:
+    given = (("phi", phi), ("w", w))
+    fixed = (("phi", Start(phi, fixed=True)), ("w", Start(w, fixed=True)))
+    assert state(simulate(Pendulum(start=given), 1e-3)) == turned(phi, w)
+    assert state(simulate(Pendulum(start=fixed), 1e-3)) == turned(phi, w)
+    assert state(simulate(Pendulum(), 1e-3, initial={"hinge.phi": phi, "hinge.w": w})) == turned(phi, w)
+
+
+class Bead(Component):
+    """A point on a circle of radius 1 in Cartesian coordinates."""
+
+    x: Variable = Variable()
+    y: Variable = Variable()
+    vx: Variable = Variable()
+    vy: Variable = Variable()
+    push: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), self.vx)
+        yield Eq(der(self.y), self.vy)
+        yield Eq(der(self.vx), self.push * self.x)
+        yield Eq(der(self.vy), self.push * self.y - 9.81)
+        yield Eq(self.x**2 + self.y**2, 1)
+
+
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+def test_position_and_speed_of_one_coordinate(y: float) -> None:
+    with pytest.warns(UserWarning, match="moves `y`"):
+        result = simulate(Bead(y=y), 1e-3, initial={"x": 0.6, "vx": 1.0})
+    assert dict(result.initial) == pytest.approx(
+        {"x": 0.6, "y": 0.8 * y, "vx": 1.0, "vy": -0.75 * y}, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("rates", [{}, {"vx": 0.8, "vy": 0.6}])
+def test_redundant_given_starts_that_agree_hold_bit_by_bit(rates: dict[str, float]) -> None:
+    wanted = {"x": 0.6, "y": -0.8, "vx": 0.0, "vy": 0.0} | rates
+    assert dict(simulate(Bead(x=0.6, y=-0.8, **rates), 1e-3).initial) == pytest.approx(wanted, abs=1e-15)
+    assert dict(simulate(Bead(), 1e-3, initial=wanted).initial) == pytest.approx(wanted, abs=1e-15)
+
+
+def test_fixed_values_off_the_circle_are_named_with_the_equation() -> None:
+    with pytest.raises(InitializationError, match="`x` = 0.6, `y` = -0.9 cannot all hold") as info:
+        simulate(Bead(), 1e-3, initial={"x": 0.6, "y": -0.9})
+    assert "`Eq(x**2 + y**2, 1)` of `Bead`" in info.value.why
+
+
+class Guessed(Linkage):
+    """A four-bar linkage whose rocker has a rough start."""
+
+    rocker_at: Structural[float] = Structural(float, default=0.0, doc="Start of the rocker")
+
+    def build(self) -> None:
+        super().build()
+        self.crank = Revolute(useAxisFlange=True, phi=Start(0.7, fixed=True), w=10.0)
+        self.rocker = Revolute(phi=self.rocker_at)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("off", [-0.3, 0.2])
+@pytest.mark.parametrize("massless", [True, False], ids=["rod", "body"])
+def test_a_four_bar_linkage_takes_the_assembly_next_to_its_starts(
+    side: int, off: float, massless: bool
+) -> None:
+    oracle = FourBar(a=0.1, b=0.35, c=0.25, d=0.4)
+    angle = float(oracle.rocker(np.array([0.7]), side)[0])
+    with pytest.warns(UserWarning, match=r"moves `rocker.phi`"):
+        result = simulate(Guessed(massless=massless, rocker_at=angle + off), 1e-3)
+    assert result["crank.phi"].at(0.0) == pytest.approx(0.7, abs=1e-13)
+    assert result["crank.w"].at(0.0) == pytest.approx(10.0, rel=1e-12)
+    assert result["rocker.phi"].at(0.0) == pytest.approx(angle, abs=1e-12)
+
+
+# -- steady state ----------------------------------------------------------------------------------------------------
+
+
+class Filter(Component):
+    """A loaded low-pass on a sine with offset."""
+
+    def build(self) -> None:
+        self.source, self.ground = el.SineVoltage(V=2.0, f=50.0, offset=10.0, phase=0.5), el.Ground()
+        self.line, self.coil = el.Resistor(R=1.0), el.Inductor(L=1.0)
+        self.capacitor, self.load = el.Capacitor(C=1.0, v=1.0), el.Resistor(R=4.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.line.p)
+        yield connect(self.line.n, self.coil.p)
+        yield connect(self.coil.n, self.capacitor.p, self.load.p)
+        yield connect(self.capacitor.n, self.load.n, self.source.n, self.ground.p)
+
+
+def test_steady_state_at_the_present_value_of_a_source() -> None:
+    V = 10.0 + 2.0 * sin(0.5)
+    result = simulate(Filter(), 1e-3, initial="steady state")
+    assert dict(result.initial) == pytest.approx({"coil.i": V / 5, "capacitor.v": V * 4 / 5}, rel=1e-12)
+    assert {e.reason for e in result.initial.entries} == {"steady state"}
+
+
+def test_steady_state_beside_a_single_value_or_of_one_part() -> None:
+    V, model = 10.0 + 2.0 * sin(0.5), Filter()
+    for initial in (
+        {"": "steady state", "capacitor.v": 3.0},
+        {"coil": "steady state", model.capacitor.v: 3.0},
+    ):
+        result = simulate(model, 1e-3, initial=initial)
+        assert dict(result.initial) == pytest.approx({"coil.i": V - 3.0, "capacitor.v": 3.0}, rel=1e-12)
+    with pytest.raises(ParameterError, match="nothing in `line` is differentiated"):
+        simulate(model, 1e-3, initial={"line": "steady state"})
+    with pytest.raises(UnknownPathError, match="`lien`"):
+        simulate(model, 1e-3, initial={"lien": "steady state"})
+    with pytest.raises(ParameterError, match="must be a finite number, got 'steady'") as info:
+        simulate(model, 1e-3, initial={"line.i": "steady"})
+    assert "steady state" in info.value.hint
+
+
+class Tank(Component):
+    """Inflow 6, outflow 3 sqrt(h); a body between sun and space."""
+
+    h: Variable = Variable(start=1.0)
+    T: Variable = Variable(start=300.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.h), 6 - 3 * sqrt(self.h))
+        yield Eq(der(self.T), 1e-8 * (256.0**4 - self.T**4))
+
+
+def test_steady_state_of_nonlinear_equations() -> None:
+    assert dict(simulate(Tank(), 1.0, initial="steady state").initial) == pytest.approx(
+        {"h": 4.0, "T": 256.0}, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("phi", [-1.0, -2.5])
+def test_a_pendulum_hangs_in_the_steady_state(phi: float) -> None:
+    result = simulate(Pendulum(start=(("phi", phi), ("w", 3.0))), 1e-3, initial="steady state")
+    assert state(result) == turned(-pi / 2, 0.0)
+
+
+class Cart(Component):
+    """Friction and a push; the position is free."""
+
+    push: Parameter = Parameter(default=0.0)
+    s: Variable = Variable()
+    v: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.s), self.v)
+        yield Eq(der(self.v), self.push - self.v)
+
+
+def test_a_free_coordinate_keeps_its_start_in_the_steady_state() -> None:
+    result = simulate(Cart(s=3.0, v=1.0), 1.0, initial="steady state")
+    assert result["s"].at(0.0) == 3.0
+    assert result["v"].at(0.0) == pytest.approx(0.0, abs=1e-12)
+    assert result.initial.reason("s") == "given start"
+
+
+def test_what_a_source_drives_for_ever_has_no_steady_state() -> None:
+    with pytest.raises(InitializationError, match="steady state"):
+        simulate(Cart(push=1.0), 1.0, initial="steady state")
+    assert simulate(Cart(push=1.0), 1.0, initial={"v": "steady state"})["v"].at(0.0) == pytest.approx(1.0)
+
+
+def test_the_steady_state_of_a_rectifier_is_in_the_mode_that_it_has_then() -> None:
+    """The capacitor begins above the source, with the diode open; at rest the diode conducts."""
+
+    class Rectifier(Component):
+        def build(self) -> None:
+            self.source, self.ground = el.ConstantVoltage(V=10.0), el.Ground()
+            self.line, self.coil, self.diode = el.Resistor(R=1.0), el.Inductor(L=1e-3), el.IdealDiode()
+            self.capacitor, self.load = el.Capacitor(C=1e-6, v=20.0), el.Resistor(R=9.0)
+
+        def equations(self) -> Iterator[Statement]:
+            yield connect(self.source.p, self.line.p)
+            yield connect(self.line.n, self.coil.p)
+            yield connect(self.coil.n, self.diode.p)
+            yield connect(self.diode.n, self.capacitor.p, self.load.p)
+            yield connect(self.capacitor.n, self.load.n, self.source.n, self.ground.p)
+
+    result = simulate(Rectifier(), 1e-3, initial="steady state")
+    assert result["diode.on"].at(0.0)
+    assert dict(result.initial) == pytest.approx({"coil.i": 1.0, "capacitor.v": 9.0}, rel=1e-12)
+
+
+# -- what follows from what ------------------------------------------------------------------------------------------
+
+
+def test_the_result_tells_where_every_value_comes_from() -> None:
+    initial = simulate(Pendulum(start=(("phi", 0.5),)), 1e-3, initial={"body.vy": 1.0}).initial
+    assert initial.reason("body.vy") == "initial="
+    assert initial.reason("hinge.phi") == "given start"
+    assert initial.reason("body.frame_a.x") == "follows from the equations"
+    lines = str(initial).splitlines()
+    assert len(lines) == len(initial.entries)
+    assert lines[0].split() == ["hinge.phi", "=", "0.5", "rad", "given", "start"]
+
+
+def test_the_origins_are_kept_in_files_and_by_continued_runs(tmp_path: Path) -> None:
+    model = Filter()
+    first = simulate(model, 1e-3, initial={"coil.i": 2.0})
+    first.save(tmp_path / "run.npz")
+    loaded = Result.load(tmp_path / "run.npz")
+    assert loaded.initial == first.initial and loaded.initial.entries == first.initial.entries
+    assert [e.reason for e in loaded.initial.entries] == ["initial=", "given start"]
+    second = simulate(model, 2e-3, start=first)
+    assert {e.reason for e in second.initial.entries} == {"continued"}
+    with pytest.raises(KeyError):
+        first.initial.reason("line.i")
