@@ -155,11 +155,17 @@ class Motion:
 
     def _scaled_constraints(self, place: Place) -> np.ndarray:
         """Derivatives of the constraints by the scaled coordinates, the largest of each row one; preferred states count less."""
-        if place.constraints is None:
-            place.constraints = self._linear(place).C_y[:, : self.system.nx].copy()
-        J = place.constraints * np.maximum(self.size, UNMOVED * self.system.scale)
+        J = self._constraint_slopes(place) * self._magnitude()
         size = np.abs(J).max(axis=1, keepdims=True)
         return J / np.where(size > 0.0, size, 1.0) * self.system.pivot_weight
+
+    def _constraint_slopes(self, place: Place) -> np.ndarray:
+        if place.constraints is None:
+            place.constraints = self._linear(place).C_y[:, : self.system.nx].copy()
+        return place.constraints
+
+    def _magnitude(self) -> np.ndarray:
+        return np.maximum(self.size, UNMOVED * self.system.scale)
 
     def overturned(self, begin: Place, end: Place) -> bool:
         """Whether the constraints were singular between two neighbouring points.
@@ -169,12 +175,12 @@ class Motion:
         """
         if not self.system.constraints:
             return False
-        first = self.system.constraint_levels == 0
-        A, B = self._scaled_constraints(begin)[first], self._scaled_constraints(end)[first]
-        mixed = np.linalg.det(A @ B.T)
+        first, magnitude = self.system.constraint_levels == 0, self._magnitude()
+        A, B = (self._constraint_slopes(place)[first] * magnitude for place in (begin, end))
+        mixed = _determinant(A @ B.T)
         if mixed >= 0.0:
             return False
-        return bool(mixed**2 > OVERTURNED**2 * np.linalg.det(A @ A.T) * np.linalg.det(B @ B.T))
+        return mixed**2 > OVERTURNED**2 * _determinant(A @ A.T) * _determinant(B @ B.T)
 
     def _best(self, J: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, float]:
         """Coordinates solved from the constraints, and the smallest pivot relative to the largest of its level.
@@ -394,6 +400,10 @@ class Motion:
         """Core unknowns and their time derivatives."""
         v0, v1 = self.jets(place)
         return self.system.z_of @ v0, self.system.z_of @ v1
+
+
+def _determinant(matrix: np.ndarray) -> float:
+    return float(matrix[0, 0]) if len(matrix) == 1 else float(np.linalg.det(matrix))
 
 
 def _dependent(J: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from acausal import (
+    Circuit,
     Component,
     Eq,
     Parameter,
@@ -21,11 +22,13 @@ from acausal import (
     sin,
     time,
 )
+from acausal.components.electrical import Capacitor, Resistor, SineVoltage
 from acausal.components.planar import Body, FixedTranslation, Revolute, World
-from acausal.components.rotational import Damper
+from acausal.components.rotational import ConstantTorque, Damper, Inertia
 from acausal.components.rotational import Fixed as Housing
 from tests.oracles.linkages import FourBar
 from tests.oracles.mechanisms import Crank, double_pendulum, moving_support, turning_pendulum
+from tests.systems.circuits import circuit
 from tests.systems.mechanism_models import Bob, G, Linkage
 
 
@@ -266,6 +269,44 @@ def test_a_free_four_bar_linkage_turns_over(side: int) -> None:
     energy = np.sum([result[name].at(t) ** 2 for name in ("dx", "dy", "du", "dv")], axis=0)
     np.testing.assert_allclose(energy, energy[0], rtol=1e-6)
     assert quiet(result)
+
+
+# -- linear constraints ------------------------------------------------------------------------------------------------
+
+
+def test_three_rigidly_joined_inertias_need_no_rewriting() -> None:
+    parts = Circuit()
+    torque, load = parts.add("torque", ConstantTorque(tau_constant=6.0)), parts.add("load", Damper(d=0.5))
+    shaft = [parts.add(f"j{k}", Inertia(J=float(k))) for k in (1, 2, 3)]
+    wall = parts.add("wall", Housing())
+    parts.connect(torque.flange, shaft[0].flange_a)
+    for one, two in zip(shaft, shaft[1:], strict=False):
+        parts.connect(one.flange_b, two.flange_a)
+    parts.connect(shaft[2].flange_b, load.flange_a)
+    parts.connect(load.flange_b, wall.flange)
+    result = simulate(parts, 20.0)
+    t = np.linspace(0.0, 20.0, 101)
+    speed, rate = 12.0 * (1 - np.exp(-t / 12.0)), np.exp(-t / 12.0)
+    assert (result.modes[0].path, result.modes[0].states) == ("exact", 2)
+    for k in (1, 2, 3):
+        np.testing.assert_allclose(result[f"j{k}.w"].at(t), speed, atol=1e-12)
+    np.testing.assert_allclose(result["j2.flange_a.tau"].at(t), 6.0 - rate, atol=1e-12)
+
+
+def test_two_capacitors_at_a_source_need_no_rewriting() -> None:
+    model = circuit(
+        ("source", SineVoltage(V=10.0, f=50.0, phase=np.pi / 2), "a", "0"),
+        ("one", Capacitor(C=1e-6), "a", "0"),
+        ("two", Capacitor(C=3e-6), "a", "0"),
+        ("load", Resistor(R=1e3), "a", "0"),
+    )
+    result = simulate(model, 0.04)
+    t = np.linspace(0.0, 0.04, 101)
+    w = 2 * np.pi * 50.0
+    assert (result.modes[0].path, result.modes[0].states) == ("exact", 0)
+    np.testing.assert_allclose(result["two.i"].at(t), -3e-6 * 10.0 * w * np.sin(w * t), atol=1e-13)
+    expected = 4e-6 * 10.0 * w * np.sin(w * t) - 10e-3 * np.cos(w * t)
+    np.testing.assert_allclose(result["source.i"].at(t), expected, atol=1e-13)
 
 
 # -- energy ----------------------------------------------------------------------------------------------------------
