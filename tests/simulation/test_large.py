@@ -1,12 +1,15 @@
 """Models too large for dense matrices: against exact solutions, and against the dense analysis of the same model."""
 
+import random
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from acausal import (
+    Circuit,
     Component,
+    ContradictionError,
     Discrete,
     Eq,
     Input,
@@ -29,7 +32,15 @@ from acausal import (
     time,
     when,
 )
-from acausal.components.electrical import Capacitor, ConstantVoltage, Diode, Ground, Resistor
+from acausal.components.electrical import (
+    Capacitor,
+    ConstantVoltage,
+    Diode,
+    Ground,
+    Inductor,
+    Resistor,
+    SineVoltage,
+)
 from acausal.components.rotational import IdealGear, Inertia, Spring, Torque
 from acausal.simulation import large_core, program
 from tests.systems.ladder import Ladder, exact_voltages
@@ -43,8 +54,8 @@ def values(result: Result, names: list[str], t: np.ndarray) -> np.ndarray:
 
 def both(model: Component, end: float, monkeypatch: pytest.MonkeyPatch, **options: object) -> list[Result]:
     """A run with sparse rows, and one by the analysis of dense modes."""
-    monkeypatch.setattr(large_core, "LARGE", 3)
-    monkeypatch.setattr(program, "EXACT_STATES", 2)
+    monkeypatch.setattr(large_core, "LARGE", 0)
+    monkeypatch.setattr(program, "EXACT_STATES", 0)
     sparse = compile_model(model).prepare(end, inputs=options.get("inputs"))  # type: ignore[arg-type]
     assert type(sparse).__name__ == "LargeRun"
     first = compile_model(model).simulate(end, **options)  # type: ignore[arg-type]
@@ -249,3 +260,45 @@ def test_what_the_start_follows_from(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sparse.initial.reason("first[1].w") == "follows from the equations"
     assert sparse.initial.reason("second[2].w") == "given start"
     assert sparse.initial["first[2].w"] == pytest.approx(0.425, abs=1e-15)
+
+
+def random_circuit(seed: int) -> tuple[Circuit, list[str]]:
+    """Parts between random nodes, sources in loops with capacitors included, and their names."""
+    rng = random.Random(seed)
+    circuit, nodes = Circuit(), [[] for _ in range(rng.randint(3, 6))]
+    nodes[0].append(circuit.add("ground", Ground()).p)
+    edges = [(i, rng.randrange(i)) for i in range(1, len(nodes))]
+    edges += [tuple(rng.sample(range(len(nodes)), 2)) for _ in range(rng.randint(2, 5))]
+    names = []
+    for k, (a, b) in enumerate(edges):
+        kind = rng.choice("RRCCLVCL") if k else "V"
+        part = {
+            "R": lambda: Resistor(R=rng.choice([0.5, 1.0, 3.0])),
+            "C": lambda: Capacitor(C=rng.choice([0.2, 1.0, 2.0])),
+            "L": lambda: Inductor(L=rng.choice([0.3, 1.0])),
+            "V": lambda: SineVoltage(V=1.0, f=rng.choice([0.1, 0.3])),
+        }[kind]()
+        names.append(f"{kind}{k}")
+        circuit.add(names[-1], part)
+        nodes[a].append(part.p)
+        nodes[b].append(part.n)
+    for node in nodes:
+        if len(node) > 1:
+            circuit.connect(*node)
+    return circuit, names
+
+
+@pytest.mark.filterwarnings("ignore:undetermined circulating flow")
+def test_random_networks_with_constraints(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared, t = 0, np.linspace(0.0, 2.0, 9)
+    for seed in range(40):
+        circuit, names = random_circuit(seed)
+        try:
+            sparse, dense = both(circuit, 2.0, monkeypatch, rtol=1e-9)
+        except ContradictionError:
+            continue
+        wanted = [f"{name}.{quantity}" for name in names for quantity in "vi"]
+        found, expected = values(sparse, wanted, t), values(dense, wanted, t)
+        assert np.abs(found - expected).max() < 1e-7 * (1.0 + np.abs(expected).max())
+        compared += 1
+    assert compared > 30
