@@ -37,6 +37,9 @@ class Rank(IntEnum):
     GUESS = 4
     """Given starts of other variables; those that do not hold are no more than guesses."""
     DEFAULT = 5
+    RESTING_GIVEN = 6
+    """Given starts of variables that are to be at rest, and their defaults: other starts say where that is."""
+    RESTING = 7
 
 
 @dataclass(frozen=True)
@@ -128,16 +131,23 @@ class Conditions:
             target = run.program.unknowns.settable(x)
             if target is not None and target[0] == "integral":
                 continue
+            own = self._own_rank(x, rank)
             name, value = run.flat.variable(x), float(starts.value[x])
             unknown = -1 if target is None else target[1]
             kind = self._kind(x, rank)
             place = place_of(run.flat.root, name)
-            made = Condition(rank, kind, f"`{name}` = {value:.9g}", place, x, unknown, value, name)
+            made = Condition(own, kind, f"`{name}` = {value:.9g}", place, x, unknown, value, name)
             if run.core.readout.observed(x):
                 self._observed.append((len(self.items), x))
                 self._add(made, None, None, None, -value)
             else:
                 self._add(made, None, W[[x]], VK[[x]], -value)
+
+    def _own_rank(self, x: int, rank: Rank) -> Rank:
+        steady = self.run.starts.steady
+        if not (steady[x : x + 1].any() and rank in (Rank.GIVEN, Rank.DEFAULT)):
+            return rank
+        return Rank.RESTING_GIVEN if rank is Rank.GIVEN else Rank.RESTING
 
     def _kind(self, x: int, rank: Rank) -> str:
         if rank is Rank.FIXED:

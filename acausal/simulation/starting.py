@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import AcausalError, InitializationError
 from ..explanation.freedoms import undetermined
-from ..modes.affine import Inadmissible, Kind
+from ..modes.affine import Inadmissible, Kind, Mode
 from .completion import BESIDE, MOST_MOVES
 from .curved_failures import FAILURES as CURVED
 from .curved_failures import curved_failed
@@ -100,27 +100,31 @@ def _first_instant(
     # Prescribed branches are no outcome of the start, and no search changes them.
     begun = tuple(f if f >= 0 else b for f, b in zip(run.forced, first, strict=True))
     run.mode, run.D = run.mode if branches else begun, D
-    _micro_steps(run, completed, ticks, held)
-    check_held(run, run.starts)
+    _micro_steps(run, completed, provisional, ticks, held)
     _check_branches(run)
-    if completed is not None:
-        check_conditions(run, completed, provisional)
     rest_integrals(run)
     run.record.reasons = reporter(run, completed)
     return completed
 
 
 def _micro_steps(
-    run: Run, completed: Completed | None, ticks: list[bool], held: list[tuple[int, float]]
+    run: Run, completed: Completed | None, mode: Mode, ticks: list[bool], held: list[tuple[int, float]]
 ) -> None:
-    """The first instant from the completed point.
+    """The first instant from the point that was completed in the provisional ``mode``, and what must hold after it.
 
     Where starts of a nonlinear model contradict each other and no restart leads from them to its equations, the
     nearest point is taken instead.
     """
+
+    def process() -> None:
+        run.instants.process("start", (), ticks, held)
+        check_held(run, run.starts)
+        if completed is not None:
+            check_conditions(run, completed, mode)
+
     begin = (run.mode, run.D, run.R, run.q, run.instants.memory)
     try:
-        run.instants.process("start", (), ticks, held)
+        process()
     except AcausalError:
         if completed is None or not (run.reduced.curves and completed.left.any()):
             raise
@@ -128,7 +132,7 @@ def _micro_steps(
         run.z = run.record.z = completed.z
         run.record.steps.clear()
         run.touch(run.z, completed.found.slopes, run.xi)
-        run.instants.process("start", (), ticks, held)
+        process()
 
 
 def _settled(run: Run) -> Iterator[Branches]:

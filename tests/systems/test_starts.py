@@ -252,6 +252,13 @@ def test_steady_state_beside_a_single_value_or_of_one_part() -> None:
     assert "steady state" in info.value.hint
 
 
+def test_a_part_at_rest_follows_the_starts_of_the_others() -> None:
+    V = 10.0 + 2.0 * sin(0.5)
+    result = simulate(Filter(), 1e-3, initial={"coil.i": "steady state"})
+    assert dict(result.initial) == pytest.approx({"coil.i": V - 1.0, "capacitor.v": 1.0}, rel=1e-12)
+    assert [e.reason for e in result.initial.entries] == ["steady state", "given start"]
+
+
 class Tank(Component):
     """Inflow 6, outflow 3 sqrt(h); a body between sun and space."""
 
