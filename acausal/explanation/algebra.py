@@ -25,7 +25,7 @@ def simplified_product(a: Expr, b: Expr) -> Expr:
         return a if a.data == 0 else b
     if b.op == "const" and b.data in (0, 1):
         return b if b.data == 0 else a
-    return a * b
+    return tidied("*", (a, b), None)
 
 
 def tidied(op: str, args: Sequence[Expr], data: object) -> Expr:

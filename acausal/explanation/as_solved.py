@@ -25,7 +25,7 @@ from .numbering import branches_in_force, equation_of_form
 from .sequence import SolutionOrder
 from .states import described_states
 from .structure import Constraint, Structure
-from .system import System, differentiated
+from .system import System, differentiated, without
 
 Row = tuple[int, int, str, Location, Expr | None, list[Key]]
 """(equation or -1, order, text, place, expression, unknowns) of a row that is no equation of the model as it stands."""
@@ -120,6 +120,9 @@ class _Assembly:
         """Constraints differentiated once more, equations that are not affine differentiated, variables pinned to zero."""
         e, found = self.equations, self.found
         rows: list[Row] = []
+        movable = {self.key(k) for k in (*found.coordinates, *found.iterated)} - {
+            self.key(k) for k in found.states
+        }
         for c in found.affine:
             text, expression = self._constraint_text(c)
             slope = None if expression is None else e.derivative(expression, 1)
@@ -128,9 +131,13 @@ class _Assembly:
             rows.append((-1, 0, differentiated(text, 1), place, slope, [self.key((v, 1)) for v in c.factors]))
         for d in found.curved:
             (_, expression), *_ = e.expressions(d.equation)
-            text, keys = differentiated(e.text(d.equation), d.order), [self.key(k) for k in d.keys]
-            slope = e.derivative(expression, d.order)
-            rows.append((d.equation, d.order, text, e.place(d.equation), slope, keys))
+            text, keys = differentiated(e.text(d.equation), d.order), {self.key(k) for k in d.keys}
+            slope = e.derivative(expression, d.order, found.slope)
+            if slope is not None:
+                # What affine equations give is read as it stands; of coordinates only those with a factor are there.
+                slope = without(slope, {id(e.symbol(*k)) for k in movable - keys})
+                keys |= e.keys(slope) - movable
+            rows.append((d.equation, d.order, text, e.place(d.equation), slope, sorted(keys)))
         for v in self.reduced.presolved.pinned.tolist():
             k = self.key((v, 0))
             symbol = e.symbol(*k)
@@ -240,11 +247,8 @@ class _Assembly:
         array = np.array(pairs, INT).reshape(-1, 2)
         incidence = Incidence.from_pairs(array[:, 0], array[:, 1], (len(kept) + len(added), len(columns)))
         rows, cols, incidence = _matched(incidence)
-        texts = {
-            int(n): (added[r - len(kept)][2], added[r - len(kept)][3], added[r - len(kept)][4])
-            for n, r in enumerate(rows.tolist())
-            if r >= len(kept)
-        }
+        derived = ((n, added[r - len(kept)]) for n, r in enumerate(rows.tolist()) if r >= len(kept))
+        texts = {n: (text, place, left) for n, (_, _, text, place, left, _) in derived}
         number = np.concatenate([kept, [a[0] for a in added]]).astype(INT)
         times = np.concatenate([np.zeros(len(kept), INT), [a[1] for a in added]]).astype(INT)
         rank = np.concatenate([e.rank[kept], len(e) + np.arange(len(added))])

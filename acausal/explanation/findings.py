@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,6 +72,9 @@ class Findings:
         Equations that are not affine with their derivatives, those of order 0 left out.
     hidden : dict of int to int
         Equation that is not affine -> how many of its derivatives, itself included, constrain coordinates.
+    slope : callable, optional
+        (variable, order) -> the coordinates and their derivatives, with factors, that make up its time derivative, or
+        None where time takes part.
     integrals : tuple of int
         Variables that are integrated beside everything else.
     open : tuple of int
@@ -86,6 +90,7 @@ class Findings:
     iterated: tuple[Key, ...] = ()
     curved: tuple[CurvedConstraint, ...] = ()
     hidden: dict[int, int] = field(default_factory=dict)
+    slope: Callable[[int, int], dict[Key, float] | None] | None = None
     integrals: tuple[int, ...] = ()
     open: tuple[int, ...] = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,11 +10,14 @@ import numpy as np
 
 from ..flattening.flat_model import VECTOR, FlatModel, kind_of
 from ..modeling.expressions import Expr, Symbol, constant, fold, walk
-from .algebra import tidied
+from .algebra import simplified_product, tidied, total
 from .differentiation import time_derivative
 
 TIME = Symbol(None, "time", None)
 """Stands for time in named expressions, so that it counts as a known quantity among others."""
+
+
+Slope = Callable[[int, int], "dict[tuple[int, int], float] | None"]
 
 
 class NamedExpressions:
@@ -110,18 +113,67 @@ class NamedExpressions:
             return -self._slope(inner.args[0])
         return inner if inner.op == "const" else self._symbol("v", self._meaning[id(inner)][1], 1)
 
-    def derivative(self, expr: Expr, order: int) -> Expr | None:
-        """Return a named expression differentiated with respect to time, None where that has no formula here."""
+    def derivative(self, expr: Expr, order: int, slope: Slope | None = None) -> Expr | None:
+        """Return a named expression differentiated with respect to time, None where that has no formula here.
+
+        Parameters
+        ----------
+        order : int
+        slope : callable, optional
+            (variable, order) -> factors of other variables and derivatives that make up its time derivative, None if it
+            has another part. By default every derivative is a symbol of its own.
+        """
         found: Expr | None = expr
         for _ in range(order):
-            found = None if found is None else time_derivative(found, self._slope_of)
+            missing: list[Symbol] = []
+
+            def of(symbol: Symbol, missing: list[Symbol] = missing) -> Expr:
+                made = self._slope_of(symbol) if slope is None else self._combined_slope(symbol, slope)
+                if made is None:
+                    missing.append(symbol)
+                return constant(0.0) if made is None else made
+
+            found = None if found is None else time_derivative(found, of)
+            found = None if missing else found
         return found
+
+    def _combined_slope(self, symbol: Symbol, slope: Slope) -> Expr | None:
+        kind, v, order = self._meaning.get(id(symbol), ("time", 0, 0))
+        if kind != "v":
+            return self._slope_of(symbol)
+        terms = slope(v, order)
+        if terms is None:
+            return None
+        return total(
+            (1 if c > 0 else -1, simplified_product(constant(float(f"{abs(c):.9g}")), self._oriented(k)))
+            for k, c in terms.items()
+        )
+
+    def _oriented(self, key: tuple[int, int]) -> Expr:
+        """A variable, or a derivative, in terms of its representative."""
+        inner = self._variable(key[0])
+        for _ in range(key[1]):
+            inner = self._raised(inner)
+        return inner
+
+    def _raised(self, inner: Expr) -> Expr:
+        if inner.op == "neg":
+            return -self._raised(inner.args[0])
+        if inner.op == "const":
+            return inner
+        _, v, order = self._meaning[id(inner)]
+        return self._symbol("v", v, order + 1)
 
     def _slope_of(self, symbol: Symbol) -> Expr:
         kind, k, order = self._meaning.get(id(symbol), ("time", 0, 0))
         if kind == "v":
             return self._symbol("v", k, order + 1)
         return constant(1.0 if kind == "time" else 0.0)
+
+    def keys(self, expr: Expr) -> set[tuple[int, int]]:
+        """Return the variables of a named expression, with the orders of their derivatives."""
+        found = (self._meaning.get(id(n), ("", 0, 0)) for n in walk(expr) if isinstance(n, Symbol))
+        return {(v, order) for kind, v, order in found if kind == "v"}
 
     def evaluate(self, expr: Expr, known: Mapping[int, float]) -> float | None:
         """Return the value of a named expression of parameters and known symbols, None if another one occurs.

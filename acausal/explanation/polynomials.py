@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from math import gcd, isfinite, lcm
 
 from ..modeling.expressions import Expr, constant, fold, to_text
@@ -51,6 +52,9 @@ class Polynomial:
         """Texts of all atoms."""
         return {a for m in self.terms for a in m}
 
+    def _power(self, atom: str, times: int) -> Expr:
+        return self.atoms[atom] if times == 1 else self.atoms[atom] ** times
+
     def divided(self, monomial: Monomial, number: Fraction) -> Polynomial:
         """The quotient by a monomial that divides every term."""
         terms = {}
@@ -65,7 +69,10 @@ class Polynomial:
         """Written out, positive terms first."""
         return total(
             [
-                (1 if c > 0 else -1, product([abs(c), *(self.atoms[a] for a in m)]))
+                (
+                    1 if c > 0 else -1,
+                    product([abs(c), *(self._power(a, m.count(a)) for a in dict.fromkeys(m))]),
+                )
                 for m, c in self.terms.items()
             ]
         )
@@ -95,6 +102,8 @@ def polynomial(expr: Expr, atoms: dict[str, Expr]) -> Polynomial:
             return args[0] - args[1]
         if node.op == "*" and len(args[0].terms) * len(args[1].terms) <= LONGEST_SOLUTION:
             return args[0] * args[1]
+        if node.op == "**" and args[1].number in (2, 3, 4) and len(args[0].terms) == 1:
+            return reduce(Polynomial.__mul__, [args[0]] * int(args[1].number or 1))
         if node.op == "/" and args[1].number:
             return args[0].divided((), args[1].number)
         return atom(node)

@@ -19,6 +19,8 @@ from .algebra import shown
 from .solving import LARGEST_SYSTEM, are_affine, linear_system, solved_for
 from .system import System
 
+LONGEST_FORMULA = 160
+"""Characters of a formula for an unknown of a loop; longer ones say less than the equations."""
 MOST_VALUES = 1000
 """Blocks up to which values are looked for."""
 
@@ -157,7 +159,10 @@ class SolutionOrder(Sequence[Block]):
         if len(rows) > LARGEST_SYSTEM:
             return _Solved(expressions, are_affine(known, symbols), ())
         system = linear_system(known, symbols)
-        return _Solved(expressions, system is not None, () if system is None else system.solve() or ())
+        found = () if system is None else system.solve() or ()
+        if any(len(shown(f)) > LONGEST_FORMULA for f in found):
+            found = ()
+        return _Solved(expressions, system is not None, found)
 
     @cached_property
     def _values(self) -> dict[int, float]:

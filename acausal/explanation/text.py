@@ -9,6 +9,8 @@ from .structure import Structure
 
 SHORT = 12
 """Entries of a list that are shown without being asked for all."""
+LONGEST = 110
+"""Characters of an equation that are shown without being asked for all."""
 MANY_BLOCKS = 60
 """Blocks up to which the whole sequence is shown."""
 
@@ -99,7 +101,7 @@ def _sequence(s: Structure, full: bool) -> Iterator[str]:
 def block_lines(block: Block, full: bool = False) -> Iterator[str]:
     """Yield the lines that show a block."""
     if block.is_assignment:
-        yield _assignment(block, 0) + (_place(block, 0) if full else "")
+        yield f"{_assignment(block, 0)}{_place(block, 0)}" if full else _cut(_assignment(block, 0))
         return
     yield _heading(block) + (_place(block, 0) if full and not block.is_loop else "")
     if not block.is_loop:
@@ -110,7 +112,7 @@ def block_lines(block: Block, full: bool = False) -> Iterator[str]:
     shown = len(block.equations) if full else SHORT
     if full or not block.solution:
         for k, text in enumerate(block.equations[:shown]):
-            yield f"    {text}" + (_place(block, k) if full else "")
+            yield f"    {text}{_place(block, k)}" if full else f"    {_cut(text)}"
     if not block.solution:
         if len(block.equations) > shown:
             yield f"    ... {len(block.equations) - shown} more equations"
@@ -122,7 +124,7 @@ def _heading(block: Block) -> str:
     names = _some(block.unknowns, 8)
     if block.is_loop:
         return f"{kind} loop of {len(block.equations)} equations for {names}"
-    return f"{names} from the {kind} equation {block.equations[0]}"
+    return f"{names} from the {kind} equation {_cut(block.equations[0])}"
 
 
 def _assignment(block: Block, k: int) -> str:
@@ -145,7 +147,12 @@ def _place(block: Block, k: int) -> str:
 
 def _some(texts: tuple[str, ...], most: int = 4) -> str:
     more = f", ... ({len(texts)} altogether)" if len(texts) > most else ""
-    return ("; " if any(" = " in t for t in texts) else ", ").join(texts[:most]) + more
+    return ("; " if any(" = " in t for t in texts) else ", ").join(_cut(t) for t in texts[:most]) + more
+
+
+def _cut(text: str) -> str:
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]} ... {text[-half:]}"
 
 
 def _times(order: int) -> str:

@@ -206,6 +206,7 @@ class _Analysis:
             iterated=tuple(H),
             curved=tuple(self._levels(curved, [*X, *H], of_row)),
             hidden={of_row[k]: n for k, n in levels.items() if n},
+            slope=_Slopes(self, curved, open_keys).of,
             **shared,
         )
 
@@ -232,3 +233,50 @@ class _Analysis:
 
 def _raised(key: Key, times: int) -> Key:
     return key[0], key[1] + times
+
+
+class _Slopes:
+    """Time derivatives of variables in terms of coordinates, as the curved system has them."""
+
+    def __init__(self, analysis: _Analysis, curved: _Curved, open_keys: list[Key]) -> None:
+        self.analysis, self.mode = analysis, curved.system.mode
+        ns = len(self.mode.states)
+        self.keys = [(analysis.variable[j], 0) for j in self.mode.states.tolist()] + open_keys
+        self.position = {k: n for n, k in enumerate(self.keys)}
+        self.ns, self.nv = ns, len(self.keys)
+        self.highest = {
+            k: int(p) for k, p in zip(open_keys, curved.system.orders.unknowns.tolist(), strict=True)
+        }
+
+    def of(self, v: int, order: int) -> dict[Key, float] | None:
+        """Return the factors of coordinates and their derivatives."""
+        for (w, base), times in self.highest.items():
+            if w == v and base <= order < base + times:
+                return {(v, order + 1): 1.0}
+        row = self._over_v(v, order)
+        if row is None:
+            return None
+        found: dict[Key, float] = {}
+        for n in np.flatnonzero(row).tolist():
+            for key, factor in (self._rate(n) or {None: 0.0}).items():
+                if key is None:
+                    return None
+                found[key] = found.get(key, 0.0) + float(row[n]) * factor
+        return {k: c for k, c in found.items() if c}
+
+    def _rate(self, n: int) -> dict[Key, float] | None:
+        """Time derivative of state or open unknown ``n``."""
+        if n >= self.ns:
+            return {_raised(self.keys[n], 1): 1.0}
+        rate = self.mode.rate[n]
+        if rate[self.nv :].any():
+            return None
+        return {self.keys[k]: float(rate[k]) for k in np.flatnonzero(rate[: self.nv]).tolist()}
+
+    def _over_v(self, v: int, order: int) -> np.ndarray | None:
+        """A variable, or its derivative, over states and open unknowns; None with a part that moves with time."""
+        reduced = self.analysis.reduced
+        W, V = reduced.W_core[[v]], reduced.V_known[[v]] @ self.analysis.run.core.exosystem.K
+        row = (W @ (self.mode.z_of if order == 0 else self.mode.slope_of)).ravel()
+        moving = row[self.nv + 1 :].any() or V.tocsc()[:, 1:].nnz
+        return None if moving else row[: self.nv]

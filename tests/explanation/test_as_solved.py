@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,10 +13,8 @@ from acausal import (
     Component,
     Eq,
     Input,
-    Parameter,
     Start,
     Statement,
-    Structural,
     Variable,
     compile_model,
     connect,
@@ -28,15 +25,13 @@ from acausal.components.electrical import (
     Capacitor,
     ConstantVoltage,
     Ground,
-    IdealClosingSwitch,
-    IdealDiode,
-    Inductor,
     Resistor,
 )
-from acausal.components.rotational import ConstantTorque, Inertia
 from acausal.errors import RequirementError, UnknownPathError
 from acausal.explanation.structure import Structure
-from tests.explanation.reading import NAME, assert_solvable_in_order
+from acausal.flattening.flat_model import parameter_vector
+from tests.explanation.models import Buck, Parallel, Pendulum, Series, Shaft
+from tests.explanation.reading import assert_solvable_in_order
 
 
 def structure(model: Component, **options: Any) -> Structure:
@@ -49,42 +44,7 @@ def names(found: Structure) -> list[str]:
     return [s.name for s in found.states]
 
 
-def evaluated(found: Structure, known: Mapping[str, float]) -> dict[str, float]:
-    """Values by the printed formulas, one after the other."""
-    values = dict(known)
-    functions = {"exp": math.exp, "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt}
-
-    def number(match: Any) -> str:
-        return match[0] if match[0] in functions else repr(values[match[0]])
-
-    for block in found.blocks:
-        made = [eval(NAME.sub(number, text), functions) for text in block.solution]
-        values.update(zip(block.unknowns, made, strict=False))
-    return values
-
-
 # -- circuits --------------------------------------------------------------------------------------------------------
-
-
-class Series(Component):
-    """Source, resistor, inductor and capacitor in a ring."""
-
-    R: Parameter = Parameter(default=2.0, unit="Ohm")
-
-    def build(self) -> None:
-        self.source, self.ground = ConstantVoltage(V=5.0), Ground()
-        self.r, self.l, self.c = Resistor(R=self.R), Inductor(L=0.5, i=0.3), Capacitor(C=0.25, v=1.5)
-
-    def equations(self) -> Iterator[Statement]:
-        yield connect(self.source.p, self.r.p)
-        yield connect(self.r.n, self.l.p)
-        yield connect(self.l.n, self.c.p)
-        yield connect(self.source.n, self.c.n, self.ground.p)
-
-
-def parameters(model: Component) -> dict[str, float]:
-    p = compile_model(model).residual().p
-    return dict(zip(p.names, p.start.tolist(), strict=True))
 
 
 def test_a_ring_is_a_chain_of_assignments_with_two_states() -> None:
@@ -96,36 +56,10 @@ def test_a_ring_is_a_chain_of_assignments_with_two_states() -> None:
     assert found.counts.unknowns == found.counts.kept + found.counts.aliases
 
 
-def test_the_printed_formulas_give_what_a_run_computes() -> None:
-    found = structure(Series())
-    values = evaluated(found, {"c.v": 1.5, "l.i": 0.3, "r.R": 2.0, **parameters(Series())})
-    result = simulate(Series(), 1e-3)
-    for name in ("r.v", "l.v", "der(l.i)", "der(c.v)"):
-        assert values[name] == pytest.approx(float(result[name].at(0.0)), rel=1e-14)
-
-
 def test_a_zero_resistance_is_a_formula_without_the_resistance() -> None:
     found = structure(Series(), parameters={"R": 0.0})
     formula = {b.unknowns[0]: b.solution[0] for b in found.blocks}
     assert formula["r.v"] == "0"
-
-
-class Parallel(Component):
-    """Two capacitors in parallel, with a source beside them or not."""
-
-    fed: Structural[bool] = Structural(bool, default=True)
-
-    def build(self) -> None:
-        self.ground, self.a, self.b = Ground(), Capacitor(C=1.0), Capacitor(C=2.0)
-        if self.fed:
-            self.source = ConstantVoltage(V=3.0)
-
-    def equations(self) -> Iterator[Statement]:
-        yield connect(self.a.p, self.b.p)
-        yield connect(self.a.n, self.b.n, self.ground.p)
-        if self.fed:
-            yield connect(self.source.p, self.a.p)
-            yield connect(self.source.n, self.ground.p)
 
 
 def test_two_capacitors_beside_a_source_have_no_states() -> None:
@@ -145,21 +79,6 @@ def test_two_capacitors_alone_share_one_state_and_a_linear_loop() -> None:
     assert constraint.equations == ("a.v = b.v",) or constraint.equations == ("b.v = a.v",)
     assert {constraint.variable, *names(found)} == {"a.v", "b.v"}
     assert constraint.variable in found.states[0].why
-
-
-class Buck(Component):
-    """A switch, a diode, an inductor and a loaded capacitor."""
-
-    def build(self) -> None:
-        self.source, self.ground = ConstantVoltage(V=24.0), Ground()
-        self.switch, self.diode = IdealClosingSwitch(control=True), IdealDiode()
-        self.l, self.c, self.load = Inductor(L=47e-6), Capacitor(C=100e-6), Resistor(R=5.0)
-
-    def equations(self) -> Iterator[Statement]:
-        yield connect(self.source.p, self.switch.p)
-        yield connect(self.switch.n, self.diode.n, self.l.p)
-        yield connect(self.l.n, self.c.p, self.load.p)
-        yield connect(self.source.n, self.diode.p, self.c.n, self.load.n, self.ground.p)
 
 
 def test_a_converter_has_two_states_while_its_switch_is_closed() -> None:
@@ -218,19 +137,6 @@ def test_a_loop_of_nonlinear_laws_is_torn() -> None:
 # -- mechanics -------------------------------------------------------------------------------------------------------
 
 
-class Shaft(Component):
-    """Three inertias, rigidly coupled, under a torque."""
-
-    def build(self) -> None:
-        self.drive = ConstantTorque(tau_constant=6.0)
-        self.j = [Inertia(J=float(k + 1)) for k in range(3)]
-
-    def equations(self) -> Iterator[Statement]:
-        yield connect(self.drive.flange, self.j[0].flange_a)
-        yield connect(self.j[0].flange_b, self.j[1].flange_a)
-        yield connect(self.j[1].flange_b, self.j[2].flange_a)
-
-
 def test_three_coupled_inertias_have_one_degree_of_freedom() -> None:
     found = structure(Shaft())
     assert found.index == 3
@@ -244,24 +150,6 @@ def test_three_coupled_inertias_have_one_degree_of_freedom() -> None:
     loop = max(found.loops, key=lambda b: len(b.unknowns))
     assert loop.linear
     assert {f"der(j[{k}].w)" for k in range(3)} <= set(loop.unknowns)
-
-
-class Pendulum(Component):
-    """A point on a circle, in Cartesian coordinates; F is the force per mass and length."""
-
-    L: Parameter = Parameter(default=1.0, unit="m")
-    g: Parameter = Parameter(default=9.81, unit="m/s2")
-    x: Variable = Variable(unit="m")
-    y: Variable = Variable(unit="m")
-    vx, vy = Variable(unit="m/s"), Variable(unit="m/s")
-    F = Variable(unit="1/s2")
-
-    def equations(self) -> Iterator[Statement]:
-        yield Eq(der(self.x), self.vx)
-        yield Eq(der(self.y), self.vy)
-        yield Eq(der(self.vx), -self.F * self.x)
-        yield Eq(der(self.vy), -self.F * self.y - self.g)
-        yield Eq(self.x**2 + self.y**2, self.L**2)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +168,14 @@ def test_the_coordinate_along_the_circle_is_the_state(x: float, y: float, states
     solved = {"x", "vx", "y", "vy"} - states
     assert solved <= {u for b in found.blocks for u in b.unknowns}
     (loop,) = found.loops
-    assert loop.tearing == ("F",)
+    assert loop.linear
+    assert set(loop.unknowns) == {"der(vx)", "der(vy)", "F"}
+    formula = dict(zip(loop.unknowns, loop.solution, strict=True))
+    at = {"x": 0.3, "y": -0.7, "vx": 1.1, "vy": 0.4, "g": 9.81}
+    # The constraint, differentiated twice: vx^2 + vy^2 = F (x^2 + y^2) + g y.
+    force = (1.1**2 + 0.4**2 + 9.81 * 0.7) / (0.3**2 + 0.7**2)
+    assert eval(formula["F"], dict(at)) == pytest.approx(force, rel=1e-14)
+    assert eval(formula["der(vx)"], dict(at)) == pytest.approx(-force * 0.3, rel=1e-14)
 
 
 # -- aliases ---------------------------------------------------------------------------------------------------------
@@ -338,7 +233,6 @@ def test_contradicting_starts_and_bounds_are_reported() -> None:
     import numpy as np
 
     from acausal.explanation.aliases import Aliases, merge_aliases
-    from acausal.flattening.flat_model import parameter_vector
     from acausal.flattening.flatten import flatten
 
     flat = flatten(Known())

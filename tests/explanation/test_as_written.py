@@ -22,6 +22,7 @@ from acausal import (
 )
 from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, IdealClosingSwitch, Resistor
 from acausal.explanation.structure import Structure
+from tests.explanation.models import Pendulum
 from tests.explanation.reading import assert_solvable_in_order
 
 
@@ -179,23 +180,6 @@ def test_a_mode_selects_the_branches() -> None:
     assert closed.mode == {"switch.closed": "true"}
     assert all(b.linear for b in closed.blocks)
     assert "switch.v = switch.Ron*switch.i" in [e for b in closed.blocks for e in b.equations]
-
-
-class Pendulum(Component):
-    """A point on a circle, in Cartesian coordinates; F is the force per mass and length."""
-
-    L: Parameter = Parameter(default=1.0, unit="m")
-    g: Parameter = Parameter(default=9.81, unit="m/s2")
-    x, y = Variable(unit="m", start=1.0), Variable(unit="m")
-    vx, vy = Variable(unit="m/s"), Variable(unit="m/s")
-    F = Variable(unit="1/s2")
-
-    def equations(self) -> Iterator[Statement]:
-        yield Eq(der(self.x), self.vx)
-        yield Eq(der(self.y), self.vy)
-        yield Eq(der(self.vx), -self.F * self.x)
-        yield Eq(der(self.vy), -self.F * self.y - self.g)
-        yield Eq(self.x**2 + self.y**2, self.L**2)
 
 
 def test_the_pendulum_has_index_three_and_its_constraint_is_differentiated_twice() -> None:
