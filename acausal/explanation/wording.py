@@ -66,7 +66,8 @@ def _way_out(conflict: Conflict) -> str:
         return "it holds no unknown that could satisfy it: remove it (`require(...)` is there to check parameters)"
     if not conflict.of("connection"):
         if len(conflict.paths) == 1:
-            return "remove one of them"
+            factors = _texts(f"`{f}`" for m in conflict.members for f in m.factors)
+            return f"remove one of them{f', or change {factors}: by their values they are parallel' if factors else ''}"
         return "they close a loop that no value satisfies: change a gain in it, break it by a delay, or remove one of them"
     if len(given) < 2:
         return "one given quantity alone contradicts the connections (a potential in a short circuit, a flow without path)"

@@ -44,6 +44,10 @@ class Surroundings:
         rows = np.concatenate([system.constraint_rows, system.mode.curved])
         return cls(rows, J / np.where(size > 0.0, size, 1.0))
 
+    def constraints(self, count: int) -> Surroundings:
+        """The constraints among the rows, which come first, without the equations for open unknowns."""
+        return Surroundings(self.rows[:count], self.J[:count])
+
     @property
     def flat(self) -> np.ndarray:
         """Curved rows without any slope."""

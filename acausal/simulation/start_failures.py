@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import AcausalError, InitializationError
 from .completion import System, Unreachable
 from .conditions import Condition, Conditions, Rank
-from .curved_points import accepted, core_at, named, values
+from .curved_points import accepted, core_at, named, surroundings, values
 from .failures import constraints_on, demanding
 from .priorities import MISSED, combination
 
@@ -116,6 +116,16 @@ def _curved_rows(run: Run, rows: list[int]) -> list[int]:
     return list(dict.fromkeys(int(of_row[r]) for r in rows))
 
 
+def _with_coupled(run: Run, rows: list[int]) -> list[int]:
+    """Constraints that were missed, and those that share coordinates with them: any may be the one that is wrong."""
+    near, motion = surroundings(run, accepted(run)), run.motions.last
+    if near is None or motion is None or not motion.system.constraints:
+        return rows
+    return list(
+        dict.fromkeys([*rows, *near.constraints(motion.system.constraints).coupled(rows[0]).tolist()])
+    )
+
+
 def _not_found(run: Run, conditions: Conditions, system: System, missed: np.ndarray) -> AcausalError:
     rows = np.flatnonzero(missed)
     rows = rows[np.argsort(-np.abs(system.b[rows]), kind="stable")]
@@ -126,7 +136,7 @@ def _not_found(run: Run, conditions: Conditions, system: System, missed: np.ndar
     places = [p for c in demanded[:MOST_NAMED] for p in c.where]
     last = ""
     if equations:
-        curved = _curved_rows(run, equations)
+        curved = _with_coupled(run, _curved_rows(run, equations))
         text, stated = named(run, curved)
         parts.append(f"the nonlinear equations {text}")
         places += stated

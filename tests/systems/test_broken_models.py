@@ -24,9 +24,17 @@ from .odd_models import (
 )
 
 MODELS = EQUATIONS | NETWORKS | MECHANISMS
+SLOW = ("a linkage that does not close",)
+"""Newton's method begins anew many times before it gives up."""
 
 
-@pytest.mark.parametrize("case", MODELS.values(), ids=MODELS.keys())
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name, marks=pytest.mark.slow if name in SLOW else ())
+        for name, case in MODELS.items()
+    ],
+)
 def test_the_culprit_is_named(case: Broken) -> None:
     with pytest.raises(case.kind) as info:
         simulate(case.build(), case.t_end)
