@@ -67,7 +67,8 @@ def correcting(function: ca.Function, columns: np.ndarray, rate: Jet) -> ca.Func
         moved = ca.MX(x)
         moved[at] = x[at] + d
         x = moved
-    found = _times(rate.y, x) + _times(rate.xi, xi)
+    # A sparse output would leave out a rate that is zero whatever happens, and shift those below it.
+    found = ca.densify(_times(rate.y, x) + _times(rate.xi, xi))
     return ca.Function("correction", [y, xi, c, magnitude], [x, found, ca.vertcat(*sizes)])
 
 
