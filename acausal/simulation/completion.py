@@ -32,6 +32,8 @@ BESIDE = 0.3
 """Distance, in units of the scale, to a point beside one at which slopes vanish."""
 MOST_MOVES = 8
 """Moves beside such points."""
+SPEED = 0.5
+"""By which conditions on speeds come after those on positions of the same rank."""
 CANCELLED = 1e-13
 """Coefficient, relative to the terms that it is the sum of, that counts as zero."""
 STEP = 1e-6
@@ -290,7 +292,11 @@ class Completer:
         divisor = np.concatenate([hard_size, divisor])
         b = -np.concatenate([point.defect, value[which]]) / divisor
         none = np.full(len(hard), -1)
-        rank = np.concatenate([np.zeros(len(hard), np.int64), self.conditions.rank[which]])
+        own = self.conditions.rank[which].astype(float)
+        # Of wishes of one rank those for positions come first: no speed moves a position to please another one.
+        moving = np.abs(rows[which][:, self.frame.moving]).max(axis=1, initial=0.0) > 0.0
+        own[moving & (own >= Rank.GIVEN)] += SPEED
+        rank = np.concatenate([np.zeros(len(hard)), own])
         if demanded > Rank.STEADY:
             rank[rank <= demanded] = Rank.FIXED
         return System(A, b, rank, np.concatenate([none, which]), divisor)

@@ -36,7 +36,7 @@ def solve(A: np.ndarray, b: np.ndarray, rank: np.ndarray) -> Solution:
     A : (k, m) array
         Conditions and unknowns scaled to entries of order one.
     b : (k,) array
-    rank : (k,) array of int
+    rank : (k,) array
         Lower ranks come first. Conditions of rank `Rank.GUESS` that others of the rank contradict are left out.
     """
     k, m = A.shape
@@ -59,7 +59,7 @@ def _solve_block(
         used = np.ones(len(at), bool)
         step, null = least_squares(M, rest)
         missed = np.abs(M @ step - rest) > MISSED
-        if level == Rank.GUESS and missed.any():
+        if int(level) == Rank.GUESS and missed.any():
             used = ~missed
             step, null = least_squares(M[used], rest[used])
         found.room[rows[at]], found.missed[rows[at]] = room, missed
