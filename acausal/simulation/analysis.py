@@ -48,6 +48,7 @@ def program_structure(
     reduce: bool,
     mode: Mapping[str, Any] | None,
     parameters: Mapping[str, Any] | None,
+    initial: Mapping[Any, Any] | None,
     inputs: Mapping[str, Any] | None,
 ) -> Structure:
     """Return the structure of a program: see `Program.structure`."""
@@ -60,7 +61,8 @@ def program_structure(
     if len(program.reduced.core) > MOST_ANALYSED:
         return structure_of_large_model(program.reduced, _declared(program, parameters), {})
     dense = Options(method="exact")
-    run = program.prepare(1.0, parameters=parameters, inputs=_fed(program, inputs), options=dense)
+    fed = _fed(program, inputs)
+    run = program.prepare(1.0, parameters=parameters, initial=initial, inputs=fed, options=dense)
     begin(run)
     statements = statement_of_element(program.reduced)
     chosen = tuple(branches.get(k, b) for k, b in zip(statements, run.mode, strict=True))

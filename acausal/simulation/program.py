@@ -309,6 +309,7 @@ class Program:
         *,
         mode: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
+        initial: Mapping[Any, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> Structure:
         """Return how the model is solved, or how its equations are sorted as they are written: see `Structure`.
@@ -319,10 +320,10 @@ class Program:
             True: as it is solved at the start. False: the equations as written.
         mode : mapping of str to str, bool or int, optional
             Statement -> branch, by name, position, or value of its Boolean mode variable.
-        parameters, inputs : mapping, optional
+        parameters, initial, inputs : mapping, optional
             As for `simulate`; inputs that are given nowhere are zero.
         """
-        return program_structure(self, reduce, mode, parameters, inputs)
+        return program_structure(self, reduce, mode, parameters, initial, inputs)
 
     def _stopping(self, until: Any) -> Program:
         """The program of the model with a condition that ends the run, compiled once."""

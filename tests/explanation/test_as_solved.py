@@ -13,7 +13,6 @@ from acausal import (
     Component,
     Eq,
     Input,
-    Start,
     Statement,
     Variable,
     compile_model,
@@ -157,8 +156,7 @@ def test_three_coupled_inertias_have_one_degree_of_freedom() -> None:
 )
 def test_the_coordinate_along_the_circle_is_the_state(x: float, y: float, states: set[str]) -> None:
     """Where the constraint has the larger slope in x, x is solved from it."""
-    model = Pendulum(x=Start(x, fixed=True), y=Start(y, fixed=True))
-    found = structure(model)
+    found = structure(Pendulum(), initial={"x": x, "y": y})
     assert found.index == 3
     assert set(names(found)) == states
     assert [(c.text, c.order) for c in found.constraints] == [
