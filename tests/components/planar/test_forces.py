@@ -128,7 +128,7 @@ def test_a_wheel_rolls_before_a_force(inertia: float) -> None:
             wheel=IdealRolling(R=R, x0=1.0),
         ),
         2.0,
-        initial={"body.frame_a.x": 1.0},
+        initial={"body.frame_a.phi": 0.0},
     )
     a = F / (m + inertia / R**2)
     assert result["body.vx"].at(T) == pytest.approx(a * T, abs=1e-11)
