@@ -58,7 +58,7 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     names = [""] * len(redundant)
     uncertain = np.any(directions, axis=1)
     if uncertain[columns.x].any() or sources.any():
-        names = _culprits(model, mode)
+        names = _culprits(model, mode, rows)
     if uncertain[columns.x].any():
         moving = columns.x[uncertain[columns.x]]
         raise Inadmissible("singular", tuple(model.names[j] for j in moving.tolist()) + tuple(names))
@@ -168,28 +168,39 @@ class Dependencies:
 def dependencies(model: AffineModel, mode: Mode) -> Dependencies:
     """Find the dependencies of a mode: the elimination once more, with labels on the rows."""
     rows, columns = model.rows(mode), Columns.of(model)
-    table, m = columns.table(rows), len(rows)
-    _, rounds = _differentiate(model, columns, table, rows)
-    labelled = np.hstack([table, np.eye(m, m * (rounds + 1))])
-    system, _ = _differentiate(model, columns, labelled, rows)
-    redundant = np.flatnonzero(system.pivot < 0)
+    rounds = _differentiate(model, columns, columns.table(rows), rows)[1]
+    system, weights = _labelled(model, columns, rows, rounds + 1)
     free = columns.unknown[system.row[columns.unknown] < 0]
-    labels = np.arange(table.shape[1], labelled.shape[1])
     return Dependencies(
-        system.entries(redundant, labels).reshape(len(redundant), rounds + 1, m),
-        system.entries(redundant, columns.source),
+        weights,
+        system.entries(np.flatnonzero(system.pivot < 0), columns.source),
         np.any(system.null_directions(free)[columns.unknown], axis=1),
     )
 
 
-def _culprits(model: AffineModel, mode: Mode) -> list[str]:
+def _labelled(
+    model: AffineModel, columns: Columns, rows: Rows, orders: int
+) -> tuple[Elimination, np.ndarray]:
+    """The elimination with labels on rows differentiated up to ``orders - 1`` times, and those of the redundant rows.
+
+    With one order all derivatives of a row have its label.
+    """
+    table, m = columns.table(rows), len(rows)
+    labelled = np.hstack([table, np.eye(m, m * orders)])
+    system, _ = _differentiate(model, columns, labelled, rows)
+    redundant = np.flatnonzero(system.pivot < 0)
+    labels = np.arange(table.shape[1], labelled.shape[1])
+    return system, system.entries(redundant, labels).reshape(len(redundant), orders, m)
+
+
+def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[str]:
     """Equations and elements combined in each redundant row."""
     names = [
         model.row_names[i] if i < len(model.row_names) else f"equation {i}" for i in range(len(model.base))
     ]
     for element, branch in zip(model.elements, mode, strict=True):
         names += [element.path] * len(element.branches[branch].equations)
-    involved = np.any(dependencies(model, mode).weights, axis=1)
+    involved = _labelled(model, Columns.of(model), rows, 1)[1][:, 0] != 0.0
     return [", ".join(dict.fromkeys(names[i] for i in np.flatnonzero(row))) for row in involved]
 
 
