@@ -229,7 +229,7 @@ class Completer:
                     failure = Unreachable(system, blocked)
                     failure.nearest, failure.state = self._found(system, solution), frame.state()
                     raise failure
-            elif size <= SETTLED or (size <= ACCEPTED and last):
+            elif size <= SETTLED or (size <= ACCEPTED and last) or not self._curved():
                 frame.move(solution.step)
                 return self._found(system, solution)
             elif last:

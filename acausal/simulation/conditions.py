@@ -93,7 +93,10 @@ class Conditions:
         self.run = run
         self.xi = run.y[len(run.data.states) :]
         self.items: list[Condition] = []
-        self._affine: list[tuple[Any, Any, Any, Any]] = []
+        self._ids: list[int] = []
+        """Variable of every condition whose value it prescribes in the core, else -1."""
+        self._rows: dict[int, tuple[Any, Any, Any]] = {}
+        """Condition -> rows over derivatives, unknowns and sources, where it is not the value of one variable."""
         self._curved: list[tuple[int, int]] = []
         self._observed: list[tuple[int, int]] = []
         self._gather()
@@ -120,13 +123,14 @@ class Conditions:
         alone = [x for x, t in targets if t is not None and t[0] == "core" and differentiated[t[1]]]
         self._variables(np.array(alone, np.int64), Rank.DEFAULT)
 
-    def _add(self, condition: Condition, D: Any, Z: Any, X: Any, constant: float) -> None:
+    def _add(self, condition: Condition, x: int = -1, rows: tuple[Any, Any, Any] | None = None) -> None:
+        if rows is not None:
+            self._rows[len(self.items)] = rows
         self.items.append(condition)
-        self._affine.append((D, Z, X, constant))
+        self._ids.append(x)
 
     def _variables(self, ids: np.ndarray, rank: Rank) -> None:
         run, starts = self.run, self.run.starts
-        W, VK = run.reduced.W_core, run.core.readout.VK
         for x in ids.tolist():
             target = run.program.unknowns.settable(x)
             if target is not None and target[0] == "integral":
@@ -139,9 +143,9 @@ class Conditions:
             made = Condition(own, kind, f"`{name}` = {value:.9g}", place, x, unknown, value, name)
             if run.core.readout.observed(x):
                 self._observed.append((len(self.items), x))
-                self._add(made, None, None, None, -value)
+                self._add(made)
             else:
-                self._add(made, None, W[[x]], VK[[x]], -value)
+                self._add(made, x)
 
     def _own_rank(self, x: int, rank: Rank) -> Rank:
         steady = self.run.starts.steady
@@ -164,9 +168,9 @@ class Conditions:
                 made = Condition(Rank.FIXED, f"initially at {place}", form.statement.text, (place,))
                 if isinstance(rows, CurveRows):
                     self._curved.append((len(self.items), run.program.curves.position[rows.first + i]))
-                    self._add(made, None, None, None, 0.0)
+                    self._add(made)
                 else:
-                    self._add(made, _row(over.E, i), _row(over.A, i), _row(over.B, i), 0.0)
+                    self._add(made, rows=(over.E[i], over.A[i], over.B[i]))
 
     def _derivatives(self, ids: np.ndarray) -> None:
         run, seen = self.run, set()
@@ -179,25 +183,31 @@ class Conditions:
             seen.add(target[1])
             rank = Rank.STEADY_FIXED if target[1] in fixed else Rank.STEADY
             name = run.flat.variable(x)
-            unit = np.zeros((1, n))
-            unit[0, target[1]] = 1.0
+            unit = np.zeros(n)
+            unit[target[1]] = 1.0
             place = place_of(run.flat.root, name)
             made = Condition(rank, "steady state", f"der(`{name}`) = 0", place, rate_of=target[1])
-            self._add(made, unit, None, None, 0.0)
+            self._add(made, rows=(unit, 0.0, 0.0))
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
     def stacked(self) -> tuple[Any, Any, Any, np.ndarray]:
         """Sparse ``D``, ``Z`` (k, n), ``X`` (k, q) and constants (k,) of the affine parts."""
-        from scipy.sparse import csr_array, vstack
+        from scipy.sparse import csr_array
 
-        n, q = len(self.run.reduced.core), self.run.core.model.q
-        parts = []
-        for place, width in ((0, n), (1, n), (2, q)):
-            empty = csr_array((1, width))
-            rows = [empty if a[place] is None else csr_array(a[place]) for a in self._affine]
-            parts.append(vstack(rows).tocsr() if rows else csr_array((0, width)))
-        return parts[0], parts[1], parts[2], np.array([a[3] for a in self._affine], float)
+        n, q, k = len(self.run.reduced.core), self.run.core.model.q, len(self)
+        ids = np.array(self._ids, np.int64)
+        at = np.flatnonzero(ids >= 0)
+        place = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at)))
+        Z, X = place @ self.run.reduced.W_core[ids[at]], place @ self.run.core.readout.VK[ids[at]]
+        D: Any = csr_array((k, n))
+        if self._rows:
+            parts = [np.zeros((k, n)), np.zeros((k, n)), np.zeros((k, q))]
+            for row, values in self._rows.items():
+                for part, value in zip(parts, values, strict=True):
+                    part[row] = value
+            D, Z, X = csr_array(parts[0]), Z + csr_array(parts[1]), X + csr_array(parts[2])
+        return D, Z, X, -np.array([c.value for c in self.items], float)
 
     def curved(self, arguments: np.ndarray) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
         """(condition, value, arguments, slopes by them) of initial equations that are not affine."""
@@ -239,8 +249,3 @@ class Conditions:
         y = np.concatenate([z, slopes, xi])
         frame = run.core.readout.frame
         return run.core.readout.at(ids, frame, y, Moment(run.t, run.D, run.R, run.q))
-
-
-def _row(matrix: np.ndarray, i: int) -> np.ndarray | None:
-    row = matrix[[i]]
-    return row if row.any() else None

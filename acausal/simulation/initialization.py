@@ -189,7 +189,10 @@ def _left_limits(run: Run, conditions: Conditions, found: Completion) -> np.ndar
     # What fixed values and initial equations determine has no left limit of its own: it begins with their value.
     contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined(len(conditions)))
     clash = own & room & (conditions.rank == Rank.DEFAULT)
-    clash[clash] = _clashing(found, np.flatnonzero(clash))
+    if (clash & missed).any():
+        clash[clash] = _clashing(found, np.flatnonzero(clash))
+    else:
+        clash[:] = False
     left = np.zeros(len(run.z), bool)
     left[conditions.unknown[contradict | clash]] = True
     return left

@@ -55,21 +55,6 @@ def _keep_unfinished(run: Run) -> None:
     run.place()
 
 
-def place_near(run: Run, z: np.ndarray) -> None:
-    """Touch at the consistent point of the mode in force that has the states of ``z``."""
-    mode = run.data.mode
-    limits = run.data.T @ np.concatenate([z[run.data.states], run.xi])
-    try:
-        system = run.tangents.mode(run.core, mode, limits, run.slopes, run.xi, run.present)
-        motion = run.motions.begin(limits, run.slopes, run.xi, system, run.z_touch)
-    except FAILURES as failure:
-        raise curved_failed(run, failure, "start") from None
-    run.touch(*motion.unknowns(motion.last), run.xi)
-    run.data = run.core.mode(mode)
-    run.y = np.concatenate([run.z_touch[run.data.states], run.xi])
-    run.forget_signs()
-
-
 def still(run: Run) -> tuple[Any, Any]:
     """Frame and trajectory of the present point, for a segment without length."""
     if not run.numerical:
