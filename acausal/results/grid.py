@@ -17,6 +17,8 @@ FIRST = 64
 """Intervals of a run that are looked at first, at least."""
 NOISE = 1e-9
 """Range of a variable, relative to the terms that add up to it, below which it counts as constant."""
+ROUNDING = 1e-12
+"""The same relative to the largest value of any variable of its unit: what is solved for leaves rounding behind."""
 DEPTH = 40
 MOST_POINTS = 2_000_000
 
@@ -62,6 +64,7 @@ def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.n
     va, vb = values(which, a), values(which, b)
     low, high = np.minimum(va.min(axis=0), vb.min(axis=0)), np.maximum(va.max(axis=0), vb.max(axis=0))
     tolerance, noise = _tolerance(segments), NOISE * _magnitude(segments, ids)
+    noise = np.maximum(noise, ROUNDING * _largest_of_unit(segments, ids, np.maximum(np.abs(low), np.abs(high))))
     points: list[tuple[np.ndarray, np.ndarray]] = [(np.arange(n), segments.length)]
     count = len(which)
     for _ in range(DEPTH):
@@ -113,6 +116,19 @@ def _magnitude(segments: Segments, ids: tuple[int, ...]) -> np.ndarray:
         y = np.abs(np.stack([t.y0 for t in group.trajectories])).max(axis=0)
         size = np.maximum(size, abs(group.readout.rows(group.data, ids)) @ y)
     return size
+
+
+def _largest_of_unit(segments: Segments, ids: tuple[int, ...], size: np.ndarray) -> np.ndarray:
+    """Largest of the sizes of variables that have the same unit; zero for those without one."""
+    flat = segments.groups[0].readout.model.flat
+    label, units = np.zeros(flat.nv, np.int64), {"": 0}
+    for f, at in flat.variable_fields():
+        label[at] = units.setdefault(f.unit, len(units))
+    of = label[list(ids)]
+    largest = np.zeros(len(units))
+    np.maximum.at(largest, of, size)
+    largest[0] = 0.0
+    return largest[of]
 
 
 def _sorted(t: np.ndarray, which: np.ndarray, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
