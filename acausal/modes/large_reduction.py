@@ -68,9 +68,7 @@ class SparseRows:
 
     def unknowns(self) -> Incidence:
         """Unknowns of every row: derivatives in the places of the states."""
-        row_of = np.full(int(self.owner.max(initial=-1)) + 1, -1)
-        at = np.flatnonzero(self.curve >= 0)
-        row_of[self.curve[at]] = at
+        row_of = row_of_argument(self.curve, self.owner)
         rows, columns = [], []
         for matrix, slope, curved in (
             (self.E, True, False),
@@ -79,7 +77,7 @@ class SparseRows:
             (self.Z, False, True),
         ):
             entries = matrix.tocoo()
-            row = row_of[self.owner[entries.row]] if curved else entries.row
+            row = row_of[entries.row] if curved else entries.row
             some = (row >= 0) & (self.known[entries.col] == slope)
             rows.append(row[some].astype(np.int64))
             columns.append(entries.col[some].astype(np.int64))
@@ -103,6 +101,22 @@ class SparseRows:
             z_of=product(self.z_of, S), z_of_slopes=product(self.z_of_slopes, S),
             sources_of=sources(self.z_of, self.z_of_slopes, self.sources_of), ids=self.ids[rest], known=self.known[rest],
         )  # fmt: skip
+
+
+def row_of_argument(curve: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """Row that every argument of curved rows belongs to, -1 for those of guards and relations.
+
+    Parameters
+    ----------
+    curve : (n,) array
+        Curved row of every row, -1 for affine ones.
+    owner : (arguments,) array
+        Curved row of every argument.
+    """
+    at = np.flatnonzero(curve >= 0)
+    row_of = np.full(max(int(owner.max(initial=-1)), int(curve.max(initial=-1))) + 1, -1)
+    row_of[curve[at]] = at
+    return row_of[owner]
 
 
 def product(left: Any, right: Any) -> Any:

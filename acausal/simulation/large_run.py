@@ -39,7 +39,6 @@ class LargeRun(Run):
 
     def _prepare_numerical(self) -> None:
         super()._prepare_numerical()
-        self.solver = self.options.method
         self.motions = LargeMotions(self)
 
     def _look_at(self, core: NumericCore) -> Any:
@@ -145,8 +144,7 @@ class LargeRun(Run):
         self.record.z, self.record.D, self.D = self.z, D, D
         self.record.reasons = self._reasons
         self.instants.memory = self.instants.evaluate((), False, False).memory
-        self.D = D
-        self.instants.process("start", (), ticks, self.core_only(held) and held)
+        self.instants.process("start", (), ticks, held)
         check_held(self, self.starts)
         warn_of_moved(self, None)
 

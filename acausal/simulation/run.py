@@ -116,7 +116,7 @@ class Run:
         self.numerical = self.always_numerical or asked or many or bool(self.reduced.curves)
         self.reason = f'method="{options.method}"' if asked else f"more than {EXACT_STATES} states"
         """Why integration is numerical, unless an equation says so."""
-        self.solver = "implicit" if many else options.method
+        self.solver = options.method
         atol = options.rtol * 1e-2 if options.atol is None else options.atol
         self.tolerances = Tolerances(options.rtol, atol, self.T0 / 40.0)
         self.base = self.core

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..modes.large_reduction import row_of_argument
+
 SYMMETRIC = {"SymmetricMode": True}
 """Rows are matched with columns: the order of elimination is taken from the pattern, pivots from the diagonal."""
 PIVOT = 1e-3
@@ -81,11 +83,8 @@ class Pattern:
         """
         from scipy.sparse import csr_array
 
-        n = len(curve)
-        row_of = np.full(int(owner.max(initial=-1)) + 1, -1)
-        known = curve < len(row_of)
-        row_of[curve[known & (curve >= 0)]] = np.flatnonzero(known & (curve >= 0))
-        parts = [_entries(E, None), _entries(A, None), _entries(D, row_of[owner]), _entries(Z, row_of[owner])]
+        n, own = len(curve), row_of_argument(curve, owner)
+        parts = [_entries(E, None), _entries(A, None), _entries(D, own), _entries(Z, own)]
         place = np.concatenate([col * n + row for row, col, _, _ in parts])
         unique, at = np.unique(place, return_inverse=True)
         ends = np.cumsum([0, *(len(p[0]) for p in parts)])
@@ -105,14 +104,6 @@ class Pattern:
             n, (unique % n).astype(np.int32), np.searchsorted(column, np.arange(n + 1)).astype(np.int32),
             constant(0), constant(1), moving(2), moving(3), mask[column],
         )  # fmt: skip
-
-    def of_unknowns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns in which unknowns occur: derivatives in the place of differentiated variables."""
-        over_slopes = (self.slopes != 0.0) | (np.diff(self.of_slopes.indptr) > 0)
-        over_values = (self.values != 0.0) | (np.diff(self.of_values.indptr) > 0)
-        some = np.where(self.differentiated, over_slopes, over_values)
-        column = np.repeat(np.arange(self.n), np.diff(self.indptr))
-        return self.indices[some].astype(np.int64), column[some]
 
     def parts(self, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Entries over derivatives and over variables."""
