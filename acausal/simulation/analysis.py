@@ -48,7 +48,7 @@ def program_structure(
     reduce: bool,
     mode: Mapping[str, Any] | None,
     parameters: Mapping[str, Any] | None,
-    initial: Mapping[Any, Any] | None,
+    initial: Mapping[Any, Any] | str | None,
     inputs: Mapping[str, Any] | None,
 ) -> Structure:
     """Return the structure of a program: see `Program.structure`."""

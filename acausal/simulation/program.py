@@ -159,7 +159,7 @@ class Program:
         *,
         t0: float = 0.0,
         parameters: Mapping[str, Any] | None = None,
-        initial: Mapping[Any, Any] | None = None,
+        initial: Mapping[Any, Any] | str | None = None,
         inputs: Mapping[str, Any] | None = None,
         options: Options | None = None,
         feeds: tuple[Feed, ...] | None = None,
@@ -195,7 +195,7 @@ class Program:
         t_end: float,
         *,
         parameters: Mapping[str, Any] | None = None,
-        initial: Mapping[Any, Any] | None = None,
+        initial: Mapping[Any, Any] | str | None = None,
         inputs: Mapping[str, Any] | None = None,
         t_start: float | None = None,
         start: Result | None = None,
@@ -222,13 +222,7 @@ class Program:
         """
         program = self if until is None else self._stopping(until)
         t0 = begin_of(self, t_start, start)
-        check_options(t0, t_end, impulses)
-        check_method(method, rtol, atol)
-        options = Options(
-            impulses, save=saved_paths(program.names, save), grid=grid, method=method, rtol=rtol, atol=atol
-        )
-        if method == "exact":
-            require_affine(program.reduced)
+        options = program._options(t0, t_end, impulses, save, grid, method, rtol, atol)
         if grid is not None:
             check_grid(grid, t0, t_end)
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
@@ -248,7 +242,7 @@ class Program:
         self,
         *,
         parameters: Mapping[str, Any] | None = None,
-        initial: Mapping[Any, Any] | None = None,
+        initial: Mapping[Any, Any] | str | None = None,
         inputs: Mapping[str, Any] | None = None,
         t_start: float | None = None,
         start: Result | None = None,
@@ -265,18 +259,24 @@ class Program:
         ``span`` is the expected length in seconds, by default that of the first step.
         """
         t0 = begin_of(self, t_start, start)
-        check_options(t0, t0 + (1.0 if span is None else span), impulses)
-        check_method(method, rtol, atol)
-        options = Options(
-            impulses, save=saved_paths(self.names, save), grid=grid, method=method, rtol=rtol, atol=atol
-        )
-        if method == "exact":
-            require_affine(self.reduced)
+        t_end = t0 + (1.0 if span is None else span)
+        options = self._options(t0, t_end, impulses, save, grid, method, rtol, atol)
 
         def launch(length: float) -> Run:
             return self._launch(length, t0, parameters, initial, inputs, start, options)
 
         return Simulation(self, launch, span, start, inputs)
+
+    def _options(
+        self, t0: float, t_end: float, impulses: str, save: Sequence[Any] | None, grid: Any, method: str,
+        rtol: float, atol: float | None,
+    ) -> Options:  # fmt: skip
+        check_options(t0, t_end, impulses)
+        check_method(method, rtol, atol)
+        saved = saved_paths(self.names, save)
+        if method == "exact":
+            require_affine(self.reduced)
+        return Options(impulses, save=saved, grid=grid, method=method, rtol=rtol, atol=atol)
 
     def _launch(
         self,
@@ -309,7 +309,7 @@ class Program:
         *,
         mode: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
-        initial: Mapping[Any, Any] | None = None,
+        initial: Mapping[Any, Any] | str | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> Structure:
         """Return how the model is solved, or how its equations are sorted as they are written: see `Structure`.
