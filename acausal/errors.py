@@ -206,3 +206,8 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
         return "did you mean " + " or ".join(f"`{c}`" for c in close) + "?"
     more = ", ..." if len(names) > 8 else ""
     return "there are " + ", ".join(f"`{n}`" for n in names[:8]) + more if names else ""
+
+
+def counted(count: int, what: str, many: str = "") -> str:
+    """Return "1 mode", "2 modes"; ``many`` is the plural where it does not end with s."""
+    return f"{count} {what}" if count == 1 else f"{count} {many or what + 's'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ..errors import counted
 from .sequence import Block
 from .structure import Structure
 
@@ -23,20 +24,20 @@ def structure_text(s: Structure, full: bool) -> str:
 def _lines(s: Structure, full: bool) -> Iterator[str]:
     c = s.counts
     how = "as solved" if s.reduced else "as written"
-    yield f"{s.label}, {how}: {_number(c.equations, 'equation')} for {_number(c.unknowns, 'unknown')}"
+    yield f"{s.label}, {how}: {counted(c.equations, 'equation')} for {counted(c.unknowns, 'unknown')}"
     yield (
-        f"  {_number(c.components, 'component')}, {_number(c.connections, 'equation')} of connections,"
-        f" {_number(c.parameters, 'parameter')}, {_number(c.discretes, 'discrete variable')}"
+        f"  {counted(c.components, 'component')}, {counted(c.connections, 'equation')} of connections,"
+        f" {counted(c.parameters, 'parameter')}, {counted(c.discretes, 'discrete variable')}"
     )
     if s.reduced:
         yield (
-            f"  {_number(c.aliases, 'alias', 'aliases')} eliminated, {_number(c.kept, 'unknown')}"
-            f" in {_number(len(s.blocks), 'block')}"
+            f"  {counted(c.aliases, 'alias', 'aliases')} eliminated, {counted(c.kept, 'unknown')}"
+            f" in {counted(len(s.blocks), 'block')}"
         )
     if s.mode:
         yield from _list("mode", (f"{name}: {branch}" for name, branch in s.mode.items()), len(s.mode), full)
     index = "structurally singular" if s.index is None else f"index {s.index}"
-    yield f"  {index}, {_number(len(s.states), 'state')}, {_number(len(s.constraints), 'constraint')}"
+    yield f"  {index}, {counted(len(s.states), 'state')}, {counted(len(s.constraints), 'constraint')}"
     yield from _findings(s, full)
     yield from _sequence(s, full)
     if full and s.aliases:
@@ -157,7 +158,3 @@ def _cut(text: str) -> str:
 
 def _times(order: int) -> str:
     return {1: "once", 2: "twice"}.get(order, f"{order} times")
-
-
-def _number(count: int, what: str, many: str = "") -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {many or what + 's'}"

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ..flattening.template import Template
     from .result import Result
 
+MOST_SHOWN = 40
+"""Parts in the text of an audit: those with the largest energies."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -82,7 +85,11 @@ class Audit(tuple[Part, ...]):
 
     def __repr__(self) -> str:
         lines = [f"  {'into':24s} {'energy [J]':>14s} {'impulses [J]':>14s}"]
-        lines += [f"  {p.path:24s} {p.energy:14.6g} {p.impulsive:14.6g}" for p in self]
+        order = sorted(range(len(self)), key=lambda k: -abs(self[k].energy))
+        shown = [self[k] for k in sorted(order[:MOST_SHOWN])]
+        lines += [f"  {p.path:24s} {p.energy:14.6g} {p.impulsive:14.6g}" for p in shown]
+        if len(self) > MOST_SHOWN:
+            lines.append(f"  and {len(self) - MOST_SHOWN} more")
         lines.append(f"  balance {self.balance:.3g} J, lost within instants {self.energy_lost:.6g} J")
         return "\n".join(lines)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..errors import counted
 from ..modes.affine import Mode
 from .names import Names
 from .segments import Segments
@@ -44,7 +45,9 @@ class ModeVisit:
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}: {v}" for k, v in list(self.branches.items())[:6])
         more = f", ... {len(self.branches) - 6} more" if len(self.branches) > 6 else ""
-        return f"<Mode {{{inside}{more}}}, {self.time:.6g} s in {self.visits} visits, {self.states} states, {self.path}>"
+        which = f" {{{inside}{more}}}," if inside else ""
+        visits, states = counted(self.visits, "visit"), counted(self.states, "state")
+        return f"<Mode{which} {self.time:.6g} s in {visits}, {states}, {self.path}>"
 
 
 class Modes(tuple[ModeVisit, ...]):
@@ -53,7 +56,7 @@ class Modes(tuple[ModeVisit, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "\n".join([f"{len(self)} modes", *(f"  {m!r}" for m in self[:12])])
+        return "\n".join([counted(len(self), "mode"), *(f"  {m!r}" for m in self[:12])])
 
 
 def visited_modes(names: Names, segments: Segments) -> Modes:

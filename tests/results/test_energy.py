@@ -25,7 +25,7 @@ from acausal.components.blocks import BooleanPulse
 from acausal.components.electrical import Capacitor, Ground, Inductor, OnePort, Resistor
 from acausal.components.rotational import BearingFriction, Clutch, Inertia
 from acausal.components.translational import CoulombFriction, Damper, Fixed, ImpactStop, Mass, Spring
-from acausal.results.energy import energies
+from acausal.results.energy import Audit, Part, energies
 from acausal.results.power import PowerMeter
 from acausal.results.products import split_powers
 from tests.results.models import Buck, Discharge, sharing
@@ -66,6 +66,15 @@ def test_the_audit_of_a_damped_circuit_closes() -> None:
     assert audit.into("l") + audit.into("c") == pytest.approx(stored, rel=1e-12)
     assert audit.lost == {}
     assert "r " in repr(audit)
+
+
+def test_the_text_of_an_audit_names_the_largest_parts() -> None:
+    audit = Audit(Part(f"p{k:02d}", (-1.0) ** k * k, 0.0) for k in range(60))
+    lines = repr(audit).splitlines()
+    assert [line.split()[0] for line in lines[1:41]] == [f"p{k}" for k in range(20, 60)]
+    assert lines[41].split() == ["and", "20", "more"]
+    assert len(audit) == 60
+    assert audit.into("p03") == -3.0
 
 
 def test_joined_capacitors_lose_energy_in_the_switch() -> None:
