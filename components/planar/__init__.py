@@ -7,6 +7,7 @@ position of another body tells which one is meant. Models are on the general pat
 """
 
 from .forces import Damper as Damper
+from .forces import PartialLineForceWithRate as PartialLineForceWithRate
 from .forces import Spring as Spring
 from .forces import SpringDamper as SpringDamper
 from .interfaces import Frame as Frame
@@ -23,6 +24,7 @@ from .parts import BodyShape as BodyShape
 from .parts import Fixed as Fixed
 from .parts import FixedRotation as FixedRotation
 from .parts import FixedTranslation as FixedTranslation
+from .parts import PartialBody as PartialBody
 from .parts import World as World
 from .sensors import AbsolutePosition as AbsolutePosition
 from .sensors import AbsoluteVelocity as AbsoluteVelocity

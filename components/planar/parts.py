@@ -64,12 +64,8 @@ class FixedRotation(PartialTwoFrames):
         yield Eq(a.tau + b.tau, 0)
 
 
-class Body(Component):
-    """Rigid body with its centre of mass in ``frame_a``.
-
-    ``der(m * vx) = frame_a.fx``, ``der(m * vy) = frame_a.fy - m * g``, ``der(I * w) = frame_a.tau``. ``I = 0`` is a point
-    mass. The energy into a body is kinetic and potential.
-    """
+class PartialBody(Component):
+    """Partial: rigid body at ``frame_a``, with mass, moment of inertia and gravity."""
 
     frame_a = Frame()
     m: Parameter = Parameter(unit="kg", min=0, doc="Mass")
@@ -81,6 +77,15 @@ class Body(Component):
         unit="m/s2",
         doc="Gravity against the second axis of the world; 0: motion in a level plane",
     )
+
+
+class Body(PartialBody):
+    """Rigid body with its centre of mass in ``frame_a``.
+
+    ``der(m * vx) = frame_a.fx``, ``der(m * vy) = frame_a.fy - m * g``, ``der(I * w) = frame_a.tau``. ``I = 0`` is a point
+    mass. The energy into a body is kinetic and potential.
+    """
+
     vx: Variable = Variable(unit="m/s", doc="Speed of the centre, first coordinate")
     vy: Variable = Variable(unit="m/s", doc="Speed of the centre, second coordinate")
     w: Variable = Variable(unit="rad/s", doc="Angular speed")
@@ -94,26 +99,16 @@ class Body(Component):
         yield Eq(der(self.I * self.w), self.frame_a.tau)
 
 
-class BodyShape(Component):
+class BodyShape(PartialBody):
     """Rigid body between two frames: a massless `FixedTranslation` with a `Body` at ``r_CM``.
 
     The centre of a uniform rod is at half of ``r``.
     """
 
-    frame_a = Frame()
     frame_b = Frame()
     r: Parameter = Parameter(shape=(2,), unit="m", doc="Position of frame_b in the coordinates of frame_a")
     r_CM: Parameter = Parameter(
         shape=(2,), unit="m", doc="Position of the centre of mass in the coordinates of frame_a"
-    )
-    m: Parameter = Parameter(unit="kg", min=0, doc="Mass")
-    I: Parameter = Parameter(
-        default=0.0, unit="kg.m2", min=0, doc="Moment of inertia about the centre of mass"
-    )
-    g: Parameter = Parameter(
-        default=9.80665,
-        unit="m/s2",
-        doc="Gravity against the second axis of the world; 0: motion in a level plane",
     )
 
     def build(self) -> None:
