@@ -10,6 +10,7 @@ from .backlash import ElastoBacklash2 as ElastoBacklash2
 from .backlash import PartialBacklash as PartialBacklash
 from .belts import ElasticBelt as ElasticBelt
 from .belts import IdealBelt as IdealBelt
+from .belts import PartialBelt as PartialBelt
 from .belts import RopePulley as RopePulley
 from .friction import BearingFriction as BearingFriction
 from .friction import Brake as Brake
@@ -22,6 +23,8 @@ from .gears import IdealGear as IdealGear
 from .gears import IdealGearR2T as IdealGearR2T
 from .gears import IdealPlanetary as IdealPlanetary
 from .gears import IdealRollingWheel as IdealRollingWheel
+from .gears import PartialGear as PartialGear
+from .gears import PartialRolling as PartialRolling
 from .gears import PartialRotationalToTranslational as PartialRotationalToTranslational
 from .gears import RackAndPinion as RackAndPinion
 from .interfaces import Flange as Flange

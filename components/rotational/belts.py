@@ -14,44 +14,50 @@ from ..translational.interfaces import Flange as TranslationalFlange
 from .interfaces import Flange, PartialTwoFlanges
 
 
-class IdealBelt(PartialTwoFlanges):
+class PartialBelt(PartialTwoFlanges):
+    """Partial: pulleys on a belt with the force ``f``, ``flange_a.tau = radius_a * f`` and ``flange_b.tau = -radius_b * f``.
+
+    A component adds how the angles are related.
+    """
+
+    radius_a: Parameter = Parameter(unit="m", doc="Radius of the pulley at flange_a")
+    radius_b: Parameter = Parameter(unit="m", doc="Radius of the pulley at flange_b; negative: crossed")
+    f: Variable = Variable(unit="N", doc="Force of the pulling strand above that of the other one")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.flange_a.tau, self.radius_a * self.f)
+        yield Eq(self.flange_b.tau, -self.radius_b * self.f)
+
+
+class IdealBelt(PartialBelt):
     """Belt or chain of constant length, ``radius_a * phi_a = radius_b * phi_b``, ``flange_a.tau = radius_a * f``.
 
     ``flange_b.tau = -radius_b * f``, with the force ``f`` by which the pulling strand exceeds the other one. A crossed belt has
     a negative ``radius_b``. It fails where ``f`` exceeds what friction on the pulleys holds (Eytelwein).
     """
 
-    radius_a: Parameter = Parameter(unit="m", doc="Radius of the pulley at flange_a")
-    radius_b: Parameter = Parameter(unit="m", doc="Radius of the pulley at flange_b; negative: crossed")
-    f: Variable = Variable(unit="N", doc="Force of the pulling strand above that of the other one")
-
     def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
         yield Eq(self.radius_a * self.flange_a.phi, self.radius_b * self.flange_b.phi)
-        yield Eq(self.flange_a.tau, self.radius_a * self.f)
-        yield Eq(self.flange_b.tau, -self.radius_b * self.f)
 
 
-class ElasticBelt(PartialTwoFlanges):
+class ElasticBelt(PartialBelt):
     """Elastic belt, ``f = c * s_rel + d * der(s_rel)`` with ``s_rel = radius_a * phi_a - radius_b * phi_b``.
 
     ``flange_a.tau = radius_a * f`` and ``flange_b.tau = -radius_b * f``. The strands of a belt with pretension ``f0`` carry
     ``f0 + f / 2`` and ``f0 - f / 2``; the latter falls slack at ``f = 2 * f0``, beyond which only half the stiffness is left.
     """
 
-    radius_a: Parameter = Parameter(unit="m", doc="Radius of the pulley at flange_a")
-    radius_b: Parameter = Parameter(unit="m", doc="Radius of the pulley at flange_b; negative: crossed")
     c: Parameter = Parameter(unit="N/m", min=0, doc="Stiffness of both strands together")
     d: Parameter = Parameter(default=0.0, unit="N.s/m", min=0, doc="Damping of both strands together")
     s_rel: Variable = Variable(
         unit="m", doc="Length by which the pulling strand is longer than without force"
     )
-    f: Variable = Variable(unit="N", doc="Force of the pulling strand above that of the other one")
 
     def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
         yield Eq(self.s_rel, self.radius_a * self.flange_a.phi - self.radius_b * self.flange_b.phi)
         yield Eq(self.f, self.c * self.s_rel + self.d * der(self.s_rel))
-        yield Eq(self.flange_a.tau, self.radius_a * self.f)
-        yield Eq(self.flange_b.tau, -self.radius_b * self.f)
 
 
 class RopePulley(Component):

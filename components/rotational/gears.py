@@ -14,20 +14,31 @@ from ..translational.interfaces import Flange as TranslationalFlange
 from .interfaces import Flange, PartialTwoFlangesAndSupport
 
 
-class IdealGear(PartialTwoFlangesAndSupport):
-    """Gear without inertia, loss or backlash, ``phi_a = ratio * phi_b`` and ``ratio * flange_a.tau + flange_b.tau = 0``.
+class PartialGear(PartialTwoFlangesAndSupport):
+    """Partial: two flanges that turn at a fixed ratio, ``phi_a = ratio * phi_b``, in a housing that closes their torques.
 
-    ``phi_a`` and ``phi_b`` are the angles of the flanges relative to the housing, which takes up the difference of the
-    torques. A negative ratio reverses the direction. Where teeth lift off, add `ElastoBacklash`.
+    ``phi_a`` and ``phi_b`` are the angles of the flanges relative to the housing. A component adds how the torques are related.
     """
 
-    ratio: Parameter = Parameter(unit="1", doc="Speed of flange_a by speed of flange_b")
+    ratio: Parameter = Parameter(
+        unit="1", doc="Speed of flange_a by speed of flange_b; negative: the direction reverses"
+    )
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        a, b = self.flange_a, self.flange_b
-        yield Eq(a.phi - self.phi_support, self.ratio * (b.phi - self.phi_support))
-        yield Eq(self.ratio * a.tau + b.tau, 0)
+        yield Eq(self.flange_a.phi - self.phi_support, self.ratio * (self.flange_b.phi - self.phi_support))
+
+
+class IdealGear(PartialGear):
+    """Gear without inertia, loss or backlash, ``phi_a = ratio * phi_b`` and ``ratio * flange_a.tau + flange_b.tau = 0``.
+
+    ``phi_a`` and ``phi_b`` are the angles of the flanges relative to the housing, which takes up the difference of the
+    torques. Where teeth lift off, add `ElastoBacklash`.
+    """
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.ratio * self.flange_a.tau + self.flange_b.tau, 0)
 
 
 class IdealPlanetary(Component):
@@ -101,30 +112,32 @@ class IdealGearR2T(PartialRotationalToTranslational):
         yield Eq(self.ratio * self.flangeR.tau + self.flangeT.f, 0)
 
 
-class IdealRollingWheel(PartialRotationalToTranslational):
-    """Wheel that rolls without slip, inertia or loss, ``radius * phi = s`` and ``flangeR.tau + radius * flangeT.f = 0``.
+class PartialRolling(PartialRotationalToTranslational):
+    """Partial: what rolls on a radius, ``s = radius * phi`` and ``flangeR.tau + radius * flangeT.f = 0``.
+
+    ``phi`` and ``s`` are relative to the housings.
+    """
+
+    radius: Parameter = Parameter(unit="m", doc="Radius of the circle that rolls")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.s, self.radius * self.phi)
+        yield Eq(self.flangeR.tau + self.radius * self.flangeT.f, 0)
+
+
+class IdealRollingWheel(PartialRolling):
+    """Wheel that rolls without slip, inertia or loss, ``s = radius * phi`` and ``flangeR.tau + radius * flangeT.f = 0``.
 
     ``phi`` and ``s`` are relative to the housings. It fails where the force exceeds what friction with the ground holds.
     """
 
     radius: Parameter = Parameter(unit="m", min=0, doc="Radius of the wheel")
 
-    def equations(self) -> Iterator[Statement]:
-        yield from super().equations()
-        yield Eq(self.radius * self.phi, self.s)
-        yield Eq(self.flangeR.tau + self.radius * self.flangeT.f, 0)
 
-
-class RackAndPinion(PartialRotationalToTranslational):
+class RackAndPinion(PartialRolling):
     """Pinion ``flangeR`` that moves a rack ``flangeT``, ``s = radius * phi`` and ``flangeR.tau + radius * flangeT.f = 0``.
 
-    ``phi`` and ``s`` are relative to the housings. No backlash, no friction of the teeth; a rack on the other side of the
-    pinion has a negative ``radius``.
+    ``phi`` and ``s`` are relative to the housings. ``radius`` is that of the pitch circle of the pinion; for a rack on its
+    other side it is negative. No backlash, no friction of the teeth.
     """
-
-    radius: Parameter = Parameter(unit="m", doc="Radius of the pitch circle of the pinion")
-
-    def equations(self) -> Iterator[Statement]:
-        yield from super().equations()
-        yield Eq(self.s, self.radius * self.phi)
-        yield Eq(self.flangeR.tau + self.radius * self.flangeT.f, 0)

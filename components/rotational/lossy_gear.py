@@ -10,7 +10,6 @@ from acausal.modeling import (
     Expr,
     Mode,
     Modes,
-    Parameter,
     Statement,
     Structural,
     Variable,
@@ -22,7 +21,7 @@ from acausal.modeling import (
 )
 
 from ..thermal.interfaces import PartialConditionalHeatPort
-from .interfaces import PartialTwoFlangesAndSupport
+from .gears import PartialGear
 
 
 def _problem_of_losses(rows: Any) -> str:
@@ -35,7 +34,7 @@ def _problem_of_losses(rows: Any) -> str:
     return "" if all(row[3] >= 0 and row[4] >= 0 for row in rows) else "needs friction torques of 0 or more"
 
 
-class LossyGear(PartialTwoFlangesAndSupport, PartialConditionalHeatPort):
+class LossyGear(PartialGear, PartialConditionalHeatPort):
     """Gear with losses in mesh and bearings, ``phi_a = ratio * phi_b``, ``-flange_b.tau = ratio * (flange_a.tau - tauLoss)``.
 
     Turning forwards ``tauLoss`` is the larger of ``(1 - eta_mf1) * flange_a.tau + tau_bf1``, where ``flange_a`` drives, and
@@ -45,7 +44,6 @@ class LossyGear(PartialTwoFlangesAndSupport, PartialConditionalHeatPort):
     Gearboxes, 2nd International Modelica Conference, 2002.
     """
 
-    ratio: Parameter = Parameter(unit="1", doc="Speed of flange_a by speed of flange_b")
     lossTable: Structural[tuple] = Structural(
         tuple,
         default=((0.0, 1.0, 1.0, 0.0, 0.0),),
@@ -60,7 +58,6 @@ class LossyGear(PartialTwoFlangesAndSupport, PartialConditionalHeatPort):
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
         a, b, w = self.flange_a, self.flange_b, self.w_a
-        yield Eq(a.phi - self.phi_support, self.ratio * (b.phi - self.phi_support))
         yield Eq(w, der(a.phi - self.phi_support))
         yield Eq(b.tau + self.ratio * (a.tau - self.tauLoss), 0)
         # Efficiencies up to 1 make the line in force the larger one turning forwards, and the smaller one backwards.
