@@ -64,6 +64,11 @@ def eddy_current(peak: Expr, v: Expr) -> Expr:
     return 2 * peak * v / (1 + v**2)
 
 
+def nonzero(x: Expr, name: str) -> Statement:
+    """Require that the parameter ``x``, called ``name``, is not zero: what it couples would come apart."""
+    return require(absolute(x) > 0, f"the `{name}` must not be zero")
+
+
 def dry_friction(
     v: Expr, f: Expr, sliding: Expr, breakaway: Expr, viscous: Expr, what: str
 ) -> Iterator[Statement]:

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acausal.modeling import Component, Eq, Parameter, Statement, Structural, Variable, cos, der, sin, sqrt
+from acausal.modeling import (
+    Component,
+    Eq,
+    Parameter,
+    Statement,
+    Structural,
+    Variable,
+    cos,
+    der,
+    require,
+    sin,
+    sqrt,
+)
 
 from ..rotational.interfaces import Flange as RotationalFlange
 from ..translational.interfaces import Flange as TranslationalFlange
@@ -126,13 +138,14 @@ class IdealRolling(Component):
     """
 
     frame_a = Frame()
-    R: Parameter = Parameter(unit="m", min=0, doc="Radius of the wheel")
+    R: Parameter = Parameter(unit="m", min=0, doc="Radius of the wheel, not 0")
     x0: Parameter = Parameter(default=0.0, unit="m", doc="Position at angle zero")
     f_long: Variable = Variable(unit="N", doc="Force of the ground on the wheel, along the ground")
     f_N: Variable = Variable(unit="N", doc="Force of the ground on the wheel, upwards")
 
     def equations(self) -> Iterator[Statement]:
         a = self.frame_a
+        yield require(self.R > 0, "the `R` must not be zero")
         yield Eq(a.y, self.R)
         yield Eq(a.x, self.x0 - self.R * a.phi)
         yield Eq(a.fx, -self.f_long)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from acausal.modeling import Component, Eq, Parameter, Statement, Variable, der
 
+from ..mechanics_1d import nonzero
 from ..translational.interfaces import Flange as TranslationalFlange
 from .interfaces import Flange, PartialTwoFlanges
 
@@ -20,11 +21,15 @@ class PartialBelt(PartialTwoFlanges):
     A component adds how the angles are related.
     """
 
-    radius_a: Parameter = Parameter(unit="m", doc="Radius of the pulley at flange_a")
-    radius_b: Parameter = Parameter(unit="m", doc="Radius of the pulley at flange_b; negative: crossed")
+    radius_a: Parameter = Parameter(unit="m", doc="Radius of the pulley at flange_a, not 0")
+    radius_b: Parameter = Parameter(
+        unit="m", doc="Radius of the pulley at flange_b, not 0; negative: crossed"
+    )
     f: Variable = Variable(unit="N", doc="Force of the pulling strand above that of the other one")
 
     def equations(self) -> Iterator[Statement]:
+        yield nonzero(self.radius_a, "radius_a")
+        yield nonzero(self.radius_b, "radius_b")
         yield Eq(self.flange_a.tau, self.radius_a * self.f)
         yield Eq(self.flange_b.tau, -self.radius_b * self.f)
 
@@ -71,13 +76,14 @@ class RopePulley(Component):
     flange = Flange()
     flange_a = TranslationalFlange()
     flange_b = TranslationalFlange()
-    radius: Parameter = Parameter(unit="m", min=0, doc="Radius at which the rope lies")
+    radius: Parameter = Parameter(unit="m", min=0, doc="Radius at which the rope lies, not 0")
     s_a0: Parameter = Parameter(default=0.0, unit="m", doc="Height of flange_a at angle zero")
     s_b0: Parameter = Parameter(default=0.0, unit="m", doc="Height of flange_b at angle zero")
     f_a: Variable = Variable(unit="N", doc="Tension of the rope at flange_a")
     f_b: Variable = Variable(unit="N", doc="Tension of the rope at flange_b")
 
     def equations(self) -> Iterator[Statement]:
+        yield nonzero(self.radius, "radius")
         yield Eq(self.flange_a.s, self.s_a0 - self.radius * self.flange.phi)
         yield Eq(self.flange_b.s, self.s_b0 + self.radius * self.flange.phi)
         yield Eq(self.flange_a.f, -self.f_a)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from acausal.modeling import Component, Eq, Expr, Parameter, Statement, Structural
 
+from ..mechanics_1d import nonzero
 from ..translational.interfaces import Flange as TranslationalFlange
 from .interfaces import Flange, PartialTwoFlangesAndSupport
 
@@ -21,10 +22,11 @@ class PartialGear(PartialTwoFlangesAndSupport):
     """
 
     ratio: Parameter = Parameter(
-        unit="1", doc="Speed of flange_a by speed of flange_b; negative: the direction reverses"
+        unit="1", doc="Speed of flange_a by speed of flange_b, not 0; negative: the direction reverses"
     )
 
     def equations(self) -> Iterator[Statement]:
+        yield nonzero(self.ratio, "ratio")
         yield from super().equations()
         yield Eq(self.flange_a.phi - self.phi_support, self.ratio * (self.flange_b.phi - self.phi_support))
 
@@ -51,9 +53,10 @@ class IdealPlanetary(Component):
     sun = Flange()
     carrier = Flange()
     ring = Flange()
-    ratio: Parameter = Parameter(unit="1", doc="Teeth of the ring by teeth of the sun")
+    ratio: Parameter = Parameter(unit="1", doc="Teeth of the ring by teeth of the sun, not 0")
 
     def equations(self) -> Iterator[Statement]:
+        yield nonzero(self.ratio, "ratio")
         yield Eq((1 + self.ratio) * self.carrier.phi, self.sun.phi + self.ratio * self.ring.phi)
         yield Eq(self.ring.tau, self.ratio * self.sun.tau)
         yield Eq(self.carrier.tau, -(1 + self.ratio) * self.sun.tau)
@@ -104,9 +107,10 @@ class IdealGearR2T(PartialRotationalToTranslational):
     add friction where that matters.
     """
 
-    ratio: Parameter = Parameter(unit="rad/m", doc="Angle of flangeR by distance of flangeT")
+    ratio: Parameter = Parameter(unit="rad/m", doc="Angle of flangeR by distance of flangeT, not 0")
 
     def equations(self) -> Iterator[Statement]:
+        yield nonzero(self.ratio, "ratio")
         yield from super().equations()
         yield Eq(self.phi, self.ratio * self.s)
         yield Eq(self.ratio * self.flangeR.tau + self.flangeT.f, 0)
@@ -118,9 +122,10 @@ class PartialRolling(PartialRotationalToTranslational):
     ``phi`` and ``s`` are relative to the housings.
     """
 
-    radius: Parameter = Parameter(unit="m", doc="Radius of the circle that rolls")
+    radius: Parameter = Parameter(unit="m", doc="Radius of the circle that rolls, not 0")
 
     def equations(self) -> Iterator[Statement]:
+        yield nonzero(self.radius, "radius")
         yield from super().equations()
         yield Eq(self.s, self.radius * self.phi)
         yield Eq(self.flangeR.tau + self.radius * self.flangeT.f, 0)
@@ -132,7 +137,7 @@ class IdealRollingWheel(PartialRolling):
     ``phi`` and ``s`` are relative to the housings. It fails where the force exceeds what friction with the ground holds.
     """
 
-    radius: Parameter = Parameter(unit="m", min=0, doc="Radius of the wheel")
+    radius: Parameter = Parameter(unit="m", min=0, doc="Radius of the wheel, not 0")
 
 
 class RackAndPinion(PartialRolling):

@@ -11,6 +11,7 @@ from acausal import (
     InitializationError,
     ParameterError,
     PortMismatchError,
+    RequirementError,
     SingularModelError,
     Start,
     UnconnectedInputError,
@@ -25,6 +26,7 @@ from acausal.components.electrical import (
     Inductor,
     Resistor,
 )
+from acausal.components.electromechanical import RotationalEMF
 from acausal.components.rotational import ConstantSpeed, ConstantTorque, Fixed, IdealGear, Inertia
 
 from .broken_models import Broken
@@ -289,6 +291,17 @@ def ratio_of_zero() -> Component:
     return c
 
 
+def machine_constant_of_zero() -> Component:
+    """A source on a machine that induces nothing, whatever its speed."""
+    c = electrical()
+    source, emf = c.add("source", ConstantVoltage(V=5.0)), c.add("emf", RotationalEMF(k=0.0))
+    rotor = c.add("rotor", Inertia(J=0.1))
+    c.connect(source.p, emf.p)
+    c.connect(source.n, emf.n, c.ground.p)
+    c.connect(emf.flange, rotor.flange_a)
+    return c
+
+
 NETWORKS = {
     "sources in parallel": Broken(
         parallel_sources,
@@ -409,6 +422,17 @@ NETWORKS = {
     "a negative inductance": Broken(negative_inductance, ParameterError, ("`L`", "-0.001"), (), ""),
     "a negative capacitance": Broken(negative_capacitance, ParameterError, ("`C`", "-1e-06"), (), ""),
     "a ratio of zero": Broken(
-        ratio_of_zero, ContradictionError, ("at gear ", "at drive "), BYSTANDERS, "the factor `ratio`"
+        ratio_of_zero,
+        RequirementError,
+        ("`ratio`", "at gear "),
+        (*BYSTANDERS, "at drive "),
+        "change the parameters",
+    ),
+    "a machine constant of zero": Broken(
+        machine_constant_of_zero,
+        ContradictionError,
+        ("at emf ", "at source "),
+        (*BYSTANDERS, "at rotor"),
+        "the factor `k`",
     ),
 }

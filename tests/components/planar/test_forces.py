@@ -5,7 +5,7 @@ from math import cos, pi, sqrt
 import numpy as np
 import pytest
 
-from acausal import simulate
+from acausal import RequirementError, simulate
 from acausal.components.blocks import Ramp
 from acausal.components.planar import (
     AbsolutePosition,
@@ -153,3 +153,8 @@ def test_a_point_on_a_rolling_wheel_draws_a_cycloid() -> None:
     x, y = result["spoke.frame_b.x"].at(T), result["spoke.frame_b.y"].at(T)
     assert x == pytest.approx(0.5 * (3 * T - np.sin(3 * T)), abs=1e-9)
     assert y == pytest.approx(0.5 * (1 - np.cos(3 * T)), abs=1e-9)
+
+
+def test_a_wheel_without_radius_is_refused() -> None:
+    with pytest.raises(RequirementError, match="the `R` must not be zero"):
+        simulate(assembled(wheel=IdealRolling(R=0.0)), 1.0)

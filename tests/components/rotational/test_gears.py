@@ -1,9 +1,11 @@
 """Gears, belts and ropes: accelerations of what they couple, torques at the housing, energies."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
-from acausal import Result
+from acausal import Component, Parameter, RequirementError, Result, Statement, connect, simulate
 from acausal.components.blocks import Ramp
 from acausal.components.rotational import (
     ConstantTorque,
@@ -15,6 +17,7 @@ from acausal.components.rotational import (
     IdealPlanetary,
     IdealRollingWheel,
     Inertia,
+    LossyGear,
     RackAndPinion,
     RopePulley,
     Speed,
@@ -240,3 +243,41 @@ def test_a_cabin_and_its_counterweight_accelerate_together() -> None:
     assert result["rope.f_b"].at(1.0) == pytest.approx(m_b * (G - a), rel=1e-12)
     assert result.modes[0].states == 2
     assert closed(result, m_a * G * 4.0)
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        (IdealGear(ratio=0.0), "ratio"),
+        (LossyGear(ratio=0.0), "ratio"),
+        (IdealPlanetary(ratio=0.0), "ratio"),
+        (IdealGearR2T(ratio=0.0), "ratio"),
+        (IdealRollingWheel(radius=0.0), "radius"),
+        (RackAndPinion(radius=0.0), "radius"),
+        (RopePulley(radius=0.0), "radius"),
+        (IdealBelt(radius_a=0.0, radius_b=0.1), "radius_a"),
+        (ElasticBelt(radius_a=0.1, radius_b=0.0, c=1.0), "radius_b"),
+    ],
+)
+def test_what_couples_by_nothing_is_refused(part: Component, name: str) -> None:
+    with pytest.raises(RequirementError, match=f"the `{name}` must not be zero"):
+        run(1.0, part=part)
+
+
+def test_a_ratio_from_outside_is_refused_at_zero_too() -> None:
+    class Train(Component):
+        n: Parameter = Parameter(default=2.0, unit="1", doc="Ratio of the gear")
+
+        def build(self) -> None:
+            self.torque, self.gear, self.load = (
+                ConstantTorque(tau_constant=1.0),
+                IdealGear(ratio=self.n),
+                Inertia(J=1.0),
+            )
+
+        def equations(self) -> Iterator[Statement]:
+            yield connect(self.torque.flange, self.gear.flange_a)
+            yield connect(self.gear.flange_b, self.load.flange_a)
+
+    with pytest.raises(RequirementError, match="the `ratio` must not be zero"):
+        simulate(Train(), 1.0, parameters={"n": 0.0})
