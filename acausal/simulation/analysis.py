@@ -26,6 +26,7 @@ from ..flattening.flatten import overrides
 from ..modes.affine import Mode, ModeData
 from ..modes.constraints import FoundConstraint, traced_constraints
 from ..modes.core import Values
+from ..solvers.directions import generic_direction
 from .binding import scalar_parameters
 from .curved_failures import FAILURES, curved_failed
 from .curved_system import CurvedSystem
@@ -57,9 +58,9 @@ def program_structure(
     if not reduce:
         changes = {**overrides(program.model), **scalar_parameters(parameters)}
         names = {entries[k].name: entries[k].branches[b] for k, b in branches.items()}
-        return structure_as_written(flat, parameter_vector(flat, changes), branches, names)
+        return structure_as_written(flat, P, declared, branches, names)
     if len(program.reduced.core) > MOST_ANALYSED:
-        return structure_of_large_model(program.reduced, _declared(program, parameters), {})
+        return structure_of_large_model(program.reduced, _unanalysed(program, P, D, declared))
     dense = Options(method="exact")
     fed = _fed(program, inputs)
     run = program.prepare(1.0, parameters=parameters, initial=initial, inputs=fed, options=dense)
@@ -109,20 +110,8 @@ class _Analysis:
     def __init__(self, run: Run, mode: Mode) -> None:
         self.run, self.mode, self.reduced = run, mode, run.program.reduced
         self.equations = Equations(run.flat, branches_in_force(self.reduced, mode))
-        self.variable = [self._differentiated_name(j) for j in range(len(self.reduced.core))]
+        self.variable: list[int] = run.program.unknowns.variables.tolist()
         self.in_force = equations_in_force(self.reduced, mode, self.equations)
-
-    def _differentiated_name(self, j: int) -> int:
-        """Variable that stands for a core unknown: a differentiated one if there is one."""
-        return self._differentiated.get(j, int(self.reduced.presolved.y[self.reduced.core[j]]))
-
-    @property
-    def _differentiated(self) -> dict[int, int]:
-        W, found = self.reduced.W_core, {}
-        for x in np.flatnonzero(self.reduced.differentiated).tolist():
-            if W.indptr[x + 1] - W.indptr[x] == 1:
-                found[int(W.indices[W.indptr[x]])] = x
-        return found
 
     def findings(self) -> Findings:
         """Analyse the mode."""
@@ -220,7 +209,7 @@ class _Analysis:
         scale = np.concatenate([system.scale, system.open_scale])
         pattern = np.zeros((system.constraints + system.m, len(y)), bool)
         for step in (0.0, BESIDE):
-            at = y + step * scale * np.cos(1.0 + 1.7 * np.arange(len(y)))
+            at = y + step * scale * generic_direction(len(y))
             found = system.linear(at[: system.nx], at[system.nx :], place.xi, motion.constants)
             J = np.concatenate([found.C_y, found.F_y])
             pattern |= (J != 0.0) | np.isnan(J)

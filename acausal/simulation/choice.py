@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..modes.affine import Mode, Restart
+from ..solvers.directions import generic_direction
 from .newton import NewtonFailure
 from .search import Choice, NoConsistentMode
 
@@ -93,7 +94,7 @@ def _guesses(run: Run) -> np.ndarray:
 
 def _beside(run: Run) -> np.ndarray:
     """The point of the last tangent, with guesses moved a little."""
-    direction = np.where(_guesses(run), np.cos(1.0 + 1.7 * np.arange(len(run.z_touch))), 0.0)
+    direction = np.where(_guesses(run), generic_direction(len(run.z_touch)), 0.0)
     return run.z_touch + BESIDE * run.core.model.scale * direction
 
 

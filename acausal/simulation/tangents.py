@@ -10,6 +10,7 @@ from ..modes.core import TOUCH_STATES, Values
 from ..modes.curves import Curves
 from ..modes.linearize import Numbering, touching_model, touching_rows
 from ..modes.open_mode import OpenMode, open_mode, orders
+from ..solvers.directions import generic_direction
 from .curved_system import CurvedSystem
 from .numeric import NumericCore
 
@@ -181,9 +182,13 @@ class Tangents:
         if not len(self.curves):
             return []
         constants, a0 = self.constants(values), self.arguments(z, slopes, xi)
-        beside = a0 + PERTURBATION * self.scale * np.cos(1.0 + 1.7 * np.arange(len(a0)))
+        beside = a0 + PERTURBATION * self.scale * generic_direction(len(a0))
         found = [np.array(self.functions(0, [a], constants)[1]) for a in (a0, beside)]
         return [np.where(np.isfinite(g), g, 1.0) for g in found]
+
+    def forget_modes(self) -> None:
+        """The curved rows are others from now on, and with them the structure of the modes."""
+        self._modes.clear()
 
     def curved_rows(self, mode: Mode) -> np.ndarray:
         """Curved row of every equation of a mode, -1 for affine ones."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .directions import generic_direction
 from .dormand_prince import DormandPrince
 from .linear import Shifted
 from .problem import Problem
@@ -139,7 +140,7 @@ def _largest_eigenvalue(jacobian: Any, scale: np.ndarray) -> float:
 
 def _by_powers(jacobian: Any, scale: np.ndarray) -> float:
     """Growth of the components by repeated multiplication, the mean of the last half: eigenvalues may come in pairs."""
-    k = scale * np.cos(1.0 + 1.7 * np.arange(len(scale)))
+    k = scale * generic_direction(len(scale))
     growth = []
     for _ in range(POWERS):
         k /= np.linalg.norm(k / scale)
