@@ -35,9 +35,9 @@ from .curved_points import (
     worst_rows,
     zero_parameters,
 )
-from .motion import DependentConstraints
 from .newton import NewtonFailure
 from .singular_points import NEARLY_SINGULAR
+from .state_selection import DependentConstraints
 
 if TYPE_CHECKING:
     from .run import Run
@@ -59,7 +59,7 @@ def curved_failed(run: Run, failure: Exception, where: str) -> AcausalError:
     if isinstance(failure, StructurallySingular):
         return _singular(run, failure, at)
     if isinstance(failure, DependentConstraints):
-        return _dependent(run, failure, at, point)
+        return _dependent(run, at, point)
     if isinstance(failure, NoConsistentPoint):
         return _unsettled(run, failure, at)
     assert isinstance(failure, NewtonFailure)
@@ -120,11 +120,12 @@ def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray) -> Acausal
     )
 
 
-def _dependent(run: Run, failure: DependentConstraints, at: str, point: Point | None) -> AcausalError:
+def _dependent(run: Run, at: str, point: Point | None) -> AcausalError:
     near = surroundings(run, point)
-    if near is not None and len(near.flat):
+    assert near is not None
+    if len(near.flat):
         return _without_slope(run, near.flat.tolist(), at, core_at(run, point))
-    rows = failure.rows.tolist() if near is None else near.dependent()[1].tolist()
+    rows = near.dependent()[1].tolist()
     text, places = named(run, rows)
     return SingularModelError(
         f"{at}: the constraints {text} depend on each other at this point: {values(run, rows, core_at(run, point))}",

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..solvers import StepFailure
 from .large_system import LargeSystem
-from .motion import Motion, Place, Selection
+from .motion import Motion, Place
 from .newton import NewtonFailure
 from .sparse_matrices import Factors
+from .state_selection import Selection
 
 
 class LargeMotion(Motion):

@@ -1,7 +1,7 @@
 """The motion of one mode by numerical integration: rates of the selected states, and every variable at a point.
 
-The states integrated are those coordinates of ``X`` that the constraints leave free, chosen by pivoting at the
-point; the others are solved from the constraints wherever the motion is evaluated, so that nothing drifts.
+The states integrated are those coordinates of ``X`` that the constraints leave free (`state_selection`); the others
+are solved from the constraints wherever the motion is evaluated, so that nothing drifts.
 """
 
 from __future__ import annotations
@@ -16,36 +16,12 @@ from ..flow.modal import Trajectory
 from ..solvers import StepFailure
 from .curved_system import CurvedSystem, Linear
 from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
+from .state_selection import Selection, StateSelection
 
 WANDERED = 0.1
 """Scaled distance from the prediction beyond which solved coordinates may have changed to another branch."""
-RESELECT = 0.3
-"""Pivot of the chosen coordinates, relative to the best, below which others are chosen."""
 UNMOVED = 1e-6
 """Magnitude, in units of the scale, of coordinates that are zero so far."""
-TAKES_PART = 1e-2
-"""Share of a row in a linear dependence, relative to the largest, below which it has none."""
-SINGULAR = 1e-11
-"""Relative pivot of the constraints below which they depend on each other."""
-
-OVERTURNED = 0.5
-"""Cosine between the planes of the constraints at both ends of a step, below the negative of which they were singular."""
-
-
-class DependentConstraints(Exception):
-    """The constraints do not determine as many coordinates as there are; ``rows`` are curved rows in question."""
-
-    def __init__(self, rows: np.ndarray) -> None:
-        super().__init__("dependent constraints")
-        self.rows = rows
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """Coordinates integrated, and those solved from the constraints."""
-
-    states: np.ndarray
-    dependent: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +74,7 @@ class Motion:
         self.anchor: Anchor | None = None
         self.size = system.scale
         """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
-        self._selections: dict[bytes, Selection] = {}
+        self._selections = StateSelection(system)
 
     def accept(self, place: Place) -> None:
         """Go on from a point."""
@@ -118,91 +94,33 @@ class Motion:
     # -- choice of states ----------------------------------------------------------------------------------------
 
     def select(self, place: Place) -> None:
-        """Choose states at a point, by pivoting of the scaled constraints.
+        """Choose states at a point.
 
         Raises
         ------
         DependentConstraints
         """
-        if not self.system.constraints:
-            return
-        solved, _ = self._best(self._scaled_constraints(place), np.ones(self.system.nx, bool))
-        self.anchor = None
-        states = np.setdiff1d(np.arange(self.system.nx), solved)
-        key = states.tobytes()
-        if key not in self._selections:
-            self._selections[key] = Selection(states, np.sort(solved))
-        self.selection = self._selections[key]
-
-    def dependent_constraints(self, place: Place) -> DependentConstraints:
-        """What to raise near a singular point of the constraints."""
-        first = self.system.constraint_levels == 0
-        rows = self._scaled_constraints(place)[first]
-        return DependentConstraints(self.system.constraint_rows[first][_dependent(rows)])
+        if self.system.constraints:
+            self.selection = self._selections.best(self._scaled_slopes(place))
+            self.anchor = None
 
     def worn(self, place: Place) -> bool:
         """Whether other coordinates would make better states by now."""
         if not self.system.constraints:
             return False
-        J, own = self._scaled_constraints(place), np.zeros(self.system.nx, bool)
-        own[self.selection.dependent] = True
-        try:
-            present = self._best(J, own)[1]
-            # No pivot exceeds one.
-            return present < RESELECT and present < RESELECT * self._best(J, np.ones_like(own))[1]
-        except DependentConstraints:
-            return True
-
-    def _scaled_constraints(self, place: Place) -> np.ndarray:
-        """Derivatives of the constraints by the scaled coordinates, the largest of each row one; preferred states count less."""
-        J = self._constraint_slopes(place) * self._magnitude()
-        size = np.abs(J).max(axis=1, keepdims=True)
-        return J / np.where(size > 0.0, size, 1.0) * self.system.pivot_weight
-
-    def _constraint_slopes(self, place: Place) -> np.ndarray:
-        if place.constraints is None:
-            place.constraints = self._linear(place).C_y[:, : self.system.nx].copy()
-        return place.constraints
-
-    def _magnitude(self) -> np.ndarray:
-        return np.maximum(self.size, UNMOVED * self.system.scale)
+        return self._selections.worn(self._scaled_slopes(place), self.selection)
 
     def overturned(self, begin: Place, end: Place) -> bool:
-        """Whether the constraints were singular between two neighbouring points.
-
-        There all maximal minors of their derivatives vanish and change sign. The sum of the products of the minors at
-        both points is a determinant (Cauchy and Binet), and the cosine of the angle between oriented planes.
-        """
+        """Whether the constraints were singular between two neighbouring points."""
         if not self.system.constraints:
             return False
-        first, magnitude = self.system.constraint_levels == 0, self._magnitude()
-        A, B = (self._constraint_slopes(place)[first] * magnitude for place in (begin, end))
-        mixed = _determinant(A @ B.T)
-        if mixed >= 0.0:
-            return False
-        return mixed**2 > OVERTURNED**2 * _determinant(A @ A.T) * _determinant(B @ B.T)
+        return self._selections.overturned(self._scaled_slopes(begin), self._scaled_slopes(end))
 
-    def _best(self, J: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, float]:
-        """Coordinates solved from the constraints, and the smallest pivot relative to the largest of its level.
-
-        Constraints are solved level by level, those differentiated more often for other coordinates than
-        those before, which are their derivatives (as dummy derivatives are chosen: Mattsson and Soderlind,
-        SIAM J. Sci. Comput. 14, 1993); a level that has too few of these takes any.
-        """
-        levels, worst = self.system.constraint_levels, 1.0
-        solved, lower = np.zeros(0, np.int64), np.zeros(self.system.nx, bool)
-        for level in range(int(levels.max()) + 1):
-            rows = J[levels == level]
-            free = allowed.copy()
-            free[solved] = False
-            found = _pivots(rows, np.flatnonzero(free & ~lower))
-            if found is None:
-                found = _pivots(rows, np.flatnonzero(free))
-            if found is None:
-                raise DependentConstraints(self.system.constraint_rows[levels == level][_dependent(rows)])
-            solved, worst = np.concatenate([solved, found[0]]), min(worst, found[1])
-            lower |= rows.any(axis=0)
-        return solved, worst
+    def _scaled_slopes(self, place: Place) -> np.ndarray:
+        """Derivatives of the constraints by the coordinates in units of their magnitudes."""
+        if place.constraints is None:
+            place.constraints = self._linear(place).C_y[:, : self.system.nx].copy()
+        return place.constraints * np.maximum(self.size, UNMOVED * self.system.scale)
 
     # -- points --------------------------------------------------------------------------------------------------
 
@@ -400,28 +318,3 @@ class Motion:
         """Core unknowns and their time derivatives."""
         v0, v1 = self.jets(place)
         return self.system.z_of @ v0, self.system.z_of @ v1
-
-
-def _determinant(matrix: np.ndarray) -> float:
-    return float(matrix[0, 0]) if len(matrix) == 1 else float(np.linalg.det(matrix))
-
-
-def _dependent(J: np.ndarray) -> np.ndarray:
-    """Rows that take part in what is nearest to a linear dependence."""
-    weight = np.abs(np.linalg.svd(J)[0][:, -1])
-    return np.flatnonzero(weight > TAKES_PART * weight.max())
-
-
-def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """Columns that solve all rows best, and the smallest pivot relative to the largest; None if there are none."""
-    from scipy.linalg import lapack
-
-    n = len(J)
-    if len(among) < n:
-        return None
-    # Called without the checks of `scipy.linalg.qr`, which cost more than small systems.
-    found: Any = lapack.dgeqp3(J[:, among])  # pyright: ignore[reportAttributeAccessIssue]
-    diagonal = np.abs(np.diagonal(found[0]))
-    if diagonal[-1] <= SINGULAR * max(diagonal[0], 1e-300):
-        return None
-    return among[found[1][:n] - 1], float(diagonal[-1] / diagonal[0]) if n > 1 else float(diagonal[-1])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .motion import Selection
 from .newton import ACCURATE
+from .state_selection import Selection
 from .steps import Accepted, Steps
 
 ROUNDS = 12

@@ -21,8 +21,9 @@ from ..solvers import (
 )
 from .form_noise import FormNoise, Tolerances
 from .forms import Forms
-from .motion import Motion, Place, Selection
+from .motion import Motion, Place
 from .newton import NewtonFailure
+from .state_selection import DependentConstraints, Selection
 
 DEGREE = 5
 POLYNOMIALS = Basis([(0.0, 0.0, 0.0, k) for k in range(DEGREE + 1)])
@@ -182,13 +183,13 @@ class Steps:
         motion.accept(begin)
         while True:
             if self._singular is not None and self._singular.reached(begin.h):
-                raise motion.dependent_constraints(begin)
+                raise DependentConstraints
             try:
                 step = self._stepper.step(limit)
                 end = motion.solve(step.t1, step.y1, motion.last, motion.selection)
             except (NewtonFailure, StepSizeError) as failure:
                 if self._singular is not None:
-                    raise motion.dependent_constraints(begin) from None
+                    raise DependentConstraints from None
                 length = 0.5 * (self._stepper.t - begin.h)
                 if isinstance(failure, StepSizeError) or length < SHORTEST * self.length:
                     raise
