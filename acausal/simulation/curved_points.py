@@ -78,7 +78,7 @@ def core_at(run: Run, point: Point | None) -> np.ndarray:
 def surroundings(run: Run, point: Point | None) -> Surroundings | None:
     """Slopes of the curved rows at a point."""
     motion = run.motions.last
-    return None if motion is None or point is None else Surroundings.of(motion, *point)
+    return None if motion is None or point is None else motion.surroundings(*point)
 
 
 def _core_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:

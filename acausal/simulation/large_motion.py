@@ -10,6 +10,7 @@ from ..solvers import StepFailure
 from .large_system import LargeSystem
 from .motion import Motion, Place
 from .newton import NewtonFailure
+from .singular_points import SparseSurroundings, scaled_sparse
 from .sparse_matrices import Factors
 from .state_selection import Selection
 
@@ -59,6 +60,12 @@ class LargeMotion(Motion):
             except np.linalg.LinAlgError:
                 return None
         return self._factors
+
+    def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> SparseSurroundings:
+        """Slopes of all rows by the unknowns at a point, which need not be consistent."""
+        system = self.system
+        matrix = system.pattern.over_unknowns(system.gradient(X, H, xi, self.constants))
+        return SparseSurroundings(system.rows.curve, scaled_sparse(matrix * system.open_scale))
 
     def jacobian(self, t: float, y: np.ndarray) -> tuple[StepMatrix, np.ndarray]:
         """The matrix of a step, and the derivative of the rate by time."""

@@ -16,6 +16,7 @@ from ..flow.modal import Trajectory
 from ..solvers import StepFailure
 from .curved_system import CurvedSystem, Linear
 from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
+from .singular_points import Surroundings, scaled
 from .state_selection import Selection, StateSelection
 
 WANDERED = 0.1
@@ -222,6 +223,17 @@ class Motion:
 
     def _linear(self, place: Place, time: bool = False) -> Linear:
         return self.system.linear(place.X, place.H, place.xi, self.constants, time)
+
+    def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Surroundings:
+        """Slopes of the curved rows at a point, which need not be consistent."""
+        system, solved = self.system, self.selection.dependent
+        found = system.linear(X, H, xi, self.constants)
+        if len(solved) != system.constraints:
+            solved = np.arange(system.nx)
+        columns = np.concatenate([solved, system.nx + np.arange(system.m)])
+        scale = np.concatenate([system.scale, system.open_scale])
+        J = (np.vstack([found.C_y, found.F_y]) * scale)[:, columns]
+        return Surroundings(np.concatenate([system.constraint_rows, system.mode.curved]), scaled(J))
 
     # -- the problem of the solvers ------------------------------------------------------------------------------
 

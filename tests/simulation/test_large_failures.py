@@ -1,0 +1,106 @@
+"""Failures of models too large for dense matrices are explained as those of small ones are."""
+
+import math
+from collections.abc import Iterator
+
+import pytest
+
+from acausal import (
+    Component,
+    ConvergenceError,
+    Eq,
+    InitializationError,
+    Parameter,
+    SimulationError,
+    Start,
+    Statement,
+    Variable,
+    compile_model,
+    der,
+)
+from acausal.simulation.large_core import LARGE
+
+COUNT = LARGE + 20
+ODD = 137
+"""Number of the cell that differs from the others."""
+
+
+def cells(kind: type[Component], **odd: object) -> Component:
+    """Many cells of one kind, one of them with other parameters."""
+
+    class Cells(Component):
+        def build(self) -> None:
+            self.cell = [kind(**(odd if k == ODD else {})) for k in range(COUNT)]
+
+    return Cells()
+
+
+class Emptying(Component):
+    """``x`` falls until ``y**2 = x`` has no solution any more, 2 s after the start."""
+
+    x = Variable(start=2.0)
+    y = Variable(start=1.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), -1.0)
+        yield Eq(self.y**2, self.x)
+
+
+class Flat(Component):
+    """Two unknowns of ``x``; the first equation has no slope where ``y`` is zero."""
+
+    x = Variable(start=2.0)
+    y = Variable(start=1.0)
+    z = Variable(start=1.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), -self.x + self.y * self.z)
+        yield Eq(self.y**2 + 1, self.x)
+        yield Eq(self.z**3 + self.z, self.x)
+
+
+class Parallel(Component):
+    """Two equations for two unknowns; with ``k = 1`` their slopes are the same wherever ``y + z`` is."""
+
+    k: Parameter = Parameter(default=-1.0)
+    x = Variable(start=2.0)
+    y = Variable(start=0.5)
+    z = Variable(start=0.5)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), -self.x)
+        yield Eq((self.y + self.z) ** 3, self.x)
+        yield Eq((self.y + self.k * self.z) ** 3 + self.y + self.k * self.z, 2 * self.x)
+
+
+def failure(model: Component, end: float) -> SimulationError:
+    program = compile_model(model)
+    assert type(program.prepare(end)).__name__ == "LargeRun"
+    with pytest.raises(SimulationError) as caught:
+        program.simulate(end)
+    return caught.value
+
+
+def test_a_start_without_slope() -> None:
+    error = failure(cells(Flat, y=Start(0.0)), 1.0)
+    assert isinstance(error, InitializationError)
+    assert f"`Eq(y**2 + 1, x)` of `cell[{ODD}]` are singular" in error.what
+    assert [place.path for place in error.where] == [f"cell[{ODD}]"]
+
+
+def test_equations_that_depend_on_each_other() -> None:
+    error = failure(cells(Parallel, k=1.0), 1.0)
+    assert isinstance(error, InitializationError)
+    assert "are singular" in error.what
+    assert {place.path for place in error.where} == {f"cell[{ODD}]"} and len(error.where) == 2
+
+
+def test_a_solution_that_ends_during_the_run() -> None:
+    error = failure(cells(Emptying, x=Start(0.5)), 1.0)
+    assert isinstance(error, ConvergenceError)
+    assert f"`Eq(y**2, x)` of `cell[{ODD}]` were not solved" in error.what
+    result = error.result
+    assert result is not None
+    assert result.t_end == pytest.approx(0.5, abs=1e-6)
+    assert result[f"cell[{ODD}].y"].at(0.3) == pytest.approx(math.sqrt(0.2), rel=1e-6)
+    assert result["cell[0].y"].at(0.3) == pytest.approx(math.sqrt(1.7), rel=1e-6)
