@@ -58,9 +58,9 @@ def program_structure(
     if not reduce:
         changes = {**overrides(program.model), **scalar_parameters(parameters)}
         names = {entries[k].name: entries[k].branches[b] for k, b in branches.items()}
-        return structure_as_written(flat, P, declared, branches, names)
+        return structure_as_written(flat, parameter_vector(flat, changes), branches, names)
     if len(program.reduced.core) > MOST_ANALYSED:
-        return structure_of_large_model(program.reduced, _unanalysed(program, P, D, declared))
+        return structure_of_large_model(program.reduced, _declared(program, parameters), {})
     dense = Options(method="exact")
     fed = _fed(program, inputs)
     run = program.prepare(1.0, parameters=parameters, initial=initial, inputs=fed, options=dense)
@@ -110,8 +110,20 @@ class _Analysis:
     def __init__(self, run: Run, mode: Mode) -> None:
         self.run, self.mode, self.reduced = run, mode, run.program.reduced
         self.equations = Equations(run.flat, branches_in_force(self.reduced, mode))
-        self.variable: list[int] = run.program.unknowns.variables.tolist()
+        self.variable = [self._differentiated_name(j) for j in range(len(self.reduced.core))]
         self.in_force = equations_in_force(self.reduced, mode, self.equations)
+
+    def _differentiated_name(self, j: int) -> int:
+        """Variable that stands for a core unknown: a differentiated one if there is one."""
+        return self._differentiated.get(j, int(self.reduced.presolved.y[self.reduced.core[j]]))
+
+    @property
+    def _differentiated(self) -> dict[int, int]:
+        W, found = self.reduced.W_core, {}
+        for x in np.flatnonzero(self.reduced.differentiated).tolist():
+            if W.indptr[x + 1] - W.indptr[x] == 1:
+                found[int(W.indices[W.indptr[x]])] = x
+        return found
 
     def findings(self) -> Findings:
         """Analyse the mode."""
