@@ -47,17 +47,24 @@ class Unknowns:
         return self._elements[k]
 
     @cached_property
-    def _state_names(self) -> list[str]:
-        W = self.reduced.W_core
-        names = [self.flat.variable(int(k)) for k in self.reduced.presolved.y[self.reduced.core]]
+    def listed(self) -> dict[int, int]:
+        """Core unknown -> differentiated variable under whose name results list it."""
+        W, found = self.reduced.W, {}
         for x in np.flatnonzero(self.reduced.differentiated).tolist():
-            if W.indptr[x + 1] - W.indptr[x] == 1:
-                names[int(W.indices[W.indptr[x]])] = self.flat.variable(x)
-        return names
+            if W.indptr[x + 1] - W.indptr[x] == 1 and self.core_index[W.indices[W.indptr[x]]] >= 0:
+                found.setdefault(int(self.core_index[W.indices[W.indptr[x]]]), x)
+        return found
+
+    @cached_property
+    def variables(self) -> np.ndarray:
+        """Variable that stands for every core unknown: a differentiated one if there is one."""
+        found = self.reduced.presolved.y[self.reduced.core].copy()
+        found[list(self.listed)] = list(self.listed.values())
+        return found
 
     def state_name(self, j: int) -> str:
         """Return the name of core unknown ``j``, that of a differentiated variable if there is one."""
-        return self._state_names[j]
+        return self.flat.variable(int(self.variables[j]))
 
     @cached_property
     def _units(self) -> list[str]:
