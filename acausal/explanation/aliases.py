@@ -10,10 +10,11 @@ from typing import overload
 
 import numpy as np
 
-from ..flattening.flat_model import FlatModel, start_values
+from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
 from ..structure.aliases import AliasClasses, AliasEdges, alias_classes, alias_edges
 from ..structure.incidence import INT, IntegerRows
+from .findings import DeclaredStarts
 from .structure import Alias, Member
 
 
@@ -133,13 +134,12 @@ class Aliases(Sequence[Alias]):
     ----------
     flat : FlatModel
     classes : AliasClasses
-    parameters : ndarray
-        Values of all parameters: starts may be bound to them.
+    starts : DeclaredStarts
     """
 
-    def __init__(self, flat: FlatModel, classes: AliasClasses, parameters: np.ndarray) -> None:
+    def __init__(self, flat: FlatModel, classes: AliasClasses, starts: DeclaredStarts) -> None:
         self.flat, self.classes = flat, classes
-        self.start, self.fixed, self.given, _ = start_values(flat, parameters)
+        self.start, self.fixed, self.given = starts
         zero = classes.sign == 0
         key = np.where(zero, flat.nv, classes.representative)
         order = np.argsort(key, kind="stable")

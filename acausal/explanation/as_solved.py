@@ -43,7 +43,7 @@ def structure_as_solved(reduced: ReducedModel, found: Findings, mode: Mapping[st
     """
     made = _Assembly(reduced, found)
     system, open_names = made.system()
-    aliases = Aliases(reduced.flat, made.classes, found.values.P)
+    aliases = Aliases(reduced.flat, made.classes, found.starts)
     names = dict.fromkeys([*open_names, *(made.equations.variable(made.key((v, 0))[0]) for v in found.open)])
     notes = (f"not determined in this mode, least values are shown: {', '.join(names)}",) if names else ()
     return Structure(
@@ -54,15 +54,17 @@ def structure_as_solved(reduced: ReducedModel, found: Findings, mode: Mapping[st
     )  # fmt: skip
 
 
-def structure_of_large_model(reduced: ReducedModel, found: Findings, mode: Mapping[str, str]) -> Structure:
+def structure_of_large_model(reduced: ReducedModel, found: Findings) -> Structure:
     """Return the structure of a model without aliases as its equations alone tell it, for models too large to analyse."""
     made = _Assembly(reduced, found)
     pinned = {made.key((v, 0))[0] for v in reduced.presolved.pinned.tolist()}
     unknown = np.setdiff1d(made.roots, sorted(pinned | set(made.equations.inputs)))
-    aliases = Aliases(reduced.flat, made.classes, found.values.P)
+    aliases = Aliases(reduced.flat, made.classes, found.starts)
     note = "the model is too large to be analysed with numbers: index, constraints and states are structural"
     sorted_ = by_offsets(made.equations, made.kept(), unknown)
-    return sorted_.structure(mode, reduced=True, aliases=aliases, merged=made.merged, notes=(note,))
+    return sorted_.structure(
+        {}, found.starts, reduced=True, aliases=aliases, merged=made.merged, notes=(note,)
+    )
 
 
 class _Assembly:

@@ -7,20 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..flattening.flat_model import FlatModel, start_values
+from ..flattening.flat_model import FlatModel
 from ..structure.decomposition import Decomposition
 from ..structure.incidence import INT, Incidence
 from ..structure.offsets import Offsets, sigma_offsets
 from .aliases import Aliases
 from .counting import count
 from .equations import Equations
+from .findings import DeclaredStarts
 from .sequence import SolutionOrder
 from .structure import Constraint, State, Structure
 from .system import System, differentiated
 
 
 def structure_as_written(
-    flat: FlatModel, parameters: np.ndarray, branches: Mapping[int, int], mode: Mapping[str, str]
+    flat: FlatModel,
+    parameters: np.ndarray,
+    starts: DeclaredStarts,
+    branches: Mapping[int, int],
+    mode: Mapping[str, str],
 ) -> Structure:
     """Return the structure of the equations before any reduction.
 
@@ -29,6 +34,7 @@ def structure_as_written(
     flat : FlatModel
     parameters : ndarray
         Values of all parameters.
+    starts : DeclaredStarts
     branches : mapping of int to int
         Elements -> branch in force; of the others all branches count.
     mode : mapping of str to str
@@ -37,7 +43,7 @@ def structure_as_written(
     equations = Equations(flat, branches, parameters=parameters)
     unknown = np.setdiff1d(np.arange(flat.nv), sorted(equations.inputs))
     found = by_offsets(equations, np.arange(len(equations)), unknown)
-    return found.structure(mode, reduced=False)
+    return found.structure(mode, starts, reduced=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +59,7 @@ class OffsetStructure:
     def structure(
         self,
         mode: Mapping[str, str],
+        starts: DeclaredStarts,
         *,
         reduced: bool,
         aliases: Aliases | None = None,
@@ -65,7 +72,7 @@ class OffsetStructure:
         return Structure(
             label=e.flat.label, reduced=reduced, mode=mode, counts=count(e, len(self.unknown), merged),
             index=int(offsets.c.max(initial=0) + (offsets.d == 0).any()) if regular else None,
-            constraints=self._constraints() if regular else (), states=self._states() if regular else (),
+            constraints=self._constraints() if regular else (), states=self._states(starts) if regular else (),
             blocks=SolutionOrder(self.system), aliases=() if aliases is None else aliases,
             conflicts=() if aliases is None else aliases.conflicts, notes=notes,
             surplus=() if regular else tuple(e.text(k) for k in self.rows[singular.over.equations].tolist()),
@@ -87,15 +94,14 @@ class OffsetStructure:
             ]
         return tuple(found)
 
-    def _states(self) -> tuple[State, ...]:
+    def _states(self, starts: DeclaredStarts) -> tuple[State, ...]:
         """Differentiated variables where nothing constrains them; a structure alone cannot choose among others."""
         e = self.equations
-        if self.offsets.c.any() or e.parameters is None:
+        if self.offsets.c.any():
             return ()
-        start, fixed, _, _ = start_values(e.flat, e.parameters)
         why = "differentiated, and not constrained"
         return tuple(
-            State(e.variable(v), e.unit(v), float(start[v]), bool(fixed[v]), why)
+            State(e.variable(v), e.unit(v), float(starts.value[v]), bool(starts.fixed[v]), why)
             for v in self.unknown[self.offsets.d > 0].tolist()
         )
 

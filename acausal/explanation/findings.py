@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,14 @@ from ..modes.core import Values
 
 Key = tuple[int, int]
 """A variable of the flattened model, and the order of its derivative."""
+
+
+class DeclaredStarts(NamedTuple):
+    """Start values of all variables (nv,), which of them must hold, and which were given, ``initial=`` included."""
+
+    value: np.ndarray
+    fixed: np.ndarray
+    given: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +67,7 @@ class Findings:
     ----------
     values : Values
         Parameters, discrete variables and relations.
+    starts : DeclaredStarts
     mode : tuple of int
         Branch of every element.
     index : int
@@ -82,6 +92,7 @@ class Findings:
     """
 
     values: Values
+    starts: DeclaredStarts
     mode: tuple[int, ...]
     index: int
     states: tuple[Key, ...]

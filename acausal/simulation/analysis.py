@@ -13,7 +13,7 @@ from ..explanation.as_solved import structure_as_solved, structure_of_large_mode
 from ..explanation.as_written import structure_as_written
 from ..explanation.branches import element_entries, given_branches
 from ..explanation.equations import Equations
-from ..explanation.findings import AffineConstraint, CurvedConstraint, Findings, Key
+from ..explanation.findings import AffineConstraint, CurvedConstraint, DeclaredStarts, Findings, Key
 from ..explanation.numbering import (
     branches_in_force,
     equation_of_form,
@@ -27,7 +27,8 @@ from ..modes.affine import Mode, ModeData
 from ..modes.constraints import FoundConstraint, traced_constraints
 from ..modes.core import Values
 from ..solvers.directions import generic_direction
-from .binding import scalar_parameters
+from .binding import make_starts, scalar_parameters
+from .conditions import Starts
 from .curved_failures import FAILURES, curved_failed
 from .curved_system import CurvedSystem
 from .motion import Motion
@@ -55,12 +56,14 @@ def program_structure(
     """Return the structure of a program: see `Program.structure`."""
     flat, entries = program.flat, element_entries(program.flat)
     branches = given_branches(entries, mode)
+    P = parameter_vector(flat, {**overrides(program.model), **scalar_parameters(parameters)})
+    start, fixed, given, D = start_values(flat, P)
+    declared = _declared(make_starts(program, initial, start, fixed, given, D))
     if not reduce:
-        changes = {**overrides(program.model), **scalar_parameters(parameters)}
         names = {entries[k].name: entries[k].branches[b] for k, b in branches.items()}
-        return structure_as_written(flat, parameter_vector(flat, changes), branches, names)
+        return structure_as_written(flat, P, declared, branches, names)
     if len(program.reduced.core) > MOST_ANALYSED:
-        return structure_of_large_model(program.reduced, _declared(program, parameters), {})
+        return structure_of_large_model(program.reduced, _unanalysed(program, P, D, declared))
     dense = Options(method="exact")
     fed = _fed(program, inputs)
     run = program.prepare(1.0, parameters=parameters, initial=initial, inputs=fed, options=dense)
@@ -87,13 +90,15 @@ def _fed(program: Program, given: Mapping[str, Any] | None) -> dict[str, Any]:
     return found
 
 
-def _declared(program: Program, parameters: Mapping[str, Any] | None) -> Findings:
+def _declared(starts: Starts) -> DeclaredStarts:
+    return DeclaredStarts(starts.value, starts.fixed, starts.given)
+
+
+def _unanalysed(program: Program, P: np.ndarray, D: np.ndarray, declared: DeclaredStarts) -> Findings:
     """What is known of a model before it starts."""
     reduced, flat = program.reduced, program.flat
-    P = parameter_vector(flat, {**overrides(program.model), **scalar_parameters(parameters)})
-    values = Values(P, start_values(flat, P)[3], np.zeros(reduced.nr))
     mode = [r.forms.statement.table.start for r in reduced.elements for _ in flat.stamps[r.stamp].vb]
-    return Findings(values, tuple(mode), 0, ())
+    return Findings(Values(P, D, np.zeros(reduced.nr)), declared, tuple(mode), 0, ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,20 +115,8 @@ class _Analysis:
     def __init__(self, run: Run, mode: Mode) -> None:
         self.run, self.mode, self.reduced = run, mode, run.program.reduced
         self.equations = Equations(run.flat, branches_in_force(self.reduced, mode))
-        self.variable = [self._differentiated_name(j) for j in range(len(self.reduced.core))]
+        self.variable: list[int] = run.program.unknowns.variables.tolist()
         self.in_force = equations_in_force(self.reduced, mode, self.equations)
-
-    def _differentiated_name(self, j: int) -> int:
-        """Variable that stands for a core unknown: a differentiated one if there is one."""
-        return self._differentiated.get(j, int(self.reduced.presolved.y[self.reduced.core[j]]))
-
-    @property
-    def _differentiated(self) -> dict[int, int]:
-        W, found = self.reduced.W_core, {}
-        for x in np.flatnonzero(self.reduced.differentiated).tolist():
-            if W.indptr[x + 1] - W.indptr[x] == 1:
-                found[int(W.indices[W.indptr[x]])] = x
-        return found
 
     def findings(self) -> Findings:
         """Analyse the mode."""
@@ -136,6 +129,7 @@ class _Analysis:
         affine = self._affine(data, rounds, curved)
         shared = {
             "values": run.present,
+            "starts": _declared(run.starts),
             "mode": self.mode,
             "affine": tuple(affine),
             "integrals": tuple(o.variable for o in self.reduced.observers if o.integral),

@@ -27,8 +27,10 @@ from acausal.components.electrical import (
     Resistor,
 )
 from acausal.errors import RequirementError, UnknownPathError
+from acausal.explanation.findings import DeclaredStarts
 from acausal.explanation.structure import Structure
-from acausal.flattening.flat_model import parameter_vector
+from acausal.flattening.flat_model import parameter_vector, start_values
+from acausal.simulation import analysis
 from tests.explanation.models import Buck, Parallel, Pendulum, Series, Shaft
 from tests.explanation.reading import assert_solvable_in_order
 
@@ -53,6 +55,20 @@ def test_a_ring_is_a_chain_of_assignments_with_two_states() -> None:
     assert [(s.start, s.unit) for s in sorted(found.states, key=lambda s: s.name)] == [(1.5, "V"), (0.3, "A")]
     assert all(b.is_assignment for b in found.blocks)
     assert found.counts.unknowns == found.counts.kept + found.counts.aliases
+
+
+@pytest.mark.parametrize("reduce", [True, False])
+def test_states_start_where_the_run_starts(reduce: bool) -> None:
+    found = compile_model(Series()).structure(reduce, initial={"c.v": 2.0})
+    starts = {s.name: (s.start, s.fixed) for s in found.states}
+    declared = {s.name: (s.start, s.fixed) for s in compile_model(Series()).structure(reduce).states}
+    assert starts == {**declared, "c.v": (2.0, True)}
+
+
+def test_states_of_a_large_model_start_where_the_run_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "MOST_ANALYSED", 1)
+    found = compile_model(Series()).structure(initial={"c.v": 2.0})
+    assert {s.name: (s.start, s.fixed) for s in found.states}["c.v"] == (2.0, True)
 
 
 def test_a_zero_resistance_is_a_formula_without_the_resistance() -> None:
@@ -235,7 +251,8 @@ def test_contradicting_starts_and_bounds_are_reported() -> None:
 
     flat = flatten(Known())
     classes = merge_aliases(flat, np.zeros(2, bool), [])
-    conflicts = Aliases(flat, classes, parameter_vector(flat, {})).conflicts
+    starts = DeclaredStarts(*start_values(flat, parameter_vector(flat, {}))[:3])
+    conflicts = Aliases(flat, classes, starts).conflicts
     assert conflicts[0] == "declared starts of aliases differ: `a` = 1, `b` = -2"
     assert "no value of `a` lies within the bounds of its aliases" in conflicts
 
