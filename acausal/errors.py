@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+MOST_SUGGESTED = 3
+"""Names offered instead of one that is not known."""
+
 
 @dataclass(frozen=True)
 class Location:
@@ -197,11 +200,11 @@ class RequirementError(SimulationError):
     """A ``require`` condition or a declared bound of a variable does not hold."""
 
 
-def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint with the names closest to ``name``, those that differ in case only first; "" if there are none."""
     names = list(known)
     same = [n for n in names if n.lower() == name.lower()]
-    close = same or difflib.get_close_matches(name, names, n=count, cutoff=0.5)
+    close = same or difflib.get_close_matches(name, names, n=MOST_SUGGESTED, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(f"`{c}`" for c in close) + "?"
     more = ", ..." if len(names) > 8 else ""

@@ -130,7 +130,6 @@ def integrate_together(
     h0: np.ndarray,
     h1: np.ndarray,
     noise: np.ndarray,
-    rtol: float = 1e-13,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Integrals of ``f(C[i] phi(h))`` over ``[h0[i], h1[i]]`` by the first panels of `integrate` alone.
 
@@ -143,8 +142,6 @@ def integrate_together(
         Vectorised over the last axis: (..., m) to (..., p).
     h0, h1 : (k,)
     noise : (k, p)
-    rtol : float
-        As in `integrate`.
 
     Returns
     -------
@@ -162,7 +159,7 @@ def integrate_together(
     values = f(phi @ C[of].transpose(0, 2, 1))
     fine, error, size = _panels(values, half)
     magnitude = np.add.reduceat(size, first, axis=0)[of]
-    allowed = np.maximum(rtol * (half / (h1 - h0)[of])[:, None] * magnitude, ROUNDING * size)
+    allowed = np.maximum(Trajectory.precision * (half / (h1 - h0)[of])[:, None] * magnitude, ROUNDING * size)
     allowed = np.maximum(allowed, 2.0 * half[:, None] * noise[of])
     exact = np.all(error <= allowed, axis=1)
     return np.add.reduceat(fine, first, axis=0), np.logical_and.reduceat(exact, first)

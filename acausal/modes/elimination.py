@@ -22,6 +22,8 @@ error estimate grows exponentially, the errors do not."""
 _EXACT = 2.0**-50
 _DOMINANT = 0.5
 _UNRELIABLE = 2.0**-10
+_SWEEPS = 3
+"""Sweeps of the equilibration: weights enter comparisons only, so that orders of magnitude suffice."""
 
 
 def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -40,13 +42,13 @@ def _size(value: np.ndarray, variance: np.ndarray, magnitude: np.ndarray) -> np.
     return np.where(_significant(value, variance, magnitude), np.abs(value), np.sqrt(variance))
 
 
-def column_weights(matrix: np.ndarray, sweeps: int = 3) -> np.ndarray:
+def column_weights(matrix: np.ndarray) -> np.ndarray:
     """Column scales of a geometric equilibration; they enter comparisons only, never the values."""
     present = matrix != 0.0
     size = np.log2(np.abs(matrix), out=np.zeros(matrix.shape), where=present)
     high, low = np.where(present, size, -np.inf), np.where(present, size, np.inf)
     columns = np.zeros(matrix.shape[1])
-    for _ in range(sweeps):
+    for _ in range(_SWEEPS):
         rows = _middle((high + columns).max(1, initial=-np.inf), (low + columns).min(1, initial=np.inf))
         columns = _middle(
             (high + rows[:, None]).max(0, initial=-np.inf), (low + rows[:, None]).min(0, initial=np.inf)

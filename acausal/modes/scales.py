@@ -8,9 +8,12 @@ import numpy as np
 
 from .affine import Rows
 
+SWEEPS = 8
+"""Passes over all equations; a variable keeps the largest value of the pass that first reaches it."""
+
 
 def propagate_scales(
-    rows: Rows, known: np.ndarray, xi_scale: np.ndarray, T0: float, labels: np.ndarray, sweeps: int = 8
+    rows: Rows, known: np.ndarray, xi_scale: np.ndarray, T0: float, labels: np.ndarray
 ) -> np.ndarray:
     """Network scales: every equation passes its largest known term on to its unknown ones.
 
@@ -26,9 +29,6 @@ def propagate_scales(
         Time unit; ``x'`` counts as ``x / T0``.
     labels : (n,) array of int
         Variables with the same label have the same unit.
-    sweeps : int
-        Number of passes over all equations. A variable keeps the largest value of the pass that
-        first reaches it.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def propagate_scales(
     row, col, size = _entries(rows, T0)
     sources = _largest_of_rows(rows.B, xi_scale)
     scale = np.abs(np.array(known, dtype=float))
-    for _ in range(sweeps):
+    for _ in range(SWEEPS):
         largest, offered = sources.copy(), np.zeros_like(scale)
         np.maximum.at(largest, row, size * scale[col])
         np.maximum.at(offered, col, largest[row] / size)

@@ -64,13 +64,13 @@ class CurvedSystem:
         Magnitudes of ``s`` and ``h``.
     unit : float
         Unit of time, in seconds.
-    priority : (n_s + m,) array, optional
-        Ranks of ``s`` and ``h`` as states.
+    priority : (n_s + m,) array or None
+        Ranks of ``s`` and ``h`` as states; None for equal ones.
     """
 
     def __init__(
         self, mode: OpenMode, orders: Orders, arguments: np.ndarray, curves: Curves, evaluate: CurveFunctions,
-        S: np.ndarray, scale: np.ndarray, unit: float, priority: np.ndarray | None = None,
+        S: np.ndarray, scale: np.ndarray, unit: float, priority: np.ndarray | None,
     ) -> None:  # fmt: skip
         self.mode, self.orders, self.evaluate, self.S = mode, orders, evaluate, S
         ns, m = len(mode.states), len(mode.open)

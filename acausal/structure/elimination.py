@@ -14,6 +14,9 @@ from .incidence import INT, IntegerRows
 
 Number = int | Fraction
 
+BULK_ROUNDS = 20
+"""Rounds of pivots taken in bulk; the elimination row by row takes what is left, with the same rank."""
+
 
 @dataclass(frozen=True, eq=False)
 class Echelon:
@@ -178,10 +181,10 @@ class _Elimination:
         self._eliminate()
         self._order = {row: -k for k, (row, _) in enumerate(self.pivots)}
 
-    def _trim(self, rows: IntegerRows, rounds: int = 20) -> np.ndarray:
+    def _trim(self, rows: IntegerRows) -> np.ndarray:
         """Take pivots in columns with one entry, in bulk; return the ids of the rows that are left."""
         live = np.arange(rows.m)
-        for _ in range(rounds):
+        for _ in range(BULK_ROUNDS):
             occurrences = np.bincount(rows.col, minlength=rows.n)
             entry = np.flatnonzero(occurrences[rows.col] == 1)
             row = rows.row[entry]

@@ -8,6 +8,9 @@ import numpy as np
 
 from .incidence import INT, Incidence
 
+BULK_ROUNDS = 30
+"""Sweeps that take forced pairs in bulk before augmenting paths are searched, which find them as well."""
+
 
 @dataclass(frozen=True, eq=False)
 class Matching:
@@ -35,15 +38,13 @@ class Matching:
         return self.size == len(self.unknown) == len(self.equation)
 
 
-def maximum_matching(incidence: Incidence, max_rounds: int = 30) -> Matching:
+def maximum_matching(incidence: Incidence) -> Matching:
     """Match as many equations with unknowns as possible; deterministic.
 
     Parameters
     ----------
     incidence : Incidence, shape (m, n)
         Unknowns of every equation.
-    max_rounds : int
-        Sweeps that take forced pairs in bulk before augmenting paths are searched.
 
     Notes
     -----
@@ -58,7 +59,7 @@ def maximum_matching(incidence: Incidence, max_rounds: int = 30) -> Matching:
     """
     row, col = incidence.row, incidence.col
     unknown, equation = np.full(incidence.m, -1, INT), np.full(incidence.n, -1, INT)
-    for _ in range(max_rounds):
+    for _ in range(BULK_ROUNDS):
         paired = _pair_forced(row, col, unknown, equation)
         live = (unknown[row] < 0) & (equation[col] < 0)
         row, col = row[live], col[live]
