@@ -72,6 +72,7 @@ from .modeling import der as der
 from .modeling import edge as edge
 from .modeling import exp as exp
 from .modeling import floor as floor
+from .modeling import homotopy as homotopy
 from .modeling import if_else as if_else
 from .modeling import initial as initial
 from .modeling import initially as initially

@@ -141,7 +141,7 @@ def _expression(model: ReducedModel, rows: CurveRows, constants: Constants) -> t
     """Arguments, constants and value of one curve as SX."""
     forms, template, curve = model.forms[rows.stamp], model.flat.stamps[rows.stamp].template, rows.curve
     a = ca.SX.sym("a", len(curve.keys) + len(curve.knowns))
-    c = ca.SX.sym("c", len(constants.p) + len(constants.d) + len(constants.r))
+    c = ca.SX.sym("c", constants.count)
     argument = {key: a[k] for k, key in enumerate(curve.keys)}
     known = {id(e): a[len(curve.keys) + k] for k, e in enumerate(curve.knowns)}
     order = (
@@ -164,9 +164,18 @@ def _expression(model: ReducedModel, rows: CurveRows, constants: Constants) -> t
             return constant[("r", forms.relation_at[id(node)])]
         if node.op == "der":
             return argument[(forms.classify(node.args[0]), True)]  # type: ignore[index, arg-type]
+        if node.op == "homotopy":
+            parts = (lower(part, leaf, special) for part in (node.args[0], node.data[0]))
+            return _blended(c[c.numel() - 1], *parts)
         return lower(node.args[0], leaf, special) if node.op == "pre" else None
 
     return a, c, lower(curve.expr, leaf, special)
+
+
+def _blended(share: Any, actual: Any, simplified: Any) -> Any:
+    """A homotopy; at both ends it is one of its parts, whatever the other one is, not a number included."""
+    way = ca.if_else(share != 0.0, share * actual, 0.0)
+    return way + ca.if_else(share != 1.0, (1.0 - share) * simplified, 0.0)
 
 
 def _differentiated(expression: tuple[Any, Any, Any], level: int) -> ca.Function:

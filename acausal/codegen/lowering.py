@@ -16,7 +16,7 @@ _SX: dict[str, Any] = {
     "sign": ca.sign, "floor": ca.floor, "min": ca.fmin, "max": ca.fmax, "mod": lambda x, y: x - y * ca.floor(x / y),
     "<": ca.lt, "<=": ca.le, ">": ca.gt, ">=": ca.ge, "==": ca.eq, "!=": ca.ne,
     "and": ca.logic_and, "or": ca.logic_or, "not": ca.logic_not, "xor": ca.ne,
-    "if_else": ca.if_else, "no_event": lambda x: x,
+    "if_else": ca.if_else, "no_event": lambda x: x, "homotopy": lambda x: x,
 }  # fmt: skip
 
 

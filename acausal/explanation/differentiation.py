@@ -71,7 +71,7 @@ def _rule(node: Expr, slopes: list[Expr]) -> Expr | None:
         return simplified_product(simplified_product(constant(float(power)), base), slopes[0])
     if op == "if_else":
         return Expr("if_else", (args[0], *slopes[1:]))
-    if op == "no_event":
+    if op in ("no_event", "homotopy"):
         return slopes[0]
     return simplified_product(_OUTER[op](args[0]), slopes[0]) if op in _OUTER else None
 

@@ -45,6 +45,9 @@ def _active_nodes(expr: Expr) -> list[Expr]:
             continue
         eventless = eventless or node.op == "no_event"
         stack.extend((a, eventless) for a in node.args)
+        if node.op == "homotopy":
+            # What only the simplified part reads has to be known at the start too.
+            stack.append((node.data[0], True))
     return list(found.values())
 
 
@@ -100,6 +103,8 @@ def _apply(node: Expr, args: list[Form], classify: Classify) -> Form:
         return Form({(classify(node.args[0]), True): ONE}, None)  # type: ignore[dict-item, arg-type]
     if op == "no_event" and depends(node, classify):
         raise _NotAffine
+    if op == "homotopy":
+        return args[0]
     if not any(a.factors for a in args):
         return Form({}, node)
     if op in ("+", "-"):

@@ -35,6 +35,7 @@ from .functions import der as der
 from .functions import edge as edge
 from .functions import exp as exp
 from .functions import floor as floor
+from .functions import homotopy as homotopy
 from .functions import if_else as if_else
 from .functions import initial as initial
 from .functions import log as log

@@ -68,6 +68,7 @@ def _joined(node: Expr) -> str:
         "-": "subtracted",
         "if_else": "branches of one choice",
         "atan2": "sides of one angle",
+        "homotopy": "actual and simplified part of one homotopy",
     }
     return words.get(node.op, "compared")
 
@@ -114,6 +115,8 @@ def _apply(node: Expr, args: list[Inferred]) -> Inferred:
         return ANY if both or nothing else product(a, b, 1 if op == "*" else -1)  # type: ignore[arg-type]
     if op == "der":
         return None if args[0] is None else product(args[0], _SECOND, -1)  # type: ignore[arg-type]
+    if op == "homotopy":
+        return _agree(args[0], dimension(node.data[0]), node, node.args[0], node.data[0])
     if op == "if_else":
         return _agree(args[1], args[2], node, node.args[1], node.args[2])
     if op == "**":

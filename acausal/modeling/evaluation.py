@@ -53,6 +53,7 @@ def _functions() -> dict[str, Any]:
         "sign": lambda x: (x > 0) - (x < 0), "min": min, "max": max, "mod": lambda x, y: x - y * math.floor(x / y),
         "<": o.lt, "<=": o.le, ">": o.gt, ">=": o.ge, "==": o.eq, "!=": o.ne, "if_else": lambda c, a, b: a if c else b,
         "and": lambda a, b: a and b, "or": lambda a, b: a or b, "not": o.not_, "xor": o.xor, "no_event": lambda a: a,
+        "homotopy": lambda actual, *_: actual,
     }  # fmt: skip
 
 

@@ -287,7 +287,8 @@ def to_text(expr: Expr, name: Callable[[Symbol], str] = lambda symbol: symbol.na
             return f"{left}{op}{right}" if rank > 1 else f"{left} {op} {right}", rank
         if op == "neg":
             return (f"-{args[0][0]}" if args[0][1] > 1 else f"-({args[0][0]})"), 1
-        return f"{op}({', '.join(a[0] for a in args)})", 9
+        inner = [a[0] for a in args] + ([to_text(node.data[0], name)] if op == "homotopy" else [])
+        return f"{op}({', '.join(inner)})", 9
 
     return fold(expr, leaf, apply)[0]
 

@@ -175,6 +175,48 @@ def no_event(x: Any) -> Expr:
     return Expr("no_event", (wrap(x),))
 
 
+_NOT_SIMPLIFIED = frozenset(
+    {"time", "der", "pre", "edge", "change", "sample", "initial", "terminal", "table", "homotopy"}
+)
+
+
+def homotopy(actual: Any, simplified: Any) -> Expr:
+    """Return ``actual``; ``simplified`` helps to find the start where ``actual`` alone does not lead to it.
+
+    The model means ``actual``, at the start too. Where the nonlinear equations of the start are not solved from the
+    start values, they are solved with ``simplified``, and the solution is followed while ``actual`` takes its place
+    step by step: ``lambda * actual + (1 - lambda) * simplified``, ``lambda`` from 0 to 1, in all homotopies of the model
+    together. Where they are solved at once, or are affine, ``simplified`` does nothing.
+
+    Parameters
+    ----------
+    actual : expression
+    simplified : expression
+        Of the same unit, over variables and parameters: the law without its strong nonlinearity, such as a pressure loss
+        that is proportional to the flow.
+
+    Raises
+    ------
+    ExpressionError
+        If ``simplified`` contains time, derivatives, tables, events or another homotopy.
+
+    Notes
+    -----
+    The operator of that name of Modelica (Language Specification 3.6, section 3.7.4.3; Sielemann et al., "Robust
+    Initialization of Differential-Algebraic Equations Using Homotopy", Proceedings of the 8th International Modelica
+    Conference, 2011).
+    """
+    simple = wrap(simplified)
+    for node in walk(simple):
+        if node.op in _NOT_SIMPLIFIED:
+            raise ExpressionError(
+                f"the simplified part of homotopy() contains `{node}`",
+                hint="write it over variables and parameters; time and derivatives belong into the actual part",
+            )
+    # Beside the arguments: what an expression depends on, its events included, is what `actual` does.
+    return Expr("homotopy", (wrap(actual),), (simple,))
+
+
 def table(x: Any, xs: Sequence[float], ys: Sequence[float]) -> Expr:
     """Return the piecewise-linear interpolation of (xs, ys) at ``x``, constant outside.
 

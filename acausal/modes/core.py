@@ -27,6 +27,8 @@ class Values:
     P: np.ndarray
     D: np.ndarray
     R: np.ndarray
+    homotopy: float = 1.0
+    """Share of the actual parts of homotopies; less than one only on the way to the start."""
 
 
 def evaluate(

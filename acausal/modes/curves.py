@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import starmap
+from itertools import chain, starmap
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,13 @@ class Constants:
     p: tuple[int, ...]
     d: tuple[int, ...]
     r: tuple[int, ...]
+    homotopy: bool = False
+    """Whether the share of actual parts of homotopies is the last constant."""
+
+    @property
+    def count(self) -> int:
+        """Number of constants."""
+        return len(self.p) + len(self.d) + len(self.r) + self.homotopy
 
 
 class Curves:
@@ -55,8 +62,7 @@ class Curves:
     def constant_owner(self) -> np.ndarray:
         """Curved row of every constant, ascending."""
         widths = [
-            np.full(len(c.instances), len(k.p) + len(k.d) + len(k.r))
-            for c, k in zip(self.model.curves, self.constants, strict=True)
+            np.full(len(c.instances), k.count) for c, k in zip(self.model.curves, self.constants, strict=True)
         ]
         return np.repeat(np.arange(len(self.rows)), _joined(widths))
 
@@ -95,7 +101,16 @@ class Curves:
     def constant_values(self, values: Values) -> np.ndarray:
         """Constants of all rows, row by row."""
         P, D, R = values.P, values.D, values.R
-        return _joined([np.hstack([P[p], D[d], R[r]]) for p, d, r in self._gather])
+        parts = [[P[p], D[d], R[r]] for p, d, r in self._gather]
+        for part, k in zip(parts, self.constants, strict=True):
+            if k.homotopy:
+                part.append(np.full((len(part[0]), 1), values.homotopy))
+        return _joined([np.hstack(part) for part in parts])
+
+    @property
+    def has_homotopy(self) -> bool:
+        """Whether some row has simplified parts."""
+        return any(k.homotopy for k in self.constants)
 
     @cached_property
     def _gather(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -127,13 +142,15 @@ def _constants(model: ReducedModel, rows: CurveRows) -> Constants:
     forms, template = model.forms[rows.stamp], model.flat.stamps[rows.stamp].template
     known = {id(k) for k in rows.curve.knowns}
     found: dict[str, dict[int, None]] = {"p": {}, "d": {}, "r": {}}
-    for node in _outside(rows.curve.expr, known, forms.relation_at):
+    nodes = _outside(rows.curve.expr, known, forms.relation_at)
+    simplified = [n.data[0] for n in nodes if n.op == "homotopy"]
+    for node in (*nodes, *chain.from_iterable(map(walk, simplified))):
         if id(node) in forms.relation_at:
             found["r"].setdefault(forms.relation_at[id(node)])
         elif isinstance(node, Symbol) and kind_of(node) != "v":
             kind = kind_of(node)
             found[kind].setdefault(locate_symbol(template, kind, node))
-    return Constants(tuple(found["p"]), tuple(found["d"]), tuple(found["r"]))
+    return Constants(tuple(found["p"]), tuple(found["d"]), tuple(found["r"]), bool(simplified))
 
 
 def _outside(expr: Expr, known: set[int], relations: dict[int, int]) -> list[Expr]:

@@ -149,6 +149,13 @@ class Completer:
         rank, active = self.conditions.rank, ~self.involved
         driven = self._driven()
         active &= ~driven
+        if self.run.near is not None:
+            # The begin is a point of equations that are nearly the same.
+            begin = self.frame.state()
+            try:
+                return self._search(~driven, True)
+            except (NewtonFailure, Unreachable):
+                self.frame.restore(begin)
         if self.frame.constrained:
             self._approach(active, Depth.NONE, Rank.GIVEN)
         if self.frame.moving.any():

@@ -123,6 +123,10 @@ class Run:
         """The numbers of the affine rows; ``core`` touches the curved ones at the present point."""
         self.slopes = self.bends = np.zeros(len(self.z))
         """First and second time derivatives of the core unknowns at the present point."""
+        self.homotopy = 1.0
+        """Share of the actual parts of homotopies."""
+        self.near: np.ndarray | None = None
+        """Where the start is sought instead of at the start values."""
         self.source_flows: dict[int, Any] = {}
         self.motions = Motions(self)
         if self.numerical:
@@ -185,7 +189,7 @@ class Run:
     @property
     def present(self) -> Values:
         """Parameters, discretes and relations as they are now."""
-        return Values(self.values.P, self.D, self.R)
+        return Values(self.values.P, self.D, self.R, self.homotopy)
 
     def touch(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None

@@ -69,7 +69,8 @@ class CurvedFrame:
 
     def __init__(self, run: Run) -> None:
         system = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present)
-        self.motion: Motion = run.motions.made(run.z, run.slopes, run.xi, system)
+        begin = run.z if run.near is None else run.near
+        self.motion: Motion = run.motions.made(begin, run.slopes, run.xi, system)
         self.system = system
         place = self.motion.last
         self.x, self.H = place.X.copy(), place.H.copy()

@@ -18,6 +18,7 @@ from .curved_failures import FAILURES as CURVED
 from .curved_failures import curved_failed
 from .curves import free_branches
 from .failures import search_failed
+from .homotopy import along_homotopy
 from .initialization import Completed, check_conditions, check_held, complete, held_values, warn_of_moved
 from .integrals import rest_integrals
 from .search import Choice, NoConsistentMode
@@ -50,8 +51,16 @@ def start(run: Run) -> None:
     begin = (run.mode, run.D, run.R, run.z, run.q, run.instants.memory)
     given = run.starts.branches
     completed = None
+
+    def restore() -> None:
+        run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
+        if run.near is not None:
+            run.z = np.where(run.core.model.differentiated, run.z, run.near)
+        run.tangents.forget_modes()
+        run.restart_record()
+
     try:
-        completed = _first_instant(run, given, ticks, held)
+        completed = along_homotopy(run, lambda: _first_instant(run, given, ticks, held), restore)
     except InitializationError as error:
         for branches in chain(_settled(run), _others(run)):
             run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin

@@ -186,6 +186,10 @@ class Tangents:
         found = [np.array(self.functions(0, [a], constants)[1]) for a in (a0, beside)]
         return [np.where(np.isfinite(g), g, 1.0) for g in found]
 
+    def forget_modes(self) -> None:
+        """The curved rows are others from now on, and with them the structure of the modes."""
+        self._modes.clear()
+
     def curved_rows(self, mode: Mode) -> np.ndarray:
         """Curved row of every equation of a mode, -1 for affine ones."""
         return self._curve_of[self.numbering.mode(mode)]
