@@ -312,11 +312,7 @@ def _matched(incidence: Incidence) -> tuple[np.ndarray, np.ndarray, Incidence]:
         return rows, cols, incidence
     rows = np.flatnonzero(matching.unknown >= 0)
     cols = np.sort(matching.unknown[rows])
-    place, where = np.full(incidence.m, -1, INT), np.full(incidence.n, -1, INT)
-    place[rows], where[cols] = np.arange(len(rows)), np.arange(len(cols))
-    inside = (place[incidence.row] >= 0) & (where[incidence.col] >= 0)
-    shape = (len(rows), len(cols))
-    return rows, cols, Incidence.from_pairs(place[incidence.row[inside]], where[incidence.col[inside]], shape)
+    return rows, cols, incidence.restricted(rows, cols)
 
 
 def _short(number: float) -> float:

@@ -130,21 +130,18 @@ def by_offsets(equations: Equations, rows: np.ndarray, unknown: np.ndarray) -> O
     else:
         highest = np.zeros(len(unknown), INT)
         np.maximum.at(highest, col, sigma)
-        system = _regular(equations, rows, unknown, highest, offsets.singular, row, col)
+        incidence = Incidence.from_pairs(row, col, (len(rows), len(unknown)))
+        system = _regular(equations, rows, unknown, highest, offsets.singular, incidence)
     return OffsetStructure(equations, rows, unknown, offsets, system)
 
 
 def _regular(
-    equations: Equations, rows: np.ndarray, unknown: np.ndarray, highest: np.ndarray,
-    parts: Decomposition, row: np.ndarray, col: np.ndarray,
+    equations: Equations, rows: np.ndarray, unknown: np.ndarray, highest: np.ndarray, parts: Decomposition,
+    incidence: Incidence,
 ) -> System:  # fmt: skip
     """The well-determined part alone."""
     some, cols = parts.well.equations, parts.well.unknowns
-    place, where = np.full(len(rows), -1, INT), np.full(len(unknown), -1, INT)
-    place[some], where[cols] = np.arange(len(some)), np.arange(len(cols))
-    inside = (place[row] >= 0) & (where[col] >= 0)
-    incidence = Incidence.from_pairs(place[row[inside]], where[col[inside]], (len(some), len(cols)))
     return System(
-        equations, rows[some], np.zeros(len(some), INT), unknown[cols], highest[cols], incidence,
+        equations, rows[some], np.zeros(len(some), INT), unknown[cols], highest[cols], incidence.restricted(some, cols),
         equations.rank[rows[some]], {}, np.zeros(len(cols), bool),
     )  # fmt: skip

@@ -181,12 +181,7 @@ class SolutionOrder(Sequence[Block]):
 
     def _torn(self, k: int) -> Torn:
         rows, cols = np.array(self.rows(k)), np.array(self.columns(k))
-        whole = self.system.incidence
-        position = np.full(whole.n, -1, np.int64)
-        position[cols] = np.arange(len(cols))
-        count = whole.ptr[rows + 1] - whole.ptr[rows]
-        row, col = np.repeat(np.arange(len(rows)), count), position[whole.unknowns(rows)]
-        incidence = Incidence.from_pairs(row[col >= 0], col[col >= 0], (len(rows), len(cols)))
+        incidence = self.system.incidence.restricted(rows, cols)
         return tear(incidence, self._solvable(k, incidence), self.system.preferred[cols])
 
     def _solvable(self, k: int, incidence: Incidence) -> np.ndarray:

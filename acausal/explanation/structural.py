@@ -8,7 +8,7 @@ from ..errors import SingularModelError
 from ..flattening.flat_model import FlatModel
 from ..flattening.unbalanced import MOST_NAMED, Unbalanced, Written
 from ..structure.decomposition import decompose
-from ..structure.incidence import INT, Incidence
+from ..structure.incidence import Incidence
 from .equations import Equations
 
 
@@ -16,11 +16,8 @@ def structural_parts(flat: FlatModel, parameters: np.ndarray) -> Unbalanced:
     """Decompose the equations of a model as they are written; a variable and its derivative count as one unknown."""
     equations = Equations(flat, parameters=parameters)
     unknown = np.setdiff1d(np.arange(flat.nv), sorted(equations.inputs))
-    position = np.full(flat.nv, -1, INT)
-    position[unknown] = np.arange(len(unknown))
-    at = position[equations.col] >= 0
-    row, col = equations.row[at], position[equations.col[at]]
-    parts = decompose(Incidence.from_pairs(row, col, (len(equations), len(unknown))))
+    whole = Incidence.from_pairs(equations.row, equations.col, (len(equations), flat.nv))
+    parts = decompose(whole.restricted(np.arange(len(equations)), unknown))
 
     def stated(rows: np.ndarray) -> tuple[Written, ...]:
         ordered = sorted(rows.tolist(), key=lambda k: (equations.is_connection(k), k))

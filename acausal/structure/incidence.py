@@ -203,6 +203,15 @@ class Incidence:
         """Unknowns of several equations, one after the other."""
         return self.col[_gather(self.ptr, equations)[1]]
 
+    def restricted(self, rows: np.ndarray, cols: np.ndarray) -> Incidence:
+        """Some equations with those of their unknowns that are among some, renumbered in the given orders."""
+        position = np.full(self.n, -1, INT)
+        position[cols] = np.arange(len(cols))
+        ptr, entry = _gather(self.ptr, rows)
+        row, col = np.repeat(np.arange(len(rows)), np.diff(ptr)), position[self.col[entry]]
+        inside = col >= 0
+        return Incidence.from_pairs(row[inside], col[inside], (len(rows), len(cols)))
+
     def transpose(self) -> Incidence:
         """Swap equations and unknowns."""
         return Incidence.from_pairs(self.col, self.row, (self.n, self.m))
