@@ -57,6 +57,7 @@ def test_repeated_pairs_count_once() -> None:
 def test_a_restriction_agrees_with_dense_indexing() -> None:
     dense = np.random.default_rng(3).random((7, 9)) < 0.4
     rows, cols = np.array([5, 0, 3]), np.array([8, 2, 4, 1])
-    found = Incidence.from_pairs(*np.nonzero(dense), dense.shape).restricted(rows, cols)
+    row, col = np.nonzero(dense)
+    found = Incidence.from_pairs(row, col, (7, 9)).restricted(rows, cols)
     assert (found.m, found.n) == (3, 4)
     assert (found.csr().toarray() == dense[np.ix_(rows, cols)]).all()
