@@ -9,26 +9,24 @@ import numpy as np
 
 from .linear import Shifted, shifted
 from .problem import StepFailure, StepSizeError
-from .rosenbrock_tableaus import RODAS5P, Tableau
+from .rosenbrock_tableaus import RODAS5P
 from .stepper import Stepper
 
 
 class Rosenbrock(Stepper):
-    """Rosenbrock method with the exact Jacobian, one factorisation a trial and no iteration.
+    """The Rosenbrock method Rodas5P, with the exact Jacobian, one factorisation a trial and no iteration.
 
     Parameters
     ----------
-    tableau : Tableau
-        Rodas5P unless given.
     *args, **options
         As in `Stepper`.
     """
 
-    def __init__(self, *args: Any, tableau: Tableau = RODAS5P, **options: Any) -> None:
-        self.error_order = tableau.error_order
+    error_order = RODAS5P.error_order
+
+    def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        stages = tableau.nodes.size
-        self._tableau = tableau
+        tableau, stages = RODAS5P, RODAS5P.nodes.size
         self._parts = np.zeros((stages, self.y.size))
         self._scaled = np.empty_like(tableau.c)
         # Views: slicing in the loop would take as long as the arithmetic.
@@ -48,7 +46,7 @@ class Rosenbrock(Stepper):
         return self._jacobian
 
     def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
-        t, y, parts, tableau = self.t, self.y, self._parts, self._tableau
+        t, y, parts, tableau = self.t, self.y, self._parts, RODAS5P
         h = t1 - t
         if self._linearised_at != t:
             self._linearise()
@@ -70,15 +68,15 @@ class Rosenbrock(Stepper):
         The embedded solution cannot see it: in stiff components both ends of a step are right whatever lies between. The
         matrix of the step turns a residual into an error of the solution, for slow and for fast components alike.
         """
-        value, slope = self._tableau.inside
-        t, y = self.t + self._tableau.probe * h, self.y + value.dot(self._parts)
+        value, slope = RODAS5P.inside
+        t, y = self.t + RODAS5P.probe * h, self.y + value.dot(self._parts)
         return self._solve(slope.dot(self._parts) / h - self._evaluate(t, y))
 
     def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
         return np.array(self._evaluate(t1, y1), dtype=float)
 
     def _bend(self, h: float) -> np.ndarray:
-        return self._tableau.bend.dot(self._parts)
+        return RODAS5P.bend.dot(self._parts)
 
     def _linearise(self) -> None:
         """Jacobian and derivative by time at the start of a step; they serve all trials of it."""

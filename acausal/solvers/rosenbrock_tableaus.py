@@ -1,11 +1,11 @@
-"""Coefficients of Rosenbrock methods, in the form without matrix products in the stages.
+"""Coefficients of a Rosenbrock method, in the form without matrix products in the stages.
 
 Form and names as in E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, section IV.7,
 equation 7.25: stage i solves ::
 
     (I / (gamma h) - J) u_i = f(t + nodes_i h, y + sum_j a_ij u_j) + sum_j c_ij u_j / h + times_i h df/dt
 
-Both methods are stiffly accurate: the argument of the last stage is the embedded solution, and its ``u`` is the error.
+The method is stiffly accurate: the argument of the last stage is the embedded solution, and its ``u`` is the error.
 """
 
 from __future__ import annotations
@@ -62,34 +62,6 @@ def _padded(rows: Sequence[Sequence[float]], width: int) -> np.ndarray:
     return np.array([[*row, *[0.0] * (width - len(row))] for row in rows])
 
 
-def _rodas4() -> Tableau:
-    last = [1.221224509226641, 6.019134481288629, 12.53708332932087, -0.687886036105895]
-    a = [
-        [],
-        [1.544],
-        [0.9466785280815826, 0.2557011698983284],
-        [3.314825187068521, 2.896124015972201, 0.9986419139977817],
-        last,
-        [*last, 1.0],
-    ]
-    c = [
-        [],
-        [-5.6688],
-        [-2.430093356833875, -0.2063599157091915],
-        [-0.1073529058151375, -9.594562251023355, -20.47028614809616],
-        [7.496443313967647, -10.24680431464352, -33.99990352819905, 11.7089089320616],
-        [8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054],
-    ]
-    bend = [
-        [10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662],
-        [-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872],
-        [],
-    ]
-    nodes = np.array([0, 0.386, 0.21, 0.63, 1, 1])
-    times = np.array([0.25, -0.1043, 0.1035, -0.0362, 0, 0])
-    return Tableau(0.25, _padded(a, 6), _padded(c, 6), nodes, times, _padded(bend, 6), 0.3, 4)
-
-
 def _rodas5p() -> Tableau:
     gamma = 0.21193756319429014
     last = [-7.502846399306121, 2.561846144803919, -11.627539656261098]
@@ -141,9 +113,6 @@ def _rodas5p() -> Tableau:
     times = np.array([gamma, -2 * gamma, -0.3384627126235924, 1.8046452872882734, 2.325825639765069, 0, 0, 0])
     return Tableau(gamma, _padded(a, 8), _padded(c, 8), nodes, times, _padded(bend, 8), 0.5, 5)
 
-
-RODAS4 = _rodas4()
-"""Order 4(3) with six stages, dense output of order 3: Hairer and Wanner, section VI.4."""
 
 RODAS5P = _rodas5p()
 """Order 5(4) with eight stages, dense output of order 4, without order reduction on linear parabolic problems:

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from acausal.solvers import dormand_prince as dp
-from acausal.solvers.rosenbrock_tableaus import RODAS4, RODAS5P, Tableau
+from acausal.solvers.rosenbrock_tableaus import RODAS5P
 
 from .trees import defect, trees
 
 THETAS = (0.1, 0.37, 0.5, 0.8, 1.0)
-ROSENBROCK = pytest.mark.parametrize(
-    ("tableau", "order", "dense"), [(RODAS4, 4, 3), (RODAS5P, 5, 4)], ids=["Rodas4", "Rodas5P"]
-)
+ORDER, DENSE = 5, 4
+"""Of Rodas5P and of its dense output."""
 
 
 def inside(solution: np.ndarray, bend: np.ndarray, theta: float) -> np.ndarray:
@@ -19,11 +18,11 @@ def inside(solution: np.ndarray, bend: np.ndarray, theta: float) -> np.ndarray:
     return theta * (solution + (1.0 - theta) * (bend[0] + theta * (bend[1] + theta * bend[2])))
 
 
-def weights_of(tableau: Tableau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def weights_of() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """alpha, alpha + Gamma and the map from ``u`` to ``k`` (Hairer, Wanner IV.7, before equation 7.25)."""
-    inverse = np.eye(tableau.nodes.size) / tableau.gamma - tableau.c
+    inverse = np.eye(RODAS5P.nodes.size) / RODAS5P.gamma - RODAS5P.c
     Gamma = np.linalg.inv(inverse)
-    alpha = tableau.a @ Gamma
+    alpha = RODAS5P.a @ Gamma
     return alpha, alpha + Gamma, Gamma
 
 
@@ -52,45 +51,40 @@ def test_the_dense_output_of_dormand_prince_has_order_four(theta: float) -> None
         assert defect(weights, order, dp.STAGES, dp.STAGES, theta) < 1e-13
 
 
-@ROSENBROCK
-def test_rosenbrock_methods_meet_their_order_conditions(tableau: Tableau, order: int, dense: int) -> None:
-    alpha, beta, Gamma = weights_of(tableau)
-    b = tableau.solution @ Gamma
-    for k in range(1, order + 1):
+def test_rodas5p_meets_its_order_conditions() -> None:
+    alpha, beta, Gamma = weights_of()
+    b = RODAS5P.solution @ Gamma
+    for k in range(1, ORDER + 1):
         assert defect(b, k, alpha, beta) < 1e-14
-    assert defect(b, order + 1, alpha, beta) > 1e-4
+    assert defect(b, ORDER + 1, alpha, beta) > 1e-4
 
 
-@ROSENBROCK
-def test_their_embedded_solutions_are_one_order_lower(tableau: Tableau, order: int, dense: int) -> None:
-    alpha, beta, Gamma = weights_of(tableau)
-    embedded = tableau.a[-1] @ Gamma
-    for k in range(1, order):
+def test_its_embedded_solution_is_one_order_lower() -> None:
+    alpha, beta, Gamma = weights_of()
+    embedded = RODAS5P.a[-1] @ Gamma
+    for k in range(1, ORDER):
         assert defect(embedded, k, alpha, beta) < 1e-14
-    assert defect(embedded, order, alpha, beta) > 1e-4
-    assert tableau.error_order == order
+    assert defect(embedded, ORDER, alpha, beta) > 1e-4
+    assert RODAS5P.error_order == ORDER
 
 
-@ROSENBROCK
-def test_their_times_follow_from_the_coefficients(tableau: Tableau, order: int, dense: int) -> None:
-    alpha, _, Gamma = weights_of(tableau)
-    assert np.allclose(tableau.nodes, alpha.sum(axis=1), rtol=0, atol=1e-14)
-    assert np.allclose(tableau.times, Gamma.sum(axis=1), rtol=0, atol=1e-14)
+def test_its_times_follow_from_the_coefficients() -> None:
+    alpha, _, Gamma = weights_of()
+    assert np.allclose(RODAS5P.nodes, alpha.sum(axis=1), rtol=0, atol=1e-14)
+    assert np.allclose(RODAS5P.times, Gamma.sum(axis=1), rtol=0, atol=1e-14)
 
 
-@ROSENBROCK
 @pytest.mark.parametrize("theta", THETAS)
-def test_the_order_of_their_dense_output(tableau: Tableau, order: int, dense: int, theta: float) -> None:
-    alpha, beta, Gamma = weights_of(tableau)
-    weights = inside(tableau.solution, tableau.bend, theta) @ Gamma
-    for k in range(1, dense + 1):
+def test_the_order_of_its_dense_output(theta: float) -> None:
+    alpha, beta, Gamma = weights_of()
+    weights = inside(RODAS5P.solution, RODAS5P.bend, theta) @ Gamma
+    for k in range(1, DENSE + 1):
         assert defect(weights, k, alpha, beta, theta) < 1e-13
 
 
-@ROSENBROCK
-def test_rosenbrock_methods_are_l_stable(tableau: Tableau, order: int, dense: int) -> None:
-    _, beta, Gamma = weights_of(tableau)
-    for b in (tableau.solution @ Gamma, tableau.a[-1] @ Gamma):
+def test_rodas5p_is_l_stable() -> None:
+    _, beta, Gamma = weights_of()
+    for b in (RODAS5P.solution @ Gamma, RODAS5P.a[-1] @ Gamma):
         # Stability function 1 + z b^T (I - z beta)^-1 1 on the imaginary axis and at infinity.
         axis = [abs(growth(1j * w, b, beta)) for w in np.geomspace(1e-2, 1e6, 200)]
         assert max(axis) <= 1.0 + 1e-9
