@@ -133,13 +133,6 @@ class SignTable:
             signs[i], levels[i] = (1 if impulse[i] > 0.0 else -1), 0
 
 
-def lexicographic_signs(
-    over_y: np.ndarray, data: ModeData, y: np.ndarray, scale: np.ndarray, T0: float, t: float
-) -> list[int]:
-    """Signs (-1, 0, 1) of forms over ``y``; `SignTable` for repeated use in one mode."""
-    return SignTable(over_y, data, scale, T0).signs(y, t)[0]
-
-
 def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
     """The forms ``E z' + A z + B xi`` over ``y`` in one mode, shape (m, ny)."""
     over_y = rows.A @ data.T + rows.E @ (data.T @ data.Ay)
@@ -183,11 +176,6 @@ class Verdict:
     reason: str = ""
     signs: list[int] | None = None
     """Signs of the guards in force at the restart, None where an impulse decided."""
-
-    @property
-    def consistent(self) -> bool:
-        """There is a restart that violates nothing."""
-        return self.restart is not None and not self.violations
 
     def next_mode(self) -> Mode:
         """The mode with the elements violated at the most singular level in their targets."""

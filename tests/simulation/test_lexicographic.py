@@ -8,7 +8,7 @@ import pytest
 
 from acausal.modes.affine import Inadmissible, Kind
 from acausal.modes.reduction import reduce_mode
-from acausal.simulation.lexicographic import CandidateTest, Instant, SignTable, lexicographic_signs
+from acausal.simulation.lexicographic import CandidateTest, Instant, SignTable, Verdict
 from tests.oracles.small_step import is_consistent
 from tests.simulation.switched_networks import build, friction_stack, random_network
 
@@ -38,7 +38,7 @@ def chain(order, T0=1.0):
 def test_first_entry_above_noise_decides(y, sign):
     data = chain(4)
     form = np.array([[1.0, 0, 0, 0, 0]])
-    assert lexicographic_signs(form, data, np.array([*y, 1.0]), ONE, 1.0, 0.0) == [sign]
+    assert SignTable(form, data, ONE, 1.0).signs(np.array([*y, 1.0]), 0.0)[0] == [sign]
 
 
 def test_crossing_located_to_the_last_bit_has_its_value_after_the_crossing():
@@ -65,7 +65,8 @@ def test_units_do_not_matter(scale, time):
     form = np.array([[1.0, 0, 0, 0]])
     for y, sign in (((0, 1, 0), 1), ((1e-17, -1, 0), -1), ((0, 1e-17, -1), -1)):
         values = scale * np.array(y) / time ** np.arange(3)
-        assert lexicographic_signs(form, data, np.array([*values, 1.0]), scale * ONE, time, 0.0) == [sign]
+        table = SignTable(form, data, scale * ONE, time)
+        assert table.signs(np.array([*values, 1.0]), 0.0)[0] == [sign]
 
 
 def oracle(model, mode, z, xi):
@@ -82,6 +83,10 @@ def oracle(model, mode, z, xi):
     return is_consistent(square.E, square.A, square.B, model.S, leak, guards, z, xi, model.T0, size)
 
 
+def consistent(verdict: Verdict) -> bool:
+    return verdict.restart is not None and not verdict.violations
+
+
 def verdicts(model, z, xi, modes):
     test = CandidateTest(model, cache(lambda mode: reduce_mode(model, mode)))
     instant = Instant(0.0, z, xi, (-1,) * len(model.elements))
@@ -95,8 +100,8 @@ def test_every_mode_of_random_diode_networks(seed):
     z = np.where(model.differentiated, rng.uniform(-5, 5, model.n), 0.0)
     modes = list(itertools.product((0, 1), repeat=4))
     found = verdicts(model, z, ONE, modes)
-    assert [found[mode].consistent for mode in modes] == [oracle(model, mode, z, ONE) for mode in modes]
-    assert any(verdict.consistent for verdict in found.values())
+    assert [consistent(found[mode]) for mode in modes] == [oracle(model, mode, z, ONE) for mode in modes]
+    assert any(map(consistent, found.values()))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -104,7 +109,7 @@ def test_every_mode_of_friction_stacks(seed):
     model, z, _ = friction_stack(np.random.default_rng(seed), 2, seed % 2)
     modes = list(itertools.product(range(3), repeat=4))
     found = verdicts(model, z, ONE, modes)
-    assert {mode for mode in modes if found[mode].consistent} == {
+    assert {mode for mode in modes if consistent(found[mode])} == {
         mode for mode in modes if oracle(model, mode, z, ONE)
     }
 
@@ -115,5 +120,5 @@ def test_verdict_of_an_inadmissible_mode_gives_the_reason():
 
     model, z, mode = friction_stack(np.random.default_rng(0), 1, False)
     verdict = CandidateTest(model, refuse)(mode, Instant(0.0, z, ONE, (-1, -1)))
-    assert not verdict.consistent
+    assert not consistent(verdict)
     assert verdict.describe(model.elements) == "singular: x"
