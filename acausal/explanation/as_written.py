@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..flattening.flat_model import FlatModel
+from ..modes.reduced_model import ReducedModel
 from ..structure.decomposition import Decomposition
 from ..structure.incidence import INT, Incidence
 from ..structure.offsets import Offsets, sigma_offsets
 from .aliases import Aliases
 from .counting import count
 from .equations import Equations
-from .findings import DeclaredStarts
+from .findings import DeclaredStarts, Findings
+from .reduced_rows import ReducedRows
 from .sequence import SolutionOrder
 from .structure import Constraint, State, Structure
 from .system import System, differentiated
@@ -44,6 +46,18 @@ def structure_as_written(
     unknown = np.setdiff1d(np.arange(flat.nv), sorted(equations.inputs))
     found = by_offsets(equations, np.arange(len(equations)), unknown)
     return found.structure(mode, starts, reduced=False)
+
+
+def structure_of_large_model(reduced: ReducedModel, found: Findings) -> Structure:
+    """Return the structure of a model without aliases as its equations alone tell it, for models too large to analyse."""
+    made = ReducedRows(reduced, found)
+    pinned = {made.key((v, 0))[0] for v in reduced.presolved.pinned.tolist()}
+    unknown = np.setdiff1d(made.roots, sorted(pinned | set(made.equations.inputs)))
+    aliases = Aliases(reduced.flat, made.classes, found.starts)
+    note = "the model is too large to be analysed with numbers: index, constraints and states are structural"
+    return by_offsets(made.equations, made.kept(), unknown).structure(
+        {}, found.starts, reduced=True, aliases=aliases, merged=made.merged, notes=(note,)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..explanation.as_solved import structure_as_solved, structure_of_large_model
-from ..explanation.as_written import structure_as_written
+from ..explanation.as_solved import structure_as_solved
+from ..explanation.as_written import structure_as_written, structure_of_large_model
 from ..explanation.branches import element_entries, given_branches
 from ..explanation.equations import Equations
 from ..explanation.findings import AffineConstraint, CurvedConstraint, DeclaredStarts, Findings, Key
