@@ -190,6 +190,8 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
     if near is not None and rows:
         ratio, dependent = near.dependent()
         if failure.reason == "singular" or (not started and ratio < NEARLY_SINGULAR):
+            if near.branching and not started:
+                return _dependent(run, at, point)
             return _singular_point(run, dependent.tolist(), at, z)
         together = near.coupled(rows[0]).tolist()
         rows = [r for r in rows if r in together]

@@ -16,7 +16,7 @@ from ..flow.modal import Trajectory
 from ..solvers import StepFailure
 from .curved_system import CurvedSystem, Linear
 from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
-from .singular_points import Surroundings, scaled
+from .singular_points import Surroundings, branches, scaled
 from .state_selection import Selection, StateSelection
 
 WANDERED = 0.1
@@ -227,13 +227,17 @@ class Motion:
     def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Surroundings:
         """Slopes of the curved rows at a point, which need not be consistent."""
         system, solved = self.system, self.selection.dependent
-        found = system.linear(X, H, xi, self.constants)
+        found = system.linear(X, H, xi, self.constants, time=True)
+        first = system.constraint_levels == 0
+        branching = branches(found.C_y[first, : system.nx] * system.scale, found.C_t[first])
         if len(solved) != system.constraints:
             solved = np.arange(system.nx)
         columns = np.concatenate([solved, system.nx + np.arange(system.m)])
         scale = np.concatenate([system.scale, system.open_scale])
         J = (np.vstack([found.C_y, found.F_y]) * scale)[:, columns]
-        return Surroundings(np.concatenate([system.constraint_rows, system.mode.curved]), scaled(J))
+        return Surroundings(
+            np.concatenate([system.constraint_rows, system.mode.curved]), scaled(J), branching
+        )
 
     # -- the problem of the solvers ------------------------------------------------------------------------------
 

@@ -29,10 +29,13 @@ class Surroundings:
     rows : ndarray of int, shape (m,)
         Curved row of every equation; one that is differentiated occurs more than once.
     J : ndarray, shape (m, n)
+    branching : bool
+        Whether several motions go on from here, as `branches` tells.
     """
 
     rows: np.ndarray
     J: np.ndarray
+    branching: bool = False
 
     def constraints(self, count: int) -> Surroundings:
         """The constraints among the rows, which come first, without the equations for open unknowns."""
@@ -63,6 +66,30 @@ class Surroundings:
         order = np.argsort(-factors, kind="stable")
         part = order[factors[order] > TAKES_PART * factors.max()]
         return ratio, np.array(list(dict.fromkeys(self.rows[part].tolist())), np.int64)
+
+
+def branches(C_X: np.ndarray, C_t: np.ndarray) -> bool:
+    """Return whether constraints depend on each other over all coordinates, and time does not separate them.
+
+    Where the combination that vanishes changes with time, as that of a mechanism does which is driven into a dead centre, no
+    motion goes on.
+
+    Parameters
+    ----------
+    C_X : ndarray, shape (m, n)
+        Derivatives of the constraints by the scaled coordinates.
+    C_t : ndarray, shape (m,)
+        Derivatives by time.
+    """
+    if not C_X.size or not (np.isfinite(C_X).all() and np.isfinite(C_t).all()):
+        return False
+    size = np.abs(C_X).max(axis=1, keepdims=True)
+    both = np.column_stack([C_X, C_t]) / np.where(size > 0.0, size, 1.0)
+    left, values, _ = np.linalg.svd(both[:, :-1])
+    if len(C_X) <= C_X.shape[1] and values[-1] >= NEARLY_SINGULAR * values[0]:
+        return False
+    drift = both[:, -1]
+    return bool(abs(left[:, -1] @ drift) <= TAKES_PART * np.linalg.norm(drift))
 
 
 @dataclass(frozen=True, eq=False)

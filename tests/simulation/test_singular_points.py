@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, diags_array
 
-from acausal.simulation.singular_points import SparseSurroundings, Surroundings
+from acausal.simulation.singular_points import SparseSurroundings, Surroundings, branches
 
 
 def sparse(rows: np.ndarray, J: np.ndarray) -> SparseSurroundings:
@@ -68,3 +68,34 @@ def test_of_several_singular_parts_one_is_named() -> None:
     ratio, found = sparse(rows, J).dependent()
     assert ratio < 1e-8
     assert len(found) == 2 and found[0] // 2 == found[1] // 2 and found[0] // 2 % 2 == 1
+
+
+def crank(phi: float, s: float, w: float) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of ``(s - cos(phi))**2 + sin(phi)**2 = b**2`` by ``phi`` and ``s``; driven at ``w``: by ``s``, and by time."""
+    by_phi, by_s = 2 * s * np.sin(phi), 2 * (s - np.cos(phi))
+    return (np.array([[by_s]]), np.array([w * by_phi])) if w else (np.array([[by_phi, by_s]]), np.zeros(1))
+
+
+def parallelogram(phi: float, w: float) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of how cranks of 1 at ``phi`` and a coupler of 3 close, by their angles; driven at ``w``: without the first."""
+    c, s = np.cos(phi), np.sin(phi)
+    by_angles = np.array([[-s, 0.0, s], [c, 3.0, -c]])
+    return (by_angles[:, 1:], by_angles[:, 0] * w) if w else (by_angles, np.zeros(2))
+
+
+def test_a_motion_branches_where_constraints_depend_on_each_other_and_time_does_not_matter() -> None:
+    """Cranks and coupler of a parallelogram lie in one line at 0, free or driven."""
+    for w in (0.0, 2.0):
+        assert branches(*parallelogram(0.0, w))
+        assert not branches(*parallelogram(0.5, w))
+
+
+def test_a_drive_into_a_dead_centre_ends_the_motion() -> None:
+    """A rod of ``b = 0.5`` on a crank of 1 stands upright at ``sin(phi) = 0.5``: the slide has no position beyond."""
+    phi = np.arcsin(0.5)
+    assert not branches(*crank(phi, np.cos(phi), 2.0))
+    assert not branches(*crank(phi, np.cos(phi), 0.0))
+
+
+def test_without_constraints_nothing_branches() -> None:
+    assert not branches(np.zeros((0, 3)), np.zeros(0))

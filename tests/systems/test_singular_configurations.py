@@ -7,7 +7,6 @@ import pytest
 
 from acausal import (
     Component,
-    ConvergenceError,
     Eq,
     SingularModelError,
     Statement,
@@ -26,10 +25,11 @@ def parallelogram() -> Linkage:
     return Linkage(b=0.4, c=0.1, x=c, y=s, u=0.4 + c, v=s, dx=-10 * s, dy=10 * c, du=-10 * s, dv=10 * c)
 
 
-def test_a_parallelogram_stops_where_it_may_change_into_an_antiparallelogram() -> None:
+@pytest.mark.parametrize("rtol", [1e-5, 1e-6, 1e-8])
+def test_a_parallelogram_stops_where_it_may_change_into_an_antiparallelogram(rtol: float) -> None:
     """All four bars lie in one line at ``phi = pi``: the constraints are dependent there, and two motions go on."""
-    with pytest.raises((SingularModelError, ConvergenceError), match="singular") as caught:
-        simulate(parallelogram(), 1.0)
+    with pytest.raises(SingularModelError, match="depend on each other") as caught:
+        simulate(parallelogram(), 1.0, rtol=rtol)
     error = caught.value
     assert "integration at t = 0.2141" in error.what
     for equation in ("Eq((u - x)**2 + (v - y)**2, b**2)", "Eq((u - d)**2 + v**2, c**2)"):
