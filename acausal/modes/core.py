@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,47 +90,55 @@ def build_exosystem(
     """
     from scipy.sparse import csr_array
 
-    static = np.zeros(model.nk)
+    static = _static_values(model, values)
     blocks: list[tuple[int, int, int, Term | None]] = []
-    entries: list[tuple[int, int]] = []
+    firsts: list[tuple[int, int]] = []
     parts: list[tuple[int, np.ndarray]] = []
     q = 1
-    for known in model.knowns:
-        at = np.arange(known.first, known.first + known.count)
-        if known.static:
-            static[at] = evaluate(model, known.stamp, known.expr, values)
-            if not np.isfinite(static[at]).all():
-                raise _known_not_finite(model, known, static[at])
-            continue
-        for term in known.terms:
-            n = term.states
-            blocks.append((q, known.first, known.count, term))
-            rates = (
-                np.zeros(known.count)
-                if term.rate is None
-                else evaluate(model, known.stamp, term.rate, values)
-            )
-            for i in range(known.count):
-                parts.append((q, _generator(term.kind, n, float(rates[i]), piece_time)))
-                entries.append((known.first + i, q))
-                q += n
-    for (_, _, known_number), degree in zip(model.inputs, input_degrees, strict=True):
-        blocks.append((q, known_number, 1, None))
-        parts.append((q, _generator("pieces" if degree > 1 else "polynomial", degree + 1, 0.0, piece_time)))
-        entries.append((known_number, q))
-        q += degree + 1
+    for known, term, generators in _chains(model, values, input_degrees, piece_time):
+        blocks.append((q, known, len(generators), term))
+        for i, generator in enumerate(generators):
+            firsts.append((known + i, q))
+            parts.append((q, generator))
+            q += len(generator)
     if model.curves:
         q += TOUCH_STATES
     S = np.zeros((q, q))
-    for first, block in parts:
-        S[first : first + len(block), first : first + len(block)] = block
+    for first, generator in parts:
+        S[first : first + len(generator), first : first + len(generator)] = generator
     if model.curves:
         S[q - 3, q - 2] = S[q - 2, q - 1] = S[q - 1, 0] = 1.0
-    some = np.flatnonzero(static)
-    row = np.array([e[0] for e in entries] + some.tolist(), np.int64)
-    col = np.array([e[1] for e in entries] + [0] * len(some), np.int64)
-    data = np.concatenate([np.ones(len(entries)), static[some]])
-    return Exosystem(S, csr_array((data, (row, col)), shape=(model.nk, q)), tuple(blocks), static)
+    entries = np.array([*firsts, *((k, 0) for k in np.flatnonzero(static))], np.int64).reshape(-1, 2)
+    data = np.concatenate([np.ones(len(firsts)), static[static != 0.0]])
+    K = csr_array((data, (entries[:, 0], entries[:, 1])), shape=(model.nk, q))
+    return Exosystem(S, K, tuple(blocks), static)
+
+
+def _static_values(model: ReducedModel, values: Values) -> np.ndarray:
+    """Values of the static known expressions (nk,), zero elsewhere."""
+    found = np.zeros(model.nk)
+    for known in model.knowns:
+        if known.static:
+            own = evaluate(model, known.stamp, known.expr, values)
+            if not np.isfinite(own).all():
+                raise _known_not_finite(model, known, own)
+            found[known.first : known.first + known.count] = own
+    return found
+
+
+def _chains(
+    model: ReducedModel, values: Values, input_degrees: tuple[int, ...], piece_time: float
+) -> Iterator[tuple[int, Term | None, list[np.ndarray]]]:
+    """Chains of states: the first known number they are for, the term, and a generator for each instance of it."""
+    for known in model.knowns:
+        for term in known.terms:
+            rates = [0.0] * known.count
+            if term.rate is not None:
+                rates = evaluate(model, known.stamp, term.rate, values).tolist()
+            yield known.first, term, [_generator(term.kind, term.states, r, piece_time) for r in rates]
+    for (_, _, known_number), degree in zip(model.inputs, input_degrees, strict=True):
+        kind = "pieces" if degree > 1 else "polynomial"
+        yield known_number, None, [_generator(kind, degree + 1, 0.0, piece_time)]
 
 
 def _generator(kind: str, n: int, rate: float, unit: float) -> np.ndarray:

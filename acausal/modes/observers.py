@@ -93,47 +93,73 @@ def peel_observers(
     Affine outputs stay in the core: their impulses count in the energy of an instant.
     """
     inc = _Incidence(flat, base, presolved)
-    ny = inc.ny
-    visible = np.zeros(ny, bool)
+    visible = np.zeros(inc.ny, bool)
     visible[_columns_of(presolved.W, np.flatnonzero(protected))] = True
-    alive = np.ones(inc.n_rows, bool)
-    gone = np.zeros(ny, bool)
-    found: list[tuple[int, Observer]] = []
-    tried: set[tuple[int, int]] = set()
-    solved: Solved = {}
-    while True:
-        live = alive[inc.row]
-        count = np.bincount(inc.column[live], minlength=2 * ny)
-        plain, slope = count[:ny], count[ny:]
-        single = ~visible & ~gone & (plain + slope == 1)
-        entries = np.flatnonzero(live & single[inc.column % ny] & (inc.row < inc.n_base))
-        progress = False
-        for e in entries.tolist():
-            r, j = int(inc.row[e]), int(inc.column[e])
-            if not alive[r] or (r, j) in tried:
-                continue
-            tried.add((r, j))
-            g, i = inc.row_of[r]
-            observer = _solve(flat, forms, base[g], i, j, ny, presolved.W, solved)
-            if observer is not None:
-                found.append((r, observer))
-                alive[r], gone[j % ny], progress = False, True, True
-                visible[_slopes(flat, base[g], i, presolved.W, observer)] = True
-        if not progress:
-            break
-    observers = []
-    determined = np.zeros(ny, bool)
-    for r, o in reversed(found):
-        if o.row.form is None or o.integral or determined[_read_unknowns(flat, o, presolved.W)].any():
-            observers.append(o)
-            determined[o.unknown] = True
-        else:
-            alive[r], gone[o.unknown] = True, False
+    peeling = _Peeling(flat, forms, base, inc, visible)
+    while peeling.round():
+        pass
+    observers = peeling.outputs()
+    alive, gone = peeling.alive, peeling.gone
     stays: list[list[int]] = [[] for _ in base]
     for r in np.flatnonzero(alive[: inc.n_base]).tolist():
         stays[inc.row_of[r][0]].append(inc.row_of[r][1])
     kept = np.flatnonzero(alive[inc.n_base :])
     return Split(tuple(observers), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept)
+
+
+class _Peeling:
+    """Rows taken off so far, last ones of the model first."""
+
+    def __init__(
+        self,
+        flat: FlatModel,
+        forms: tuple[TemplateForms, ...],
+        base: list[tuple[int, RowForm]],
+        inc: _Incidence,
+        visible: np.ndarray,
+    ) -> None:
+        self._flat, self._forms, self._base, self._inc = flat, forms, base, inc
+        self._visible = visible
+        self.alive, self.gone = np.ones(inc.n_rows, bool), np.zeros(inc.ny, bool)
+        self._found: list[tuple[int, Observer]] = []
+        self._tried: set[tuple[int, int]] = set()
+        self._solved: Solved = {}
+
+    def round(self) -> bool:
+        """Take off the rows whose unknown occurs nowhere else; return whether there was one."""
+        inc, ny = self._inc, self._inc.ny
+        live = self.alive[inc.row]
+        count = np.bincount(inc.column[live], minlength=2 * ny)
+        single = ~self._visible & ~self.gone & (count[:ny] + count[ny:] == 1)
+        entries = np.flatnonzero(live & single[inc.column % ny] & (inc.row < inc.n_base))
+        before = len(self._found)
+        for e in entries.tolist():
+            self._take_off(int(inc.row[e]), int(inc.column[e]))
+        return len(self._found) > before
+
+    def _take_off(self, row: int, column: int) -> None:
+        if not self.alive[row] or (row, column) in self._tried:
+            return
+        self._tried.add((row, column))
+        flat, inc = self._flat, self._inc
+        g, i = inc.row_of[row]
+        observer = _solve(flat, self._forms, self._base[g], i, column, inc.ny, inc.W, self._solved)
+        if observer is not None:
+            self._found.append((row, observer))
+            self.alive[row], self.gone[column % inc.ny] = False, True
+            self._visible[_slopes(flat, self._base[g], i, inc.W, observer)] = True
+
+    def outputs(self) -> list[Observer]:
+        """Observers in the order of evaluation; affine ones that read no other observer go back into the core."""
+        observers, determined = [], np.zeros(self._inc.ny, bool)
+        for r, o in reversed(self._found):
+            read = _read_unknowns(self._flat, o, self._inc.W)
+            if o.row.form is None or o.integral or determined[read].any():
+                observers.append(o)
+                determined[o.unknown] = True
+            else:
+                self.alive[r], self.gone[o.unknown] = True, False
+        return observers
 
 
 def _read_unknowns(flat: FlatModel, o: Observer, W: IntegerRows) -> np.ndarray:
