@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError
-from .drawing import Drawing, Shape, size_of
+from .drawing import Drawing, Shape, Signals, positive
 from .names import window
 from .scenes import artist_of, limits_of, move, prepare, shapes_of, size_in_inches
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from .view import ResultView
 
 MOST_FRAMES = 2000
 SHORTEST_DELAY = 2
@@ -30,7 +28,7 @@ FINE = 6
 
 
 def animate(
-    result: ResultView,
+    result: Signals,
     drawing: Drawing,
     file: Any,
     t: tuple[float, float] | None,
@@ -45,9 +43,9 @@ def animate(
             f"an animation is written as .gif or .html, got {path.name!r}",
             hint='name the file "motion.gif", for example',
         )
-    delay = max(SHORTEST_DELAY, round(100.0 / size_of(fps, "fps")))
+    delay = max(SHORTEST_DELAY, round(100.0 / positive(fps, "fps")))
     run = window(*(t or (None, None)), result.t_start, result.t_end)
-    times = _frame_times(run, delay, size_of(speed, "speed"))
+    times = _frame_times(run, delay, positive(speed, "speed"))
     writers[path.suffix.lower()](path, list(_frames(result, shapes, times)), 10 * delay)
 
 
@@ -63,7 +61,7 @@ def _frame_times(run: tuple[float, float], delay: int, speed: float) -> np.ndarr
     return np.minimum(run[0] + step * np.arange(count), run[1])
 
 
-def _frames(result: ResultView, shapes: Sequence[Shape], times: np.ndarray) -> Iterator[Image]:
+def _frames(result: Signals, shapes: Sequence[Shape], times: np.ndarray) -> Iterator[Image]:
     """Draw one picture per time, all with the same limits."""
     fine = np.interp(np.arange(FINE * (len(times) - 1) + 1) / FINE, np.arange(len(times)), times)
     corners = [s.corners(result, fine if s.kind == "trace" else times) for s in shapes]
@@ -83,7 +81,7 @@ def _frames(result: ResultView, shapes: Sequence[Shape], times: np.ndarray) -> I
 class _Stage:
     """Axes of which all that does not move is drawn once."""
 
-    def __init__(self, result: ResultView, shapes: Sequence[Shape], limits: np.ndarray) -> None:
+    def __init__(self, result: Signals, shapes: Sequence[Shape], limits: np.ndarray) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 

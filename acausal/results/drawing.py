@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import ParameterError
 from .signal import Signal
-
-if TYPE_CHECKING:
-    from .view import ResultView
 
 ROUND = 48
 """Corners of a circle."""
@@ -22,6 +19,17 @@ ENDS = 0.15
 
 Outline = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Points (k, p, 2) and angles (k,) at k times to the corners (k, n, 2) at these times."""
+
+
+class Signals(Protocol):
+    """What a picture reads of a result."""
+
+    t_start: float
+    t_end: float
+
+    def __getitem__(self, path: Any) -> Signal:
+        """Return a signal by its path or handle."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ class Shape:
     angle: Any = 0.0
     seconds: float = inf
 
-    def corners(self, result: ResultView, times: np.ndarray) -> np.ndarray:
+    def corners(self, result: Signals, times: np.ndarray) -> np.ndarray:
         """Return the corners at some times, (k, n, 2)."""
         points = np.stack([position(result, p, times) for p in self.points], axis=1)
         return self.outline(points, coordinate(result, self.angle, times))
@@ -102,7 +110,7 @@ class Drawing:
         self, point: Any, *, color: str = "C1", width: float = 1.0, seconds: float | None = None
     ) -> Drawing:
         """Add the way of a point up to the present, or its last ``seconds``."""
-        lasts = inf if seconds is None else size_of(seconds, "seconds")
+        lasts = inf if seconds is None else positive(seconds, "seconds")
         style = {"color": color, "linewidth": width}
         return self._add("trace", (point,), lambda p, _: p, style, seconds=lasts)
 
@@ -117,7 +125,7 @@ class Drawing:
         width: float = 1.2,
     ) -> Drawing:
         """Add a zigzag of ``radius`` in metres between two points."""
-        radius, coils = size_of(radius, "radius"), int(size_of(coils, "coils"))
+        radius, coils = positive(radius, "radius"), int(positive(coils, "coils"))
         along = np.concatenate(
             [[0.0, ENDS], ENDS + (1 - 2 * ENDS) * (np.arange(2 * coils) + 0.5) / (2 * coils), [1 - ENDS, 1.0]]
         )
@@ -135,12 +143,12 @@ class Drawing:
         self, center: Any, width: float, height: float, *, angle: Any = 0.0, color: str = "C0"
     ) -> Drawing:
         """Add a rectangle of ``width`` and ``height`` in metres about a point, turned by ``angle``."""
-        w, h = 0.5 * size_of(width, "width"), 0.5 * size_of(height, "height")
+        w, h = 0.5 * positive(width, "width"), 0.5 * positive(height, "height")
         return self._area(center, np.array([[-w, -h], [w, -h], [w, h], [-w, h]]), angle, color)
 
     def circle(self, center: Any, radius: float, *, angle: Any = None, color: str = "C0") -> Drawing:
         """Add a disc of ``radius`` in metres about a point; with an ``angle`` a spoke shows how it turns."""
-        radius, turn = size_of(radius, "radius"), np.linspace(0.0, 2.0 * np.pi, ROUND, endpoint=False)
+        radius, turn = positive(radius, "radius"), np.linspace(0.0, 2.0 * np.pi, ROUND, endpoint=False)
         self._area(center, radius * np.stack([np.cos(turn), np.sin(turn)], axis=1), 0.0, color)
         if angle is None:
             return self
@@ -178,7 +186,7 @@ def turned(corners: np.ndarray) -> Outline:
     return outline
 
 
-def size_of(value: Any, name: str) -> float:
+def positive(value: Any, name: str) -> float:
     """Return a positive number.
 
     Raises
@@ -195,7 +203,7 @@ def size_of(value: Any, name: str) -> float:
     return number
 
 
-def position(result: ResultView, point: Any, times: np.ndarray) -> np.ndarray:
+def position(result: Signals, point: Any, times: np.ndarray) -> np.ndarray:
     """Return the coordinates of a point at some times, (k, 2)."""
     if isinstance(point, str):
         x, y = f"{point}.x", f"{point}.y"
@@ -211,7 +219,7 @@ def position(result: ResultView, point: Any, times: np.ndarray) -> np.ndarray:
     return np.stack([coordinate(result, x, times), coordinate(result, y, times)], axis=1)
 
 
-def coordinate(result: ResultView, what: Any, times: np.ndarray) -> np.ndarray:
+def coordinate(result: Signals, what: Any, times: np.ndarray) -> np.ndarray:
     """Return a number, signal, path, handle or function at some times, (k,).
 
     Raises

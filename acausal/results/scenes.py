@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError
-from .drawing import Drawing, Shape
+from .drawing import Drawing, Shape, Signals
 from .names import window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .view import ResultView
 
 MARGIN = 0.06
 """Free space about the drawing, relative to its larger extent."""
@@ -62,7 +61,7 @@ def size_in_inches(limits: np.ndarray) -> tuple[float, float]:
     return float(width), float(height)
 
 
-def prepare(ax: Axes, result: ResultView, shapes: Sequence[Shape], limits: np.ndarray) -> None:
+def prepare(ax: Axes, result: Signals, shapes: Sequence[Shape], limits: np.ndarray) -> None:
     """Set limits, labels and equal scales of both axes."""
     ax.set_aspect("equal", adjustable="box")
     ax.set(xlim=limits[:, 0], ylim=limits[:, 1])
@@ -73,7 +72,7 @@ def prepare(ax: Axes, result: ResultView, shapes: Sequence[Shape], limits: np.nd
     ax.set_axisbelow(True)
 
 
-def _unit(result: ResultView, point: Any) -> str:
+def _unit(result: Signals, point: Any) -> str:
     """Unit of a coordinate of a point, empty if both are numbers or functions."""
     if isinstance(point, str):
         return result[f"{point}.x"].unit
@@ -110,7 +109,7 @@ def move(artist: Any, corners: np.ndarray) -> None:
 
 
 def strobe(
-    result: ResultView,
+    result: Signals,
     drawing: Drawing,
     times: int | Sequence[float],
     t: tuple[float, float] | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError
+from .drawing import Drawing
 from .events import Event
 from .initial import InitialValues
 from .modes import ModeVisit, Stats
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .drawing import Drawing
 
 MOST_PLOTTED = 8
 """Signals drawn when none are named."""
