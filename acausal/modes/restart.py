@@ -103,7 +103,9 @@ def _reinitialised(
     start = z_minus[data.states]
     if len(data.constraints):
         sensitivity += data.jump @ data.constraints[:, which]
-        start = start + data.jump @ (data.constraints @ np.concatenate((z_minus, xi)))
+        # What no restart removes as rounding must not move a value that is held either.
+        residual = _residuals(data, z_minus, xi)
+        start = start if residual is None else start + data.jump @ residual
     response = data.T[which, :k] @ sensitivity * (scale / scale[:, None])
     defect = (wanted - data.T[which] @ np.concatenate((start, xi))) / scale
     shift = np.linalg.lstsq(response, defect, rcond=_CONFLICT)[0]

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from .run import Run
 
 _CONFLICT = 1e-9
+"""Relative difference of a value that is prescribed and does not hold."""
+_ROUNDING = 1e-12
+"""Relative difference up to which a value is the prescribed one; taken bit by bit, it leaves the equations consistent."""
 
 
 def left_limits(program: Program, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
@@ -202,7 +205,7 @@ def _exact(run: Run, conditions: Conditions, found: Completion, z: np.ndarray) -
     """The point, with prescribed values that hold to rounding bit by bit."""
     met = (conditions.unknown >= 0) & ~found.mask("missed", len(conditions))
     at = np.unique(conditions.unknown[met])
-    near = np.abs(run.z[at] - z[at]) <= _CONFLICT * (run.core.model.scale[at] + np.abs(z[at]))
+    near = np.abs(run.z[at] - z[at]) <= _ROUNDING * (run.core.model.scale[at] + np.abs(z[at]))
     exact = z.copy()
     exact[at[near]] = run.z[at[near]]
     return exact

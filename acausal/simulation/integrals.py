@@ -31,11 +31,10 @@ def rest_integrals(run: Run) -> None:
     steady = np.flatnonzero(run.starts.steady).tolist()
     targets = {x: run.program.unknowns.settable(x) for x in steady}
     asked = {t[1]: x for x, t in targets.items() if t is not None and t[0] == "integral"}
-    if not asked:
-        return
-    rows = np.array(list(asked), np.int64)
     free = np.array([n for n, x in asked.items() if not run.starts.fixed[x]], np.int64)
-    rows = rows[np.isin(rows, free)]
+    if not len(free):
+        return
+    rows = free  # What is fixed need not rest.
     scale = np.maximum(1.0, np.abs(run.q))
     rates, before, kept = _rates(run, run.q)[rows], np.inf, run.q
     while (largest := float(np.abs(rates / scale[rows]).max())) < before:
