@@ -32,7 +32,7 @@ MOST_TICKS = 1e12
 
 
 @dataclass
-class Counts:
+class PassCounts:
     """How often the passes that depend on the model alone have run."""
 
     flattenings: int = 0

@@ -29,7 +29,7 @@ from ..results.names import Names
 from ..results.result import Result
 from .analysis import program_structure
 from .binding import (
-    Counts,
+    PassCounts,
     check_static,
     check_ticks,
     make_clocks,
@@ -65,7 +65,7 @@ class Program:
     model : Component
     until : Until, optional
         A condition that ends every run.
-    counts : Counts, optional
+    counts : PassCounts, optional
         Counters to go on with.
 
     Notes
@@ -108,9 +108,11 @@ class Program:
         a bar. A callable gets the time reached after every event.
     """
 
-    def __init__(self, model: Component, until: Until | None = None, counts: Counts | None = None) -> None:
+    def __init__(
+        self, model: Component, until: Until | None = None, counts: PassCounts | None = None
+    ) -> None:
         self.model = model
-        self.counts = counts or Counts()
+        self.counts = counts or PassCounts()
         self.flat: FlatModel = flatten(model)
         self.counts.flattenings += 1
         if until is not None:
