@@ -60,7 +60,7 @@ def quadratic_in_speed(nominal: Expr, v: Expr, same_direction: bool) -> Expr:
 
 
 def eddy_current(peak: Expr, v: Expr) -> Expr:
-    """Return the braking force at the relative speed ``v``, at which 1 belongs to the largest one (Kloss)."""
+    """Return the braking force at the speed ``v``, in units of the speed at which it is largest, ``peak`` (Kloss)."""
     return 2 * peak * v / (1 + v**2)
 
 

@@ -32,7 +32,7 @@ class PartialLineForceWithRate(PartialLineForce):
 
 
 class Damper(PartialLineForceWithRate):
-    """Linear damper, ``f = d * v_rel`` with the rate of the length ``v_rel = der(s)``."""
+    """Linear damper, ``f = d * v_rel`` with the rate of the length ``v_rel = der(s)``. Massless."""
 
     d: Parameter = Parameter(unit="N.s/m", min=0, doc="Damping")
 
@@ -42,7 +42,10 @@ class Damper(PartialLineForceWithRate):
 
 
 class SpringDamper(PartialLineForceWithRate):
-    """Linear spring and damper side by side, ``f = c * (s - s_unstretched) + d * v_rel`` with ``v_rel = der(s)``."""
+    """Linear spring and damper side by side, ``f = c * (s - s_unstretched) + d * v_rel`` with ``v_rel = der(s)``.
+
+    Massless; it does not buckle when compressed.
+    """
 
     c: Parameter = Parameter(unit="N/m", min=0, doc="Stiffness")
     d: Parameter = Parameter(unit="N.s/m", min=0, doc="Damping")

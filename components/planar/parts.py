@@ -100,9 +100,9 @@ class Body(PartialBody):
 
 
 class BodyShape(PartialBody):
-    """Rigid body between two frames: a massless `FixedTranslation` with a `Body` at ``r_CM``.
+    """Rigid body between two frames: a massless `FixedTranslation` by ``r`` with a `Body` at ``r_CM``.
 
-    The centre of a uniform rod is at half of ``r``.
+    The centre of a uniform rod is at half of ``r``. It does not bend: a slender rod is divided, with springs between.
     """
 
     frame_b = Frame()

@@ -21,7 +21,7 @@ class PartialAbsoluteSensor(Component):
 
 
 class AbsolutePosition(PartialAbsoluteSensor):
-    """Position and angle of a frame."""
+    """Position and angle of a frame, ``x = frame_a.x``, ``y = frame_a.y``, ``phi = frame_a.phi``."""
 
     x: Output = Output(float, unit="m", doc="Position, first coordinate")
     y: Output = Output(float, unit="m", doc="Position, second coordinate")
@@ -35,7 +35,7 @@ class AbsolutePosition(PartialAbsoluteSensor):
 
 
 class AbsoluteVelocity(PartialAbsoluteSensor):
-    """Speed and angular speed of a frame."""
+    """Speed and angular speed of a frame, ``vx = der(frame_a.x)``, ``vy = der(frame_a.y)``, ``w = der(frame_a.phi)``."""
 
     vx: Output = Output(float, unit="m/s", doc="Speed, first coordinate")
     vy: Output = Output(float, unit="m/s", doc="Speed, second coordinate")
@@ -49,7 +49,7 @@ class AbsoluteVelocity(PartialAbsoluteSensor):
 
 
 class CutForce(PartialTwoFrames):
-    """Force and torque through a rigid connection, as ``frame_a`` takes them up."""
+    """Force and torque through a rigid connection, ``fx = frame_a.fx``, ``fy = frame_a.fy``, ``tau = frame_a.tau``."""
 
     fx: Output = Output(float, unit="N", doc="Force from frame_a to frame_b, first coordinate")
     fy: Output = Output(float, unit="N", doc="Force from frame_a to frame_b, second coordinate")

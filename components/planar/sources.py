@@ -1,4 +1,4 @@
-"""Forces and torques from signals."""
+"""Forces and torques from signals. Their reaction is taken up by the world."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class WorldForce(PartialForce):
 
 
 class FrameForce(PartialForce):
-    """Force and torque in the coordinates of ``frame_b``, such as the thrust of an engine: the force turns with the frame."""
+    """Force and torque in the coordinates of ``frame_b``, such as the thrust of an engine: the force turns with the frame.
+
+    ``(frame_b.fx, frame_b.fy) = -R(phi) * (fx, fy)`` with the rotation R by ``frame_b.phi``, and ``frame_b.tau = -tau``.
+    """
 
     def equations(self) -> Iterator[Statement]:
         fx, fy = rotated((self.fx, self.fy), self.frame_b.phi)

@@ -42,7 +42,7 @@ class ElastoBacklash(PartialBacklash):
     """Backlash with elastic flanks, whose damping is at most as large as the torque of the spring.
 
     ``tau = tau_c + tau_d`` with ``tau_c = c * x`` beyond the clearance ``b``, else 0, and ``tau_d = d * w_rel``, limited to
-    ``|tau_d| <= |tau_c|``: the torque is continuous and the flanks never pull.
+    ``|tau_d| <= |tau_c|``: the torque is continuous and the flanks never pull. They have no mass.
     """
 
     def damping(self, x: Expr) -> Expr:

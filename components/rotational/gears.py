@@ -35,7 +35,7 @@ class IdealGear(PartialGear):
     """Gear without inertia, loss or backlash, ``phi_a = ratio * phi_b`` and ``ratio * flange_a.tau + flange_b.tau = 0``.
 
     ``phi_a`` and ``phi_b`` are the angles of the flanges relative to the housing, which takes up the difference of the
-    torques. Where teeth lift off, add `ElastoBacklash`.
+    torques. Where teeth lift off, add `ElastoBacklash`; where their friction matters, take `LossyGear`.
     """
 
     def equations(self) -> Iterator[Statement]:
@@ -47,7 +47,7 @@ class IdealPlanetary(Component):
     """Planetary gear without inertia or loss, ``(1 + ratio) * carrier.phi = sun.phi + ratio * ring.phi``.
 
     ``ring.tau = ratio * sun.tau`` and ``carrier.tau = -(1 + ratio) * sun.tau``. Of the three shafts two move independently.
-    Inertias of sun, ring and carrier are connected from outside; that of the planets is left out.
+    Inertias of sun, ring and carrier are connected from outside; that of the planets is left out, and so are backlash and losses.
     """
 
     sun = Flange()

@@ -40,7 +40,8 @@ class LossyGear(PartialGear, PartialConditionalHeatPort):
     Turning forwards ``tauLoss`` is the larger of ``(1 - eta_mf1) * flange_a.tau + tau_bf1``, where ``flange_a`` drives, and
     ``(1 - 1 / eta_mf2) * flange_a.tau + tau_bf2``, where it is driven; backwards the smaller of the same with ``-tau_bf1`` and
     ``-tau_bf2``. At standstill the gear is stuck while ``tauLoss`` is between the two. With one row of losses it stays on the
-    exact path. C. Pelchen, C. Schweiger, M. Otter, Modeling and Simulating the Efficiency of Gearboxes and of Planetary
+    exact path. The teeth are rigid and never lift off; what friction depends on besides the speed, as temperature and oil, is
+    left out. C. Pelchen, C. Schweiger, M. Otter, Modeling and Simulating the Efficiency of Gearboxes and of Planetary
     Gearboxes, 2nd International Modelica Conference, 2002.
     """
 

@@ -54,8 +54,8 @@ class Spring(PartialCompliant):
 class CubicSpring(PartialCompliant):
     """Torsion spring that hardens or softens, ``tau = c * x + c3 * x**3`` with ``x = phi_rel - phi_rel0`` (Duffing).
 
-    Curved: the model is on the general path. A softening one, ``c3 < 0``, gives way beyond ``x**2 = -c / (3 * c3)``, where the
-    law ends to be one of a spring.
+    Curved: the model is on the general path. A softening one, ``c3 < 0``, gives way beyond ``x**2 = -c / (3 * c3)``, where it
+    is no spring any more.
     """
 
     c: Parameter = Parameter(unit="N.m/rad", min=0, doc="Stiffness at small deflections")

@@ -61,7 +61,7 @@ class ConstantSpeed(PartialOneFlangeAndSupport):
     """Rotation with constant speed against any torque, ``der(phi) = w_fixed``."""
 
     w_fixed: Parameter = Parameter(unit="rad/s", doc="Speed")
-    phi: Variable = Variable(unit="rad", doc="Angle")
+    phi: Variable = Variable(unit="rad", doc="Angle relative to the housing")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
@@ -76,7 +76,7 @@ class Speed(PartialOneFlangeAndSupport):
     """
 
     w_ref: Input = Input(float, unit="rad/s", doc="Speed")
-    phi: Variable = Variable(unit="rad", doc="Angle")
+    phi: Variable = Variable(unit="rad", doc="Angle relative to the housing")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
@@ -90,7 +90,7 @@ class Position(PartialOneFlangeAndSupport):
     The signal must be continuous where inertia is moved: a jump in angle takes an infinite impulse.
     """
 
-    phi_ref: Input = Input(float, unit="rad", doc="Angle")
+    phi_ref: Input = Input(float, unit="rad", doc="Angle relative to the housing")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()

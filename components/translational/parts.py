@@ -54,8 +54,8 @@ class Spring(PartialCompliant):
 class CubicSpring(PartialCompliant):
     """Spring that hardens or softens, ``f = c * x + c3 * x**3`` with ``x = s_rel - s_rel0`` (Duffing).
 
-    Curved: the model is on the general path. A softening one, ``c3 < 0``, gives way beyond ``x**2 = -c / (3 * c3)``, where the
-    law ends to be one of a spring.
+    Curved: the model is on the general path. A softening one, ``c3 < 0``, gives way beyond ``x**2 = -c / (3 * c3)``, where it
+    is no spring any more.
     """
 
     c: Parameter = Parameter(unit="N/m", min=0, doc="Stiffness at small deflections")
@@ -116,7 +116,7 @@ class SpringDamper(PartialCompliantWithRelativeStates, PartialConditionalHeatPor
 
 
 class Rod(PartialRigid):
-    """Rigid rod of length ``L`` without mass, ``flange_a.f + flange_b.f = 0``."""
+    """Rod without mass, ``flange_b.s - flange_a.s = L`` and ``flange_a.f + flange_b.f = 0``; it neither yields nor buckles."""
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()

@@ -61,7 +61,7 @@ class ConstantSpeed(PartialOneFlangeAndSupport):
     """Motion with constant speed against any force, ``der(s) = v_fixed``; also a moving belt."""
 
     v_fixed: Parameter = Parameter(unit="m/s", doc="Speed")
-    s: Variable = Variable(unit="m", doc="Position")
+    s: Variable = Variable(unit="m", doc="Position relative to the housing")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
@@ -76,7 +76,7 @@ class Speed(PartialOneFlangeAndSupport):
     """
 
     v_ref: Input = Input(float, unit="m/s", doc="Speed")
-    s: Variable = Variable(unit="m", doc="Position")
+    s: Variable = Variable(unit="m", doc="Position relative to the housing")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
@@ -90,7 +90,7 @@ class Position(PartialOneFlangeAndSupport):
     The signal must be continuous where mass is moved: a jump in position takes an infinite impulse.
     """
 
-    s_ref: Input = Input(float, unit="m", doc="Position")
+    s_ref: Input = Input(float, unit="m", doc="Position relative to the housing")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
