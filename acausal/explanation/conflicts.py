@@ -17,6 +17,7 @@ from ..modes.elimination import column_weights
 from ..modes.labels import integer_row_name, open_flow
 from ..modes.reduced_model import CurveRows, ElementRows, FormRows, ReducedModel
 from ..modes.reduction import dependencies
+from ..modes.restart import CONTRADICTING
 from ..structure.elimination import Number, combine
 from ..structure.incidence import INT, IntegerRows, stack
 
@@ -307,7 +308,7 @@ def first_defect(sources: np.ndarray, affine: AffineModel, xi: np.ndarray) -> fl
     row = sources
     for _ in range(affine.q):
         value, size = float(row @ xi), float(np.abs(row) @ np.abs(xi))
-        if abs(value) > 1e-8 * size:
+        if abs(value) > CONTRADICTING * size:
             return value
         row = row @ affine.S
     return 0.0

@@ -11,6 +11,8 @@ from .affine import AffineModel, Inadmissible, ModeData, Restart
 _MICRO_JUMP = 1e-9
 _ROUNDING = 2.0**-44
 CONTRADICTING = 1e-8
+"""What sources leave of a condition on them, relative to its largest terms, from which they contradict each other; less is what
+rounding in parameters and in the elimination leaves."""
 _CONFLICT = 1e-9
 
 

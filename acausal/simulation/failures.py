@@ -26,6 +26,12 @@ from .curved_failures import tangents_contradict
 if TYPE_CHECKING:
     from .run import Run
 
+TAKES_PART = 1e-9
+"""Term of a variable, relative to the largest of its constraint at the scales of the model, below which it is rounding of the
+analysis: a value that is prescribed does not contradict that constraint."""
+NO_TERM = 1e-12
+"""Factor of a variable that is not printed: what cancelled ones leave of rounding where others are about one."""
+
 
 def search_failed(
     run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
@@ -36,43 +42,66 @@ def search_failed(
     """
     run.check_given()
     reasons = _reasons(error)
-    t, at = run.t, f"at t = {run.t:.9g} "
     kinds = {reason for reason, _ in reasons}
     where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
-    elements = [run.element_place(k) for k, b in enumerate(forced) if b >= 0]
-    places = tuple(place for _, place in elements)
     curved = tangents_contradict(run, where, "start" if kind == "start" else "restart")
     if kinds <= {"contradictory sources", "singular"} and curved is not None:
         return curved
     if kinds == {"contradictory sources"}:
-        return contradiction(_conflicts(run, error, forced)[0][0], at)
+        return contradiction(_conflicts(run, error, forced)[0][0], _at(run))
     if "reinit" in kinds and (kinds == {"reinit"} or reinits):
-        made = InitializationError if kind == "start" else SimulationError
-        names = ", ".join(f"`{run.flat.variable(x)}` = {v:g}" for x, v in reinits)
-        several = len(reinits) > 1
-        return made(
-            f"at t = {t:.9g} {names} cannot {'all ' * several}hold after the instant",
-            where=(*_prescribed(run, reinits, kind), *demanding(run, error, forced, reinits)),
-            why=constraints_on(run, error, reinits),
-            hint="a value that constraints determine cannot be prescribed as well: drop `fixed`, the initial value or the reinit,"
-            " or put a part between",
-        )
+        return _not_held(run, error, forced, reinits, kind)
     if kinds == {"mixed restitution"}:
-        return MixedRestitutionError(
-            f"at t = {t:.9g} contacts with different restitution close together: {', '.join(where)}",
-            where=_places(run, where),
-            why="Newton's law of impact has no answer for several different ratios in one instant",
-            hint="give them one restitution, or separate the impacts in time",
-        )
+        return _mixed_restitution(run, where)
     if kinds == {"singular"}:
-        conflicts, free = _conflicts(run, error, forced)
-        unknowns = [run.state_name(j) for j in free]
-        if conflicts and conflicts[0].defect:
-            return contradiction(conflicts[0], at, unknowns)
-        flows = flow_like(run.reduced)[run.reduced.presolved.y[run.reduced.core[free]]]
-        return singular(conflicts, unknowns, at if run.core.model.elements else "", bool(flows.all()))
+        return _undetermined(run, error, forced)
+    return _inconsistent(run, error, forced)
+
+
+def _at(run: Run) -> str:
+    return f"at t = {run.t:.9g} "
+
+
+def _not_held(
+    run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
+) -> AcausalError:
+    """Prescribed values contradict the equations."""
+    made = InitializationError if kind == "start" else SimulationError
+    names = ", ".join(f"`{run.flat.variable(x)}` = {v:g}" for x, v in reinits)
+    several = len(reinits) > 1
+    return made(
+        f"{_at(run)}{names} cannot {'all ' * several}hold after the instant",
+        where=(*_prescribed(run, reinits, kind), *demanding(run, error, forced, reinits)),
+        why=constraints_on(run, error, reinits),
+        hint="a value that constraints determine cannot be prescribed as well: drop `fixed`, the initial value or the reinit,"
+        " or put a part between",
+    )
+
+
+def _mixed_restitution(run: Run, where: tuple[str, ...]) -> AcausalError:
+    return MixedRestitutionError(
+        f"{_at(run)}contacts with different restitution close together: {', '.join(where)}",
+        where=_places(run, where),
+        why="Newton's law of impact has no answer for several different ratios in one instant",
+        hint="give them one restitution, or separate the impacts in time",
+    )
+
+
+def _undetermined(run: Run, error: Exception, forced: Sequence[int]) -> AcausalError:
+    """Equations that depend on each other, and the unknowns that they leave open."""
+    conflicts, free = _conflicts(run, error, forced)
+    unknowns = [run.state_name(j) for j in free]
+    if conflicts and conflicts[0].defect:
+        return contradiction(conflicts[0], _at(run), unknowns)
+    flows = flow_like(run.reduced)[run.reduced.presolved.y[run.reduced.core[free]]]
+    return singular(conflicts, unknowns, _at(run) if run.core.model.elements else "", bool(flows.all()))
+
+
+def _inconsistent(run: Run, error: Exception, forced: Sequence[int]) -> AcausalError:
+    """Every combination of branches that was tried violates a guard."""
+    places = tuple(run.element_place(k)[1] for k, b in enumerate(forced) if b >= 0)
     return NoConsistentModeError(
-        f"no consistent mode at t = {t:.9g}\n{_history(run, error)}",
+        f"no consistent mode at t = {run.t:.9g}\n{_history(run, error)}",
         where=places[:4],
         hint="no combination of branches satisfies all guards: look for ideal sources that elements short or cut",
     )
@@ -147,7 +176,9 @@ def constraints_on(run: Run, error: Exception, reinits: Sequence[tuple[int, floa
         if not row[: len(data.states)].any():
             found.setdefault(f"`{run.state_name(j)}` = {float(row[len(data.states) :] @ xi):g}")
         for row in data.constraints:
-            if abs(row[j]) * model.scale[j] > 1e-9 * float(np.max(np.abs(row[: model.n]) * model.scale)):
+            if abs(row[j]) * model.scale[j] > TAKES_PART * float(
+                np.max(np.abs(row[: model.n]) * model.scale)
+            ):
                 found.setdefault(
                     _equation(run, row[: model.n] / row[j], float(row[model.n :] @ xi / row[j]), j)
                 )
@@ -156,7 +187,9 @@ def constraints_on(run: Run, error: Exception, reinits: Sequence[tuple[int, floa
 
 def _equation(run: Run, row: np.ndarray, known: float, j: int) -> str:
     """``x = ...`` from ``row @ z + known = 0`` with ``row[j] = 1``."""
-    terms = [f"{-c:g}*`{run.state_name(k)}`" for k, c in enumerate(row.tolist()) if k != j and abs(c) > 1e-12]
+    terms = [
+        f"{-c:g}*`{run.state_name(k)}`" for k, c in enumerate(row.tolist()) if k != j and abs(c) > NO_TERM
+    ]
     text = " + ".join(
         t.removeprefix("1*") for t in terms + [f"{0.0 - known:g}"] * (known != 0.0 or not terms)
     )
