@@ -15,7 +15,7 @@ from ..flattening.template import Template
 from ..structure.aliases import AliasClasses, AliasEdges, alias_classes, alias_edges
 from ..structure.incidence import INT, IntegerRows
 from .findings import DeclaredStarts
-from .structure import Alias, Member
+from .structure import Alias, AliasMember
 
 
 def merge_aliases(flat: FlatModel, differentiated: np.ndarray, inputs: Sequence[int]) -> AliasClasses:
@@ -191,7 +191,7 @@ class Aliases(Sequence[Alias]):
         zero = bool((sign == 0).any())
         root = -1 if zero else int(self.classes.representative[group[0]])
         members = tuple(
-            Member(self.flat.variable(v), s)
+            AliasMember(self.flat.variable(v), s)
             for v, s in zip(group.tolist(), sign.tolist(), strict=True)
             if v != root
         )

@@ -26,7 +26,7 @@ _CANCELLED = 1e-9
 
 
 @dataclass(frozen=True)
-class Member:
+class Participant:
     """One equation of a conflict.
 
     ``role``: "held" (a value that is prescribed from outside), "element" (an equation of a branch in force), "given"
@@ -45,7 +45,7 @@ class Member:
     curved: bool = False
 
     @property
-    def named(self) -> str:
+    def located(self) -> str:
         """Text with place."""
         return f"{self.text} at {self.place}" if str(self.place) else self.text
 
@@ -58,11 +58,11 @@ class Conflict:
     ``gap`` is the relative change of the factors in its laws that would make these depend on each other.
     """
 
-    members: tuple[Member, ...]
+    members: tuple[Participant, ...]
     defect: float = 0.0
     gap: float = 1.0
 
-    def of(self, *roles: str) -> tuple[Member, ...]:
+    def of(self, *roles: str) -> tuple[Participant, ...]:
         """Members of some roles."""
         return tuple(m for m in self.members if m.role in roles)
 
@@ -92,21 +92,21 @@ class Conflicts:
         """The conflict of integer rows with some weights."""
         return _conflict([self._integer_member(r, float(w)) for r, w in weights.items()], defect)
 
-    def _integer_member(self, row: int, weight: float) -> Member:
+    def _integer_member(self, row: int, weight: float) -> Participant:
         model = self.model
         name = integer_row_name(model, row)
         if row >= len(model.flat.row_stamp):
-            return Member("given", name, Location(), weight)
+            return Participant("given", name, Location(), weight)
         place = model.flat.row_location(row)
         text = name.removesuffix(f" at {place}")
         if open_flow(model, row):
-            return Member("open", text, Location(), weight)
+            return Participant("open", text, Location(), weight)
         template = model.flat.stamps[int(model.flat.row_stamp[row])].template
         known = int(model.row_known[row])
         written = int(model.flat.row_local[row]) in template.row_texts
         single = model.flat.ptr[row + 1] - model.flat.ptr[row] == 1
         given = known >= 0 and (single or bool(self._given[known]))
-        return Member("given" if given else "law" if written else "connection", text, place, weight)
+        return Participant("given" if given else "law" if written else "connection", text, place, weight)
 
     @cached_property
     def _integer_rows(self) -> IntegerRows:
@@ -170,14 +170,16 @@ class Conflicts:
     ) -> Conflict:
         """The conflict of core rows with the integer rows that stand behind their variables."""
         model = self.model
-        members: list[Member] = []
+        members: list[Participant] = []
         sums: list[dict[int, list[float]]] = [{} for _ in range(len(weights) + 1)]
         kept: dict[tuple[int, int], float] = {}
         first_kept = sum(len(i) for i in model.base_instances)
         for k in np.flatnonzero(weights.any(axis=0)).tolist():
             row = rows[k]
             if row.form is None and row.instance < 0:
-                held = Member("held", affine.names[int(np.flatnonzero(affine.base.A[k])[0])], Location(), 1.0)
+                held = Participant(
+                    "held", affine.names[int(np.flatnonzero(affine.base.A[k])[0])], Location(), 1.0
+                )
                 members.append(held)
                 continue
             if row.form is None:
@@ -211,18 +213,20 @@ class Conflicts:
             for (x, derivative), factor in form.form.factors.items()
         }
 
-    def _member(self, row: _CoreRow, factors: dict[tuple[int, bool], float], weights: np.ndarray) -> Member:
+    def _member(
+        self, row: _CoreRow, factors: dict[tuple[int, bool], float], weights: np.ndarray
+    ) -> Participant:
         form, model = row.form, self.model
         assert form is not None
         place = model.flat.location(form.stamp, row.instance, row.origin)
         weight = float(weights[np.flatnonzero(weights)[0]])
         if isinstance(form, CurveRows):
-            return Member("element" if row.element else "law", row.text, place, weight, curved=True)
+            return Participant("element" if row.element else "law", row.text, place, weight, curved=True)
         written = list(form.form.factors.values())
         zeros = [str(f) for f, v in zip(written, factors.values(), strict=True) if v == 0.0 and _symbols(f)]
         parameters = dict.fromkeys(s for f in written for s in _symbols(f))
         role = "element" if row.element else "given" if self._is_given(row) else "law"
-        return Member(role, row.text, place, weight, tuple(zeros), tuple(parameters))
+        return Participant(role, row.text, place, weight, tuple(zeros), tuple(parameters))
 
     def _integer_weights(
         self, sums: list[dict[int, list[float]]], kept: dict[tuple[int, int], float]
@@ -295,7 +299,7 @@ def _gap(affine: AffineModel, mode: Mode, which: np.ndarray) -> float:
     return float(values[-1] / values[0])
 
 
-def _conflict(members: list[Member], defect: float, gap: float = 1.0) -> Conflict:
+def _conflict(members: list[Participant], defect: float, gap: float = 1.0) -> Conflict:
     """Members in the order of their roles; the defect in the scale of the given quantities."""
     order = ("held", "element", "given", "law", "open", "connection")
     ordered = tuple(sorted(members, key=lambda m: order.index(m.role)))

@@ -11,7 +11,7 @@ from ..modes.reduced_model import ReducedModel
 from ..structure.elimination import echelon
 from ..structure.incidence import IntegerRows
 from .conflicts import Conflict, Conflicts
-from .wording import dependence, named
+from .wording import dependence, quoted
 
 
 def islands(model: ReducedModel, conflicts: Conflicts) -> list[str]:
@@ -43,7 +43,7 @@ def islands(model: ReducedModel, conflicts: Conflicts) -> list[str]:
 def undetermined(conflicts: Sequence[Conflict], unknowns: Sequence[str]) -> str:
     """Say which unknowns of a mode have the smallest values that fit, and why."""
     harmless = dependence([c for c in conflicts if not c.defect])
-    return f"nothing determines {named(unknowns)}, for {harmless}; the smallest values that fit are taken"
+    return f"nothing determines {quoted(unknowns)}, for {harmless}; the smallest values that fit are taken"
 
 
 def _in_ports(model: ReducedModel) -> np.ndarray:

@@ -9,7 +9,8 @@ from .equations import Equations
 from .findings import Findings, Key
 from .structure import State
 
-MOST_NAMES = 4
+MOST_GIVEN = 4
+"""Variables, given by a state through constraints, in its reason."""
 
 
 def described_states(equations: Equations, aliases: Aliases, found: Findings) -> tuple[State, ...]:
@@ -52,7 +53,7 @@ def _why(equations: Equations, aliases: Aliases, others: list[Key] | None, key: 
     names = list(
         dict.fromkeys(equations.variable(int(aliases.classes.representative[v]), o) for v, o in others)
     )
-    shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    shown = ", ".join(names[:MOST_GIVEN]) + (", ..." if len(names) > MOST_GIVEN else "")
     own, best = _priority(equations, aliases, key), max(_priority(equations, aliases, k) for k in others)
     if own > best:
         return f"gives {shown} by constraints, preferred by its state_priority"

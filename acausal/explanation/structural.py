@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import SingularModelError
 from ..flattening.flat_model import FlatModel
-from ..flattening.unbalanced import MOST_NAMED, Unbalanced, Written
+from ..flattening.unbalanced import MOST_UNMATCHED, Unbalanced, Written
 from ..structure.decomposition import decompose
 from ..structure.incidence import Incidence
 from .equations import Equations
@@ -48,10 +48,10 @@ def structurally_singular(flat: FlatModel, parameters: np.ndarray, at: str) -> S
     parts = structural_parts(flat, parameters)
     if not (parts.surplus or parts.lacking):
         return None
-    lacking = ", ".join(f"`{name}`" for name in parts.lacking[:MOST_NAMED])
+    lacking = ", ".join(f"`{name}`" for name in parts.lacking[:MOST_UNMATCHED])
     return SingularModelError(
         f"{at}no unique solution: {f'nothing is left to determine {lacking}' if lacking else 'too many equations'}",
-        where=[w.place for w in (*parts.surplus, *parts.shared)][:MOST_NAMED],
+        where=[w.place for w in (*parts.surplus, *parts.shared)][:MOST_UNMATCHED],
         why=parts.reason,
         hint=parts.remedy,
     )

@@ -99,7 +99,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Member:
+class AliasMember:
     """A variable of an alias class: ``sign`` times the representative, zero for sign 0."""
 
     name: str
@@ -114,7 +114,7 @@ class Alias:
     ----------
     representative : str
         The one that stands for all; "0" for variables that are zero.
-    members : tuple of Member
+    members : tuple of AliasMember
         The others.
     start : float or None
         Start value of the representative, from the member that declares it with the highest priority (fixed before given
@@ -126,7 +126,7 @@ class Alias:
     """
 
     representative: str
-    members: tuple[Member, ...]
+    members: tuple[AliasMember, ...]
     start: float | None
     min: float
     max: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..errors import ContradictionError, ContradictorySourcesError, ModeNotSquareError, SingularModelError
-from .conflicts import Conflict, Member
+from .conflicts import Conflict, Participant
 
 MOST_NAMED = 6
 """Equations of one kind in one sentence."""
@@ -29,13 +29,13 @@ def contradiction(
     first = conflict.of("element", "given") or conflict.members
     others = [m for m in conflict.members if m not in first]
     kind = ContradictorySourcesError if conflict.of("element") else ContradictionError
-    left = f", and nothing determines {named(unknowns)}" if unknowns else ""
+    left = f", and nothing determines {quoted(unknowns)}" if unknowns else ""
     joined = f"with {_listed(others)} " if others else ""
     return kind(
         f"{at}equations contradict each other: {_listed(first)}",
         where=[m.place for m in (*first, *others) if str(m.place)][:MOST_NAMED],
         why=f"{joined}they leave {conflict.defect:.6g} = 0" + left,
-        hint=_way_out(conflict) + (f", and state an equation for {named(unknowns)}" if unknowns else ""),
+        hint=_way_out(conflict) + (f", and state an equation for {quoted(unknowns)}" if unknowns else ""),
     )
 
 
@@ -102,14 +102,14 @@ def singular(
     kind = ModeNotSquareError if elements else SingularModelError
     members = [m for c in conflicts for m in c.members]
     return kind(
-        f"{at}nothing determines {named(unknowns)}",
+        f"{at}nothing determines {quoted(unknowns)}",
         where=[m.place for m in members if m.role != "connection" and str(m.place)][:MOST_NAMED],
         why=dependence(conflicts),
         hint=_remedy(conflicts, elements, flows),
     )
 
 
-def named(unknowns: Sequence[str]) -> str:
+def quoted(unknowns: Sequence[str]) -> str:
     """Return names of unknowns as a list in words."""
     shown = ", ".join(f"`{name}`" for name in unknowns[:MOST_NAMED])
     more = len(unknowns) - MOST_NAMED
@@ -148,8 +148,8 @@ def _remedy(conflicts: Sequence[Conflict], elements: bool, flows: bool) -> str:
     return "remove one of them, and state an independent equation for the unknowns named"
 
 
-def _zero_factors(members: Iterable[Member]) -> str:
-    zeros = dict.fromkeys(f"`{z.removeprefix('-')}` in {m.named}" for m in members for z in m.zeros)
+def _zero_factors(members: Iterable[Participant]) -> str:
+    zeros = dict.fromkeys(f"`{z.removeprefix('-')}` in {m.located}" for m in members for z in m.zeros)
     return (
         f"the factor {' and '.join(list(zeros)[:3])} is zero: give the parameter another value"
         if zeros
@@ -157,9 +157,9 @@ def _zero_factors(members: Iterable[Member]) -> str:
     )
 
 
-def _listed(members: Sequence[Member]) -> str:
+def _listed(members: Sequence[Participant]) -> str:
     more = f" and {len(members) - 2 * MOST_NAMED} more" if len(members) > 2 * MOST_NAMED else ""
-    return "; ".join(m.named for m in members[: 2 * MOST_NAMED]) + more
+    return "; ".join(m.located for m in members[: 2 * MOST_NAMED]) + more
 
 
 def _texts(texts: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import BalanceError, Location
 from ..modeling.component import Component
 from .template import Template
-from .unbalanced import MOST_NAMED, Unbalanced, unbalanced_parts
+from .unbalanced import MOST_UNMATCHED, Unbalanced, unbalanced_parts
 
 
 def port_flows(kind: type) -> int:
@@ -33,7 +33,7 @@ def check_balance(template: Template, obj: Component, path: str) -> None:
     stated = [w.place for w in (*parts.surplus, *parts.shared)]
     raise BalanceError(
         f"{label} has {needed} unknown{'s' * (needed != 1)} to determine but yields {own} equation{'s' * (own != 1)}",
-        where=(Location(path, code.co_filename, code.co_firstlineno), *stated[:MOST_NAMED]),
+        where=(Location(path, code.co_filename, code.co_firstlineno), *stated[:MOST_UNMATCHED]),
         why=f"{parts.reason}; connected ports and inputs are determined from outside",
         hint=_hint(type(obj), own < needed, parts),
     )

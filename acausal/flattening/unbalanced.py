@@ -16,7 +16,7 @@ from .forms import incidence
 from .locating import locate_symbol
 from .template import Template, name_of
 
-MOST_NAMED = 8
+MOST_UNMATCHED = 8
 """Unknowns or equations in one sentence."""
 
 
@@ -73,13 +73,13 @@ class Unbalanced:
 
 
 def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(f"`{n}`" for n in names[:MOST_NAMED]) + more
+    more = f" and {len(names) - MOST_UNMATCHED} more" if len(names) > MOST_UNMATCHED else ""
+    return ", ".join(f"`{n}`" for n in names[:MOST_UNMATCHED]) + more
 
 
 def _texts(equations: Sequence[Written]) -> str:
-    more = f" and {len(equations) - MOST_NAMED} more" if len(equations) > MOST_NAMED else ""
-    return "; ".join(f"{w.text} at {w.place}" for w in equations[:MOST_NAMED]) + more
+    more = f" and {len(equations) - MOST_UNMATCHED} more" if len(equations) > MOST_UNMATCHED else ""
+    return "; ".join(f"{w.text} at {w.place}" for w in equations[:MOST_UNMATCHED]) + more
 
 
 def unbalanced_parts(template: Template, path: str) -> Unbalanced:

@@ -22,7 +22,7 @@ from ..modes.reduced_model import ReducedModel
 from ..solvers import StepSizeError
 from .choice import NoConsistentPoint
 from .curved_points import (
-    MOST_NAMED,
+    MOST_ROWS,
     Point,
     accepted,
     core_at,
@@ -110,7 +110,7 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
 
 def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
     text, places = named(run, rows)
-    zero = ", ".join(f"`{name}`" for name in zero_parameters(run, rows)[:MOST_NAMED])
+    zero = ", ".join(f"`{name}`" for name in zero_parameters(run, rows)[:MOST_ROWS])
     away = "give start values away from such a point"
     return SingularModelError(
         f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, z)}",

@@ -18,16 +18,17 @@ from .singular_points import Surroundings
 if TYPE_CHECKING:
     from .run import Run
 
-MOST_NAMED = 4
+MOST_ROWS = 4
+"""Curved rows in one sentence."""
 
 
 def named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
     """Return curved rows as a list in words, and where they stand."""
     found = [curved_row(run.reduced, int(r)) for r in rows]
-    others = dict.fromkeys(f"`{place.path or run.flat.label}`" for _, place in found[MOST_NAMED:])
-    more = f" and {len(found) - MOST_NAMED} more of {', '.join(list(others)[:MOST_NAMED])}" if others else ""
-    text = "; ".join(f"`{name}` of `{place.path or run.flat.label}`" for name, place in found[:MOST_NAMED])
-    return text + more, tuple(dict.fromkeys(place for _, place in found[:MOST_NAMED]))
+    others = dict.fromkeys(f"`{place.path or run.flat.label}`" for _, place in found[MOST_ROWS:])
+    more = f" and {len(found) - MOST_ROWS} more of {', '.join(list(others)[:MOST_ROWS])}" if others else ""
+    text = "; ".join(f"`{name}` of `{place.path or run.flat.label}`" for name, place in found[:MOST_ROWS])
+    return text + more, tuple(dict.fromkeys(place for _, place in found[:MOST_ROWS]))
 
 
 def values(run: Run, rows: Iterable[int], z: np.ndarray) -> str:
@@ -91,7 +92,7 @@ def worst_rows(run: Run, failure: NewtonFailure) -> list[int]:
     rows = failure.rows if failure.rows is not None else np.arange(len(run.program.curves))[: len(r)]
     lost = np.flatnonzero(~np.isfinite(r))
     order = lost if len(lost) else np.argsort(-np.abs(r), kind="stable")
-    return list(dict.fromkeys(int(rows[k]) for k in order.tolist() if k < len(rows)))[:MOST_NAMED]
+    return list(dict.fromkeys(int(rows[k]) for k in order.tolist() if k < len(rows)))[:MOST_ROWS]
 
 
 def rows_without_slope(run: Run) -> list[int]:

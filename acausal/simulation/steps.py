@@ -32,7 +32,7 @@ FINE = 0.02
 """Error of the interpolation, relative to the distance of a form from zero, that needs no finer one."""
 SHORTEST = 1e-12
 """Step, in lengths of the segment, that is not made shorter to reach a point that can be solved."""
-NEAR_SINGULAR = 1e-3
+SINGULAR_MARGIN = 1e-3
 """Distance from a singular point of the constraints at which a run ends, in lengths of the step that led beyond it."""
 REACH = 1e-9
 """Rounding that makes no further step."""
@@ -197,7 +197,7 @@ class Steps:
                 if not motion.overturned(begin, end):
                     return step, end
                 length = 0.5 * (step.t1 - begin.h)
-                margin = NEAR_SINGULAR * 2.0 * length if self._singular is None else self._singular.margin
+                margin = SINGULAR_MARGIN * 2.0 * length if self._singular is None else self._singular.margin
                 self._singular = Singular(step.t1, margin)
             motion.last, limit = begin, begin.h + length
             self._stepper = self._new(begin.h, length)
