@@ -21,8 +21,8 @@ from .step import Step
 BOUNDARY = 3.25
 """Steps times eigenvalue at the end of the stability domain of Dormand-Prince 5(4) on the negative axis."""
 NEAR = 1.0
-"""Steps times eigenvalue from which the implicit method is the better one: on ``y' = -L (y - cos t) - sin t`` with ``L`` from 5 to
-1000 and tolerances from 1e-3 to 1e-9 it then makes less than half the steps, with errors at most half as large."""
+"""Steps times eigenvalue from which the implicit method is the better one: on ``y' = -L (y - cos t) - sin t`` with ``L`` from 5
+to 1000 and tolerances from 1e-3 to 1e-9 it then makes less than half the steps, with errors at most half as large."""
 STIFF_STEPS = 4
 """Steps near the boundary after which the implicit method goes on; beyond the boundary one is enough."""
 QUIET_STEPS = 4
