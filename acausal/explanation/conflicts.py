@@ -20,56 +20,10 @@ from ..modes.reduction import dependencies
 from ..modes.restart import CONTRADICTING
 from ..structure.elimination import Number, combine
 from ..structure.incidence import INT, IntegerRows, stack
+from .conflict import Conflict, Participant, conflict_of
 
 _CANCELLED = 1e-9
 """Weights below this fraction of their contributions are rounding."""
-
-
-@dataclass(frozen=True)
-class Participant:
-    """One equation of a conflict.
-
-    ``role``: "held" (a value that is prescribed from outside), "element" (an equation of a branch in force), "given"
-    (prescribes one variable, or holds a known quantity that is not zero), "law", "connection", or "open" (a flow where
-    nothing is connected).
-    """
-
-    role: str
-    text: str
-    place: Location
-    weight: float
-    zeros: tuple[str, ...] = ()
-    """Factors in it that are zero although they need not be."""
-    factors: tuple[str, ...] = ()
-    """Parameters in its factors."""
-    curved: bool = False
-
-    @property
-    def located(self) -> str:
-        """Text with place."""
-        return f"{self.text} at {self.place}" if str(self.place) else self.text
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """Equations of which a combination vanishes in all unknowns; without any one of them none does.
-
-    ``defect`` is what the combination leaves of the known quantities: zero if one equation follows from the others.
-    ``gap`` is the relative change of the factors in its laws that would make these depend on each other.
-    """
-
-    members: tuple[Participant, ...]
-    defect: float = 0.0
-    gap: float = 1.0
-
-    def of(self, *roles: str) -> tuple[Participant, ...]:
-        """Members of some roles."""
-        return tuple(m for m in self.members if m.role in roles)
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Components that take part with an equation of their own."""
-        return tuple(dict.fromkeys(m.place.path for m in self.of("element", "given", "law")))
 
 
 class Conflicts:
@@ -90,7 +44,7 @@ class Conflicts:
 
     def of_integer_rows(self, weights: dict[int, Number], defect: float) -> Conflict:
         """The conflict of integer rows with some weights."""
-        return _conflict([self._integer_member(r, float(w)) for r, w in weights.items()], defect)
+        return conflict_of([self._integer_member(r, float(w)) for r, w in weights.items()], defect)
 
     def _integer_member(self, row: int, weight: float) -> Participant:
         model = self.model
@@ -193,7 +147,7 @@ class Conflicts:
         behind = self._integer_weights(sums, kept)
         members += [self._integer_member(r, w) for r, w in behind.items()]
         laws = np.array([not self._is_given(row) for row in rows]) & weights.any(axis=0)
-        return _conflict(members, defect, _gap(affine, mode, laws))
+        return conflict_of(members, defect, _gap(affine, mode, laws))
 
     def _is_given(self, row: _CoreRow) -> bool:
         form = row.form
@@ -297,14 +251,6 @@ def _gap(affine: AffineModel, mode: Mode, which: np.ndarray) -> float:
         return 1.0
     values = np.linalg.svd(table * column_weights(table), compute_uv=False)
     return float(values[-1] / values[0])
-
-
-def _conflict(members: list[Participant], defect: float, gap: float = 1.0) -> Conflict:
-    """Members in the order of their roles; the defect in the scale of the given quantities."""
-    order = ("held", "element", "given", "law", "open", "connection")
-    ordered = tuple(sorted(members, key=lambda m: order.index(m.role)))
-    size = min((abs(m.weight) for m in ordered if m.role == "given"), default=1.0)
-    return Conflict(ordered, abs(defect) / size, gap)
 
 
 def first_defect(sources: np.ndarray, affine: AffineModel, xi: np.ndarray) -> float:

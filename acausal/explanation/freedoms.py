@@ -10,7 +10,8 @@ from ..modes.labels import flow_like
 from ..modes.reduced_model import ReducedModel
 from ..structure.elimination import echelon
 from ..structure.incidence import IntegerRows
-from .conflicts import Conflict, Conflicts
+from .conflict import Conflict
+from .conflicts import Conflicts
 from .wording import dependence, quoted
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..errors import ContradictionError, ContradictorySourcesError, ModeNotSquareError, SingularModelError
-from .conflicts import Conflict, Participant
+from .conflict import Conflict, Participant
 
 MOST_NAMED = 6
 """Equations of one kind in one sentence."""

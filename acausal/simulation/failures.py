@@ -16,7 +16,7 @@ from ..errors import (
     RequirementError,
     SimulationError,
 )
-from ..explanation.conflicts import Conflict
+from ..explanation.conflict import Conflict
 from ..explanation.wording import MOST_NAMED, contradiction, singular
 from ..flattening.template import place_of
 from ..modes.affine import Inadmissible
