@@ -8,7 +8,8 @@ import numpy as np
 
 from ..modes.reduced_model import ElementRows, ReducedModel
 from ..structure.incidence import INT
-from .equations import Equations, Group
+from .equation_rows import Group
+from .equations import Equations
 
 
 def statement_of_element(reduced: ReducedModel) -> list[int]:
