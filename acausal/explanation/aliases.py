@@ -14,6 +14,7 @@ from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
 from ..structure.aliases import AliasClasses, AliasEdges, alias_classes, alias_edges
 from ..structure.incidence import INT, IntegerRows
+from ..structure.union import Union
 from .findings import DeclaredStarts
 from .structure import Alias, AliasMember
 
@@ -105,24 +106,13 @@ def _merge(edges: AliasEdges, apart: np.ndarray, priority: np.ndarray) -> AliasC
 
 def _spanning(edges: AliasEdges, apart: np.ndarray) -> np.ndarray:
     """Mask of the relations that may be used, one after the other, those with variables that stay apart last."""
-    parent: dict[int, int] = {}
-    held: dict[int, bool] = {edges.n: True}
-
-    def find(node: int) -> int:
-        while parent.get(node, node) != node:
-            node = parent[node]
-        return node
-
+    sets, held = Union(edges.n + 1), np.append(apart, True)
     found = np.zeros(len(edges.row), bool)
-    late = apart[edges.a] | np.append(apart, True)[edges.b]
+    late = held[edges.a] | held[edges.b]
     for k in np.lexsort((edges.row, late)).tolist():
-        a, b = find(int(edges.a[k])), find(int(edges.b[k]))
-        both = held.get(a, a < edges.n and bool(apart[a])) and held.get(b, b < edges.n and bool(apart[b]))
-        if a != b and not both:
-            parent[a] = b
-            held[b] = held.get(a, a < edges.n and bool(apart[a])) or held.get(
-                b, b < edges.n and bool(apart[b])
-            )
+        a, b = sets.find(int(edges.a[k])), sets.find(int(edges.b[k]))
+        if a != b and not (held[a] and held[b]):
+            held[sets.join(a, b)] = held[a] or held[b]
             found[k] = True
     return found
 

@@ -14,6 +14,7 @@ from ..modeling.fields import Output
 from ..modeling.ports import PortRef
 from ..modeling.statements import Connect
 from ..modeling.units import parse_unit
+from ..structure.union import Union
 from .template import Origin
 
 Base = Callable[[Any, str], tuple[int, bool]]
@@ -185,26 +186,21 @@ def signal_sets(
     DuplicateWriterError
         When more than one does.
     """
-    root: dict[tuple[int, str], tuple[int, str]] = {}
+    joins = [[(id(s.owner), s.name) for s in statement.ends] for statement, _, _ in statements]
     symbols: dict[tuple[int, str], Symbol] = {}
     places: dict[tuple[int, str], tuple[Origin, Location]] = {}
-
-    def find(k: tuple[int, str]) -> tuple[int, str]:
-        while root[k] != k:
-            k = root[k]
-        return k
-
-    for statement, origin, place in statements:
-        keys = [(id(s.owner), s.name) for s in statement.ends]
-        for key, s in zip(keys, statement.ends, strict=True):
-            root.setdefault(key, key)
+    for (statement, origin, place), ends in zip(statements, joins, strict=True):
+        for key, s in zip(ends, statement.ends, strict=True):
             symbols.setdefault(key, s)
             places.setdefault(key, (origin, place))
-        for key in keys[1:]:
-            root[find(key)] = find(keys[0])
-    members: dict[tuple[int, str], list[tuple[int, str]]] = {}
-    for key in symbols:
-        members.setdefault(find(key), []).append(key)
+    number = {key: k for k, key in enumerate(symbols)}
+    joined = Union(len(number))
+    for first, *others in joins:
+        for key in others:
+            joined.join(number[key], number[first])
+    members: dict[int, list[tuple[int, str]]] = {}
+    for key, k in number.items():
+        members.setdefault(joined.find(k), []).append(key)
     sets = []
     for keys in members.values():
         sources = [k for k in keys if isinstance(symbols[k].field, Output) != (symbols[k].owner is traced)]
