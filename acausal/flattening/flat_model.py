@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ..errors import Location, ParameterError
 from ..modeling.evaluation import FUNCTIONS
 from ..modeling.expressions import Expr, Symbol, fold, walk
-from ..modeling.fields import MISSING, Discrete, Field, Input, Output, Parameter, Start, Variable
+from ..modeling.fields import MISSING, Computed, Discrete, Field, Input, Output, Parameter, Start, Variable
 from .locating import locate_symbol
 from .template import Group, Index, Template, find, name_of, place_of
 
@@ -72,6 +73,12 @@ class FlatModel:
     def parameter(self, k: int) -> str:
         """Return the path of parameter ``k``."""
         return name_of(self.root, "p", k)
+
+    @cached_property
+    def computed(self) -> np.ndarray:
+        """Variables that stand for parameters which are computed at the start, ascending."""
+        found = [ids for f, ids in self.variable_fields() if isinstance(f, Computed)]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, Index)
 
     def find(self, kind: str, path: str) -> tuple[int, Field]:
         """Return (index, field) of a variable ("v"), parameter ("p") or discrete ("d")."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DeclarationError
+from ..errors import DeclarationError, ParameterError
 from ..modeling.component import Component
-from ..modeling.expressions import Expr
-from ..modeling.fields import Discrete, Input, Output, Parameter, Start, Variable
-from .template import Group, Index, Template
+from ..modeling.expressions import Expr, Symbol, walk
+from ..modeling.fields import Computed, Discrete, Input, Output, Parameter, Start, Variable
+from .template import Group, Index, Origin, Residual, Template
 
 if TYPE_CHECKING:
     from .trace import Tracer
@@ -24,6 +24,9 @@ def own_layout(template: Template, obj: Component) -> None:
             for name in f.names():
                 template.variables[f"{ref.name}.{name}"] = f
     for f in type(obj)._fields.values():
+        if isinstance(f, Parameter) and f.is_computed(obj):
+            template.variables.update(dict.fromkeys(f.names(), f.computed))
+            continue
         for name in f.names():
             if isinstance(f, Parameter):
                 template.parameters[name] = f
@@ -33,6 +36,20 @@ def own_layout(template: Template, obj: Component) -> None:
                 template.discretes[name] = f
             if isinstance(f, Input):
                 template.inputs.append(name)
+
+
+def computed_names(obj: Component) -> tuple[str, ...]:
+    """Return the parameters of an object that it was given starts of, so that they are computed."""
+    fields = type(obj)._fields
+    given = [n for n, v in obj.__dict__.items() if isinstance(v, Start)]
+    return tuple(sorted(n for n in given if isinstance(fields.get(n), Parameter)))
+
+
+def rest_of_computed(template: Template, obj: Component) -> list[Residual]:
+    """Return the equations of parameters that are computed at the start: they rest afterwards."""
+    origin: Origin = (type(obj).equations.__code__, 0)
+    symbols = [Symbol(obj, n, f) for n, f in template.variables.items() if isinstance(f, Computed)]
+    return [Residual(Expr("der", (s,)), origin, f"der({s}) = 0") for s in symbols]
 
 
 def group_children(tracer: Tracer, template: Template, obj: Component) -> None:
@@ -112,10 +129,23 @@ def _values(layout: Template, kids: list[Component]) -> tuple[np.ndarray, tuple[
         for row, value in enumerate(column):
             for k, scalar in enumerate(_scalars(value)):
                 if isinstance(scalar, Expr):
+                    _check_binding(f, scalar, kids[row])
                     bound.append((row, j + k, scalar))
                 else:
                     values[row, j + k] = float(scalar)
     return values, tuple(bound), tuple(_starts(layout, kids))
+
+
+def _check_binding(f: Parameter, value: Expr, kid: Component) -> None:
+    """Raise ParameterError for a parameter that is bound to one without a number before the start."""
+    for node in walk(value):
+        if isinstance(node, Symbol) and isinstance(node.field, Computed):
+            raise ParameterError(
+                f"`{f.name}` of {type(kid).__name__} is bound to `{value}`",
+                where=kid.location(),
+                why=f"`{node}` is computed at the start, and bindings are evaluated before",
+                hint=f"let the part's own parameter be computed, {f.name}=Start(guess), and use that one in equations",
+            )
 
 
 def _scalars(value: Any) -> list[Any]:
@@ -128,6 +158,7 @@ def _scalars(value: Any) -> list[Any]:
 
 def _starts(layout: Template, kids: list[Component]) -> list[tuple[int, str, Any, bool]]:
     fields = {n: f for n, f in layout.cls._fields.items() if isinstance(f, (Variable, Discrete))}
+    fields |= {f.name: f for f in layout.variables.values() if isinstance(f, Computed)}
     starts = []
     for row, kid in enumerate(kids):
         if kid.__dict__.keys().isdisjoint(fields):

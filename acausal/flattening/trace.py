@@ -25,13 +25,22 @@ from ..errors import (
 from ..modeling.component import Component, line_of, locate, touched
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk, wrap
-from ..modeling.fields import Discrete, Input, Output, Parameter, Structural, Variable, active
+from ..modeling.fields import (
+    Discrete,
+    Input,
+    Output,
+    Parameter,
+    Start,
+    Structural,
+    Variable,
+    active,
+)
 from ..modeling.ports import PortRef
 from ..modeling.statements import Assign, Connect, Eq, Initially, Named, Require, Statement, Transitions, When
 from .balance import check_balance
 from .connections import check_ends, connection_rows, is_port_connection, signal_sets
 from .forms import affine_form, choices, integer_factors
-from .grouping import group_children, number_discretes, own_layout
+from .grouping import computed_names, group_children, number_discretes, own_layout, rest_of_computed
 from .locating import locate_symbol, offsets
 from .template import (
     Assignment,
@@ -75,7 +84,7 @@ class Tracer:
         structural = tuple(
             values.get(n, f.default) for n, f in cls._fields.items() if isinstance(f, Structural)
         )
-        key = (cls, structural, None if _shared(obj) else id(obj))
+        key = (cls, structural, computed_names(obj), None if _shared(obj) else id(obj))
         found = self.templates.get(key)
         if found is None:
             if key in self._tracing or len(self.path) > MAX_DEPTH:
@@ -99,6 +108,7 @@ class Tracer:
         for name, f in cls._fields.items():
             if isinstance(f, Structural) and name in obj.__dict__:
                 fresh.__dict__[name] = obj.__dict__[name]
+        fresh.__dict__.update(dict.fromkeys(computed_names(obj), Start(0.0)))
         return fresh
 
     def _trace(self, obj: Component) -> Template:
@@ -155,6 +165,7 @@ class _Statements:
         except Exception as error:
             locate(error, self.path)
             raise
+        self.t.residuals += rest_of_computed(self.t, self.obj)
         number_discretes(self.t)
         self._signals()
         self._child_inputs()

@@ -21,9 +21,8 @@ from .fields import (
     Structural,
     Variable,
     active,
-    is_finite,
-    shown,
 )
+from .number_checks import is_finite, shown
 from .ports import Port, PortRef
 from .statements import Statement
 
@@ -106,7 +105,9 @@ class Component:
         )
 
     def _accept(self, field: Field, value: Any) -> Any:
-        if isinstance(field, (Parameter, Input)):
+        if isinstance(field, Parameter) and (isinstance(value, Start) or not field.fixed):
+            self._check_start(field.computed, value)
+        elif isinstance(field, (Parameter, Input)):
             field.check(value, self)
         elif isinstance(field, Structural):
             return field.convert(value, self)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from .expressions import ARITHMETIC, Expr, Symbol, fold
-from .fields import MISSING
+from .fields import MISSING, Computed
 
 
 def evaluate(expr: Expr) -> float:
@@ -24,6 +24,8 @@ def evaluate(expr: Expr) -> float:
 
     def leaf(node: Expr) -> float:
         if isinstance(node, Symbol):
+            if isinstance(node.field, Computed):
+                raise ParameterError(f"`{node}` has no number before the start, at which it is computed")
             value = given(node.owner, node.field)
             for index in node.name[len(node.field.name) :].replace("]", "").split("[")[1:]:
                 value = value[int(index)]

@@ -7,10 +7,12 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, cast, overload
 
 from ..errors import DeclarationError, ExpressionError, ParameterError
 from .expressions import Expr, Symbol
+from .number_checks import is_finite, is_number, shown
 from .units import parse_unit
 
 T = TypeVar("T")
@@ -89,6 +91,9 @@ class Parameter(Field):
         Bounds, checked when a value is given.
     shape : tuple of int
         Extents of an array parameter.
+    fixed : bool
+        False: the number is computed at the start, from conditions such as ``initially(...)``; the default and the keyword
+        are guesses. Any parameter of a part becomes such a one by ``Start``: ``Spring(c=100.0, s_rel0=Start(0.1))``.
     """
 
     def __init__(
@@ -99,10 +104,12 @@ class Parameter(Field):
         min: float = -math.inf,
         max: float = math.inf,
         shape: tuple[int, ...] = (),
+        fixed: bool = True,
         doc: str = "",
     ) -> None:
         super().__init__(unit=unit, doc=doc)
-        self.default, self.min, self.max, self.shape = default, min, max, shape
+        self.min, self.max, self.shape, self.fixed = min, max, shape, fixed
+        self.default = 0.0 if default is MISSING and not fixed else default
 
     @overload
     def __get__(self, obj: None, cls: type) -> Self: ...
@@ -111,13 +118,34 @@ class Parameter(Field):
     def __get__(self, obj: Any, cls: type) -> Any:
         if obj is None:
             return self
-        if active.stack:
-            return self.symbols(obj)
+        computed = self.is_computed(obj)
+        if active.stack or computed:
+            return (self.computed if computed else self).symbols(obj)
         return obj.parameter_value(self)
 
-    def __set__(self, obj: Any, value: float | Expr | Sequence[Any]) -> None:
+    def __set__(self, obj: Any, value: float | Expr | Sequence[Any] | Start) -> None:
+        if self.is_computed(obj):
+            raise ParameterError(
+                f"`{self.name}` of {type(obj).__name__} is computed at the start and cannot be assigned",
+                where=obj.location(),
+                hint=f'give a guess as keyword, or its value for the run: initial={{"{self.name}": ...}}',
+            )
         self.check(value, obj)
         obj.override(self.name, value)
+
+    def is_computed(self, obj: Any) -> bool:
+        """Whether the number is computed at the start of a run."""
+        return not self.fixed or isinstance(obj.__dict__.get(self.name), Start)
+
+    @cached_property
+    def computed(self) -> Computed:
+        """The field that stands for this one where its number is computed."""
+        start = self.default if is_number(self.default) else 0.0
+        made = Computed(
+            unit=self.unit, start=start, min=self.min, max=self.max, shape=self.shape, doc=self.doc
+        )
+        made.name = self.name
+        return made
 
     def check(self, value: Any, obj: Any) -> None:
         """Raise ParameterError unless ``value`` is an expression or a number within the bounds."""
@@ -151,22 +179,6 @@ class Parameter(Field):
             bound = f"at least {self.min:g}" if value < self.min else f"at most {self.max:g}"
             return f"must be {bound}{unit_suffix(self)}, got {float(value):g}"
         return ""
-
-
-def is_finite(value: Any) -> bool:
-    """True for a finite number; integers beyond the range of floats are not."""
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
-
-
-def shown(value: Any) -> str:
-    """Return a value as it stands in a message, cut where it is long."""
-    if isinstance(value, int) and value.bit_length() > 1100:
-        return "an integer above 1e308"
-    text = repr(value)
-    return text if len(text) <= 100 else text[:97] + "..."
 
 
 def unit_suffix(field: Field) -> str:
@@ -279,6 +291,10 @@ class Variable(Field):
             where=obj.location(),
             hint=f"give its start value as a keyword: {type(obj).__name__}({self.name}=...); state equations with Eq",
         )
+
+
+class Computed(Variable):
+    """A parameter whose number is computed at the start: a variable that rests."""
 
 
 class Flow(Variable):

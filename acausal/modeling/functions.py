@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ExpressionError
 from .expressions import Expr, Symbol, condition, walk, wrap
-from .fields import is_finite, shown
+from .number_checks import is_finite, shown
 from .tables import order_problem
 
 
@@ -113,6 +113,13 @@ def _is_factor(expr: Expr) -> bool:
     )
 
 
+def _is_computed(expr: Expr) -> bool:
+    from .fields import Computed
+
+    variables = [n for n in walk(expr) if isinstance(n, Symbol)]
+    return any(isinstance(n.field, Computed) for n in variables)
+
+
 def pre(x: Symbol | Expr) -> Expr:
     """Return the value of a variable in the previous micro-step, which at first is that before the instant.
 
@@ -151,8 +158,9 @@ def sample(*, period: Any, start: Any = 0.0) -> Expr:
     """
     for name, value in (("period", wrap(period)), ("start", wrap(start))):
         if not _is_factor(value):
+            when = "is computed at the start" if _is_computed(value) else "changes during a run"
             raise ExpressionError(
-                f"the {name} of sample() is `{value}`, which changes during a run",
+                f"the {name} of sample() is `{value}`, which {when}",
                 hint="let it depend on parameters only; for irregular times compare: `when(time >= self.next, ...)`",
             )
     if isinstance(period, (int, float)) and not 0 < period < math.inf:

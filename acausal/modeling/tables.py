@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import is_finite, shown
+from .number_checks import is_finite, shown
 
 
 def points_problem(table: Any) -> str:

@@ -15,7 +15,7 @@ from ..errors import AcausalError, Location, ParameterError, UnconnectedInputErr
 from ..flattening.template import place_of
 from ..modeling.component import Component
 from ..modeling.elements import ElementTable
-from ..modeling.fields import shown
+from ..modeling.number_checks import shown
 from ..modes.core import Values, evaluate
 from ..results.names import Names
 from .checks import is_number

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, StatementError
-from ..modeling.fields import shown
+from ..modeling.number_checks import shown
 
 if TYPE_CHECKING:
     from .program import Program

@@ -40,6 +40,8 @@ class Rank(IntEnum):
     RESTING_GIVEN = 6
     """Given starts of variables that are to be at rest, and their defaults: other starts say where that is."""
     RESTING = 7
+    COMPUTED = 8
+    """Guesses of parameters that are computed: nothing is to be left open for them."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Conditions:
         self._variables(np.flatnonzero(starts.fixed), Rank.FIXED)
         self._initial_equations()
         if starts.steady.any():
-            self._derivatives(np.flatnonzero(starts.steady))
+            self._derivatives(np.setdiff1d(np.flatnonzero(starts.steady), self.run.flat.computed))
         given = starts.given & ~starts.fixed
         self._variables(np.flatnonzero(given & model.differentiated), Rank.GIVEN)
         self._variables(np.flatnonzero(given & ~model.differentiated), Rank.GUESS)
@@ -149,6 +151,8 @@ class Conditions:
 
     def _own_rank(self, x: int, rank: Rank) -> Rank:
         steady = self.run.starts.steady
+        if rank is not Rank.FIXED and x in self.run.flat.computed:
+            return Rank.COMPUTED
         if not (steady[x : x + 1].any() and rank in (Rank.GIVEN, Rank.DEFAULT)):
             return rank
         return Rank.RESTING_GIVEN if rank is Rank.GIVEN else Rank.RESTING

@@ -220,6 +220,26 @@ def _clashing(found: Completion, which: np.ndarray) -> np.ndarray:
     return np.isin(which, system.which[rows][alone.missed])
 
 
+def check_computed(run: Run, completed: Completed | None) -> None:
+    """Raise InitializationError unless something determines every parameter that is computed at the start."""
+    wanted = [x for x in run.flat.computed.tolist() if not run.starts.fixed[x]]
+    if not wanted:
+        return
+    determined: set[int] = set()
+    if completed is not None:
+        room = completed.found.mask("room", len(completed.conditions))
+        determined = {completed.conditions.items[k].variable for k in np.flatnonzero(~room).tolist()}
+    names = [run.flat.variable(x) for x in wanted if x not in determined]
+    if names:
+        raise InitializationError(
+            f"nothing determines {', '.join(f'`{n}`' for n in names)} at the start",
+            where=tuple(dict.fromkeys(p for n in names for p in place_of(run.flat.root, n))),
+            why="a parameter that is computed needs a condition of the start that depends on it, beside those for the states",
+            hint="state one with initially(Eq(...)), fix a variable that follows from it, or give its value:"
+            f' initial={{"{names[0]}": ...}}',
+        )
+
+
 def warn_of_moved(run: Run, completed: Completed | None) -> None:
     """Warn of given starts that do not hold after the first instant: they counted as left limits only.
 
@@ -230,6 +250,7 @@ def warn_of_moved(run: Run, completed: Completed | None) -> None:
     guessed = set() if completed is None else completed.guessed()
     # Beside a demanded steady state all starts are guesses.
     guessed |= set(np.flatnonzero(given).tolist()) if starts.steady.any() else set()
+    guessed |= set(run.flat.computed.tolist())
     ids = [x for x in np.flatnonzero(given).tolist() if x not in guessed]
     moved = []
     for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):

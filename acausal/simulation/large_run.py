@@ -14,7 +14,7 @@ from ..modes.affine import Mode, Restart, Rows
 from .curved_failures import FAILURES, curved_failed
 from .form_noise import FLOOR, FormNoise
 from .forms import Forms
-from .initialization import check_held, held_values, warn_of_moved
+from .initialization import check_computed, check_held, held_values, warn_of_moved
 from .integration import Motions
 from .large_core import LARGE
 from .large_motion import LargeMotion
@@ -129,6 +129,7 @@ class LargeRun(Run):
             If a fixed value does not hold.
         """
         self.program.warn_of_islands(self.base.conflicts)
+        check_computed(self, None)
         held = held_values(self.program, self.starts)
         ticks = [c.due(self.t, self.tolerance) for c in self.clocks]
         z, D = self.z, self.D

@@ -102,7 +102,7 @@ def _own_values(
             new -= (known @ new) * known
         length = float(np.linalg.norm(new))
         if k >= 0 and items[k].unknown >= 0 and not missed[k]:
-            default = items[k].kind == "default start"
+            default = items[k].kind == "default start" or items[k].rank is Rank.COMPUTED
             if length > NEW or not default:
                 reasons.setdefault(items[k].unknown, items[k].kind)
         if length > NEW and not (k >= 0 and missed[k]):

@@ -19,7 +19,15 @@ from .curved_failures import curved_failed
 from .curves import free_branches
 from .failures import search_failed
 from .homotopy import along_homotopy
-from .initialization import Completed, check_conditions, check_held, complete, held_values, warn_of_moved
+from .initialization import (
+    Completed,
+    check_computed,
+    check_conditions,
+    check_held,
+    complete,
+    held_values,
+    warn_of_moved,
+)
 from .integrals import rest_integrals
 from .search import Choice, NoConsistentMode
 from .start_report import reporter
@@ -103,6 +111,7 @@ def _first_instant(
     first, D = run.mode, run.D
     _provisional(run, branches, ticks, held)
     completed = complete(run)
+    check_computed(run, completed)
     provisional = run.mode
     run.record.z, run.record.D = run.z, D
     run.instants.memory = run.instants.evaluate((), False, False).memory
