@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .affine import AffineModel, Mode
-from .elimination import Elimination, column_weights
-from .reduction import Columns, derivative
+from .reduction import Columns, shuffle, weighted
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,31 +60,14 @@ def traced_constraints(
     label = np.zeros((len(plain) + len(settled), m * (rounds + 1)))
     label[np.arange(len(plain)), np.flatnonzero(~curved)] = 1.0
     table = np.vstack([plain, settled])
-    width = table.shape[1]
-    weight = np.ones(width + label.shape[1])
-    weight[columns.unknown] = column_weights(table[:, columns.unknown])
-    weight[columns.state] = model.pivot_scale[columns.x]
-    system = Elimination(np.hstack([table, label]), weight)
-    labels, found = np.arange(width, width + label.shape[1]), []
-
-    def solve() -> None:
-        system.reduce(columns.unknown[~read])
-        system.reduce(columns.unknown)
-
-    solve()
-    for k in range(rounds):
-        new = system.reduce(columns.state, ordered=True)
+    system = weighted(model, columns, np.hstack([table, label]))
+    labels, found = np.arange(table.shape[1], table.shape[1] + label.shape[1]), []
+    for k, new in zip(range(rounds), shuffle(model, columns, system, m, read), strict=False):
         states, sources = system.entries(new, columns.state), system.entries(new, columns.source)
         weights = system.entries(new, labels).reshape(len(new), rounds + 1, m)
-        dependent = columns.x[system.pivot[new] - columns.state[0]] if len(new) else new
+        dependent = columns.x[system.pivot[new] - columns.state[0]]
         found += [
             FoundConstraint(k, *parts, dependent=int(j))
             for *parts, j in zip(states, sources, weights, dependent, strict=True)
         ]
-        value, variance = system.value[new], system.variance[new]
-        value, variance = derivative(columns, value, model.S), derivative(columns, variance, model.S**2)
-        for part in (value, variance):
-            part[:, width:] = np.roll(part[:, width:], m, axis=1)
-        system.append(value, variance)
-        solve()
     return found

@@ -10,7 +10,7 @@ rows). States remain physical variables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -114,26 +114,41 @@ class Columns:
 def _differentiate(
     model: AffineModel, columns: Columns, table: np.ndarray, rows: Rows
 ) -> tuple[Elimination, int]:
-    """Eliminate, and differentiate constraints until there are no new ones; rounds needed.
+    """Eliminate, and differentiate constraints until there are no new ones; rounds needed."""
+    system = weighted(model, columns, table)
+    return system, sum(1 for _ in shuffle(model, columns, system, len(rows)))
 
-    Columns behind those of the sources are labels: they move on by the number of rows with each differentiation.
-    """
+
+def weighted(model: AffineModel, columns: Columns, table: np.ndarray) -> Elimination:
+    """Begin the elimination of rows over all columns; labels may follow."""
     weight = np.ones(table.shape[1])
-    weight[columns.unknown] = column_weights(table[: len(rows), columns.unknown])
+    weight[columns.unknown] = column_weights(table[:, columns.unknown])
     weight[columns.state] = model.pivot_scale[columns.x]
-    system = Elimination(table, weight)
-    system.reduce(columns.unknown)
-    rounds = 0
-    while len(new := system.reduce(columns.state, ordered=True)):
-        rounds += 1
+    return Elimination(table, weight)
+
+
+def shuffle(
+    model: AffineModel, columns: Columns, system: Elimination, m: int, last: np.ndarray | None = None
+) -> Iterator[np.ndarray]:
+    """Eliminate, and yield the rows of new constraints before each round that differentiates them.
+
+    Columns behind those of the sources are labels: they move on by the ``m`` rows of the model with each
+    differentiation. Unknowns in the mask ``last`` are solved for after the others.
+    """
+    labels = len(columns.unknown) + len(columns.state) + len(columns.source)
+    while True:
+        if last is not None:
+            system.reduce(columns.unknown[~last])
+        system.reduce(columns.unknown)
+        new = system.reduce(columns.state, ordered=True)
+        if not len(new):
+            return
+        yield new
         value, variance = system.value[new], system.variance[new]
         value, variance = derivative(columns, value, model.S), derivative(columns, variance, model.S**2)
-        labels = len(columns.unknown) + len(columns.state) + len(columns.source)
         for part in (value, variance):
-            part[:, labels:] = np.roll(part[:, labels:], len(rows), axis=1)
+            part[:, labels:] = np.roll(part[:, labels:], m, axis=1)
         system.append(value, variance)
-        system.reduce(columns.unknown)
-    return system, rounds
 
 
 def derivative(columns: Columns, constraints: np.ndarray, S: np.ndarray) -> np.ndarray:
