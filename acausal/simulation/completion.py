@@ -28,12 +28,14 @@ STALLED = 1e-10
 """Scaled step up to which an iteration that meets not all conditions makes no progress."""
 SHORTEST = 2.0**-12
 """Of a step that is shortened."""
+LONGEST = 0.5
+"""Of a step in the units of ``SETTLED``: longer ones along a tangent take angles to other turns."""
 BESIDE = 0.3
 """Distance, in units of the scale, to a point beside one at which slopes vanish."""
 MOST_MOVES = 8
 """Moves beside such points."""
-SPEED = 0.5
-"""By which conditions on speeds come after those on positions of the same rank."""
+SPEED = 1
+"""By which wishes for speeds come after those for positions of the same rank."""
 CANCELLED = 1e-13
 """Coefficient, relative to the terms that it is the sum of, that counts as zero."""
 STEP = 1e-6
@@ -226,7 +228,7 @@ class Completer:
             system = self._system(frame.linearise(), active, demanded)
             solution = solve(system.A, system.b, system.rank)
             blocked = solution.missed & system.top
-            size = float(np.max(np.abs(solution.step) / (1.0 + np.abs(frame.x) / frame.scale), initial=0.0))
+            size = self._size(solution.step)
             last = k == MOST_ROUNDS
             if blocked.any():
                 stays = size <= STALLED or last
@@ -250,6 +252,11 @@ class Completer:
         over = point.z_x * self.frame.scale
         return Completion(point.z, point.slopes, system, solution, over, self.involved, self.beside)
 
+    def _size(self, step: np.ndarray) -> float:
+        """Largest part of a scaled step relative to where it begins."""
+        x = np.abs(self.frame.x) / self.frame.scale
+        return float(np.max(np.abs(step) / (1.0 + x), initial=0.0))
+
     def _curved(self) -> bool:
         """Whether a step need not lead to the solution."""
         conditions = self.conditions
@@ -261,7 +268,8 @@ class Completer:
         self, system: System, step: np.ndarray, active: np.ndarray, size: Callable[[np.ndarray], float]
     ) -> bool:
         """Take a step, shortened until the ``size`` of the defects of what must hold decreases; whether it does."""
-        frame, begin, length = self.frame, self.frame.state(), 1.0
+        frame, begin = self.frame, self.frame.state()
+        length = min(1.0, LONGEST / max(self._size(step), LONGEST)) if frame.constrained else 1.0
         top = system.top
         before = size(system.b[top])
         while True:
@@ -299,11 +307,11 @@ class Completer:
         divisor = np.concatenate([hard_size, divisor])
         b = -np.concatenate([point.defect, value[which]]) / divisor
         none = np.full(len(hard), -1)
-        own = self.conditions.rank[which].astype(float)
+        own = self.conditions.rank[which].copy()
         # Of wishes of one rank those for positions come first: no speed moves a position to please another one.
         moving = np.abs(rows[which][:, self.frame.moving]).max(axis=1, initial=0.0) > 0.0
         own[moving & (own >= Rank.GIVEN)] += SPEED
-        rank = np.concatenate([np.zeros(len(hard)), own])
+        rank = np.concatenate([np.zeros(len(hard), np.int64), own])
         if demanded > Rank.STEADY:
             rank[rank <= demanded] = Rank.FIXED
         return System(A, b, rank, np.concatenate([none, which]), divisor)

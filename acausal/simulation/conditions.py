@@ -24,23 +24,28 @@ VIOLATED = 1e-6
 
 
 class Rank(IntEnum):
-    """Conditions of a lower number are met first; the others take what is left open."""
+    """Conditions of a lower number are met first; the others take what is left open.
+
+    The odd numbers between are those of wishes for speeds, which come after those for positions.
+    """
 
     FIXED = 0
     """``fixed=True``, ``initial=`` and ``initially``."""
-    STEADY = 1
+    STEADY = 2
     """Derivatives that are to be zero."""
-    STEADY_FIXED = 2
+    STEADY_FIXED = 4
     """Those of variables that are fixed: zero if that agrees with their values."""
-    GIVEN = 3
+    GIVEN = 6
     """Given starts of differentiated variables."""
-    GUESS = 4
+    GUESS = 8
     """Given starts of other variables; those that do not hold are no more than guesses."""
-    DEFAULT = 5
-    RESTING_GIVEN = 6
+    PREFERRED = 10
+    """Defaults of variables with a positive ``state_priority``: the coordinates in which users think of the model."""
+    DEFAULT = 12
+    RESTING_GIVEN = 14
     """Given starts of variables that are to be at rest, and their defaults: other starts say where that is."""
-    RESTING = 7
-    COMPUTED = 8
+    RESTING = 16
+    COMPUTED = 18
     """Guesses of parameters that are computed: nothing is to be left open for them."""
 
 
@@ -137,9 +142,9 @@ class Conditions:
             target = run.program.unknowns.settable(x)
             if target is not None and target[0] == "integral":
                 continue
-            own = self._own_rank(x, rank)
             name, value = run.flat.variable(x), float(starts.value[x])
             unknown = -1 if target is None else target[1]
+            own = self._own_rank(x, unknown, rank)
             kind = self._kind(x, rank)
             place = place_of(run.flat.root, name)
             made = Condition(own, kind, f"`{name}` = {value:.9g}", place, x, unknown, value, name)
@@ -149,12 +154,13 @@ class Conditions:
             else:
                 self._add(made, x)
 
-    def _own_rank(self, x: int, rank: Rank) -> Rank:
-        steady = self.run.starts.steady
+    def _own_rank(self, x: int, unknown: int, rank: Rank) -> Rank:
+        steady, priority = self.run.starts.steady, self.run.core.model.priority
         if rank is not Rank.FIXED and x in self.run.flat.computed:
             return Rank.COMPUTED
         if not (steady[x : x + 1].any() and rank in (Rank.GIVEN, Rank.DEFAULT)):
-            return rank
+            preferred = rank is Rank.DEFAULT and priority is not None and priority[unknown] > 0.0
+            return Rank.PREFERRED if preferred else rank
         return Rank.RESTING_GIVEN if rank is Rank.GIVEN else Rank.RESTING
 
     def _kind(self, x: int, rank: Rank) -> str:

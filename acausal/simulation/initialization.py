@@ -191,7 +191,7 @@ def _left_limits(run: Run, conditions: Conditions, found: Completion) -> np.ndar
     own = conditions.unknown >= 0
     # What fixed values and initial equations determine has no left limit of its own: it begins with their value.
     contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined(len(conditions)))
-    clash = own & room & (conditions.rank == Rank.DEFAULT)
+    clash = own & room & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
     if (clash & missed).any():
         clash[clash] = _clashing(found, np.flatnonzero(clash))
     else:
@@ -216,7 +216,7 @@ def _clashing(found: Completion, which: np.ndarray) -> np.ndarray:
     system = found.system
     defaults = np.isin(system.which, which)
     rows = np.flatnonzero(defaults | (system.which < 0))
-    alone = solve(system.A[rows], system.b[rows], defaults[rows].astype(np.int64))
+    alone = solve(system.A[rows], system.b[rows], np.where(defaults[rows], system.rank[rows], Rank.FIXED))
     return np.isin(which, system.which[rows][alone.missed])
 
 

@@ -59,7 +59,7 @@ def _solve_block(
         used = np.ones(len(at), bool)
         step, null = least_squares(M, rest)
         missed = np.abs(M @ step - rest) > MISSED
-        if int(level) == Rank.GUESS and missed.any():
+        if level in (Rank.GUESS, Rank.GUESS + 1) and missed.any():
             used = ~missed
             step, null = least_squares(M[used], rest[used])
         found.room[rows[at]], found.missed[rows[at]] = room, missed

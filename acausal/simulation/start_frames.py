@@ -79,6 +79,7 @@ class CurvedFrame:
         self.solved = False
         nx, z_of = system.nx, system.z_of
         self._z_y, self._s_y = _dense(z_of @ system.v0.y), _dense(z_of @ system.v1.y)
+        self.scale = _within_a_turn(run, self._z_y[:, :nx], self.scale)
         self._z_xi, self._s_xi = z_of @ system.v0.xi, z_of @ system.v1.xi
         self.over_open = self._z_y[:, nx:], self._s_y[:, nx:]
         self._rows = np.arange(system.constraints)
@@ -166,6 +167,15 @@ def place_at(run: Run, z: np.ndarray, slopes: np.ndarray) -> None:
     run.data = run.core.mode(mode)
     run.y = np.concatenate([run.z_touch[run.data.states], run.xi])
     run.forget_signs()
+
+
+def _within_a_turn(run: Run, z_x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Scales of the coordinates; however far an angle turns in a run, its start is sought within the turn of its start value."""
+    alone = np.flatnonzero((z_x != 0.0).sum(axis=1) == 1).tolist()
+    angles = [int(np.argmax(z_x[k] != 0.0)) for k in alone if run.unit(k) == "rad"]
+    found = scale.copy()
+    found[angles] = np.minimum(found[angles], 1.0)
+    return found
 
 
 def _dense(matrix: Any) -> np.ndarray:

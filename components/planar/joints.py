@@ -42,8 +42,8 @@ class Revolute(PartialTwoFrames, Driven):
     zero. No friction, no clearance.
     """
 
-    phi: Variable = Variable(unit="rad", doc="Angle of frame_b relative to frame_a")
-    w: Variable = Variable(unit="rad/s", doc="Speed of frame_b relative to frame_a")
+    phi: Variable = Variable(unit="rad", state_priority=1, doc="Angle of frame_b relative to frame_a")
+    w: Variable = Variable(unit="rad/s", state_priority=1, doc="Speed of frame_b relative to frame_a")
     tau: Variable = Variable(unit="N.m", doc="Torque of the axis, positive when it drives frame_b")
 
     def build(self) -> None:
@@ -76,8 +76,8 @@ class Prismatic(PartialRigid, Driven):
     n: Parameter = Parameter(
         default=(1.0, 0.0), shape=(2,), unit="1", doc="Direction of motion in the coordinates of frame_a"
     )
-    s: Variable = Variable(unit="m", doc="Distance along n")
-    v: Variable = Variable(unit="m/s", doc="Speed along n")
+    s: Variable = Variable(unit="m", state_priority=1, doc="Distance along n")
+    v: Variable = Variable(unit="m/s", state_priority=1, doc="Speed along n")
     f: Variable = Variable(unit="N", doc="Force of the axis, positive when it drives frame_b along n")
 
     def build(self) -> None:

@@ -28,8 +28,8 @@ from acausal import (
     sqrt,
 )
 from acausal.components import electrical as el
-from acausal.components.planar import Body, FixedTranslation, Prismatic, Revolute, World
-from acausal.components.rotational import IdealRollingWheel, Inertia, Torque
+from acausal.components.planar import Body, Fixed, FixedTranslation, Prismatic, Revolute, World
+from acausal.components.rotational import ConstantSpeed, IdealRollingWheel, Inertia, Torque
 from tests.oracles.linkages import FourBar
 from tests.systems.test_planar import Linkage
 
@@ -238,6 +238,66 @@ class Balanced(Component):
 def test_a_start_does_not_depend_on_the_end(end: float) -> None:
     result = compile_model(Balanced()).simulate(end, rtol=1e-3, initial={"hinge.phi": 1e-4})
     assert result.initial["hinge.phi"] == 1e-4
+
+
+class Guided(Component):
+    """A bar on a hinge that slides upwards: what the joints say decides, not the places of the bar."""
+
+    def build(self) -> None:
+        self.world, self.guide, self.hinge = World(), Prismatic(n=(0.0, 1.0), s=0.5), Revolute()
+        self.half, self.bar = FixedTranslation(r=(0.5, 0.0)), Body(m=1.0, I=0.1)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.world.frame_b, self.guide.frame_a)
+        yield connect(self.guide.frame_b, self.hinge.frame_a)
+        yield connect(self.hinge.frame_b, self.half.frame_a)
+        yield connect(self.half.frame_b, self.bar.frame_a)
+
+
+def test_defaults_of_joints_come_before_those_of_bodies() -> None:
+    initial = simulate(Guided(), 1e-3).initial
+    assert (initial["hinge.phi"], initial["bar.frame_a.x"]) == (0.0, 0.5)
+    assert initial["bar.frame_a.y"] == pytest.approx(0.5, abs=1e-15)
+
+
+def test_more_values_than_states_hold_where_they_agree() -> None:
+    values = {"guide.s": 0.5, "bar.frame_a.x": 0.5, "bar.frame_a.y": 0.5, "hinge.phi": 0.0}
+    initial = simulate(Guided(), 1e-3, initial=values).initial
+    assert {path: initial[path] for path in values} == pytest.approx(values, abs=1e-15)
+
+
+class Driven(Component):
+    """A crank that turns at 10 rad/s moves a rocker; no joint of the loop has a start."""
+
+    def build(self) -> None:
+        self.left, self.right, self.drive = (
+            World(),
+            Fixed(r=(0.25, 0.0)),
+            ConstantSpeed(w_fixed=10.0, phi=0.0),
+        )
+        self.pivot, self.crank = Revolute(useAxisFlange=True), FixedTranslation(r=(0.1, 0.0))
+        self.joint, self.coupler, self.hinge = Revolute(), FixedTranslation(r=(0.25, 0.0)), Revolute()
+        self.swing, self.rocker, self.body = Revolute(), FixedTranslation(r=(0.2, 0.0)), Body(m=1.0, I=0.02)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.left.frame_b, self.pivot.frame_a)
+        yield connect(self.drive.flange, self.pivot.axis)
+        yield connect(self.pivot.frame_b, self.crank.frame_a)
+        yield connect(self.crank.frame_b, self.joint.frame_a)
+        yield connect(self.joint.frame_b, self.coupler.frame_a)
+        yield connect(self.coupler.frame_b, self.hinge.frame_a)
+        yield connect(self.right.frame_b, self.swing.frame_a)
+        yield connect(self.swing.frame_b, self.rocker.frame_a, self.body.frame_a)
+        yield connect(self.rocker.frame_b, self.hinge.frame_b)
+
+
+@pytest.mark.parametrize("end", [1e-3, 0.2, pi / 5])
+def test_a_linkage_without_starts_closes_within_half_a_turn(end: float) -> None:
+    """Its triangle of 0.15, 0.2 and 0.25 has a right angle between base and rocker."""
+    with pytest.warns(UserWarning, match="which of several points"):
+        initial = compile_model(Driven()).simulate(end, rtol=1e-3).initial
+    assert abs(initial["swing.phi"]) == pytest.approx(pi / 2, abs=1e-12)
+    assert abs(initial["joint.phi"]) == pytest.approx(np.arccos(0.15 / 0.25), abs=1e-12)
 
 
 # -- steady state ----------------------------------------------------------------------------------------------------
