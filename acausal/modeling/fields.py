@@ -251,7 +251,8 @@ class Variable(Field):
     nominal : float, optional
         Typical magnitude; else scales follow from sources and starts.
     min, max : float
-        Assertions checked at start and during the run.
+        Assertions checked at start and during the run. Where nonlinear equations give the variable, its start is sought
+        within them first.
     shape : tuple of int
         Extents of an array variable.
     state_priority : int

@@ -148,6 +148,18 @@ class Completer:
         ------
         NewtonFailure, Unreachable
         """
+        frame, begin = self.frame, self.frame.state()
+        if frame.bounds is None:
+            return self._completed()
+        try:
+            return self._completed()
+        except (NewtonFailure, Unreachable):
+            # Nothing within the bounds: what there is elsewhere is told after the start.
+            frame.bounds = None
+            frame.restore(begin)
+            return self._completed()
+
+    def _completed(self) -> Completion:
         rank, active = self.conditions.rank, ~self.involved
         driven = self._driven()
         active &= ~driven

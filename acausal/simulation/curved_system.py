@@ -88,6 +88,8 @@ class CurvedSystem:
         self._rate = Jet(thin(rate.y), thin(rate.xi))
         self.rate_of_states, self.rate_of_open = thin(rate.y[:, : self.nx]), rate.y[:, self.nx :]
         """``dX/dt`` over X and over H."""
+        self.open_bounds: tuple[np.ndarray, np.ndarray] | None = None
+        """Within which open unknowns are sought first, while a start is sought."""
         self.scale = np.concatenate([scale[:ns], scale[ns + first], scale[ns + second] / unit])
         rank = np.zeros(ns + m) if priority is None else priority
         weight = PREFERENCE ** -np.concatenate([rank[:ns], rank[ns + first], rank[ns + second]])

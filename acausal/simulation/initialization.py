@@ -24,6 +24,7 @@ from .conditions import Starts as Starts
 from .curved_failures import FAILURES, curved_failed
 from .failures import search_failed
 from .priorities import solve
+from .start_bounds import within
 from .start_failures import unreachable
 from .start_frames import AffineFrame, CurvedFrame, place_at
 
@@ -73,7 +74,7 @@ def guesses(run: Run) -> np.ndarray:
             at = [x for x in np.flatnonzero(ids).tolist() if count in (None, W.indptr[x + 1] - W.indptr[x])]
             _guess(W[at], starts.value[at] - VK[at] @ xi, found, open_)
             open_ &= found == 0.0
-    return found
+    return np.where(algebraic, within(found, run.bounds), found)
 
 
 def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) -> None:

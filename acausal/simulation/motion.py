@@ -7,6 +7,7 @@ are solved from the constraints wherever the motion is evaluated, so that nothin
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..solvers import StepFailure
 from .curved_system import CurvedSystem, Linear
 from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
 from .singular_points import Surroundings, branches, scaled
+from .start_bounds import inside
 from .state_selection import Selection, StateSelection
 
 WANDERED = 0.1
@@ -216,10 +218,25 @@ class Motion:
             return found.F, found.F_y[:, system.nx :]
 
         try:
+            if system.open_bounds is not None:
+                return self._within_bounds(defect, H)
             return newton(defect, H, system.open_scale)
         except NewtonFailure as failure:
             failure.rows = system.mode.curved
             raise
+
+    def _within_bounds(
+        self, defect: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], H: np.ndarray
+    ) -> np.ndarray:
+        """Open unknowns within the bounds of their variables if they are found there, else anywhere."""
+        scale, bounds = self.system.open_scale, self.system.open_bounds
+        assert bounds is not None
+        for guess in (H, inside(H, bounds, scale)):
+            try:
+                return newton(defect, guess, scale, bounds)
+            except NewtonFailure:
+                continue
+        return newton(defect, H, scale)
 
     def _linear(self, place: Place, time: bool = False) -> Linear:
         return self.system.linear(place.X, place.H, place.xi, self.constants, time)

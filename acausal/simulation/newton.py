@@ -51,7 +51,12 @@ def solve_linear(J: Any, r: np.ndarray) -> np.ndarray:
     return np.linalg.solve(J, r)
 
 
-def newton(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def newton(
+    f: Callable[[np.ndarray], Linearized],
+    x: np.ndarray,
+    scale: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray] | None = None,
+) -> np.ndarray:
     """Solve ``f(x) = 0`` from a guess.
 
     Parameters
@@ -61,6 +66,8 @@ def newton(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarr
     x : (m,) array
     scale : (m,) array
         Magnitudes of the unknowns.
+    bounds : pair of (m,) arrays, optional
+        Where the iteration is to stay: steps that lead out end at the bound.
 
     Raises
     ------
@@ -73,8 +80,10 @@ def newton(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarr
     That test does not depend on how equations are scaled.
     """
     with np.errstate(all="ignore"):
+        if bounds is not None:
+            return _damped(f, np.clip(x, *bounds), scale, bounds)
         found = _undamped(f, x, scale)
-        return _damped(f, x, scale) if found is None else found
+        return _damped(f, x, scale, None) if found is None else found
 
 
 def _undamped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
@@ -94,7 +103,12 @@ def _undamped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.nd
         x, before = x + d, min(size, 1.0)
 
 
-def _damped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def _damped(
+    f: Callable[[np.ndarray], Linearized],
+    x: np.ndarray,
+    scale: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray] | None,
+) -> np.ndarray:
     r, J = _kept(f(x))
     length = 1.0
     for _ in range(MOST_ITERATIONS):
@@ -105,6 +119,8 @@ def _damped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndar
         length = min(1.0, 2.0 * length)
         while True:
             trial = x + length * d
+            if bounds is not None:
+                trial = np.clip(trial, *bounds)
             r_new, J_new = f(trial)
             if np.isfinite(r_new).all():
                 simplified = _norm(_correction(J, r_new, x), x, scale)

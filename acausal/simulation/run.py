@@ -26,6 +26,7 @@ from .numeric import NumericCore, SegmentTables
 from .numerical import integrate
 from .search import Choice, Search
 from .source_states import Feed, SourceStates
+from .start_bounds import Bounds, core_bounds
 from .starting import start
 from .tangents import Tangents
 
@@ -127,16 +128,21 @@ class Run:
         """Share of the actual parts of homotopies."""
         self.near: np.ndarray | None = None
         """Where the start is sought instead of at the start values."""
+        self.bounds: Bounds | None = None
+        """Bounds of the core unknowns while a start is sought."""
         self.source_flows: dict[int, Any] = {}
         self.motions = Motions(self)
         if self.numerical:
+            self.bounds = core_bounds(self) if self.reduced.curves else None
             self.z = guesses(self)
             self.tangents = self._look_at(self.base)
             self.here()
 
     def _look_at(self, core: NumericCore) -> Tangents:
         """Curved rows with these numbers."""
-        return Tangents(core, self.program.curves, self.program.curve_functions)
+        made = Tangents(core, self.program.curves, self.program.curve_functions)
+        made.bounds = self.bounds
+        return made
 
     def feed(self, feeds: tuple[Feed, ...]) -> None:
         """Take the open inputs from ``feeds``, which have the degrees of the exosystem."""
@@ -218,7 +224,16 @@ class Run:
 
     def first_instant(self) -> None:
         """Process the first instant."""
-        start(self)
+        try:
+            start(self)
+        finally:
+            self.forget_bounds()
+
+    def forget_bounds(self) -> None:
+        """From now on points are sought next to the last one, wherever that is."""
+        self.bounds = None
+        if self.numerical:
+            self.tangents.bounds = None
 
     def next_mode(
         self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any

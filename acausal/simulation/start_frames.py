@@ -9,8 +9,10 @@ import numpy as np
 
 from .integration import settled_unknowns
 from .motion import Motion
+from .start_bounds import Bounds, within
 
 if TYPE_CHECKING:
+    from .curved_system import CurvedSystem
     from .run import Run
 
 
@@ -32,6 +34,7 @@ class AffineFrame:
     constrained = False
     open = 0
     solved = False
+    bounds: Bounds | None = None
 
     def __init__(self, run: Run) -> None:
         data, n = run.data, len(run.data.states)
@@ -75,6 +78,8 @@ class CurvedFrame:
         place = self.motion.last
         self.x, self.H = place.X.copy(), place.H.copy()
         self.scale = system.scale
+        self.bounds = _state_bounds(run.bounds, system)
+        """Within which the coordinates are sought first."""
         self.constrained, self.open = system.constraints > 0, system.m
         self.solved = False
         nx, z_of = system.nx, system.z_of
@@ -111,7 +116,7 @@ class CurvedFrame:
 
     def move(self, step: np.ndarray) -> None:
         """Move by a scaled step; the open unknowns follow."""
-        dx = self.scale * step
+        dx = within(self.x + self.scale * step, self.bounds) - self.x
         if self.solved:
             guess = self.H + self._sensitivity(self._linear()) @ dx
             H = self.motion.open_unknowns(self.x + dx, guess, self.motion.last.xi)
@@ -151,6 +156,14 @@ class CurvedFrame:
             return -np.linalg.solve(F_y[:, nx:], F_y[:, :nx])
         except np.linalg.LinAlgError:
             return -np.linalg.lstsq(F_y[:, nx:], F_y[:, :nx], rcond=1e-12)[0]
+
+
+def _state_bounds(bounds: Bounds | None, system: CurvedSystem) -> Bounds | None:
+    """Bounds of the coordinates of a mode; None without any."""
+    if bounds is None:
+        return None
+    states, rest = system.mode.states, np.full(system.nx - len(system.mode.states), np.inf)
+    return np.concatenate([bounds[0][states], -rest]), np.concatenate([bounds[1][states], rest])
 
 
 def place_at(run: Run, z: np.ndarray, slopes: np.ndarray) -> None:

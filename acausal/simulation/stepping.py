@@ -85,6 +85,7 @@ def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) 
     if start is None:
         run.first_instant()
         return
+    run.forget_bounds()
     state = continued(run.program, start)
     _assign(run, state)
     run.D = run.D.copy()

@@ -13,6 +13,7 @@ from ..modes.open_mode import OpenMode, open_mode, orders
 from ..solvers.directions import generic_direction
 from .curved_system import CurvedSystem
 from .numeric import NumericCore
+from .start_bounds import Bounds, open_bounds
 
 STEEPEST = 1e60
 """Values and slopes beyond would drown all others of a model."""
@@ -53,6 +54,8 @@ class Tangents:
         self.analysed = 0
         self.deep = False
         """Curved rows are differentiated twice in some mode, and there are signs to be told along the motion."""
+        self.bounds: Bounds | None = None
+        """Bounds of the core unknowns while a start is sought."""
         self._modes: dict[Mode, CurvedSystem] = {}
         position = np.full(core.reduced.n_rows + 1, -1)
         position[curves.rows] = np.arange(len(curves))
@@ -135,8 +138,14 @@ class Tangents:
         Inadmissible, StructurallySingular
         """
         found = self._modes.get(mode)
-        if found is not None:
-            return found
+        if found is None:
+            found = self._made(core, mode, z, slopes, xi, values)
+        found.open_bounds = open_bounds(self.bounds, found)
+        return found
+
+    def _made(
+        self, core: NumericCore, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+    ) -> CurvedSystem:
         self.analysed += 1
         data = core.mode(mode)
         curved_row = self.curved_rows(mode)
