@@ -120,6 +120,10 @@ class Completer:
     def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | CurvedFrame) -> None:
         self.run, self.conditions, self.frame = run, conditions, frame
         self.D, self.Z, self.X, self.constant = conditions.stacked()
+        self._sizes_D, self._sizes_Z = abs(self.D), abs(self.Z)
+        model = run.core.model
+        self._size = self._sizes_Z @ model.network_scale + self._sizes_D @ (model.network_scale / model.T0)
+        """Magnitudes of the affine conditions."""
         self.beside = False
         """Whether the start values themselves led nowhere, but others around them did."""
         self.involved = self._involved()
@@ -128,7 +132,7 @@ class Completer:
     def _involved(self) -> np.ndarray:
         """Mask over the conditions."""
         z_open, slopes_open = self.frame.over_open
-        reads = np.asarray(abs(self.Z) @ np.abs(z_open) + abs(self.D) @ np.abs(slopes_open))
+        reads = np.asarray(self._sizes_Z @ np.abs(z_open) + self._sizes_D @ np.abs(slopes_open))
         found = reads.max(axis=1, initial=0.0) > 0.0
         if self.frame.open:
             tangents = self.run.tangents
@@ -240,7 +244,7 @@ class Completer:
             system = self._system(frame.linearise(), active, demanded)
             solution = solve(system.A, system.b, system.rank)
             blocked = solution.missed & system.top
-            size = self._size(solution.step)
+            size = self._length_of(solution.step)
             last = k == MOST_ROUNDS
             if blocked.any():
                 stays = size <= STALLED or last
@@ -254,7 +258,9 @@ class Completer:
                 frame.move(solution.step)
                 return self._found(system, solution)
             elif last:
-                raise Unreachable(system, system.top & (np.abs(system.b) > MISSED))
+                failure = Unreachable(system, system.top & (np.abs(system.b) > MISSED))
+                failure.nearest, failure.state = self._found(system, solution), frame.state()
+                raise failure
             else:
                 self._advance(system, solution.step, active, partial(_least, system.A[system.top]))
         raise AssertionError
@@ -264,7 +270,7 @@ class Completer:
         over = point.z_x * self.frame.scale
         return Completion(point.z, point.slopes, system, solution, over, self.involved, self.beside)
 
-    def _size(self, step: np.ndarray) -> float:
+    def _length_of(self, step: np.ndarray) -> float:
         """Largest part of a scaled step relative to where it begins."""
         x = np.abs(self.frame.x) / self.frame.scale
         return float(np.max(np.abs(step) / (1.0 + x), initial=0.0))
@@ -281,7 +287,7 @@ class Completer:
     ) -> bool:
         """Take a step, shortened until the ``size`` of the defects of what must hold decreases; whether it does."""
         frame, begin = self.frame, self.frame.state()
-        length = min(1.0, LONGEST / max(self._size(step), LONGEST)) if frame.constrained else 1.0
+        length = min(1.0, LONGEST / max(self._length_of(step), LONGEST)) if frame.constrained else 1.0
         top = system.top
         before = size(system.b[top])
         while True:
@@ -337,14 +343,22 @@ class Completer:
 
     def _defects(self, point: Linearised, active: np.ndarray) -> np.ndarray:
         """What is missing in the rows of a system at another point, not scaled."""
-        return -np.concatenate([point.defect, self._values(point)[0][active]])
+        conditions, xi = self.conditions, self.conditions.xi
+        value = self._affine_values(point)
+        if conditions.has_curved:
+            for k, found, _, _ in conditions.curved(self.run.tangents.arguments(point.z, point.slopes, xi)):
+                value[k] = found
+        if conditions.observed:
+            value[[k for k, _ in conditions.observed]] += conditions.read(point.z, point.slopes, xi)
+        return -np.concatenate([point.defect, value[active]])
+
+    def _affine_values(self, point: Linearised) -> np.ndarray:
+        return self.Z @ point.z + self.D @ point.slopes + self.X @ self.conditions.xi + self.constant
 
     def _values(self, point: Linearised) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Values (k,), derivatives by the coordinates (k, nx) and magnitudes (k,) of all conditions, and which do not vary."""
-        model, xi = self.run.core.model, self.conditions.xi
-        value = self.Z @ point.z + self.D @ point.slopes + self.X @ xi + self.constant
+        value, size, xi = self._affine_values(point), self._size.copy(), self.conditions.xi
         rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)
-        size = abs(self.Z) @ model.network_scale + abs(self.D) @ (model.network_scale / model.T0)
         if self.conditions.has_curved:
             tangents = self.run.tangents
             arguments = tangents.arguments(point.z, point.slopes, xi)
@@ -353,7 +367,7 @@ class Completer:
                 rows[k] = gradient @ (tangents.Z[at] @ point.z_x + tangents.D[at] @ point.slopes_x)
                 size[k] = float(np.max(np.abs(gradient) * tangents.scale[at], initial=0.0))
         self._observe(point, value, rows, size, xi)
-        cancelled = abs(self.Z) @ np.abs(point.z_x) + abs(self.D) @ np.abs(point.slopes_x)
+        cancelled = self._sizes_Z @ np.abs(point.z_x) + self._sizes_D @ np.abs(point.slopes_x)
         rows[np.abs(rows) <= CANCELLED * np.asarray(cancelled)] = 0.0
         return value, rows, size, np.abs(rows).max(axis=1, initial=0.0) == 0.0
 

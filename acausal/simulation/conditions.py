@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .run import Run
 
 
+DENSE = 2500
+"""Entries up to which dense matrices cost less than sparse ones."""
 VIOLATED = 1e-6
 """Relative defect of a condition that does not hold."""
 
@@ -202,21 +204,27 @@ class Conditions:
     # -- evaluation ----------------------------------------------------------------------------------------------
 
     def stacked(self) -> tuple[Any, Any, Any, np.ndarray]:
-        """Sparse ``D``, ``Z`` (k, n), ``X`` (k, q) and constants (k,) of the affine parts."""
+        """``D``, ``Z`` (k, n), ``X`` (k, q), sparse unless they are small, and constants (k,) of the affine parts."""
         from scipy.sparse import csr_array
 
         n, q, k = len(self.run.reduced.core), self.run.core.model.q, len(self)
         ids = np.array(self._ids, np.int64)
-        at = np.flatnonzero(ids >= 0)
-        place = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at)))
-        Z, X = place @ self.run.reduced.W_core[ids[at]], place @ self.run.core.readout.VK[ids[at]]
-        D: Any = csr_array((k, n))
+        at, W, VK = np.flatnonzero(ids >= 0), self.run.reduced.W_core, self.run.core.readout.VK
+        if len(at) == k:
+            Z, X = W[ids], VK[ids]
+        else:
+            place = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at)))
+            Z, X = place @ W[ids[at]], place @ VK[ids[at]]
+        if k * n <= DENSE:
+            Z, X = Z.toarray(), X.toarray()
+        D: Any = np.zeros((k, n)) if k * n <= DENSE else csr_array((k, n))
         if self._rows:
-            parts = [np.zeros((k, n)), np.zeros((k, n)), np.zeros((k, q))]
-            for row, values in self._rows.items():
-                for part, value in zip(parts, values, strict=True):
-                    part[row] = value
-            D, Z, X = csr_array(parts[0]), Z + csr_array(parts[1]), X + csr_array(parts[2])
+            at, stated = np.array(list(self._rows)), zip(*self._rows.values(), strict=True)
+            place = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at)))
+            D, more, other = (
+                place @ _thin(rows, width) for rows, width in zip(stated, (n, n, q), strict=True)
+            )
+            Z, X = Z + more, X + other
         return D, Z, X, -np.array([c.value for c in self.items], float)
 
     def curved(self, arguments: np.ndarray) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
@@ -259,3 +267,16 @@ class Conditions:
         y = np.concatenate([z, slopes, xi])
         frame = run.core.readout.frame
         return run.core.readout.at(ids, frame, y, Moment(run.t, run.D, run.R, run.q))
+
+
+def _thin(rows: Iterable[Any], width: int) -> Any:
+    """Sparse matrix of dense rows; 0 stands for a row without entries."""
+    from scipy.sparse import csr_array
+
+    kept = [
+        (np.flatnonzero(row), row) if np.ndim(row) else (np.zeros(0, np.int64), np.zeros(0)) for row in rows
+    ]
+    column = np.concatenate([at for at, _ in kept])
+    value = np.concatenate([row[at] for at, row in kept])
+    begin = np.cumsum([0, *(len(at) for at, _ in kept)])
+    return csr_array((value, column, begin), shape=(len(kept), width))

@@ -31,7 +31,7 @@ def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> Acaus
     rows = _contradiction(system)
     if rows is not None:
         return _contradict(run, conditions, failure, rows)
-    return _not_found(run, conditions, system, failure.missed)
+    return _not_found(run, conditions, failure)
 
 
 def _contradiction(system: System) -> list[int] | None:
@@ -126,8 +126,9 @@ def _with_coupled(run: Run, rows: list[int]) -> list[int]:
     )
 
 
-def _not_found(run: Run, conditions: Conditions, system: System, missed: np.ndarray) -> AcausalError:
-    rows = np.flatnonzero(missed)
+def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> AcausalError:
+    system = failure.system
+    rows = np.flatnonzero(failure.missed)
     rows = rows[np.argsort(-np.abs(system.b[rows]), kind="stable")]
     own = [conditions.items[int(system.which[r])] for r in rows.tolist() if system.which[r] >= 0]
     equations = [r for r in rows.tolist() if system.which[r] < 0]
@@ -141,6 +142,8 @@ def _not_found(run: Run, conditions: Conditions, system: System, missed: np.ndar
         parts.append(f"the nonlinear equations {text}")
         places += stated
         last = f"; begun at {values(run, curved, core_at(run, accepted(run)))}"
+        if failure.nearest is not None:
+            last += f", last tried {values(run, curved, failure.nearest.z)}"
     return InitializationError(
         f"no start values were found at t = {run.t:.9g} at which {', '.join(parts)} hold{last}",
         where=tuple(dict.fromkeys(places)),
