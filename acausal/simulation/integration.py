@@ -14,6 +14,7 @@ from ..flow.scan import first_crossing
 from ..modes.affine import Mode
 from ..modes.labels import curved_row
 from ..solvers import Stiffness
+from ..solvers.directions import generic_direction
 from .curved_system import CurvedSystem
 from .form_noise import FormNoise
 from .forms import Forms
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 POLISH = 32
 """Newton steps that move a crossing from the interpolation to the forms themselves."""
+BESIDE = 0.3
+"""Distance, in units of the scale, to a guess beside one at which slopes vanish."""
 STEPS_A_PANEL = 3
 """Steps under one panel of a quadrature: its 21 nodes resolve their quartics."""
 
@@ -301,6 +304,13 @@ def _by_sources(motion: Motion, X: np.ndarray, failure: NewtonFailure) -> np.nda
     for guess in (np.zeros(motion.system.m), scale, -scale):
         try:
             return continued(lambda s, H: motion.open_unknowns(s * X, H, s * xi), guess)
+        except NewtonFailure:
+            continue
+    # The way itself may be singular at its begin, as that of a cube is.
+    beside = BESIDE * scale * generic_direction(motion.system.m)
+    for guess in (failure.x + beside, failure.x - beside) if failure.reason == "singular" else ():
+        try:
+            return motion.open_unknowns(X, guess, xi)
         except NewtonFailure:
             continue
     raise failure

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from acausal import (
@@ -16,6 +18,7 @@ from acausal import (
     exp,
     log,
     simulate,
+    sin,
     time,
 )
 from acausal.components.electrical import ConstantVoltage, Resistor
@@ -87,3 +90,22 @@ def test_integral_of_what_has_no_value_is_named() -> None:
     with pytest.raises(NonFiniteError, match=r"integral `z` is not finite between t = 0 and 2"):
         simulate(Logarithm(), 2.0)
     assert simulate(Logarithm(), 0.5)["z"].final == pytest.approx(-0.5 + 0.5 * 0.6931471805599453, rel=1e-9)
+
+
+class Cube(Component):
+    """A law that is flat at zero, where the guess is, and on the way of continuation from zero."""
+
+    w: Parameter = Parameter(default=1.0, unit="rad/s")
+    x: Variable = Variable(start=1.0)
+    v: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), self.v)
+        yield Eq(self.v**3, sin(self.w * time) + self.x)
+
+
+def test_law_that_is_flat_at_the_guess() -> None:
+    result = simulate(Cube(), 1.0)
+    oracle = solve_ivp(lambda t, x: np.cbrt(np.sin(t) + x), (0.0, 1.0), [1.0], rtol=1e-11, atol=1e-13)
+    assert result["v"].at(0.0) == pytest.approx(1.0, rel=1e-12)
+    assert result["x"].final == pytest.approx(oracle.y[0, -1], rel=1e-6)
