@@ -6,6 +6,9 @@ Errors that end a run carry what was computed until then in ``result``.
 from __future__ import annotations
 
 import difflib
+import inspect
+import os
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -214,3 +217,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def counted(count: int, what: str, many: str = "") -> str:
     """Return "1 mode", "2 modes"; ``many`` is the plural where it does not end with s."""
     return f"{count} {what}" if count == 1 else f"{count} {many or what + 's'}"
+
+
+PACKAGE = f"{os.path.dirname(os.path.abspath(__file__))}{os.sep}"
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user that led here, the first one outside this package."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    # `warnings.warn` counts from this function, level one.
+    warnings.warn(message, stacklevel=level)

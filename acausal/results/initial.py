@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import UnknownPathError, nearest
+
 
 @dataclass(frozen=True)
 class InitialValue:
@@ -57,10 +59,16 @@ class InitialValues(dict[str, float]):
 
         Raises
         ------
-        KeyError
+        UnknownPathError
             If nothing is told of ``path``.
         """
-        return {e.path: e.reason for e in self.entries}[path]
+        reasons = {e.path: e.reason for e in self.entries}
+        if path not in reasons:
+            raise UnknownPathError(
+                f"no start is told of `{path}`: it is neither differentiated nor prescribed",
+                hint=nearest(path, reasons),
+            )
+        return reasons[path]
 
     def __str__(self) -> str:
         rows = [str(e).partition(": ") for e in self.entries]

@@ -9,13 +9,12 @@ restart moves them with the conserved quantities kept.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InitializationError
+from ..errors import InitializationError, warn
 from ..flattening.template import place_of
 from ..modes.affine import Inadmissible, Mode
 from .completion import Completer, Completion, Unreachable
@@ -261,10 +260,9 @@ def warn_of_moved(run: Run, completed: Completed | None) -> None:
     if completed is not None and completed.found.beside:
         _warn_of_choice(run)
     if moved:
-        warnings.warn(
+        warn(
             f"given starts contradict the model, which moves {', '.join(moved)} at the start;"
-            " Start(value, fixed=True) makes that an error",
-            stacklevel=2,
+            " Start(value, fixed=True) makes that an error"
         )
 
 
@@ -272,10 +270,9 @@ def _warn_of_choice(run: Run) -> None:
     """Warn that start values at which slopes vanish did not say which of several points is meant."""
     at = np.flatnonzero(run.core.model.differentiated)
     names = [f"`{run.state_name(j)}` = {run.z[j]:.6g}" for j in at.tolist()[:6]]
-    warnings.warn(
+    warn(
         f"the start values do not say which of several points is meant; taken: {', '.join(names)};"
-        " give starts of position next to the point you mean",
-        stacklevel=3,
+        " give starts of position next to the point you mean"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -14,7 +13,7 @@ from ..codegen.curves import CurveFunctions
 from ..codegen.discrete import discrete_program
 from ..codegen.residual import Residual, residual_of
 from ..codegen.sources import source_program
-from ..errors import ParameterError
+from ..errors import ParameterError, warn
 from ..explanation.conflicts import Conflicts
 from ..explanation.freedoms import islands
 from ..explanation.structure import Structure
@@ -136,7 +135,7 @@ class Program:
         if not self._warned:
             self._warned = True
             for message in islands(self.reduced, conflicts):
-                warnings.warn(message, stacklevel=6)
+                warn(message)
 
     @cached_property
     def curves(self) -> Curves:

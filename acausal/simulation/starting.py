@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import AcausalError, InitializationError
+from ..errors import AcausalError, InitializationError, warn
 from ..explanation.freedoms import undetermined
 from ..modes.affine import Inadmissible, Kind, Mode
 from .completion import BESIDE, MOST_MOVES
@@ -91,7 +90,7 @@ def _warn_of_undetermined(run: Run) -> None:
     xi = run.sources.states(run.t, run.D, run.R)
     conflicts, free = run.base.conflicts.of_mode(run.core.model, run.mode, xi)
     names = [run.state_name(j) for j in np.flatnonzero(free).tolist()]
-    warnings.warn(undetermined(conflicts, names), stacklevel=6)
+    warn(undetermined(conflicts, names))
 
 
 def _attempt(

@@ -459,3 +459,15 @@ def test_the_origins_are_kept_in_files_and_by_continued_runs(tmp_path: Path) -> 
     assert {e.reason for e in second.initial.entries} == {"continued"}
     with pytest.raises(KeyError):
         first.initial.reason("line.i")
+
+
+def test_the_reason_of_a_path_that_is_not_told_names_the_nearest() -> None:
+    with pytest.raises(UnknownPathError, match="`capacitor.w`") as info:
+        simulate(Filter(), 1e-3).initial.reason("capacitor.w")
+    assert "capacitor.v" in info.value.hint
+
+
+def test_warnings_of_the_start_point_at_the_line_that_runs() -> None:
+    with pytest.warns(UserWarning, match="contradict") as caught:
+        simulate(Driven(), 1e-3, initial={"pivot.phi": 0.5})
+    assert {w.filename for w in caught} == {__file__}
