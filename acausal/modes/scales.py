@@ -8,6 +8,9 @@ import numpy as np
 
 from .affine import Rows
 
+ROUNDING = 1e-12
+"""Magnitude, in the unit of the variable, below which a start may be rounding: such as a speed at the end of a run."""
+
 SWEEPS = 8
 """Passes over all equations; a variable keeps the largest value of the pass that first reaches it."""
 
@@ -35,9 +38,23 @@ def propagate_scales(
     (n,) array
         Positive. What no equation reaches takes the largest magnitude of its unit, else 1.
     """
-    row, col, size = _entries(rows, T0)
-    sources = _largest_of_rows(rows.B, xi_scale)
-    scale = np.abs(np.array(known, dtype=float))
+    equations, sources = _entries(rows, T0), _largest_of_rows(rows.B, xi_scale)
+    given = np.abs(np.array(known, dtype=float))
+    scale = _spread(equations, sources, np.where(given >= ROUNDING, given, 0.0))
+    scale = _fill(scale, labels)
+    small = (scale == 0.0) & (given > 0.0)
+    if small.any():
+        # Nothing is there to compare it with: it is small indeed.
+        scale[small] = given[small]
+        scale = _fill(_spread(equations, sources, scale), labels)
+    return np.where(scale == 0.0, 1.0, scale)
+
+
+def _spread(
+    equations: tuple[np.ndarray, np.ndarray, np.ndarray], sources: np.ndarray, scale: np.ndarray
+) -> np.ndarray:
+    """Scales of what equations reach from those that are known."""
+    (row, col, size), scale = equations, scale.copy()
     for _ in range(SWEEPS):
         largest, offered = sources.copy(), np.zeros_like(scale)
         np.maximum.at(largest, row, size * scale[col])
@@ -46,7 +63,7 @@ def propagate_scales(
         if not new.any():
             break
         scale[new] = offered[new]
-    return _fill(scale, labels)
+    return scale
 
 
 def _entries(rows: Rows, T0: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -75,8 +92,8 @@ def _magnitudes(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _fill(scale: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Scales with the largest one of the same unit where there is none, if there is one of that unit."""
     _, unit = np.unique(labels, return_inverse=True)
     largest = np.zeros(unit.max(initial=-1) + 1)
     np.maximum.at(largest, unit, scale)
-    of_unit = np.where(largest > 0.0, largest, 1.0)[unit]
-    return np.where(scale == 0.0, of_unit, scale)
+    return np.where(scale == 0.0, largest[unit], scale)

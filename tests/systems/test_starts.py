@@ -471,3 +471,12 @@ def test_warnings_of_the_start_point_at_the_line_that_runs() -> None:
     with pytest.warns(UserWarning, match="contradict") as caught:
         simulate(Driven(), 1e-3, initial={"pivot.phi": 0.5})
     assert {w.filename for w in caught} == {__file__}
+
+
+@pytest.mark.parametrize("speed", [1e-13, -3e-15, 1e-17])
+def test_rounding_of_a_speed_at_the_end_of_a_run_is_no_contradiction(speed: float) -> None:
+    """All speeds of a bar at rest on its hinge are zero; the next run begins with what is left of them."""
+    final = {
+        path: (value if abs(value) > 1e-9 else speed) for path, value in simulate(Guided(), 0.3).final.items()
+    }
+    assert simulate(Guided(), 0.1, initial=final).initial["guide.s"] == final["guide.s"]
