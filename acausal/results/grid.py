@@ -64,7 +64,9 @@ def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.n
     va, vb = values(which, a), values(which, b)
     low, high = np.minimum(va.min(axis=0), vb.min(axis=0)), np.maximum(va.max(axis=0), vb.max(axis=0))
     tolerance, noise = _tolerance(segments), NOISE * _magnitude(segments, ids)
-    noise = np.maximum(noise, ROUNDING * _largest_of_unit(segments, ids, np.maximum(np.abs(low), np.abs(high))))
+    noise = np.maximum(
+        noise, ROUNDING * _largest_of_unit(segments, ids, np.maximum(np.abs(low), np.abs(high)))
+    )
     points: list[tuple[np.ndarray, np.ndarray]] = [(np.arange(n), segments.length)]
     count = len(which)
     for _ in range(DEPTH):
