@@ -249,7 +249,7 @@ class Conditions:
         return bool(self._curved)
 
     def violated(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> list[int]:
-        """Affine conditions that must hold and do not at a point."""
+        """Conditions that must hold and do not at a point; observed variables are left out."""
         D, Z, X, constant = self.stacked()
         defect = np.abs(D @ slopes + Z @ z + X @ xi + constant)
         size = abs(D) @ np.abs(slopes) + abs(Z) @ np.abs(z) + abs(X) @ np.abs(xi) + np.abs(constant)
@@ -258,6 +258,12 @@ class Conditions:
         affine = np.ones(len(self), bool)
         affine[[k for k, _ in (*self._curved, *self._observed)]] = False
         wrong = affine & (self.rank <= Rank.STEADY) & (defect > VIOLATED * size)
+        if self._curved:
+            tangents = self.run.tangents
+            arguments = tangents.arguments(z, slopes, xi)
+            for k, value, at, gradient in self.curved(arguments):
+                reach = np.abs(gradient) * (tangents.scale[at] + np.abs(arguments[at]))
+                wrong[k] = abs(value) > VIOLATED * reach.max(initial=0.0)
         return np.flatnonzero(wrong).tolist()
 
     def read(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:

@@ -135,9 +135,16 @@ class Completed:
         return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
 
 
-def check_conditions(run: Run, completed: Completed, mode: Mode) -> None:
-    """Raise InitializationError unless conditions that were met in the provisional ``mode`` hold after the first instant."""
-    if run.mode == mode and not any(step.jumps for step in run.record.steps):
+def check_conditions(run: Run, completed: Completed, mode: Mode, R: np.ndarray) -> None:
+    """Raise InitializationError unless conditions that were met in a provisional mode hold after the first instant.
+
+    Parameters
+    ----------
+    mode, R
+        Branches and relations in which they were met.
+    """
+    same = run.mode == mode and np.array_equal(run.R, R)
+    if same and not any(step.jumps for step in run.record.steps):
         return
     conditions = completed.conditions
     slopes = run.slopes if run.numerical else run.data.T @ (run.data.Ay @ run.y)
@@ -147,8 +154,10 @@ def check_conditions(run: Run, completed: Completed, mode: Mode) -> None:
         raise InitializationError(
             f"{condition.text} does not hold after the start at t = {run.t:.9g}",
             where=condition.where,
-            why="the elements settle in another branch than the one it was met in, or a jump at the start undoes it",
-            hint="give the branch in which the run is to begin, initial={...}, or drop the condition",
+            why="it was met in other branches, or on the other side of a comparison, than those in which the run begins,"
+            " or a jump at the start undoes it",
+            hint="give starts near the point that you mean, or the branch in which the run is to begin, initial={...},"
+            " or drop the condition",
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, product
+from itertools import chain, combinations, islice, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,10 +36,14 @@ if TYPE_CHECKING:
 
 Branches = Mapping[int, int]
 """Elements -> branches in which the search for the first mode begins."""
+Sides = tuple[int, ...]
+"""Relations that begin on the other side than that of the start values."""
 MOST_RETURNS = 8
 """Modes in which initial equations are met anew, one after the other, when the first instant leaves them."""
 MOST_BEGINNINGS = 512
 """Choices of branches that are tried when fixed values do not hold in the first mode found."""
+MOST_SIDES = 64
+"""Combinations of relations in which conditions are met anew when they do not hold after the first instant."""
 
 
 def start(run: Run) -> None:
@@ -63,16 +67,23 @@ def start(run: Run) -> None:
         run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
         if run.near is not None:
             run.z = np.where(run.core.model.differentiated, run.z, run.near)
-        run.tangents.forget_modes()
+        if run.numerical:
+            run.tangents.forget_modes()
         run.restart_record()
 
     try:
         completed = along_homotopy(run, lambda: _first_instant(run, given, ticks, held), restore)
     except InitializationError as error:
-        for branches in chain(_settled(run), _others(run)):
+        ways = chain(
+            ((branches, ()) for branches in chain(_settled(run), _others(run))),
+            (({}, changed) for changed in _other_sides(run)),
+        )
+        for branches, changed in ways:
             run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
             run.restart_record()
-            found = _attempt(run, {**given, **branches}, ticks, held)
+            if changed:
+                restore()
+            found = _attempt(run, {**given, **branches}, ticks, held, changed)
             if found:
                 completed = found[0]
                 break
@@ -94,24 +105,28 @@ def _warn_of_undetermined(run: Run) -> None:
 
 
 def _attempt(
-    run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]
+    run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]], changed: Sides
 ) -> tuple[Completed | None] | None:
     """What the completion found when the first instant begins in these branches, None if conditions do not hold then."""
     try:
-        return (_first_instant(run, branches, ticks, held),)
+        return (_first_instant(run, branches, ticks, held, changed),)
     except AcausalError:
         return None
 
 
 def _first_instant(
-    run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]
+    run: Run,
+    branches: Branches,
+    ticks: list[bool],
+    held: list[tuple[int, float]],
+    changed: Sides = (),
 ) -> Completed | None:
     run.D = _with_branches(run, run.D, branches)
     first, D = run.mode, run.D
-    _provisional(run, branches, ticks, held)
+    _provisional(run, branches, ticks, held, changed)
     completed = complete(run)
     check_computed(run, completed)
-    provisional = run.mode
+    provisional = (run.mode, run.R)
     run.record.z, run.record.D = run.z, D
     run.instants.memory = run.instants.evaluate((), False, False).memory
     # Prescribed branches are no outcome of the start, and no search changes them.
@@ -125,9 +140,13 @@ def _first_instant(
 
 
 def _micro_steps(
-    run: Run, completed: Completed | None, mode: Mode, ticks: list[bool], held: list[tuple[int, float]]
+    run: Run,
+    completed: Completed | None,
+    provisional: tuple[Mode, np.ndarray],
+    ticks: list[bool],
+    held: list[tuple[int, float]],
 ) -> None:
-    """The first instant from the point that was completed in the provisional ``mode``, and what must hold after it.
+    """The first instant from the point that was completed in the provisional mode and relations, and what must hold after it.
 
     Where starts of a nonlinear model contradict each other and no restart leads from them to its equations, the
     nearest point is taken instead.
@@ -137,7 +156,7 @@ def _micro_steps(
         run.instants.process("start", (), ticks, held)
         check_held(run, run.starts)
         if completed is not None:
-            check_conditions(run, completed, mode)
+            check_conditions(run, completed, *provisional)
 
     begin = (run.mode, run.D, run.R, run.q, run.instants.memory)
     try:
@@ -193,6 +212,18 @@ def _others(run: Run) -> Iterator[Branches]:
             yield found[n]
 
 
+def _other_sides(run: Run) -> Iterator[Sides]:
+    """Relations of variables that may be on the other side than where a start begins, fewest changes first.
+
+    Conditions that are met with the law on one side of a comparison may lead to the other side; the point that is
+    meant may lie in a third piece of that law, such as the other flank of a backlash.
+    """
+    rows, place = run.core.relations, np.asarray(run.instants.state_relations, np.int64)
+    open_ = place[rows.E.any(axis=1) | rows.A.any(axis=1)].tolist()
+    sides = chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1))
+    return islice(sides, MOST_SIDES)
+
+
 def _known_relations(run: Run) -> np.ndarray:
     """Relations before any mode: those among given quantities alone have their value, the others are false.
 
@@ -213,11 +244,18 @@ def _known_relations(run: Run) -> np.ndarray:
     return R
 
 
-def _provisional(run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]]) -> None:
+def _provisional(
+    run: Run,
+    branches: Branches,
+    ticks: list[bool],
+    held: list[tuple[int, float]],
+    changed: Sides,
+) -> None:
     """A consistent point from the start values, at which the first micro-step evaluates relations."""
     z, D = run.z, run.D
     run.mode = tuple(branches.get(k, b) for k, b in enumerate(run.mode))
     run.R = _known_relations(run)
+    run.R[list(changed)] = 1.0 - run.R[list(changed)]
     outcome = run.instants.at_start(ticks)
     run.forced, run.R = outcome.forced, outcome.R
     unit = run.sources.unit_at(run.t, outcome.D, outcome.R)
