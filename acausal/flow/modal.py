@@ -84,6 +84,8 @@ class Trajectory:
 
     precision = 1e-13
     """Relative error that integrals along the trajectory may have."""
+    halvings = 64
+    """Halvings of a panel of `edges` beyond which integrals gain nothing: as many as it takes."""
 
     def __init__(
         self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray, largest: np.ndarray | None = None

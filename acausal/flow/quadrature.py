@@ -98,7 +98,8 @@ def _halved(
     magnitude: np.ndarray | float = 0.0
     parent: np.ndarray | None = None
     stale: np.ndarray | int = 0
-    for level in range(LEVELS):
+    last = min(LEVELS, trajectory.halvings + 1) - 1
+    for level in range(last + 1):
         hs = ((left + half)[:, None] + half[:, None] * NODES).ravel()
         values = np.asarray(f(trajectory.sample(hs), hs), float).reshape(len(left), 21, -1)
         fine, error, size = _panels(values, half)
@@ -109,7 +110,7 @@ def _halved(
             stale = stale + np.repeat(halves > 0.5 * parent, 2, axis=0)
         # What is not a number stays one however small the panels.
         good = np.all((error <= allowed) | (stale >= STALE) | np.isnan(error), axis=1)
-        if level == LEVELS - 1:
+        if level == last:
             good[:] = True
         total = total + fine[good].sum(0)
         if good.all():

@@ -65,7 +65,7 @@ class Audit(tuple[Part, ...]):
 
     @property
     def balance(self) -> float:
-        """Sum over all parts in J: zero up to rounding."""
+        """Sum over all parts in J: zero up to rounding, after numerical integration up to its tolerance."""
         return sum(p.energy for p in self)
 
     def into(self, path: str) -> float:
@@ -119,7 +119,7 @@ def energies(
     if others:
         at = np.concatenate([numbers for _, _, numbers in others])
         meter = PowerMeter(result.names, [(k, which) for k, which, _ in others])
-        flow[at] = result.segments.integral(meter.along, a, b)
+        flow[at] = result.segments.integral(meter.along, a, b, meter.bounds)
         for jump, segment in jumps:
             impulsive[at] += meter.at_jump(jump, segment.readout, segment.moment)
     return flow + impulsive, impulsive

@@ -75,19 +75,33 @@ class PowerMeter:
 
     def along(self, segment: Segment, ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Powers (k, instances) at the states ``ys`` (k, ny) and times ``hs`` (k,) of a segment."""
+        return self._along(segment, ys, hs, lambda x: x, lambda node, args: VECTOR[node.op](*args))
+
+    def bounds(self, segment: Segment, ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Sums of the magnitudes of the terms of the powers."""
+        return self._along(segment, ys, hs, np.abs, _magnitude)
+
+    def _along(
+        self,
+        segment: Segment,
+        ys: np.ndarray,
+        hs: np.ndarray,
+        read: Callable[[np.ndarray], np.ndarray],
+        apply: Callable[[Expr, list[Any]], Any],
+    ) -> np.ndarray:
         s = segment
-        X, S = s.readout.columns(self.ids, self.slopes, s.data, s.trajectory, s.moment, hs, ys)
+        X, S = map(read, s.readout.columns(self.ids, self.slopes, s.data, s.trajectory, s.moment, hs, ys))
 
         def leaf(stamp: Stamp, at: np.ndarray, symbol: Symbol, slope: bool) -> np.ndarray:
             kind = kind_of(symbol)
             if kind == "p":
-                return s.readout.P[stamp.pb[at] + locate_symbol(stamp.template, "p", symbol)]
+                return read(s.readout.P[stamp.pb[at] + locate_symbol(stamp.template, "p", symbol)])
             if kind == "d":
-                return s.moment.D[stamp.db[at] + locate_symbol(stamp.template, "d", symbol)]
+                return read(s.moment.D[stamp.db[at] + locate_symbol(stamp.template, "d", symbol)])
             columns = self.slope_column if slope else self.column
             return (S if slope else X)[:, [columns[x] for x in self._numbers(stamp, at, symbol).tolist()]]
 
-        parts = self.fold(leaf, lambda node, args: VECTOR[node.op](*args), float)
+        parts = self.fold(leaf, apply, lambda value: float(read(np.asarray(value))))
         sizes = [len(at) for _, at in self.instances]
         return np.hstack([np.broadcast_to(p, (len(hs), n)) for p, n in zip(parts, sizes, strict=True)])
 
@@ -108,6 +122,13 @@ class PowerMeter:
         parts = self.fold(leaf, _differential, lambda value: (value, 0.0))
         sizes = [len(at) for _, at in self.instances]
         return np.concatenate([np.broadcast_to(p[1], (n,)) for p, n in zip(parts, sizes, strict=True)])
+
+
+def _magnitude(node: Expr, args: list[Any]) -> Any:
+    """Bound of one operation from those of its arguments."""
+    if node.op in ("+", "-"):
+        return args[0] + args[-1]
+    return args[0] if node.op == "neg" else VECTOR[node.op](*args)
 
 
 def _differential(node: Expr, args: list[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -206,7 +206,8 @@ class Result(ResultView):
     def audit(self, t0: float | None = None, t1: float | None = None) -> Audit:
         """Return the energy that every part without sub-components took up; the sum closes to zero.
 
-        The window is that of `energy`.
+        The window is that of `energy`. Along numerically integrated segments powers are integrated to the
+        tolerance of the run; those below a millionth of the largest one, to what that leaves of it.
         """
         return audit(self, t0, t1)
 

@@ -18,6 +18,11 @@ CHUNK = 4_000_000
 
 Rows = Callable[["Group"], np.ndarray]
 """Affine forms over ``y`` of a group, (m, ny)."""
+SMALLEST = 1e-6
+"""Magnitude, relative to the largest integrand, below which an integrand need not be resolved to the precision."""
+
+Rates = Callable[[Segment, np.ndarray, np.ndarray], np.ndarray]
+"""Function (k, m) of a segment, states and times."""
 OfForms = Callable[[np.ndarray], np.ndarray]
 """Function of the values of forms, vectorised over the last axis: (..., m) to (..., p)."""
 
@@ -119,15 +124,20 @@ class Segments:
 
     # -- integrals -----------------------------------------------------------------------------------------------
 
-    def integral(
-        self, f: Callable[[Segment, np.ndarray, np.ndarray], np.ndarray], a: float, b: float
-    ) -> np.ndarray:
-        """Integral (m,) over [a, b] of ``f(segment, ys, hs)``, of shape (k, m)."""
+    def integral(self, f: Rates, a: float, b: float, bound: Rates | None = None) -> np.ndarray:
+        """Integral (m,) over [a, b] of ``f(segment, ys, hs)``, of shape (k, m).
+
+        ``bound`` gives the sum of the magnitudes of its terms, which may cancel.
+        """
         which, h0, h1 = self._overlap(a, b)
         total = np.zeros(0)
         for k, begin, end in zip(which.tolist(), h0.tolist(), h1.tolist(), strict=True):
             s = self.all[k]
-            part = integrate(s.trajectory, lambda ys, hs, s=s: f(s, ys, hs), begin, end)
+            noise: np.ndarray | float = 0.0
+            if bound is not None and s.trajectory.reach <= 0.0:
+                hs = _probes(s.trajectory, begin, end)
+                noise = _rough(s.trajectory, bound(s, s.trajectory.sample(hs), hs).max(axis=0))
+            part = integrate(s.trajectory, lambda ys, hs, s=s: f(s, ys, hs), begin, end, noise=noise)
             total = part if not len(total) else total + part
         return total
 
@@ -201,8 +211,21 @@ def _group_integral(
 
 def _noise(trajectory: Trajectory, forms: np.ndarray, bound: OfForms, h0: float, h1: float) -> np.ndarray:
     """Error of ``f`` along a trajectory that was integrated in steps: of the terms of the forms, which may cancel."""
-    size = np.abs(trajectory.sample(trajectory.edges(h0, h1))).max(axis=0)
-    return max(ROUNDING, trajectory.precision) * bound((abs(forms) @ size)[None])[0]
+    size = np.abs(trajectory.sample(_probes(trajectory, h0, h1))).max(axis=0)
+    return _rough(trajectory, bound((abs(forms) @ size)[None])[0])
+
+
+def _probes(trajectory: Trajectory, h0: float, h1: float) -> np.ndarray:
+    """Ends and middles of the first panels."""
+    edges = trajectory.edges(h0, h1)
+    return np.sort(np.concatenate([edges, 0.5 * (edges[1:] + edges[:-1])]))
+
+
+def _rough(trajectory: Trajectory, size: np.ndarray) -> np.ndarray:
+    """Error of integrands of some magnitudes along a trajectory that was integrated in steps."""
+    # What is zero up to rounding has no digits that halving could find.
+    size = np.maximum(size, SMALLEST * size.max(initial=0.0))
+    return max(ROUNDING, trajectory.precision) * size
 
 
 def _form_bounds(

@@ -33,12 +33,15 @@ BESIDE = 0.3
 """Distance, in units of the scale, to a guess beside one at which slopes vanish."""
 STEPS_A_PANEL = 3
 """Steps under one panel of a quadrature: its 21 nodes resolve their quartics."""
+HALVINGS = 5
+"""Halvings of such a panel, to about a tenth of a step: within that a solution has no more to show."""
 
 
 class SampledMotion:
     """What a record keeps of a numerically integrated segment: the state ``[z, z', xi]`` at any time."""
 
     reach = -1.0
+    halvings = HALVINGS
 
     def __init__(self, steps: Steps, hidden: int) -> None:
         self._steps, self._hidden = steps, hidden
@@ -87,6 +90,7 @@ class StillMotion:
 
     reach = -1.0
     precision = 1e-13
+    halvings = HALVINGS
 
     def __init__(self, y: np.ndarray) -> None:
         self.y0 = y
