@@ -85,6 +85,12 @@ def _blocks(A: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     if A.size <= LARGE:
         yield np.arange(k), np.arange(m)
         return
+    yield from independent(A)
+
+
+def independent(A: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows and columns of the parts of a system that share no unknown."""
+    k, m = A.shape
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

@@ -149,26 +149,31 @@ def _micro_steps(
     """The first instant from the point that was completed in the provisional mode and relations, and what must hold after it.
 
     Where starts of a nonlinear model contradict each other and no restart leads from them to its equations, the
-    nearest point is taken instead.
+    nearest point is taken instead. Given starts that hold in the provisional mode only are no more than left limits.
     """
 
-    def process() -> None:
-        run.instants.process("start", (), ticks, held)
+    def process(kept: list[tuple[int, float]]) -> None:
+        run.instants.process("start", (), ticks, held + kept)
         check_held(run, run.starts)
         if completed is not None:
             check_conditions(run, completed, *provisional)
 
     begin = (run.mode, run.D, run.R, run.q, run.instants.memory)
+    place = run.data, run.y, run.z, run.record.z
     try:
-        process()
+        process([] if completed is None else completed.kept)
     except AcausalError:
-        if completed is None or not (run.reduced.curves and completed.left.any()):
+        if completed is None or not (completed.kept or (run.reduced.curves and completed.left.any())):
             raise
         run.mode, run.D, run.R, run.q, run.instants.memory = begin
-        run.z = run.record.z = completed.z
         run.record.steps.clear()
-        run.touch(run.z, completed.found.slopes, run.xi)
-        process()
+        if run.reduced.curves:
+            run.z = run.record.z = completed.z
+            run.touch(run.z, completed.found.slopes, run.xi)
+        else:
+            run.data, run.y, run.z, run.record.z = place
+            run.forget_signs()
+        process([])
 
 
 def _settled(run: Run) -> Iterator[Branches]:

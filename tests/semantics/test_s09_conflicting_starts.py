@@ -1,9 +1,12 @@
 """S9: fixed starts must hold; others are left limits that the restart moves with conserved quantities."""
 
+from itertools import permutations
+
 import pytest
 
 from acausal import Circuit, Component, InitializationError, Start, simulate
-from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, Inductor, Resistor
+from acausal.components.electrical import Capacitor, ConstantVoltage, Diode, Ground, Inductor, Resistor
+from acausal.components.rotational import IdealGear, IdealPlanetary, Inertia
 
 
 def parallel(a: Component, b: Component) -> Circuit:
@@ -66,3 +69,99 @@ def test_default_starts_move_without_a_warning() -> None:
     result = simulate(circuit, 1.0)
     assert result["a.v"].at(0.0) == pytest.approx(8.0, rel=1e-12)
     assert result["b.v"].at(0.0) == pytest.approx(2.0, rel=1e-12)
+
+
+ORDERS = [tuple(order) for order in permutations(("source", "c0", "c1", "c2"))]
+
+
+def in_series(order: tuple[str, ...], V: float, C: tuple[float, ...], **starts: float | Start) -> Circuit:
+    """Capacitors in series on a source, declared in an order."""
+    circuit = Circuit()
+    ground = circuit.add("ground", Ground())
+    given = {name: {"v": start} for name, start in starts.items()}
+    made = {f"c{k}": Capacitor(C=C[k], **given.get(f"c{k}", {})) for k in range(3)}
+    part = {n: circuit.add(n, ConstantVoltage(V=V) if n == "source" else made[n]) for n in order}
+    circuit.connect(part["source"].p, part["c0"].p)
+    circuit.connect(part["c0"].n, part["c1"].p)
+    circuit.connect(part["c1"].n, part["c2"].p)
+    circuit.connect(part["c2"].n, part["source"].n, ground.p)
+    return circuit
+
+
+@pytest.mark.parametrize("order", ORDERS[::5])
+@pytest.mark.parametrize("fixed", [False, True])
+def test_defaults_beside_a_start_that_holds_move_with_the_charge_conserved(
+    order: tuple[str, ...], fixed: bool
+) -> None:
+    """3 V of 10 V are taken: 1 F and 2 F, whose common node keeps its charge, share 7 V as 14/3 and 7/3."""
+    result = simulate(in_series(order, 10.0, (1.0, 1.0, 2.0), c0=Start(3.0, fixed=fixed)), 1.0)
+    assert result["c0.v"].at(0.0) == pytest.approx(3.0, rel=1e-12)
+    assert result["c1.v"].at(0.0) == pytest.approx(14.0 / 3.0, rel=1e-12)
+    assert result["c2.v"].at(0.0) == pytest.approx(7.0 / 3.0, rel=1e-12)
+    moved = {name: (before, after) for name, before, after in result.events[0].jumps}
+    assert moved["c1.v"] == pytest.approx((0.0, 14.0 / 3.0))
+    assert moved["c2.v"] == pytest.approx((0.0, 7.0 / 3.0))
+
+
+@pytest.mark.parametrize("order", ORDERS[::5])
+def test_small_voltages_of_defaults_do_not_depend_on_the_order(order: tuple[str, ...]) -> None:
+    result = simulate(in_series(order, 0.5, (1.0, 1.0, 1.0), c0=0.53), 1.0)
+    assert [result[f"{c}.v"].at(0.0) for c in ("c0", "c1", "c2")] == pytest.approx(
+        [0.53, -0.015, -0.015], rel=1e-12
+    )
+
+
+def test_defaults_beside_a_value_of_the_run_move_with_the_charge_conserved() -> None:
+    model = in_series(ORDERS[0], 10.0, (1.0, 1.0, 2.0))
+    result = simulate(model, 1.0, initial={"c0.v": 3.0})
+    assert [result[f"{c}.v"].at(0.0) for c in ("c0", "c1", "c2")] == pytest.approx(
+        [3.0, 14.0 / 3.0, 7.0 / 3.0], rel=1e-12
+    )
+    both = simulate(model, 1.0, initial={"c0.v": 3.0, "c1.v": 3.0})
+    assert [both[f"{c}.v"].at(0.0) for c in ("c0", "c1", "c2")] == pytest.approx([3.0, 3.0, 4.0], rel=1e-12)
+
+
+def test_defaults_move_with_the_charge_conserved_beside_nonlinear_elements() -> None:
+    circuit = in_series(ORDERS[0], 10.0, (1.0, 1.0, 2.0), c0=Start(3.0, fixed=True))
+    diode, r = circuit.add("diode", Diode()), circuit.add("r", Resistor(R=1.0))
+    circuit.connect(circuit.source.p, r.p)
+    circuit.connect(r.n, diode.p)
+    circuit.connect(diode.n, circuit.ground.p)
+    result = simulate(circuit, 1e-3)
+    assert [result[f"{c}.v"].at(0.0) for c in ("c0", "c1", "c2")] == pytest.approx(
+        [3.0, 14.0 / 3.0, 7.0 / 3.0], rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_speeds_beside_one_that_holds_move_with_the_momentum_conserved(fixed: bool) -> None:
+    """Wheel with 10 rad/s on the carrier: a blow (1, ratio) * h of the planets starts sun and ring.
+
+    J_s w_s = h and J_r w_r = ratio * h, with w_s + ratio * w_r = (1 + ratio) * 10.
+    """
+    ratio, J_s, J_r = 2.0, 0.5, 4.0
+    circuit = Circuit()
+    gear = circuit.add("gear", IdealPlanetary(ratio=ratio))
+    sun, ring = circuit.add("sun", Inertia(J=J_s)), circuit.add("ring", Inertia(J=J_r))
+    carrier = circuit.add("carrier", Inertia(J=1.0, w=Start(10.0, fixed=fixed)))
+    circuit.connect(sun.flange_a, gear.sun)
+    circuit.connect(ring.flange_a, gear.ring)
+    circuit.connect(carrier.flange_a, gear.carrier)
+    result = simulate(circuit, 0.1)
+    h = (1.0 + ratio) * 10.0 / (1.0 / J_s + ratio**2 / J_r)
+    assert result["carrier.w"].at(0.0) == pytest.approx(10.0, rel=1e-12)
+    assert result["sun.w"].at(0.0) == pytest.approx(h / J_s, rel=1e-12)
+    assert result["ring.w"].at(0.0) == pytest.approx(ratio * h / J_r, rel=1e-12)
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_a_fixed_speed_turns_what_is_geared_to_it(order: tuple[str, ...]) -> None:
+    circuit = Circuit()
+    made = {"a": Inertia(J=1.0, w=Start(6.0, fixed=True)), "b": Inertia(J=5.0)}
+    part = {name: circuit.add(name, made[name]) for name in order}
+    gear = circuit.add("gear", IdealGear(ratio=3.0))
+    circuit.connect(part["a"].flange_b, gear.flange_a)
+    circuit.connect(gear.flange_b, part["b"].flange_a)
+    result = simulate(circuit, 1.0)
+    assert result["a.w"].at(0.5) == pytest.approx(6.0, rel=1e-12)
+    assert result["b.w"].at(0.5) == pytest.approx(2.0, rel=1e-12)
