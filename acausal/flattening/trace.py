@@ -41,6 +41,7 @@ from .balance import check_balance
 from .connections import check_ends, connection_rows, is_port_connection, signal_sets
 from .forms import affine_form, choices, integer_factors
 from .grouping import computed_names, group_children, number_discretes, own_layout, rest_of_computed
+from .integer_parts import IntegerParts
 from .locating import locate_symbol, offsets
 from .template import (
     Assignment,
@@ -144,6 +145,7 @@ class _Statements:
         self.port_origins: list[Origin] = []
         self.signals: list[tuple[Connect, Origin, Location]] = []
         self.named: dict[str, Origin] = {}
+        self.integers = IntegerParts(template, obj, self.classify)
         self.lengths: list[int] = []
         self.col: list[int] = []
         self.val: list[int] = []
@@ -166,9 +168,9 @@ class _Statements:
             locate(error, self.path)
             raise
         self.t.residuals += rest_of_computed(self.t, self.obj)
-        number_discretes(self.t)
         self._signals()
         self._child_inputs()
+        number_discretes(self.t)
         self._ports()
         self._powers()
         self._bounds()
@@ -255,7 +257,7 @@ class _Statements:
                 hint="a condition may stand right of a Discrete(bool), Eq(self.on, x > 0); if_else(x > 0, a, b) is a number",
             )
         check_equation(eq.lhs, eq.rhs)
-        residual = choices(eq.residual)
+        residual = choices(self.integers.held(eq.residual, origin))
         form = affine_form(residual, self.classify)
         row = integer_factors(form) if form is not None else None
         if row is None or form is None or self._compares(form.known):
@@ -289,7 +291,7 @@ class _Statements:
 
     def _assignment(self, target: Expr, value: Expr, origin: Origin) -> None:
         assert isinstance(target, Symbol)
-        self.t.assignments.append(Assignment(target, value, origin))
+        self.t.assignments.append(Assignment(target, self.integers.held(value, origin), origin))
 
     def _element(self, statement: Any, origin: Origin) -> None:
         name = statement.name
@@ -306,21 +308,22 @@ class _Statements:
         for branch in table.branches:
             for expr in (*branch.residuals, *(g.g for g in branch.guards)):
                 dimension(expr)
-        self.t.elements.append(ElementStatement(name, table, origin))
+        self.t.elements.append(ElementStatement(name, self.integers.held_in_table(table, origin), origin))
 
     def _other(self, statement: Any, origin: Origin) -> None:
         if isinstance(statement, When):
             for action in (a for _, actions in statement.branches for a in actions if isinstance(a, Assign)):
                 check_equation(action.target, action.value)
-            self.t.whens.append(WhenChain(statement.branches, origin))
+            self.t.whens.append(self.integers.held_in_chain(WhenChain(statement.branches, origin)))
         elif isinstance(statement, Transitions):
-            self.t.whens.append(state_machine(statement, origin))
+            self.t.whens.append(self.integers.held_in_chain(state_machine(statement, origin)))
         elif isinstance(statement, Initially):
             eq = statement.equation
             check_equation(eq.lhs, eq.rhs)
             self.t.initials.append(Residual(choices(eq.residual), origin, eq.text(self._name)))
         else:
-            self.t.checks.append(Check(statement.condition, statement.message, origin))
+            held = self.integers.held(statement.condition, origin)
+            self.t.checks.append(Check(held, statement.message, origin))
 
     # -- connections and inputs ----------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ exp = _unary("exp", "Return the exponential.")
 log = _unary("log", "Return the natural logarithm.")
 sqrt = _unary("sqrt", "Return the square root.")
 sign = _unary("sign", "Return -1, 0 or 1.")
-floor = _unary("floor", "Return the largest integer not above the argument.")
+floor = _unary("floor", "Return the largest integer not above the argument; of unknowns it changes at an event.")
 absolute = _unary("abs", "Return the absolute value.")
 
 
@@ -54,7 +54,7 @@ def maximum(*args: Any) -> Expr:
 
 
 def mod(x: Any, y: Any) -> Expr:
-    """Return ``x - y * floor(x / y)``."""
+    """Return ``x - y * floor(x / y)``; of unknowns every wrap is an event."""
     return Expr("mod", (wrap(x), wrap(y)))
 
 
