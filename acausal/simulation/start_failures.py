@@ -29,7 +29,8 @@ def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> Acaus
             condition = conditions.items[int(system.which[row])]
             return _determined(run, failure, condition, -float(system.b[row] * system.divisor[row]))
     rows = _contradiction(system)
-    if rows is not None:
+    # Constraints that contradict each other where the search ended may hold elsewhere: no condition is to blame.
+    if rows is not None and (system.which[rows] >= 0).any():
         return _contradict(run, conditions, failure, rows)
     return _not_found(run, conditions, failure)
 

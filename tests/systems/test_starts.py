@@ -212,6 +212,15 @@ def test_a_four_bar_linkage_takes_the_assembly_next_to_its_starts(
     assert result["rocker.phi"].at(0.0) == pytest.approx(angle, abs=1e-12)
 
 
+@pytest.mark.parametrize("L", [0.01, 1.0], ids=["short", "long"])
+def test_a_coupler_that_cannot_close_the_loop_is_named_with_what_it_joins(L: float) -> None:
+    """Ground, crank and rocker of 0.4, 0.1 and 0.25 m join over rods of 0.05 to 0.75 m only."""
+    with pytest.raises(InitializationError, match="no start values were found") as info:
+        simulate(Linkage(), 1e-3, parameters={"coupler.L": L})
+    assert all(f"`{name}`" in info.value.what for name in ("coupler", "arm", "lever"))
+    assert "lengths do not let it close" in info.value.hint
+
+
 class Balanced(Component):
     """A pendulum on a cart that a wheel pulls: places of four parts follow from each other."""
 
