@@ -34,7 +34,9 @@ exp = _unary("exp", "Return the exponential.")
 log = _unary("log", "Return the natural logarithm.")
 sqrt = _unary("sqrt", "Return the square root.")
 sign = _unary("sign", "Return -1, 0 or 1.")
-floor = _unary("floor", "Return the largest integer not above the argument; of unknowns it changes at an event.")
+floor = _unary(
+    "floor", "Return the largest integer not above the argument; of unknowns it changes at events."
+)
 absolute = _unary("abs", "Return the absolute value.")
 
 
