@@ -112,7 +112,7 @@ def make_starts(
     ParameterError
         For a value that is no finite number, no branch, and not "steady state".
     """
-    flat, branches, of_run = program.flat, {}, set()
+    flat, branches, discretes, of_run = program.flat, {}, {}, set()
     steady = np.zeros(flat.nv, bool)
     if _is_steady(initial):
         initial = {"": STEADY}
@@ -137,10 +137,11 @@ def make_starts(
                 of_run.add(k)
             except UnknownPathError as unknown:
                 try:
-                    D[flat.find("d", path)[0]] = float(value)
+                    d = flat.find("d", path)[0]
+                    D[d], discretes[d] = float(value), value
                 except UnknownPathError:
                     raise unknown from None
-    return Starts(start, fixed, given, branches, frozenset(of_run), steady)
+    return Starts(start, fixed, given, branches, frozenset(of_run), steady, discretes)
 
 
 def _is_steady(value: object) -> bool:

@@ -64,6 +64,8 @@ class Starts:
     """Variables that are fixed by ``initial=`` of the run."""
     steady: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     """Variables (nv,) whose derivatives are to be zero; empty for none."""
+    discretes: dict[int, float] = field(default_factory=dict)
+    """Discrete variables -> values that the run gave for the start."""
 
     def plain(self, differentiated: np.ndarray) -> bool:
         """Whether no derivative is to be zero, or all of them while nothing is fixed."""

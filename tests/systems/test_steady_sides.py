@@ -16,7 +16,7 @@ from acausal import (
     if_else,
     simulate,
 )
-from acausal.components import rotational
+from acausal.components import rotational, translational
 from acausal.modeling import Statement
 
 TORQUE, STIFFNESS, CLEARANCE, DRAG = 2.0, 500.0, 0.02, 0.1
@@ -79,3 +79,26 @@ class Nowhere(Component):
 def test_steady_state_on_no_side_is_refused() -> None:
     with pytest.raises(InitializationError, match=r"der\(`x`\) = 0 does not hold after the start"):
         simulate(Nowhere(), 0.1, initial="steady state")
+
+
+class Tyre(Component):
+    """A wheel above a road, touching it below 0.3 m only."""
+
+    def build(self) -> None:
+        """Make the parts."""
+        self.road, self.wheel = translational.Fixed(), translational.Mass(m=40.0)
+        self.tyre = translational.ElastoGap(c=2e5, d=0.0, s_rel0=0.3)
+
+    def equations(self) -> Iterator[Statement]:
+        """Connect the tyre between road and wheel."""
+        yield connect(self.road.flange, self.tyre.flange_a)
+        yield connect(self.tyre.flange_b, self.wheel.flange_a)
+
+
+@pytest.mark.parametrize(("s", "contact"), [(0.1, True), (0.5, False)])
+def test_discrete_that_an_equation_gives_holds_or_is_refused(s: float, contact: bool) -> None:
+    result = simulate(Tyre(), 0.001, initial={"tyre.contact": contact, "wheel.s": s})
+    assert bool(result["tyre.contact"].at(0.0)) is contact
+    told = rf"`tyre.contact` cannot be {not contact} at the start: the model gives {contact}"
+    with pytest.raises(InitializationError, match=told):
+        simulate(Tyre(), 0.001, initial={"tyre.contact": not contact, "wheel.s": s})
