@@ -9,20 +9,22 @@ restart moves them with the conserved quantities kept.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InitializationError, warn
+from ..flattening.locating import locate_symbol
 from ..flattening.template import place_of
+from ..modeling.expressions import walk
 from ..modes.affine import Inadmissible, Mode
 from .completion import Completer, Completion, Unreachable
 from .conditions import Conditions, Rank
 from .conditions import Starts as Starts
 from .curved_failures import FAILURES, curved_failed
 from .failures import search_failed
-from .priorities import solve
+from .priorities import independent, solve
 from .start_bounds import within
 from .start_failures import unreachable
 from .start_frames import AffineFrame, CurvedFrame, place_at
@@ -127,6 +129,8 @@ class Completed:
     found: Completion
     z: np.ndarray
     left: np.ndarray
+    kept: list[tuple[int, float]] = field(default_factory=list)
+    """Variables whose given starts hold, with their values, where the restart moves defaults beside them."""
 
     def guessed(self) -> set[int]:
         """Variables whose given starts are guesses: computed by nonlinear equations, or the same whatever the states are."""
@@ -188,23 +192,26 @@ def complete(run: Run) -> Completed | None:
     z = _exact(run, conditions, found, z)
     left = _left_limits(run, conditions, found)
     run.z = np.where(left, run.z, z)
-    return Completed(conditions, found, z, left)
+    return Completed(conditions, found, z, left, _kept(conditions, found, left))
 
 
 def _left_limits(run: Run, conditions: Conditions, found: Completion) -> np.ndarray:
     """Mask of the core unknowns that keep their start values, from which the restart has to move them.
 
-    These are given starts that contradict each other, and defaults that do so where nothing else is given.
+    These are given starts that contradict each other, and defaults that do so in what is left open for them.
     """
     missed, room = found.mask("missed", len(conditions)), found.mask("room", len(conditions))
     own = conditions.unknown >= 0
     # What fixed values and initial equations determine has no left limit of its own: it begins with their value.
     contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined(len(conditions)))
     clash = own & room & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
-    if (clash & missed).any():
+    if not (clash & missed).any():
+        clash[:] = False
+    elif (found.system.which < 0).any():
+        # On a curve of positions the nearest point is wanted; no quantity is conserved there.
         clash[clash] = _clashing(found, np.flatnonzero(clash))
     else:
-        clash[:] = False
+        clash &= missed & ~_bound(conditions, found)
     left = np.zeros(len(run.z), bool)
     left[conditions.unknown[contradict | clash]] = True
     return left
@@ -218,6 +225,27 @@ def _exact(run: Run, conditions: Conditions, found: Completion, z: np.ndarray) -
     exact = z.copy()
     exact[at[near]] = run.z[at[near]]
     return exact
+
+
+def _bound(conditions: Conditions, found: Completion) -> np.ndarray:
+    """Mask of the conditions that share unknowns with equations or starts of other variables, which a restart would undo."""
+    system, bound = found.system, np.zeros(len(conditions), bool)
+    stated = (conditions.rank[system.which] <= Rank.GUESS) & (conditions.unknown[system.which] < 0)
+    stated &= found.solution.room & ~found.solution.missed
+    for rows, _ in independent(system.A):
+        bound[system.which[rows]] = stated[rows].any()
+    return bound
+
+
+def _kept(conditions: Conditions, found: Completion, left: np.ndarray) -> list[tuple[int, float]]:
+    """Given starts of states that hold beside defaults which do not, as (variable, value)."""
+    count = len(conditions)
+    defaults = np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT)) & (conditions.unknown >= 0)
+    if not left[conditions.unknown[defaults]].any():
+        return []
+    holds = found.mask("room", count) & ~found.mask("missed", count)
+    at = holds & (conditions.rank == Rank.GIVEN) & (conditions.unknown >= 0) & ~left[conditions.unknown]
+    return [(conditions.items[k].variable, conditions.items[k].value) for k in np.flatnonzero(at).tolist()]
 
 
 def _clashing(found: Completion, which: np.ndarray) -> np.ndarray:
@@ -287,6 +315,8 @@ def _warn_of_choice(run: Run) -> None:
 
 def check_held(run: Run, starts: Starts) -> None:
     """Raise InitializationError unless fixed values hold after the first instant."""
+    if starts.discretes:
+        _check_discretes(run, starts)
     ids = tuple(np.flatnonzero(starts.fixed).tolist())
     if not ids:
         return
@@ -300,3 +330,22 @@ def check_held(run: Run, starts: Starts) -> None:
                 where=place_of(run.flat.root, run.flat.variable(x)),
                 hint="other fixed values or the elements in force determine it; drop `fixed` or change them",
             )
+
+
+def _check_discretes(run: Run, starts: Starts) -> None:
+    """Raise InitializationError unless discretes that equations give without memory have the values given for the start."""
+    flat = run.flat
+    for s in flat.stamps:
+        for a in s.template.assignments:
+            if any(node.op in ("pre", "edge") for node in walk(a.value)):
+                continue  # The value given is that before the start.
+            for d in (s.db + locate_symbol(s.template, "d", a.target)).tolist():
+                wanted = starts.discretes.get(d)
+                if wanted is not None and run.D[d] != float(wanted):
+                    found, name = type(wanted)(run.D[d]), flat.discrete(d)
+                    raise InitializationError(
+                        f"`{name}` cannot be {wanted} at the start: the model gives {found}",
+                        where=place_of(flat.root, name),
+                        why=f"the equation `{a.target} = {a.value}` determines it",
+                        hint="give starts of the variables that it follows from instead",
+                    )

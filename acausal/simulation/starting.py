@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import AcausalError, InitializationError, warn
 from ..explanation.freedoms import undetermined
 from ..modes.affine import Inadmissible, Kind, Mode
+from ..modes.restart import restart
 from .completion import BESIDE, MOST_MOVES
 from .curved_failures import FAILURES as CURVED
 from .curved_failures import curved_failed
@@ -125,6 +126,11 @@ def _first_instant(
     first, D = run.mode, run.D
     _provisional(run, branches, ticks, held, changed)
     completed = complete(run)
+    if completed is not None and not run.reduced.curves:
+        # The first micro-step compares variables where the left limits lead in this mode.
+        reinits = run.core_only(held + completed.kept)
+        run.y = restart(run.core.model, run.data, run.z, run.y[len(run.data.states) :], reinits).y
+        run.forget_signs()
     check_computed(run, completed)
     provisional = (run.mode, run.R)
     run.record.z, run.record.D = run.z, D

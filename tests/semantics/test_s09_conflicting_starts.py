@@ -4,8 +4,16 @@ from itertools import permutations
 
 import pytest
 
-from acausal import Circuit, Component, InitializationError, Start, simulate
-from acausal.components.electrical import Capacitor, ConstantVoltage, Diode, Ground, Inductor, Resistor
+from acausal import Circuit, Component, Eq, InitializationError, Parameter, Start, connect, simulate
+from acausal.components.electrical import (
+    Capacitor,
+    ConstantVoltage,
+    Diode,
+    Ground,
+    IdealClosingSwitch,
+    Inductor,
+    Resistor,
+)
 from acausal.components.rotational import IdealGear, IdealPlanetary, Inertia
 
 
@@ -165,3 +173,37 @@ def test_a_fixed_speed_turns_what_is_geared_to_it(order: tuple[str, ...]) -> Non
     result = simulate(circuit, 1.0)
     assert result["a.w"].at(0.5) == pytest.approx(6.0, rel=1e-12)
     assert result["b.w"].at(0.5) == pytest.approx(2.0, rel=1e-12)
+
+
+class Watched(Component):
+    """Capacitors in series on 10 V; a switch across the first closes above a level of its voltage."""
+
+    level: Parameter = Parameter(default=5.0)
+
+    def build(self) -> None:
+        self.ground, self.source, self.switch = Ground(), ConstantVoltage(V=10.0), IdealClosingSwitch()
+        self.c0, self.c1, self.c2 = Capacitor(C=1.0, v=3.0), Capacitor(C=1.0), Capacitor(C=2.0)
+
+    def equations(self):
+        yield connect(self.ground.p, self.source.n, self.c2.n)
+        yield connect(self.source.p, self.c0.p, self.switch.p)
+        yield connect(self.c0.n, self.c1.p, self.switch.n)
+        yield connect(self.c1.n, self.c2.p)
+        yield Eq(self.switch.control, self.c0.v > self.level)
+
+
+def test_comparisons_of_the_first_instant_see_the_start_that_holds() -> None:
+    """The charge that all three would share if none held, 5.8 V on the first, closes no switch."""
+    result = simulate(Watched(), 1.0)
+    assert [result[f"{c}.v"].at(0.0) for c in ("c0", "c1", "c2")] == pytest.approx(
+        [3.0, 14.0 / 3.0, 7.0 / 3.0]
+    )
+
+
+def test_a_start_that_a_switch_undoes_is_a_left_limit_only() -> None:
+    """Shorted from 3 V: the charge of the node between the others is kept, 20/3 V and 10/3 V."""
+    with pytest.warns(UserWarning, match=r"c0\.v"):
+        result = simulate(Watched(level=2.0), 1.0)
+    assert [result[f"{c}.v"].at(0.0) for c in ("c0", "c1", "c2")] == pytest.approx(
+        [0.0, 20.0 / 3.0, 10.0 / 3.0]
+    )
