@@ -20,7 +20,7 @@ from .form_noise import FormNoise
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import NewtonFailure, continued
-from .sampling import sampled_jets
+from .sampling import sampled_jets, solvable
 from .steps import Steps, WatchedSteps
 from .watch import can_trigger, orientations
 
@@ -228,11 +228,13 @@ class Motions:
         return steps.motion.bends(steps.place(self.length))
 
     def unfinished(self) -> tuple[float, SampledMotion] | None:
-        """Length and motion of the steps accepted before the segment failed, None without any."""
+        """Length and motion of the steps before the segment failed that can be read, None without any."""
         steps = self.steps
         if steps is None or not steps.accepted:
             return None
-        return steps.end.h, self._sampled(steps)
+        h = solvable(steps)
+        steps.cut(h)
+        return (h, self._sampled(steps)) if steps.accepted else None
 
     def _sampled(self, steps: Steps) -> SampledMotion:
         return SampledMotion(steps, self.run.core.model.q - len(steps.motion.sources.y0))

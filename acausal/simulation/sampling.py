@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from .newton import ACCURATE
+from .newton import ACCURATE, NewtonFailure
 from .state_selection import Selection
 from .steps import Accepted, Steps
 
 ROUNDS = 12
 """Iterations after which the points left are solved one by one."""
+PROBES = np.modf(np.arange(1, 25) * 0.6180339887498949)[0]
+"""Where a step is tried, in its length: spread by the golden ratio."""
+TRIED = 24
+"""Steps in a row in which all points tried can be solved: those before them are taken to be as good."""
+BACK = 20.0
+"""Way back from the first point that cannot be solved, in lengths from there to the end: the singular point is farther."""
+MOST_BACK = 1e-6
+"""The same in lengths of the segment: beyond that it is not rounding which decides."""
 
 
 def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -26,6 +34,37 @@ def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         at = np.flatnonzero(stacked.stack_of[of] == number)
         v0[at], v1[at] = _Batch(steps, stacked.stacks[number], of[at], stacked.place[of[at]], hs[at]).jets()
     return v0, v1
+
+
+def solvable(steps: Steps) -> float:
+    """Time before a failure up to which points within the accepted steps can be solved.
+
+    Next to a singular point rounding decides whether an iteration converges: the ends of steps were found, points
+    between them need not be.
+    """
+    accepted, end = steps.accepted, steps.accepted[-1].step.t1
+    good, first = 0, end
+    for a in reversed(accepted):
+        bad = _first_unsolved(steps, a)
+        good, first = (good + 1, first) if bad is None else (0, bad)
+        if good == TRIED:
+            break
+    return max(0.0, first - min(BACK * (end - first), MOST_BACK * steps.length))
+
+
+def _first_unsolved(steps: Steps, a: Accepted) -> float | None:
+    """The first of the points tried within a step that cannot be solved."""
+    hs = np.sort(a.step.t0 + PROBES * (a.step.t1 - a.step.t0))
+    try:
+        sampled_jets(steps, hs)
+    except NewtonFailure:
+        for h in hs.tolist():
+            try:
+                sampled_jets(steps, np.array([h]))
+            except NewtonFailure:
+                return h
+        return a.step.t0
+    return None
 
 
 class Stacked:
