@@ -18,6 +18,8 @@ from .affine import AffineModel, Mode, ModeData
 from .elimination import Elimination, column_weights, product
 from .reduction import Columns, derivative
 
+DEEPEST = 8
+"""Differentiations after which no unknown is looked for in a row."""
 MOST_DERIVATIVES = 2
 """Differentiations of a curved row: index 3 altogether."""
 
@@ -152,20 +154,34 @@ def orders(mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np
             at = np.flatnonzero(owner == row)
             found = product(gradient[None, at], arguments[at, : ns + m])
             incidence[k] |= (found[0] != 0.0) | np.isnan(found[0])
-    i, j = np.nonzero(incidence)
-    k, own = np.nonzero(mode.rate[:, : ns + m])
-    row = np.concatenate([i, m + k, m + np.arange(ns)])
-    col = np.concatenate([j, own, np.arange(ns)])
-    sigma = np.concatenate([np.zeros(len(i) + len(k), np.int64), np.ones(ns, np.int64)])
-    offsets = sigma_offsets(row, col, sigma, (m + ns, m + ns))
+    depth = _depths(mode.rate[:, :ns] != 0.0, mode.rate[:, ns : ns + m] != 0.0)
+    sigma = np.full((m, m), -DEEPEST - 1)
+    for k in range(m):
+        through = -depth[incidence[k, :ns]].min(axis=0, initial=DEEPEST + 1)
+        sigma[k] = np.where(incidence[k, ns:], 0, through)
+    row, col = np.nonzero(sigma >= -DEEPEST)
+    offsets = sigma_offsets(row, col, sigma[row, col], (m, m))
     if offsets.singular is not None:
         unmatched = np.flatnonzero(offsets.matching.unknown < 0)
         missing = np.flatnonzero(offsets.matching.equation < 0)
-        raise StructurallySingular(
-            "undetermined", mode.curved[unmatched[unmatched < m]], mode.open[missing[missing >= ns] - ns]
-        )
-    found = Orders(offsets.c[:m], offsets.d[ns:])
+        raise StructurallySingular("undetermined", mode.curved[unmatched], mode.open[missing])
+    found = Orders(offsets.c, offsets.d)
     if found.highest > MOST_DERIVATIVES:
         deep = np.flatnonzero(found.rows > MOST_DERIVATIVES)
         raise StructurallySingular("index", mode.curved[deep], mode.open[:0])
     return found
+
+
+def _depths(states: np.ndarray, unknowns: np.ndarray) -> np.ndarray:
+    """How often each state is differentiated until an open unknown appears, (n_s, m); ``DEEPEST + 1`` for never.
+
+    Parameters
+    ----------
+    states, unknowns : (n_s, n_s) and (n_s, m) arrays of bool
+        What the rates of the states read. States give way to them: a state has no derivatives of its own beside those.
+    """
+    depth = np.where(unknowns, 1, DEEPEST + 1)
+    for _ in range(DEEPEST):
+        for k in range(len(states)):
+            depth[k] = np.minimum(depth[k], 1 + depth[states[k]].min(axis=0, initial=DEEPEST))
+    return depth

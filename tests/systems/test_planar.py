@@ -4,6 +4,7 @@ from math import cos, pi
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from acausal import Circuit, Component, FrictionState, Result, Structural, connect, simulate
 from acausal.components.planar import (
@@ -253,3 +254,25 @@ def test_rounding_is_not_resolved() -> None:
     result = simulate(circuit, 2.0)
     assert np.abs(result["slide.frame_b.fx"].values).max() < 1e-12
     assert len(result.t) < 500
+
+
+def test_a_point_mass_on_an_arm_is_a_pendulum() -> None:
+    """Without inertia the angular acceleration follows from the position alone, differentiated twice."""
+    circuit = Circuit()
+    world, hinge = circuit.add("world", World()), circuit.add("hinge", Revolute(phi=1.0))
+    arm, body = circuit.add("arm", FixedTranslation(r=(0.0, -1.0))), circuit.add("body", Body(m=2.0))
+    circuit.connect(world.frame_b, hinge.frame_a)
+    circuit.connect(hinge.frame_b, arm.frame_a)
+    circuit.connect(arm.frame_b, body.frame_a)
+    result = simulate(circuit, 3.0, rtol=1e-9)
+    t = np.linspace(0.0, 3.0, 31)
+    exact = solve_ivp(
+        lambda _, y: [y[1], -9.80665 * np.sin(y[0])],
+        (0.0, 3.0),
+        [1.0, 0.0],
+        "DOP853",
+        t,
+        rtol=1e-12,
+        atol=1e-12,
+    )
+    assert np.abs(result["hinge.phi"].at(t) - exact.y[0]).max() < 1e-7
