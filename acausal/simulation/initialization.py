@@ -284,7 +284,8 @@ def warn_of_moved(run: Run, completed: Completed | None) -> None:
     """
     starts = run.starts
     given = starts.given & ~starts.fixed
-    guessed = set() if completed is None else completed.guessed()
+    # Nothing was completed in a large model: its states have their starts, all other starts are guesses.
+    guessed = set(np.flatnonzero(~run.reduced.differentiated)) if completed is None else completed.guessed()
     # Beside a demanded steady state all starts are guesses.
     guessed |= set(np.flatnonzero(given).tolist()) if starts.steady.any() else set()
     guessed |= set(run.flat.computed.tolist())

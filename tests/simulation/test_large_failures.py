@@ -81,11 +81,16 @@ def failure(model: Component, end: float) -> SimulationError:
     return caught.value
 
 
-def test_a_start_without_slope() -> None:
+def test_a_guess_without_slope_and_a_solution_that_ends() -> None:
+    """The start begins beside a guess at which the law is flat; where its branch ends, that cell alone is named."""
     error = failure(cells(Flat, y=Start(0.0)), 1.0)
-    assert isinstance(error, InitializationError)
-    assert f"`Eq(y**2 + 1, x)` of `cell[{ODD}]` are singular" in error.what
+    assert isinstance(error, ConvergenceError)
+    assert f"`Eq(y**2 + 1, x)` of `cell[{ODD}]` were not solved" in error.what
     assert [place.path for place in error.where] == [f"cell[{ODD}]"]
+    result = error.result
+    assert result is not None
+    assert abs(result[f"cell[{ODD}].y"].at(0.0)) == pytest.approx(1.0, abs=1e-9)
+    assert result[f"cell[{ODD}].x"].at(result.t_end) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_equations_that_depend_on_each_other() -> None:

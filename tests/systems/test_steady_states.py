@@ -1,0 +1,143 @@
+"""Steady states as starts: derivatives of all, or of one part, that are to be zero."""
+
+from collections.abc import Iterator
+from math import pi, sin
+
+import pytest
+
+from acausal import (
+    Component,
+    Eq,
+    InitializationError,
+    Parameter,
+    ParameterError,
+    Statement,
+    UnknownPathError,
+    Variable,
+    connect,
+    der,
+    simulate,
+    sqrt,
+)
+from acausal.components import electrical as el
+from tests.systems.test_starts import Filter, Pendulum, state, turned
+
+
+def test_steady_state_at_the_present_value_of_a_source() -> None:
+    V = 10.0 + 2.0 * sin(0.5)
+    result = simulate(Filter(), 1e-3, initial="steady state")
+    assert dict(result.initial) == pytest.approx({"coil.i": V / 5, "capacitor.v": V * 4 / 5}, rel=1e-12)
+    assert {e.reason for e in result.initial.entries} == {"steady state"}
+
+
+def test_steady_state_beside_a_single_value_or_of_one_part() -> None:
+    V, model = 10.0 + 2.0 * sin(0.5), Filter()
+    for initial in (
+        {"": "steady state", "capacitor.v": 3.0},
+        {"coil": "steady state", model.capacitor.v: 3.0},
+    ):
+        result = simulate(model, 1e-3, initial=initial)
+        assert dict(result.initial) == pytest.approx({"coil.i": V - 3.0, "capacitor.v": 3.0}, rel=1e-12)
+    with pytest.raises(ParameterError, match="nothing in `line` is differentiated"):
+        simulate(model, 1e-3, initial={"line": "steady state"})
+    with pytest.raises(UnknownPathError, match="`lien`"):
+        simulate(model, 1e-3, initial={"lien": "steady state"})
+    with pytest.raises(ParameterError, match="must be a finite number, got 'steady'") as info:
+        simulate(model, 1e-3, initial={"line.i": "steady"})
+    assert "steady state" in info.value.hint
+
+
+def test_a_part_at_rest_follows_the_starts_of_the_others() -> None:
+    V = 10.0 + 2.0 * sin(0.5)
+    result = simulate(Filter(), 1e-3, initial={"coil.i": "steady state"})
+    assert dict(result.initial) == pytest.approx({"coil.i": V - 1.0, "capacitor.v": 1.0}, rel=1e-12)
+    assert [e.reason for e in result.initial.entries] == ["steady state", "given start"]
+
+
+class Tank(Component):
+    """Inflow 6, outflow 3 sqrt(h); a body between sun and space."""
+
+    h: Variable = Variable(start=1.0)
+    T: Variable = Variable(start=300.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.h), 6 - 3 * sqrt(self.h))
+        yield Eq(der(self.T), 1e-8 * (256.0**4 - self.T**4))
+
+
+def test_steady_state_of_nonlinear_equations() -> None:
+    assert dict(simulate(Tank(), 1.0, initial="steady state").initial) == pytest.approx(
+        {"h": 4.0, "T": 256.0}, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("phi", [-1.0, -2.5])
+def test_a_pendulum_hangs_in_the_steady_state(phi: float) -> None:
+    result = simulate(Pendulum(start=(("phi", phi), ("w", 3.0))), 1e-3, initial="steady state")
+    assert state(result) == turned(-pi / 2, 0.0)
+
+
+class Counted(Component):
+    """A quantity, and what flows out of it in all."""
+
+    x: Variable = Variable()
+    e: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), 1 - self.x)
+        yield Eq(der(self.e), self.x - 1)
+
+
+def test_an_integral_that_is_fixed_beside_a_steady_state_need_not_rest() -> None:
+    initial = simulate(Counted(), 1.0, initial={"": "steady state", "e": 3.0}).initial
+    assert dict(initial) == {"x": 1.0, "e": 3.0}
+    assert [e.reason for e in initial.entries] == ["steady state", "initial="]
+
+
+class Cart(Component):
+    """Friction and a push; the position is free."""
+
+    push: Parameter = Parameter(default=0.0)
+    s: Variable = Variable()
+    v: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.s), self.v)
+        yield Eq(der(self.v), self.push - self.v)
+
+
+def test_a_free_coordinate_keeps_its_start_in_the_steady_state() -> None:
+    result = simulate(Cart(s=3.0, v=1.0), 1.0, initial="steady state")
+    assert result["s"].at(0.0) == 3.0
+    assert result["v"].at(0.0) == pytest.approx(0.0, abs=1e-12)
+    assert result.initial.reason("s") == "given start"
+
+
+def test_what_a_source_drives_for_ever_has_no_steady_state() -> None:
+    with pytest.raises(InitializationError, match="steady state"):
+        simulate(Cart(push=1.0), 1.0, initial="steady state")
+    assert simulate(Cart(push=1.0), 1.0, initial={"v": "steady state"})["v"].at(0.0) == pytest.approx(1.0)
+
+
+def test_the_steady_state_of_a_rectifier_is_in_the_mode_that_it_has_then() -> None:
+    """The capacitor begins above the source, with the diode open; at rest the diode conducts."""
+
+    class Rectifier(Component):
+        def build(self) -> None:
+            self.source, self.ground = el.ConstantVoltage(V=10.0), el.Ground()
+            self.line, self.coil, self.diode = el.Resistor(R=1.0), el.Inductor(L=1e-3), el.IdealDiode()
+            self.capacitor, self.load = el.Capacitor(C=1e-6, v=20.0), el.Resistor(R=9.0)
+
+        def equations(self) -> Iterator[Statement]:
+            yield connect(self.source.p, self.line.p)
+            yield connect(self.line.n, self.coil.p)
+            yield connect(self.coil.n, self.diode.p)
+            yield connect(self.diode.n, self.capacitor.p, self.load.p)
+            yield connect(self.capacitor.n, self.load.n, self.source.n, self.ground.p)
+
+    result = simulate(Rectifier(), 1e-3, initial="steady state")
+    assert result["diode.on"].at(0.0)
+    assert dict(result.initial) == pytest.approx({"coil.i": 1.0, "capacitor.v": 9.0}, rel=1e-12)
+
+
+# -- what follows from what ------------------------------------------------------------------------------------------
