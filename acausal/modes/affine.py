@@ -18,6 +18,7 @@ import numpy as np
 PREFERENCE = 2.0**10
 """Factor by which a variable of the next higher priority may be the worse pivot and still be kept as a state."""
 
+
 class Texts(Protocol):
     """A tuple of texts, or what makes them when they are read."""
 

@@ -17,7 +17,7 @@ from acausal import (
     simulate,
 )
 
-from .refusals import Scalar, Statements, failed, nothing_computed, refused
+from .refusals import Scalar, Statements, failed, refused
 
 # -- what has no unique solution -------------------------------------------------------------------------------------
 
