@@ -28,11 +28,11 @@ from ..modes.constraints import FoundConstraint, traced_constraints
 from ..modes.core import Values
 from ..solvers.directions import generic_direction
 from .binding import make_starts, scalar_parameters
-from .conditions import Starts
-from .curved_failures import FAILURES, curved_failed
-from .curved_system import CurvedSystem
-from .motion import Motion
+from .curved.failures import FAILURES, curved_failed
+from .curved.motion import Motion
+from .curved.system import CurvedSystem
 from .run import Options
+from .starts.conditions import Starts
 from .stepping import begin
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from ..modes.core import Values, evaluate
 from ..results.names import Names
 from .checks import is_number
 from .clocks import Clock
-from .conditions import Starts
-from .failures import requirement_failed
-from .source_states import Feed
+from .instants.failures import requirement_failed
+from .sources.source_states import Feed
+from .starts.conditions import Starts
 
 if TYPE_CHECKING:
     from .program import Program

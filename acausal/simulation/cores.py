@@ -12,10 +12,10 @@ import numpy as np
 from ..errors import ModelSizeError
 from ..modes.core import Values
 from ..modes.labels import Labels
-from .initialization import Starts
-from .large_core import LARGE, LargeCore, build_large_core
+from .large.core import LARGE, LargeCore, build_large_core
 from .numeric import NumericCore, build_core, nominal_magnitudes
-from .source_states import Feed
+from .sources.source_states import Feed
+from .starts.initialization import Starts
 
 if TYPE_CHECKING:
     from .program import Program

@@ -19,9 +19,9 @@ from ..modes.labels import Labels
 from ..modes.reduced_model import ReducedModel
 from ..modes.reduction import reduce_mode, source_conditions
 from ..modes.restart import CONTRADICTING
-from .lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
-from .source_states import Feed
-from .watch import CLOSED_FORM, Watch, can_trigger, orientations
+from .curved.watch import CLOSED_FORM, Watch, can_trigger, orientations
+from .instants.lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
+from .sources.source_states import Feed
 
 MAX_WATCHES = 4096
 

@@ -40,12 +40,12 @@ from .binding import (
 )
 from .checks import check_method, check_options, check_reinits
 from .cores import Cores
-from .curved_failures import require_affine
-from .large_core import may_be_large
-from .large_run import LargeRun
+from .curved.failures import require_affine
+from .large.core import may_be_large
+from .large.run import LargeRun
 from .progress import reporting
 from .run import EXACT_STATES, Options, Run
-from .source_states import Feed
+from .sources.source_states import Feed
 from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
 from .stopping import Until
 from .unknowns import Unknowns

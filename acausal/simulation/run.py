@@ -15,20 +15,20 @@ from ..flow.scan import first_crossing
 from ..modes.affine import Mode, ModeData, Restart
 from ..modes.core import Values
 from ..results.record import Record, Segment
-from .choice import choose, derivatives
 from .clocks import Clock
-from .form_noise import Tolerances
-from .initialization import Starts, guesses, left_limits
-from .instants import Instants
-from .integration import Motions
-from .naming import without_progress
+from .curved.form_noise import Tolerances
+from .curved.integration import Motions
+from .curved.numerical import integrate
+from .curved.tangents import Tangents
+from .instants.choice import choose, derivatives
+from .instants.instant import Instants
+from .instants.naming import without_progress
+from .instants.search import Choice, Search
 from .numeric import NumericCore, SegmentTables
-from .numerical import integrate
-from .search import Choice, Search
-from .source_states import Feed, SourceStates
-from .start_bounds import Bounds, core_bounds
-from .starting import start
-from .tangents import Tangents
+from .sources.source_states import Feed, SourceStates
+from .starts.bounds import Bounds, core_bounds
+from .starts.initialization import Starts, guesses, left_limits
+from .starts.starting import start
 
 if TYPE_CHECKING:
     from .program import Program

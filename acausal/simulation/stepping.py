@@ -18,8 +18,8 @@ from ..results.record import Record, Segment
 from ..results.result import Result
 from .binding import make_feeds, mapping
 from .clocks import Clock
-from .numerical import still
-from .source_states import Feed
+from .curved.numerical import still
+from .sources.source_states import Feed
 
 if TYPE_CHECKING:
     from .program import Program

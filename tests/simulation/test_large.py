@@ -42,7 +42,8 @@ from acausal.components.electrical import (
     SineVoltage,
 )
 from acausal.components.rotational import IdealGear, Inertia, Spring, Torque
-from acausal.simulation import large_core, program
+from acausal.simulation import program
+from acausal.simulation.large import core as large_core
 from tests.systems.ladder import Ladder, exact_voltages
 from tests.systems.large_models import Chain, CubicChain, Grid, chain_positions, grid_voltages
 

@@ -8,7 +8,7 @@ import pytest
 
 from acausal.modes.affine import Inadmissible, Kind
 from acausal.modes.reduction import reduce_mode
-from acausal.simulation.lexicographic import CandidateTest, Instant, SignTable, Verdict
+from acausal.simulation.instants.lexicographic import CandidateTest, Instant, SignTable, Verdict
 from tests.oracles.small_step import is_consistent
 from tests.simulation.switched_networks import build, friction_stack, random_network
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from acausal.modes.affine import Branch, Element, Kind
-from acausal.simulation.curves import PathLost, Probe, port_curve
-from acausal.simulation.path_following import follow_path
+from acausal.simulation.instants.element_curves import PathLost, Probe, port_curve
+from acausal.simulation.instants.path_following import follow_path
 from tests.simulation.switched_networks import Network, build, friction, rows
 
 ONE = np.ones(1)

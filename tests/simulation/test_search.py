@@ -8,8 +8,8 @@ import pytest
 
 from acausal.modes.affine import Branch, Element, Kind
 from acausal.modes.reduction import reduce_mode
-from acausal.simulation.lexicographic import CandidateTest, Instant
-from acausal.simulation.search import NoConsistentMode, Search, SearchOptions
+from acausal.simulation.instants.lexicographic import CandidateTest, Instant
+from acausal.simulation.instants.search import NoConsistentMode, Search, SearchOptions
 from tests.simulation.switched_networks import Network, build, friction_stack, random_network, rows
 from tests.simulation.test_path_following import HIGH, LINEAR, LOW, feedback
 

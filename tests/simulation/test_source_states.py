@@ -30,8 +30,8 @@ from acausal import (
     time,
     when,
 )
-from acausal.simulation.piece import GROWTH, _growth
-from acausal.simulation.pieces import Pieces
+from acausal.simulation.sources.piece import GROWTH, _growth
+from acausal.simulation.sources.pieces import Pieces
 
 Function = Callable[[float], float]
 
@@ -234,7 +234,7 @@ def test_a_pole_inside_of_the_run_is_told(u: Function) -> None:
 
 
 def test_what_varies_too_quickly_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acausal.simulation.pieces.MOST_SHORT", 1000)
+    monkeypatch.setattr("acausal.simulation.sources.pieces.MOST_SHORT", 1000)
     pieces = Pieces(lambda t: math.sin(1e8 * t), "input `u`", 1.0, 1.0, 0.125)
     t = 0.0
     with pytest.raises(ParameterError, match="varies too quickly"):

@@ -1,0 +1,1 @@
+"""Instant: micro-steps, the search for the next mode, and why none was found."""

@@ -1,0 +1,158 @@
+"""Choice of the next mode of a curved model: search on touching affine models until point and mode stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...modes.affine import Mode, Restart
+from ...solvers.directions import generic_direction
+from ..curved.newton import NewtonFailure
+from .search import Choice, NoConsistentMode
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+WAY_POINTS = (6, 12, 24, 48, 96)
+"""Points of Gauss rules along an instant, until two agree."""
+MOST_ROUNDS = 40
+BESIDE = 0.3
+"""Distance from a point at which slopes vanish, in units of the scale."""
+SETTLED = 1e-9
+"""Scaled change of the point between two rounds after which it stays."""
+
+
+class NoConsistentPoint(Exception):
+    """Modes and points on touching models do not settle; ``modes`` are the last ones tried."""
+
+    def __init__(self, modes: list[Mode]) -> None:
+        super().__init__("no consistent point")
+        self.modes = modes
+
+
+def choose(
+    run: Run,
+    z_minus: np.ndarray,
+    xi: np.ndarray,
+    present: Mode,
+    forced: Any,
+    triggers: Any,
+    rest: dict[str, Any],
+) -> Choice:
+    """The consistent mode after an instant, and the point in it.
+
+    Raises
+    ------
+    NoConsistentMode, NoConsistentPoint
+
+    Notes
+    -----
+    Every round searches on the model that touches at the last point, restarts there from the left limits,
+    and solves the curved rows of the mode found from that restart. At a fixed point the restart conserves what
+    it must, all rows hold, and guards have their signs along the curved motion. A search begins with the present
+    mode; where tangents lead to and fro between modes, with the last one.
+    """
+    tried: list[Mode] = []
+    first: NoConsistentMode | None = None
+    for k in range(MOST_ROUNDS):
+        try:
+            choice = run.search.next_mode(z_minus, xi, present, forced, triggers, t=run.t, **rest)
+        except NoConsistentMode as failure:
+            if k or not _guesses(run).any():
+                if first is not None:
+                    run.touch(run.z, run.slopes, xi)
+                raise first or failure from None
+            # Slopes may vanish at a guess alone: x^2 at 0.
+            first = failure
+            run.touch(_beside(run), run.slopes, xi)
+            continue
+        if choice.restart.data.mode in tried[:-1]:
+            choice = run.search.next_mode(z_minus, xi, tried[-1], forced, triggers, t=run.t, **rest)
+        restart = choice.restart
+        mode = restart.data.mode
+        if tried and mode == tried[-1] and _close(run, restart.z, run.z_touch):
+            return Choice(restart, choice.history)
+        tried.append(mode)
+        z, slopes = _point(run, restart, xi)
+        run.touch(z, slopes, xi, derivatives(restart)[1])
+    raise NoConsistentPoint(tried)
+
+
+def derivatives(restart: Restart) -> tuple[np.ndarray, np.ndarray]:
+    """First and second time derivatives of the core unknowns along the flow after a restart."""
+    data = restart.data
+    rate = data.Ay @ restart.y
+    return data.T @ rate, data.T @ (data.Ay @ rate)
+
+
+def _guesses(run: Run) -> np.ndarray:
+    """Mask of the algebraic variables of curved rows: their values are guesses."""
+    return run.tangents.read & ~run.core.model.differentiated
+
+
+def _beside(run: Run) -> np.ndarray:
+    """The point of the last tangent, with guesses moved a little."""
+    direction = np.where(_guesses(run), generic_direction(len(run.z_touch)), 0.0)
+    return run.z_touch + BESIDE * run.core.model.scale * direction
+
+
+def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Point on the curved rows of a mode next to a restart on a touching model.
+
+    Algebraic variables are sought from where the model was touched, where a tangent may lead far astray.
+    """
+    data, slopes = restart.data, derivatives(restart)[0]
+    system = run.tangents.mode(run.core, data.mode, restart.z, slopes, xi, run.present)
+    try:
+        motion = run.motions.begin(restart.z, slopes, xi, system, run.z_touch)
+    except NewtonFailure as failure:
+        try:
+            motion = run.motions.begin(restart.z, slopes, xi, system)
+        except NewtonFailure:
+            raise failure from None
+    return motion.unknowns(motion.last)
+
+
+def _close(run: Run, z: np.ndarray, other: np.ndarray) -> bool:
+    return bool(np.all(np.abs(z - other) <= SETTLED * (run.core.model.scale + np.abs(z))))
+
+
+def mean_along(
+    run: Run, before: Mode, z_minus: np.ndarray, z_plus: np.ndarray, xi: np.ndarray
+) -> np.ndarray | None:
+    """Means of the core unknowns over an instant in which the states move along a straight line.
+
+    Impulses do work against what curved rows give along the way (a charge against the potential it makes),
+    in the structure that holds before the instant. None where that is the mean of both limits.
+    """
+    slopes = np.zeros_like(z_minus)
+    system = run.tangents.mode(run.core, before, z_minus, slopes, xi, run.present)
+    if not system.m or system.constraints:
+        return None
+
+    def point(s: float) -> np.ndarray:
+        motion = run.motions.begin(z_minus + s * (z_plus - z_minus), slopes, xi, system)
+        return motion.unknowns(motion.last)[0]
+
+    try:
+        first, last = point(0.0), point(1.0)
+        return 0.5 * (z_minus + z_plus) + _bend(run, point, first, last)
+    except NewtonFailure:
+        # The way leaves the domain of a function: no better value than the mean of both limits is defined.
+        return None
+
+
+def _bend(run: Run, point: Callable[[float], np.ndarray], first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Mean distance of a way from the straight line between its ends."""
+    bend, before = np.zeros_like(first), None
+    for count in WAY_POINTS:
+        nodes, weights = np.polynomial.legendre.leggauss(count)
+        bend = np.zeros_like(first)
+        for node, weight in zip((0.5 * (nodes + 1.0)).tolist(), (0.5 * weights).tolist(), strict=True):
+            bend += weight * (point(node) - (1.0 - node) * first - node * last)
+        if before is not None and _close(run, bend, before):
+            break
+        before = bend
+    return bend

@@ -1,0 +1,223 @@
+"""Why no mode was found, in the words of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import (
+    AcausalError,
+    InitializationError,
+    Location,
+    MixedRestitutionError,
+    NoConsistentModeError,
+    RequirementError,
+    SimulationError,
+)
+from ...explanation.conflict import Conflict
+from ...explanation.wording import MOST_NAMED, contradiction, singular
+from ...flattening.template import place_of
+from ...modes.affine import Inadmissible
+from ...modes.labels import flow_like
+from ..curved.failures import tangents_contradict
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+TAKES_PART = 1e-9
+"""Term of a variable, relative to the largest of its constraint at the scales of the model, below which it is rounding of the
+analysis: a value that is prescribed does not contradict that constraint."""
+NO_TERM = 1e-12
+"""Factor of a variable that is not printed: what cancelled ones leave of rounding where others are about one."""
+
+
+def search_failed(
+    run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
+) -> AcausalError:
+    """Return the error to raise for a failed search; ``reinits`` are (variable, value) that must hold.
+
+    What contradicts itself in all modes is raised at once.
+    """
+    run.check_given()
+    reasons = _reasons(error)
+    kinds = {reason for reason, _ in reasons}
+    where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
+    curved = tangents_contradict(run, where, "start" if kind == "start" else "restart")
+    if kinds <= {"contradictory sources", "singular"} and curved is not None:
+        return curved
+    if kinds == {"contradictory sources"}:
+        return contradiction(_conflicts(run, error, forced)[0][0], _at(run))
+    if "reinit" in kinds and (kinds == {"reinit"} or reinits):
+        return _not_held(run, error, forced, reinits, kind)
+    if kinds == {"mixed restitution"}:
+        return _mixed_restitution(run, where)
+    if kinds == {"singular"}:
+        return _undetermined(run, error, forced)
+    return _inconsistent(run, error, forced)
+
+
+def _at(run: Run) -> str:
+    return f"at t = {run.t:.9g} "
+
+
+def _not_held(
+    run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
+) -> AcausalError:
+    """Prescribed values contradict the equations."""
+    made = InitializationError if kind == "start" else SimulationError
+    names = ", ".join(f"`{run.flat.variable(x)}` = {v:g}" for x, v in reinits)
+    several = len(reinits) > 1
+    return made(
+        f"{_at(run)}{names} cannot {'all ' * several}hold after the instant",
+        where=(*_prescribed(run, reinits, kind), *demanding(run, error, forced, reinits)),
+        why=constraints_on(run, error, reinits),
+        hint="a value that constraints determine cannot be prescribed as well: drop `fixed`, the initial value or the reinit,"
+        " or put a part between",
+    )
+
+
+def _mixed_restitution(run: Run, where: tuple[str, ...]) -> AcausalError:
+    return MixedRestitutionError(
+        f"{_at(run)}contacts with different restitution close together: {', '.join(where)}",
+        where=_places(run, where),
+        why="Newton's law of impact has no answer for several different ratios in one instant",
+        hint="give them one restitution, or separate the impacts in time",
+    )
+
+
+def _undetermined(run: Run, error: Exception, forced: Sequence[int]) -> AcausalError:
+    """Equations that depend on each other, and the unknowns that they leave open."""
+    conflicts, free = _conflicts(run, error, forced)
+    unknowns = [run.state_name(j) for j in free]
+    if conflicts and conflicts[0].defect:
+        return contradiction(conflicts[0], _at(run), unknowns)
+    flows = flow_like(run.reduced)[run.reduced.presolved.y[run.reduced.core[free]]]
+    return singular(conflicts, unknowns, _at(run) if run.core.model.elements else "", bool(flows.all()))
+
+
+def _inconsistent(run: Run, error: Exception, forced: Sequence[int]) -> AcausalError:
+    """Every combination of branches that was tried violates a guard."""
+    places = tuple(run.element_place(k)[1] for k, b in enumerate(forced) if b >= 0)
+    return NoConsistentModeError(
+        f"no consistent mode at t = {run.t:.9g}\n{_history(run, error)}",
+        where=places[:4],
+        hint="no combination of branches satisfies all guards: look for ideal sources that elements short or cut",
+    )
+
+
+def _conflicts(
+    run: Run, error: Exception, forced: Sequence[int], held: Sequence[tuple[int, float]] = ()
+) -> tuple[list[Conflict], list[int]]:
+    """Conflicts of the first mode that was tried, those that contradict if any, and unknowns that are undetermined."""
+    history = getattr(error, "history", ())
+    mode = history[0][0] if history else tuple(max(b, 0) for b in forced)
+    xi = run.sources.states(run.t, run.D, run.R)
+    conflicts, free = run.base.conflicts.of_mode(run.core.model, mode, xi, held)
+    return [c for c in conflicts if c.defect] or conflicts, np.flatnonzero(free).tolist()
+
+
+def _reasons(error: Exception) -> list[tuple[str, tuple[str, ...]]]:
+    if isinstance(error, Inadmissible):
+        return [(error.reason, error.where)]
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for _, verdict in getattr(error, "history", ()):
+        reason, _, names = verdict.partition(": ")
+        if reason in ("contradictory sources", "singular", "reinit", "mixed restitution"):
+            found.append((reason, _split(names)))
+        else:
+            found.append(("violated", ()))
+    return found
+
+
+def _split(names: str) -> tuple[str, ...]:
+    """Parts between commas outside of parentheses."""
+    parts, depth = [""], 0
+    for c in names:
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return tuple(p.strip() for p in parts)
+
+
+def _prescribed(run: Run, reinits: Sequence[tuple[int, float]], kind: str) -> tuple[Location, ...]:
+    """Where values are prescribed: components with start values, else the statements with the reinits."""
+    if kind == "start":
+        places = [place_of(run.flat.root, run.flat.variable(x)) for x, _ in reinits]
+        return tuple(dict.fromkeys(p for found in places for p in found))
+    wanted = {x for x, _ in reinits}
+    branches = run.program.discrete.branches
+    return tuple(dict.fromkeys(b.place for b in branches if any(x in wanted for x, _ in b.reinits)))
+
+
+def demanding(
+    run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]]
+) -> tuple[Location, ...]:
+    """Where the equations stand that leave no room for prescribed values."""
+    conflicts, _ = _conflicts(run, error, forced, run.core_only(list(reinits)))
+    # Held values count as constant in time: of what that demands, only the shortest conflict is about the instant.
+    found = min((c for c in conflicts if c.of("held")), key=lambda c: len(c.members), default=None)
+    members = () if found is None else found.of("element", "given", "law")
+    scaled = [m for m in members if m.role != "law" or m.factors]
+    return tuple(dict.fromkeys(m.place for m in scaled or members))[:MOST_NAMED]
+
+
+def constraints_on(run: Run, error: Exception, reinits: Sequence[tuple[int, float]]) -> str:
+    """What the constraints of the first candidate say about the prescribed variables."""
+    mode = next((m for m, verdict in getattr(error, "history", ()) if verdict.startswith("reinit")), run.mode)
+    data, model = run.core.mode(mode), run.core.model
+    xi = run.sources.states(run.t, run.D, run.R)
+    found: dict[str, None] = {}
+    for j, _ in run.core_only(list(reinits)):
+        row = data.T[j]
+        if not row[: len(data.states)].any():
+            found.setdefault(f"`{run.state_name(j)}` = {float(row[len(data.states) :] @ xi):g}")
+        for row in data.constraints:
+            if abs(row[j]) * model.scale[j] > TAKES_PART * float(
+                np.max(np.abs(row[: model.n]) * model.scale)
+            ):
+                found.setdefault(
+                    _equation(run, row[: model.n] / row[j], float(row[model.n :] @ xi / row[j]), j)
+                )
+    return f"the equations in force demand {' and '.join(found)}" if found else ""
+
+
+def _equation(run: Run, row: np.ndarray, known: float, j: int) -> str:
+    """``x = ...`` from ``row @ z + known = 0`` with ``row[j] = 1``."""
+    terms = [
+        f"{-c:g}*`{run.state_name(k)}`" for k, c in enumerate(row.tolist()) if k != j and abs(c) > NO_TERM
+    ]
+    text = " + ".join(
+        t.removeprefix("1*") for t in terms + [f"{0.0 - known:g}"] * (known != 0.0 or not terms)
+    )
+    return f"`{run.state_name(j)}` = {text}"
+
+
+def requirement_failed(
+    message: str, place: Location, condition: str, t: float | None = None
+) -> RequirementError:
+    """Return the error for a ``require`` that does not hold; ``t`` is None when parameters alone decide."""
+    when = "" if t is None else f" (at t = {t:.9g})"
+    hint = (
+        "change the parameters in it" if t is None else "change the model, its parameters or its start values"
+    )
+    return RequirementError(f"{message}{when}", where=(place,), why=f"`{condition}` does not hold", hint=hint)
+
+
+def _history(run: Run, error: Any) -> str:
+    lines = []
+    for mode, verdict in getattr(error, "history", ())[:12]:
+        branches = ", ".join(
+            f"{e.path}={e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)
+        )
+        lines.append(f"    {branches[:200]}: {verdict}")
+    return "\n".join(lines)
+
+
+def _places(run: Run, names: Sequence[str]) -> tuple[Location, ...]:
+    """Places of the elements among the culprits; equations carry theirs in the text."""
+    table = {run.core.model.elements[k].path: k for k in range(len(run.core.model.elements))}
+    return tuple(run.element_place(table[n])[1] for n in names if n in table)[:4]

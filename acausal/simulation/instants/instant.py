@@ -1,0 +1,362 @@
+"""One instant: micro-steps of relations, discrete equations, mode choice and restart until nothing changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import ChatteringError, EventIterationError, Location, NonFiniteError
+from ...modes.affine import Inadmissible, Kind, Mode, Restart
+from ...modes.impacts import lost_energy, restitution
+from ...results.record import Jump, Step
+from ..curved.failures import FAILURES as CURVED
+from ..curved.failures import curved_failed
+from .choice import mean_along
+from .failures import requirement_failed, search_failed
+from .impulse_policy import check_interruption
+from .naming import relation_place, relation_text
+from .search import NoConsistentMode
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+State = tuple[np.ndarray, Mode, np.ndarray, np.ndarray]
+"""Discretes, mode, state vector and relations after a micro-step; the arrays are never written to."""
+DISABLED = {Kind.COMPLEMENTARITY: 2, Kind.FRICTION: 3}
+FORCED = {Kind.CONTROLLED: (0, 1), **{kind: (-1, branch) for kind, branch in DISABLED.items()}}
+"""Forced branch while the control or enabling condition holds, and while it does not; -1 is none."""
+
+
+@dataclass(eq=False)
+class Outcome:
+    """Results of one evaluation of the discrete part."""
+
+    D: np.ndarray
+    memory: np.ndarray
+    R: np.ndarray
+    fired: tuple[int, ...]
+    forced: tuple[int, ...]
+    disabled: frozenset[tuple[int, int, int]]
+
+
+class Instants:
+    """Processes the instants of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        program = run.program.discrete
+        self.discrete = program
+        self.f = program.update.copy()
+        self.f.inputs[0][:] = run.values.P[program.p]
+        self.x_ids = tuple(program.x.tolist())
+        self.state_relations = program.r
+        self.operators = _operators(run)
+        self.memory = np.zeros(program.memory)
+        elements = run.core.model.elements
+        self.branches = [FORCED.get(e.kind, (-1, -1)) for e in elements]
+        self.latches = [k for k, on in enumerate(_latches(run)) if on and elements[k].kind in DISABLED]
+        self.mode_slots = _mode_slots(run)
+        self.limit = run.options.max_micro_steps
+        self.timed_next = math.inf
+
+    # -- the instant ---------------------------------------------------------------------------------------------
+
+    def process(
+        self,
+        kind: str,
+        triggers: tuple[Any, ...],
+        ticks: Sequence[bool] = (),
+        reinits: list[tuple[int, float]] | None = None,
+    ) -> None:
+        """Run the micro-steps of the present instant of the run."""
+        run = self.run
+        trail: list[State] = []
+        for k in range(self.limit + 1):
+            first = k == 0
+            outcome = self.evaluate(
+                ticks if first else (), kind == "start" and first, kind == "terminal" and first
+            )
+            quiet = (not first or kind == "terminal") and self._same(outcome)
+            if quiet:
+                self.memory = outcome.memory
+                run.D = outcome.D
+                break
+            requested = self._reinits(outcome)
+            if first and reinits:
+                requested = reinits + requested
+            self._accept(outcome, requested, kind, triggers, k)
+            trail.append((run.D, run.mode, run.y, outcome.R))
+            if k == self.limit or (k > 0 and _repeats(trail)):
+                raise self._cycle(trail)
+        run.check_given()
+        self._check()
+
+    def evaluate(self, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
+        """Evaluate relations at the values of the previous micro-step, then the discrete part."""
+        run = self.run
+        R = run.R
+        if len(self.state_relations):
+            R = R.copy()
+            R[self.state_relations] = self.relation_values()
+        x = run.read(self.x_ids) if self.x_ids else ()
+        return self._update(R, x, ticks, initial, terminal)
+
+    def at_start(self, ticks: Sequence[bool]) -> Outcome:
+        """The first micro-step as far as start values alone tell: relations of variables count as false."""
+        return self._update(self.run.R, self.run.starts.value[list(self.x_ids)], ticks, True, False)
+
+    def _update(self, R: np.ndarray, x: Any, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
+        run, inputs = self.run, self.f.inputs
+        inputs[1][:] = run.D
+        inputs[2][:] = R
+        if self.x_ids:
+            inputs[3][:] = x
+        inputs[4][:] = ticks if len(ticks) else 0.0
+        inputs[5][:] = self.memory
+        clock, tolerance = inputs[6], run.tolerance
+        clock[0], clock[1], clock[2], clock[3] = run.t, tolerance, initial, terminal
+        self.f()
+        D, memory, R, times, fired, _, _, controls, flags = self.f.outputs
+        if not all(map(math.isfinite, D.tolist())):
+            raise self._not_finite(D)
+        self.timed_next = min((s for s in times.tolist() if s > run.t + tolerance), default=math.inf)
+        which = tuple([b for b, on in enumerate(fired.tolist()) if on])
+        disabled = frozenset(
+            [g for g, on in zip(self.discrete.guards, flags.tolist(), strict=True) if not on]
+        )
+        return Outcome(D.copy(), memory.copy(), R.copy(), which, self._forced(controls), disabled)
+
+    def relation_values(self) -> np.ndarray:
+        """Truth of the state relations from their lexicographic signs along the flow in force."""
+        run = self.run
+        signs = run.signs()[run.tables.guards :]
+        return np.array([self.operators[i](s) for i, s in enumerate(signs)], float)
+
+    def _forced(self, controls: np.ndarray) -> tuple[int, ...]:
+        forced = [
+            on if control else off
+            for control, (on, off) in zip(controls.tolist(), self.branches, strict=True)
+        ]
+        mode = self.run.mode
+        for k in self.latches:
+            if mode[k] == 1:
+                forced[k] = -1
+        return tuple(forced)
+
+    def _same(self, o: Outcome) -> bool:
+        run = self.run
+        same = not o.fired and o.forced == run.forced and o.disabled == run.disabled
+        return same and _equal(o.D, run.D) and _equal(o.R, run.R)
+
+    def _reinits(self, o: Outcome) -> list[tuple[int, float]]:
+        found = []
+        for b in o.fired:
+            branch = self.discrete.branches[b]
+            for x, position in branch.reinits:
+                value = float(self.f.outputs[5][position])
+                if not np.isfinite(value):
+                    raise NonFiniteError(
+                        f"reinit of `{self.run.flat.variable(x)}` at t = {self.run.t:.9g} gives {value}",
+                        where=(branch.place,),
+                    )
+                found.append((x, value))
+            for message in branch.messages:
+                self.run.stop(message or "terminated")
+        return found
+
+    # -- acceptance ----------------------------------------------------------------------------------------------
+
+    def _accept(
+        self, o: Outcome, requested: list[tuple[int, float]], kind: str, triggers: tuple[Any, ...], k: int
+    ) -> None:
+        run = self.run
+        run.D, run.R, run.forced, run.disabled = o.D, o.R, o.forced, o.disabled
+        self.memory = o.memory
+        run.refresh_core()
+        xi = run.sources.states(run.t, run.D, run.R)
+        core_reinits = run.apply_reinits(requested)
+        before, z_minus = run.data, run.z
+        try:
+            choice = run.next_mode(
+                z_minus,
+                xi,
+                run.mode,
+                o.forced,
+                triggers,
+                disabled_guards=o.disabled,
+                reinits=core_reinits,
+                error=run.error,
+            )
+            restart = choice.restart
+            J1 = restart.J1
+            if restart.jumped and before is not None:
+                restart, J1 = self._bounce(restart, z_minus, xi)
+        except (NoConsistentMode, Inadmissible) as error:
+            raise search_failed(run, error, o.forced, requested, kind) from None
+        except CURVED as failure:
+            raise curved_failed(run, failure, "start" if kind == "start" else "restart") from None
+        step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
+        if restart.jumped:
+            check_interruption(run, restart, z_minus, kind)
+            self._log_jump(step, restart, J1, z_minus, xi, before)
+        run.enter(restart, choice.signs if restart is choice.restart else None)
+        self._write_modes()
+        step.D, step.R = run.D, run.R
+        run.record.steps.append(step)
+
+    def _bounce(self, restart: Restart, z_minus: np.ndarray, xi: np.ndarray) -> tuple[Restart, np.ndarray]:
+        run = self.run
+        bounce = restitution(run.core.model, run.data, restart, z_minus, xi)
+        if bounce is None:
+            return restart, restart.J1
+        after = run.next_mode(bounce.z, xi, bounce.mode, run.forced, ("bounce",), error=run.error).restart
+        return Restart(after.data, after.y, after.z, after.J1, True), bounce.J1
+
+    def _log_jump(
+        self, step: Step, restart: Restart, J1: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, before: Any
+    ) -> None:
+        run = self.run
+        model = run.core.model
+        size = np.abs(J1)
+        some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
+        step.impulses = tuple((model.names[j], run.unit(j), float(J1[j])) for j in some)
+        moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
+        step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
+        if before is not None:
+            curved = bool(run.reduced.curves) and bool(J1.any())
+            mean = mean_along(run, before.mode, z_minus, restart.z, xi) if curved else None
+            step.jump = Jump(before, run.y, z_minus, restart.data, restart.y, J1, mean)
+            lost = lost_energy(model, before, restart.data, z_minus, restart.z, J1, xi, mean)
+            step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
+
+    def _write_modes(self) -> None:
+        run = self.run
+        mode = run.mode
+        if self.mode_slots:
+            run.D = run.D.copy()
+            for k, place in enumerate(self.mode_slots):
+                if place is not None:
+                    slot, code = place
+                    run.D[slot] = code(mode[k])
+
+    # -- failures ------------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        checks = self.f.outputs[6]
+        failed = [k for k, holds in enumerate(checks.tolist()) if holds == 0.0]
+        if failed:
+            raise requirement_failed(*self.discrete.checks[failed[0]], self.run.t)
+
+    def _not_finite(self, D: np.ndarray) -> NonFiniteError:
+        k = int(np.flatnonzero(~np.isfinite(D))[0])
+        place = next((p for d, p in self.discrete.written if d == k), Location())
+        return NonFiniteError(
+            f"`{self.run.flat.discrete(k)}` becomes {D[k]} at t = {self.run.t:.9g}",
+            where=(place,),
+            hint="look for a division by zero or a logarithm or root of a negative number in its statement",
+        )
+
+    def _describe(self, state: State) -> str:
+        run = self.run
+        D, mode = state[:2]
+        changes = [f"{run.flat.discrete(k)} = {value:g}" for k, value in enumerate(D[:12].tolist())]
+        branches = [
+            f"{e.path}: {e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)
+        ][:12]
+        relations = [
+            f"{relation_text(run, n)}: {state[3][n] != 0.0}" for n in self.state_relations.tolist()[:12]
+        ]
+        return ", ".join(changes + branches + relations)
+
+    def _cycle(self, trail: list[State]) -> ChatteringError | EventIterationError:
+        run = self.run
+        first = max(0, len(trail) - 6)
+        table = "\n".join(
+            f"    micro-step {k}: {self._describe(state)}" for k, state in enumerate(trail[first:], first)
+        )
+        moving = self._switching_relations()
+        if moving:
+            texts = [relation_text(run, n) for n in moving]
+            return ChatteringError(
+                f"at t = {run.t:.9g} the relation{'s' * (len(moving) > 1)} {', '.join(texts)}"
+                f" switch{'es' * (len(moving) == 1)} without end\n{table}",
+                where=tuple(dict.fromkeys(relation_place(run, n) for n in moving)),
+                why="after each change the flow brings the old value back at once",
+                hint="give them a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
+            )
+        return self._unsettled(trail[first:], table)
+
+    def _unsettled(self, trail: list[State], table: str) -> EventIterationError:
+        """The error for discrete variables, and branches that are read as such, that never stay."""
+        run, elements = self.run, self.run.core.model.elements
+        moving = [k for k in range(len(elements)) if len({mode[k] for _, mode, _, _ in trail}) > 1]
+        written = [(d, p) for d, p in self.discrete.written if len({float(D[d]) for D, *_ in trail}) > 1]
+        names = [run.flat.discrete(d) for d, _ in written] + [elements[k].path for k in moving]
+        hint = "let a `when` fire once instead of an equation that toggles, or end the chain of pre(...) in a value that stays"
+        chosen = [elements[k].path for k in moving if elements[k].kind is not Kind.CONTROLLED]
+        if chosen:
+            joint = (
+                f"the branch of `{chosen[0]}` is chosen anew after what it decides by its mode has changed: state the"
+                " equations of both in one `If` with a condition on their variables, or in one `Modes`, so that they are"
+                " chosen together"
+            )
+            hint = f"{hint}; or {joint}" if written else joint
+        return EventIterationError(
+            f"at t = {run.t:.9g} the discrete variables do not settle: {', '.join(names[:8])}\n{table}",
+            where=tuple(p for _, p in written[:3]) or tuple(run.element_place(k)[1] for k in moving[:3]),
+            why="each micro-step changes what the next one reads",
+            hint=hint,
+        )
+
+    def _switching_relations(self) -> list[int]:
+        run = self.run
+        values = self.relation_values() if len(self.state_relations) else np.zeros(0)
+        return [int(n) for n, v in zip(self.state_relations, values, strict=True) if v != run.R[n]]
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    # Bytes are the cheaper comparison; zeros of different sign are left to the dear one.
+    return a.tobytes() == b.tobytes() or bool((a == b).all())
+
+
+def _repeats(trail: list[State]) -> bool:
+    """Whether the last state occurred before."""
+    D, mode, y, R = trail[-1]
+    before = [s for s in trail[:-1] if s[1] == mode]
+    return any(
+        np.array_equal(D, s[0]) and np.array_equal(y, s[2]) and np.array_equal(R, s[3]) for s in before
+    )
+
+
+def _operators(run: Run) -> list[Any]:
+    from ...modes.assemble import truth
+
+    found = []
+    for rows in run.reduced.relations:
+        if not rows.relation.timed:
+            op = rows.relation.node.op
+            found += [lambda s, op=op: truth(op, s)] * len(run.flat.stamps[rows.stamp].vb)
+    return found
+
+
+def _latches(run: Run) -> list[bool]:
+    found: list[bool] = []
+    for rows in run.reduced.elements:
+        found += [rows.forms.statement.table.latch] * len(run.flat.stamps[rows.stamp].vb)
+    return found
+
+
+def _mode_slots(run: Run) -> list[tuple[int, Any] | None]:
+    """Discrete number and coding of the mode variable of every element, None for those without one."""
+    found = []
+    for rows in run.reduced.elements:
+        s = run.flat.stamps[rows.stamp]
+        slot = s.template.index("d", rows.forms.statement.name)
+        kind = rows.forms.statement.table.kind
+        code = {"if": lambda b: float(b == 0), "complementarity": lambda b: float(b == 1)}.get(kind, float)
+        found += [None if slot is None else (int(d) + slot, code) for d in s.db]
+    return found

@@ -1,0 +1,276 @@
+"""Lexicographic test of a candidate mode.
+
+A form that is affine in the variables is decided by the first entry of the sequence
+
+    impulse part, value, first derivative, second derivative
+
+that rises above its noise floor. This is the sign of the leading Laurent coefficient of the
+solution for a step ``h -> 0``, so a candidate that passes solves the rational complementarity
+problem of Heemels, Schumacher, Weiland, "The rational complementarity problem" (1999).
+Third derivatives are rounding noise and are not consulted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...modes.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart, Rows
+from ...modes.restart import restart
+
+LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
+"""Names of the levels; the last one means that no entry is above its noise."""
+
+ROUNDING = 1e-12
+_COEFFICIENTS = 1e-14
+SCALE_FLOOR = 1e-15
+_VALUE = 1
+_ZERO = 4
+
+
+class SignTable:
+    """Lexicographic signs of forms over ``y`` along the flow of one mode.
+
+    Parameters
+    ----------
+    over_y : (m, ny) array
+        The forms over the state vector ``y = [z[states]; xi]``.
+    data : ModeData
+        The mode whose flow ``y' = Ay y`` gives the derivatives.
+    scale : (m,) array
+        Magnitude of every form.
+    T0 : float
+        Time unit of the model.
+    over_z : (m, n) array, optional
+        The same forms over ``z``; needed for the impulse level.
+    z_scale : (n,) array, optional
+        Magnitudes of ``z``; needed for the impulse level.
+
+    Attributes
+    ----------
+    noise : (m, ny) array
+        Noise of the values is at least ``noise @ abs(y)``.
+    """
+
+    __slots__ = (
+        "noise",
+        "_absolute_z",
+        "_floor",
+        "_forms",
+        "_over_z",
+        "_rounding",
+        "_size",
+        "_tau",
+        "_z_floor",
+        "_z_scale",
+    )
+
+    def __init__(
+        self,
+        over_y: np.ndarray,
+        data: ModeData,
+        scale: np.ndarray,
+        T0: float,
+        over_z: np.ndarray | None = None,
+        z_scale: np.ndarray | None = None,
+    ) -> None:
+        tau, flow = data.tau, data.Ay * data.tau
+        bound = ROUNDING * np.abs(over_y)
+        if over_z is not None:
+            # Coefficients over y are sums over z in which the large terms may cancel.
+            bound += _COEFFICIENTS * (np.abs(over_z) @ np.abs(data.T))
+        forms, bounds = [over_y], [bound]
+        for _ in range(3):
+            forms.append(forms[-1] @ flow)
+            bounds.append(bounds[-1] @ np.abs(flow))
+        self._size = len(over_y)
+        self.noise = bounds[0]
+        self._tau = tau
+        self._forms = np.vstack(forms)
+        self._rounding = np.vstack(bounds[:3])
+        self._floor = np.concatenate([SCALE_FLOOR * scale * (tau / T0) ** k for k in range(3)]).tolist()
+        self._over_z, self._z_scale = over_z, z_scale
+        self._absolute_z = None if over_z is None else ROUNDING * np.abs(over_z)
+        self._z_floor = SCALE_FLOOR * scale
+
+    def signs(
+        self, y: np.ndarray, t: float, J1: np.ndarray | None = None, error: np.ndarray | None = None
+    ) -> tuple[list[int], list[int]]:
+        """Signs (-1, 0, 1) of the forms at ``y`` and the levels that decided them (indices of `LEVELS`).
+
+        ``J1`` is the impulse of the restart, None when nothing jumped; ``error`` the rounding of the
+        states as the closed form left them, which may exceed that of their values where terms cancel.
+        """
+        m = self._size
+        if m == 0:
+            return [], []
+        # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
+        size = np.abs(y)
+        if error is not None:
+            size[: len(error)] += error / ROUNDING
+        value, noise, floor = self._forms.dot(y).tolist(), self._rounding.dot(size).tolist(), self._floor
+        resolution = 4.0 * math.ulp(t) / self._tau
+        signs, levels = [0] * m, [_ZERO] * m
+        for i in range(m):
+            k = i
+            for level in (1, 2, 3):
+                if abs(value[k]) > noise[k] + floor[k] + resolution * abs(value[k + m]):
+                    signs[i], levels[i] = (1 if value[k] > 0.0 else -1), level
+                    break
+                k += m
+        if J1 is not None and self._over_z is not None:
+            self._overrule_by_impulse(J1, signs, levels)
+        return signs, levels
+
+    def _overrule_by_impulse(self, J1: np.ndarray, signs: list[int], levels: list[int]) -> None:
+        impulse = self._over_z @ J1
+        duration = np.max(np.abs(J1) / self._z_scale, initial=0.0)
+        noise = self._absolute_z @ np.abs(J1) + self._z_floor * duration
+        for i in np.flatnonzero(np.abs(impulse) > noise).tolist():
+            signs[i], levels[i] = (1 if impulse[i] > 0.0 else -1), 0
+
+
+def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
+    """The forms ``E z' + A z + B xi`` over ``y`` in one mode, shape (m, ny)."""
+    over_y = rows.A @ data.T + rows.E @ (data.T @ data.Ay)
+    over_y[:, len(data.states) :] += rows.B
+    return over_y
+
+
+def form_scale(over_z: np.ndarray, over_xi: np.ndarray, model: AffineModel) -> np.ndarray:
+    """Magnitude of each form: its largest term at the scales of the model, shape (m,)."""
+    terms = np.hstack([np.abs(over_z) * model.scale, np.abs(over_xi) * model.xi_scale])
+    return np.max(terms, axis=1, initial=0.0)
+
+
+@dataclass(slots=True, eq=False)
+class Instant:
+    """What is constant during one search.
+
+    ``z_minus`` are the left limits, ``xi`` the sources at their right limit, ``forced`` the
+    forced branch of every element or -1, ``disabled_guards`` triples (element, branch, guard)
+    of the `leave` statements that are not enabled.
+    """
+
+    t: float
+    z_minus: np.ndarray
+    xi: np.ndarray
+    forced: Sequence[int]
+    disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = ()
+    reinits: Sequence[tuple[int, float]] = ()
+    error: np.ndarray | None = None
+    """Rounding of ``z_minus``."""
+
+
+@dataclass(slots=True, eq=False)
+class Verdict:
+    """Outcome of one test; ``restart`` is None for a mode that cannot exist, ``reason`` then says why."""
+
+    mode: Mode
+    restart: Restart | None
+    violations: tuple[tuple[int, int, int], ...]
+    """(level, element, target), the first violated guard of an element at its most singular level."""
+    reason: str = ""
+    signs: list[int] | None = None
+    """Signs of the guards in force at the restart, None where an impulse decided."""
+
+    def next_mode(self) -> Mode:
+        """The mode with the elements violated at the most singular level in their targets."""
+        first = min(level for level, _, _ in self.violations)
+        mode = list(self.mode)
+        for level, element, target in self.violations:
+            if level == first:
+                mode[element] = target
+        return tuple(mode)
+
+    def describe(self, elements: Sequence[Element]) -> str:
+        """One line for the history of a search."""
+        if self.restart is None:
+            return self.reason
+        if not self.violations:
+            return "consistent"
+        return "violated: " + ", ".join(
+            f"{elements[k].path} ({LEVELS[level]})" for level, k, _ in self.violations
+        )
+
+
+class _PreparedMode:
+    """Everything a test needs of one mode, arranged once."""
+
+    __slots__ = ("conditions", "guards", "origin")
+
+    def __init__(self, model: AffineModel, data: ModeData) -> None:
+        n, T0 = model.n, model.T0
+        scale = form_scale(data.guards[:, :n], data.guards[:, n:], model)
+        self.guards = SignTable(data.Gy, data, scale, T0, data.guards[:, :n], model.scale)
+        self.origin = []
+        position: dict[int, int] = {}
+        for element, target in zip(data.guard_element.tolist(), data.guard_target.tolist(), strict=True):
+            k = position[element] = position.get(element, -1) + 1
+            self.origin.append((element, target, (element, data.mode[element], k)))
+        self.conditions = []
+        for k, element in enumerate(model.elements):
+            rows = element.relations
+            if element.kind is Kind.CONDITION and rows is not None and element.select is not None:
+                scale = form_scale(rows.A, rows.B, model)
+                table = SignTable(forms_over_state(rows, data), data, scale, T0, rows.A, model.scale)
+                self.conditions.append((k, table, element.select))
+
+
+class CandidateTest:
+    """Decides whether a candidate mode is consistent at an instant.
+
+    Parameters
+    ----------
+    model : AffineModel
+    modes : callable
+        Cached reduction of a mode; raises `Inadmissible`.
+    """
+
+    def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData]) -> None:
+        self._model, self._modes = model, modes
+        self._prepared: dict[ModeData, _PreparedMode] = {}
+
+    def __call__(self, mode: Mode, instant: Instant) -> Verdict:
+        """Restart in ``mode`` and test all guards and conditions that are not forced."""
+        try:
+            data = self._modes(mode)
+            prepared = self.prepared(data)
+            values = restart(self._model, data, instant.z_minus, instant.xi, instant.reinits)
+        except Inadmissible as error:
+            return Verdict(mode, None, (), str(error))
+        J1 = values.J1 if values.jumped else None
+        error = None if instant.error is None else instant.error[data.states]
+        signs, levels = prepared.guards.signs(values.y, instant.t, J1, error)
+        violations = _violated_guards(prepared, signs, levels, instant)
+        for k, table, select in prepared.conditions:
+            if instant.forced[k] < 0:
+                at, decided = table.signs(values.y, instant.t, J1, error)
+                target = select(np.array(at))
+                if target != mode[k]:
+                    violations.append((min(decided, default=_VALUE), k, target))
+        return Verdict(mode, values, tuple(violations), signs=signs if J1 is None else None)
+
+    def prepared(self, data: ModeData) -> _PreparedMode:
+        """Tables of one mode."""
+        found = self._prepared.get(data)
+        if found is None:
+            found = self._prepared[data] = _PreparedMode(self._model, data)
+        return found
+
+
+def _violated_guards(
+    prepared: _PreparedMode, signs: list[int], levels: list[int], instant: Instant
+) -> list[tuple[int, int, int]]:
+    if -1 not in signs:
+        return []
+    worst: dict[int, tuple[int, int, int]] = {}
+    for sign, level, (element, target, guard) in zip(signs, levels, prepared.origin, strict=True):
+        if sign >= 0 or instant.forced[element] >= 0 or guard in instant.disabled_guards:
+            continue
+        if element not in worst or level < worst[element][0]:
+            worst[element] = (level, element, target)
+    return list(worst.values())

@@ -1,0 +1,53 @@
+"""Relations and guards as users wrote them, and what to say when one of them triggers without end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ChatteringError, Location
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+
+def _relation(run: Run, number: int) -> tuple[Any, int]:
+    """The stamped relation with this number, and its instance."""
+    for rows in run.reduced.relations:
+        if rows.first <= number < rows.first + len(run.flat.stamps[rows.stamp].vb):
+            return rows, number - rows.first
+    raise IndexError(number)
+
+
+def relation_text(run: Run, number: int) -> str:
+    """Return a relation as written, with its component."""
+    rows, i = _relation(run, number)
+    path = run.flat.path(rows.stamp, i)
+    return f"`{rows.relation.node}`" + (f" of `{path}`" if path else "")
+
+
+def relation_place(run: Run, number: int) -> Location:
+    """Return the place of the statement with a relation."""
+    rows, i = _relation(run, number)
+    return run.flat.location(
+        rows.stamp, i, run.flat.stamps[rows.stamp].template.origin_of(rows.relation.node)
+    )
+
+
+def form_name(run: Run, hit: int) -> tuple[str, Location]:
+    """What crossed, a guard of an element or a relation, and where it is stated."""
+    n = run.tables.guards
+    if hit < n:
+        name, place = run.element_place(int(run.data.guard_element[hit]))
+        return f"a guard of `{name}`", place
+    number = int(run.instants.state_relations[hit - n])
+    return relation_text(run, number), relation_place(run, number)
+
+
+def without_progress(run: Run, hit: int | None) -> ChatteringError:
+    """Return the error for the same event at the same time again and again."""
+    what, place = ("a time event", None) if hit is None else form_name(run, hit)
+    return ChatteringError(
+        f"at t = {run.t:.9g} {what} triggers again and again without progress",
+        where=() if place is None else (place,),
+        hint="give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
+    )

@@ -1,0 +1,1 @@
+"""Large models: equations, motions and runs with sparse matrices."""

@@ -1,0 +1,71 @@
+"""Numbers of a large model: the affine core with sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...codegen.curves import CurveFunctions
+from ...flow.readout import Readout
+from ...modes.affine import Inadmissible
+from ...modes.core import Values, build_exosystem, sparse_matrices
+from ...modes.curves import Curves
+from ...modes.labels import Labels
+from ...modes.large.model import sparse_model
+from ...modes.reduced_model import ReducedModel
+from ..numeric import NumericCore, curved_slopes, source_scale
+from ..sources.source_states import Feed
+from ..starts.initialization import Starts
+from .system import LargeSystem
+
+LARGE = 300
+"""Core unknowns above which rows stay sparse where integration is numerical."""
+
+
+class LargeCore(NumericCore):
+    """A core with sparse rows, and the equations that are solved along its motions."""
+
+    system: LargeSystem
+
+
+def build_large_core(
+    reduced: ReducedModel,
+    values: Values,
+    feeds: Sequence[Feed],
+    starts: Starts,
+    nominals: np.ndarray,
+    T0: float,
+    span: float,
+    labels: Labels,
+    unit: float,
+    curves: Curves,
+    functions: CurveFunctions,
+) -> LargeCore | None:
+    """Evaluate the numbers of a run; None if some unknown has no equation of its own even without constraints."""
+    exosystem = build_exosystem(reduced, values, tuple(f.degree for f in feeds), unit)
+    matrices = sparse_matrices(reduced, values, exosystem)
+    xi_scale = source_scale(reduced, values, exosystem, feeds, T0, span)
+    known = np.maximum(np.abs(starts.value * reduced.differentiated), nominals)
+    model = sparse_model(reduced, matrices, known, xi_scale, T0, labels, curved_slopes(reduced))
+    readout = Readout(reduced, exosystem, values.P)
+    core = LargeCore(reduced, values, exosystem, matrices.forms, model, unit, readout)
+    try:
+        core.system = LargeSystem(core, curves, functions, _kept_back(reduced, starts, labels))
+    except Inadmissible:
+        return None
+    return core
+
+
+def _kept_back(reduced: ReducedModel, starts: Starts, labels: Labels) -> np.ndarray:
+    """Mask over the core unknowns: a start is given, or a priority as a state is declared."""
+    found = np.zeros(len(reduced.core), bool)
+    W = reduced.W_core[np.flatnonzero(starts.fixed | starts.given)]
+    alone = np.flatnonzero(np.diff(W.indptr) == 1)
+    found[W.indices[W.indptr[alone]]] = True
+    return found if labels.priority is None else found | (labels.priority > 0.0)
+
+
+def may_be_large(reduced: ReducedModel) -> bool:
+    """Whether a model has so many unknowns, and nothing that needs the analysis of modes or of its start."""
+    return len(reduced.core) > LARGE and not (reduced.elements or reduced.initials)

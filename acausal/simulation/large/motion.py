@@ -1,0 +1,147 @@
+"""The motion of a large model: rates by sparse factors of its equations, steps by those of the shifted matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...solvers import StepFailure
+from ..curved.motion import Motion, Place
+from ..curved.newton import NewtonFailure
+from ..curved.singular_points import SparseSurroundings, scaled_sparse
+from ..curved.state_selection import Selection
+from .sparse_matrices import Factors
+from .system import LargeSystem
+
+
+class LargeMotion(Motion):
+    """A `Motion` without eliminated or dependent coordinates; its open unknowns are all unknowns of the model."""
+
+    batched = False
+    system: LargeSystem  # type: ignore[assignment]
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._step = StepMatrix(self.system)
+        self._factors: Factors | None = None
+
+    def solve(
+        self, h: float, y: np.ndarray, near: Place | None = None, selection: Selection | None = None
+    ) -> Place:
+        """The point with states ``y``, sought from ``near``, by default the last point."""
+        near, xi = near or self.last, self.sources.at(h)
+        X = y.copy()
+        H = self.open_unknowns(X, near.H, xi)
+        return Place(h, X, H, xi, H[self.system.x])
+
+    def open_unknowns(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Unknowns at ``X``; ``H`` is a guess."""
+        system = self.system
+        try:
+            factors = self._factors_at(X, H, xi) if self._factors is None else self._factors
+            return system.solve(X, H, xi, self.constants, factors)
+        except np.linalg.LinAlgError:
+            raise NewtonFailure("singular", H, np.full(system.n, np.nan), system.mode.curved) from None
+        except NewtonFailure as failure:
+            failure.rows = system.mode.curved
+            failure.residual = failure.residual[system.curved]
+            raise
+
+    def _factors_at(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Factors | None:
+        """Factors of the matrix over the unknowns, None where it has no finite entries or is singular at a mere guess."""
+        system = self.system
+        matrix = system.pattern.over_unknowns(system.gradient(X, H, xi, self.constants))
+        if system.exact:
+            self._factors = Factors(matrix, True)
+        elif np.isfinite(matrix.data).all():
+            try:
+                self._factors = Factors(matrix)
+            except np.linalg.LinAlgError:
+                return None
+        return self._factors
+
+    def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> SparseSurroundings:
+        """Slopes of all rows by the unknowns at a point, which need not be consistent."""
+        system = self.system
+        matrix = system.pattern.over_unknowns(system.gradient(X, H, xi, self.constants))
+        return SparseSurroundings(system.rows.curve, scaled_sparse(matrix * system.open_scale))
+
+    def jacobian(self, t: float, y: np.ndarray) -> tuple[StepMatrix, np.ndarray]:
+        """The matrix of a step, and the derivative of the rate by time."""
+        place, system = self._found(t, y), self.system
+        gradient = system.gradient(place.X, place.H, place.xi, self.constants)
+        try:
+            factors = self._refreshed(gradient)
+        except np.linalg.LinAlgError:
+            raise StepFailure("singular") from None
+        self._step.take(gradient, factors)
+        return self._step, factors.solve(-system.by_time(gradient, place.xi))[system.x]
+
+    def _refreshed(self, gradient: np.ndarray) -> Factors:
+        if self._factors is None or not self.system.exact:
+            self._factors = Factors(self.system.pattern.over_unknowns(gradient), self.system.exact)
+        return self._factors
+
+    def jets(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        """``v = [X; u; xi]`` and its time derivative at a point."""
+        system = self.system
+        gradient = system.gradient(place.X, place.H, place.xi, self.constants)
+        values = system.pattern.matrix(system.pattern.parts(gradient)[1])
+        moved = np.zeros(system.n)
+        moved[system.x] = place.X_t
+        moved = values @ moved + system.by_time(gradient, place.xi)
+        try:
+            u_t = self._refreshed(gradient).solve(-moved)
+        except np.linalg.LinAlgError:
+            u_t = np.full(system.n, np.nan)
+        v0 = np.concatenate([place.X, place.H, place.xi])
+        return v0, np.concatenate([place.X_t, u_t, system.S @ place.xi])
+
+    def derivatives(self, place: Place) -> list[np.ndarray]:
+        """``v`` and its first two time derivatives; curvature of the rows does not enter the second one of ``u``."""
+        system = self.system
+        v0, v1 = self.jets(place)
+        gradient = system.gradient(place.X, place.H, place.xi, self.constants)
+        values = system.pattern.matrix(system.pattern.parts(gradient)[1])
+        rates, sources = v1[system.nx : system.nx + system.n], system.S @ place.xi
+        second = np.zeros(system.n)
+        second[system.x] = rates[system.x]
+        u_tt = self._refreshed(gradient).solve(-(values @ second + system.by_time(gradient, sources)))
+        return [v0, v1, np.concatenate([rates[system.x], u_tt, system.S @ sources])]
+
+
+class StepMatrix:
+    """``shift I - dX'/dX`` of a large system, without ever forming it: a `solvers.linear.Shifted`.
+
+    With ``F_X' dX' + F_w dw + F_X dX = 0`` the equation ``(shift I - J) k = b`` reads
+    ``(shift F_X' + F_X) k + F_w dw = F_X' b``.
+    """
+
+    def __init__(self, system: LargeSystem) -> None:
+        self._pattern, self._x = system.pattern, system.x
+        self._slopes = self._values = np.zeros(0)
+        self._right: Any = None
+        self._left: Any = None
+
+    def take(self, gradient: np.ndarray, factors: Factors) -> None:
+        """Take the slopes of the curved rows at a point, and the factors of the matrix over the unknowns there."""
+        self._slopes, self._values = self._pattern.parts(gradient)
+        self._unknowns = factors
+        if self._right is None or len(gradient):
+            self._right = self._pattern.matrix(self._slopes)[:, self._x]
+            self._left = self._pattern.matrix(self._values)[:, self._x]
+
+    def __matmul__(self, k: np.ndarray) -> np.ndarray:
+        return -self._unknowns.solve(self._left @ k)[self._x]
+
+    def factorise(self, shift: float, jacobian: Any) -> None:
+        """Factors of the sparse matrix."""
+        try:
+            self._factors = Factors(self._pattern.matrix(shift * self._slopes + self._values))
+        except np.linalg.LinAlgError as singular:
+            raise StepFailure(str(singular)) from singular
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Solution for the right-hand side ``b``."""
+        return self._factors.solve(self._right @ b)[self._x]

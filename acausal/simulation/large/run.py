@@ -1,0 +1,286 @@
+"""Runs of models too large for dense matrices: one mode, whose equations are solved as they stand."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ...errors import InitializationError, SingularModelError
+from ...flow.readout import PointFrame
+from ...modes.affine import Mode, Restart, Rows
+from ..curved.failures import FAILURES, curved_failed
+from ..curved.form_noise import FLOOR, FormNoise
+from ..curved.forms import Forms
+from ..curved.integration import Motions
+from ..curved.newton import NewtonFailure
+from ..curved.watch import orientations
+from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
+from ..instants.search import Choice
+from ..numeric import NumericCore
+from ..run import Run
+from ..sources.source_states import Feed
+from ..starts.initialization import check_computed, check_held, held_values, warn_of_moved
+from .core import LARGE
+from .motion import LargeMotion
+from .system import LargeSystem
+
+NONE = SimpleNamespace(guards=0)
+"""Tables of guards: there are none."""
+
+
+class LargeRun(Run):
+    """A run without elements whose affine rows stay sparse."""
+
+    always_numerical = True
+    tangents: LargeSystem  # type: ignore[assignment]
+
+    def _prepare_numerical(self) -> None:
+        super()._prepare_numerical()
+        self.motions = LargeMotions(self)
+
+    def _look_at(self, core: NumericCore) -> Any:
+        return core.system.copy()  # type: ignore[attr-defined]
+
+    def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
+        """The numbers of the present discrete values.
+
+        Raises
+        ------
+        SingularModelError
+            With them the equations do not determine all unknowns, or constrain states as they did not before.
+        """
+        made = self.program.cores.large(
+            self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit
+        )
+        if made is None:
+            raise SingularModelError(
+                f"at t = {self.t:.9g} the equations of {self.flat.label} no longer determine all unknowns",
+                why="a coefficient that depends on discrete variables has become zero",
+                hint=f"keep it away from zero: models with more than {LARGE} unknowns do not change their structure",
+            )
+        return made
+
+    @property
+    def tables(self) -> Any:
+        """No guards; relations are evaluated along the motion."""
+        return NONE
+
+    def touch(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
+    ) -> None:
+        """Go to a point."""
+        self.z, self.slopes, self.xi, self.z_touch = z, slopes, xi, z
+        self.place()
+
+    def here(self) -> None:
+        """Take the sources of the present time."""
+        self.xi = self.sources.states(self.t, self.D, self.R)
+
+    def place(self) -> None:
+        """Put the point into the frame that results read."""
+        readout = self.core.readout
+        S = self.core.model.S
+        undetermined = np.zeros(len(self.z), bool)
+        frame = PointFrame(len(self.z), S, (), undetermined, 1, self.tangents.nx)
+        self.data = readout.moving_frame(S, frame, self.tangents.nx, self.reason)  # type: ignore[assignment]
+        self.y = np.concatenate([self.z, self.slopes, self.xi])
+
+    def arrive(self) -> None:
+        """Take over the point at the end of a segment."""
+        self.touch(self.z, self.slopes, self.xi)
+        self.error = self._error()
+
+    def _error(self) -> np.ndarray:
+        size = np.maximum(self.motions.size, np.abs(self.z))
+        return self.tolerances.absolute(size, self.core.model.scale)
+
+    def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
+        """Accept a restart."""
+        n = len(self.z)
+        self.touch(restart.y[:n], restart.y[n : 2 * n], restart.y[2 * n :])
+        self.forget_signs()
+
+    def next_mode(
+        self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any
+    ) -> Choice:
+        """The point after an instant: states are kept, those that are set anew take their value."""
+        z = z_minus.copy()
+        for j, value in rest.get("reinits", ()):
+            z[j] = value
+        point, slopes = self.solved(z, self.slopes, xi)
+        y = np.concatenate([point, slopes, xi])
+        jumped = bool((z != z_minus).any())
+        return Choice(Restart(self.data, y, point, np.zeros(len(z)), jumped), (), None)
+
+    def solved(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The point with the states of ``z``."""
+        motion = self.motions.begin(z, slopes, xi, self.tangents)  # type: ignore[arg-type]
+        return motion.unknowns(motion.last)
+
+    def first_instant(self) -> None:
+        """Process the first instant.
+
+        Raises
+        ------
+        InitializationError
+            If a fixed value does not hold.
+        """
+        self.program.warn_of_islands(self.base.conflicts)
+        check_computed(self, None)
+        held = held_values(self.program, self.starts)
+        ticks = [c.due(self.t, self.tolerance) for c in self.clocks]
+        z, D = self.z, self.D
+        outcome = self.instants.at_start(ticks)
+        xi = self.sources.states(self.t, outcome.D, outcome.R)
+        self.base.check_given(xi, self.t, self.mode)
+        if self.starts.steady.any():
+            z = self._at_rest(z, xi)
+        try:
+            self.touch(*self.solved(z, self.slopes, xi), xi)
+        except FAILURES as failure:
+            raise curved_failed(self, failure, "start") from None
+        self.record.z, self.record.D, self.D = self.z, D, D
+        self.record.reasons = self._reasons
+        self.instants.memory = self.instants.evaluate((), False, False).memory
+        self.instants.process("start", (), ticks, held)
+        check_held(self, self.starts)
+        warn_of_moved(self, None)
+
+    def _at_rest(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Core unknowns of the steady state next to the starts."""
+        system, ids = self.tangents, self.tangents.mode.open
+        constants = system.constants(self.present)
+        xi = xi[: system.q]
+        guess = np.where(system.mode.slopes, 0.0, z[ids])
+        try:
+            X, u = system.at_rest(z[ids][system.x], guess, xi, constants)
+        except NewtonFailure as failure:
+            raise InitializationError(
+                f"no steady state was found at t = {self.t:.9g}: {failure.reason}",
+                why="some variable may take any value at rest, or none"
+                if failure.reason == "singular"
+                else "",
+                hint="give start values near it, or start values instead of a steady state",
+            ) from None
+        return system.z_of @ np.concatenate([X, u, xi])
+
+    def _reasons(self) -> dict[str, tuple[str, str]]:
+        """What the values at the start follow from, by path."""
+        starts, found = self.starts, {}
+        W, stay = self.reduced.W_core, np.zeros(len(self.z), bool)
+        stay[self.tangents.mode.states] = True
+        for x in np.flatnonzero(self.reduced.differentiated).tolist():
+            at = W.indices[W.indptr[x] : W.indptr[x + 1]]
+            if starts.steady.any():
+                reason = "steady state"
+            elif starts.fixed[x]:
+                reason = "initial=" if x in starts.of_run else "fixed=True"
+            elif len(at) != 1 or not stay[at[0]]:
+                reason = "follows from the equations"
+            else:
+                reason = "given start" if starts.given[x] else "default start"
+            found[self.flat.variable(x)] = "", reason
+        return found
+
+    def signs(self) -> list[int]:
+        """Lexicographic signs of all relations: value, then time derivatives, against their noise."""
+        if self._signs is None:
+            self._signs = self._lexicographic()
+        return self._signs
+
+    def _lexicographic(self) -> list[int]:
+        rows, curved = self.tangents.watched(self.core, self.mode)
+        forms = relation_forms(self.tangents, rows, curved, np.ones(len(curved)))
+        if not forms.count:
+            return []
+        jets = self.motions.last.derivatives(self.motions.last.last)  # type: ignore[attr-defined,union-attr]
+        levels = forms.levels(self.motions.last, jets)  # type: ignore[arg-type]
+        signs = np.zeros(forms.count, int)
+        weights = abs(forms.weights)
+        resolution = 4.0 * math.ulp(self.t)
+        T0, scale = self.T0, self.form_scale(rows)
+        for k in range(2, -1, -1):
+            noise = ROUNDING * (weights @ np.abs(jets[k])) + SCALE_FLOOR * scale / T0**k
+            if k == 0:
+                noise += self.error_of(weights)
+            if k < 2:
+                noise += resolution * np.abs(levels[k + 1])
+            clear = np.abs(levels[k]) > noise
+            signs[clear] = np.sign(levels[k][clear])
+        return signs.tolist()
+
+    def error_of(self, weights: Any) -> np.ndarray:
+        """Error of forms over ``v`` from that of the variables."""
+        error, system = self._error(), self.tangents
+        own = error[system.mode.open]
+        unknown = np.where(system.mode.slopes, 0.0, own)
+        return weights @ np.concatenate([own[system.x], unknown, np.zeros(system.q)])
+
+    def form_scale(self, rows: Rows) -> np.ndarray:
+        """Magnitudes of forms."""
+        model = self.core.model
+        return abs(rows.A) @ model.scale + abs(rows.B) @ model.xi_scale
+
+
+def relation_forms(
+    system: LargeSystem, rows: Rows, curved: np.ndarray, orientation: np.ndarray
+) -> LargeForms:
+    """Relations over ``v``."""
+    from scipy.sparse import csr_array, hstack
+
+    mode, q = system.mode, system.q
+    sources: Any = hstack([csr_array((len(curved), mode.z_of.shape[1] - q)), rows.B[:, :q]], format="csr")
+    return LargeForms((rows.E @ mode.slope_of + rows.A @ mode.z_of + sources).tocsr(), curved, orientation)
+
+
+class LargeForms(Forms):
+    """Forms whose rows are sparse."""
+
+    def __init__(self, over_v: Any, curved: np.ndarray, orientation: np.ndarray) -> None:
+        super().__init__(over_v, curved, orientation)
+        self.weights = over_v
+
+    def levels(self, motion: LargeMotion, jets: list[np.ndarray]) -> list[np.ndarray]:
+        """Values of the forms and their first two time derivatives from those of ``v``."""
+        found = [self.weights @ v for v in jets]
+        if len(self.rows):
+            system = motion.system
+            arguments = [system.arguments @ v for v in jets]
+            for level, value in enumerate(found):
+                rows = system.evaluate(level, arguments[: level + 1], motion.constants)[0]
+                value[self.curved] = rows[self.rows]
+        return found
+
+
+class LargeMotions(Motions):
+    """Motions of a large run."""
+
+    kind = LargeMotion
+    run: LargeRun  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def system(self) -> Any:
+        """The only mode."""
+        return self.run.tangents
+
+    def _watched(self, system: Any) -> tuple[Forms, list[int], np.ndarray]:
+        run = self.run
+        values = run.R[run.instants.state_relations].tolist()
+        signs = run.signs()
+        orientation = orientations(0, run.program.unknowns.relation_operators, values)
+        rows, curved = run.tangents.watched(run.core, run.mode)
+        armed = np.array(signs) * orientation > 0
+        return relation_forms(system, rows, curved, orientation), list(range(len(signs))), armed
+
+    def _noise(self, motion: Any, of: np.ndarray, which: np.ndarray, length: float) -> FormNoise:
+        run, system = self.run, motion.system
+        rows, curved = system.watched(run.core, run.mode)
+        forms = relation_forms(system, rows, curved, np.ones(len(curved)))
+        weights = abs(forms.weights)
+        v = np.abs(motion.jets(motion.last)[0])
+        rounding = ROUNDING * (weights @ v) + SCALE_FLOOR * run.form_scale(rows)
+        least = 2.0 * rounding + FLOOR * run.error_of(weights)
+        over_states = weights[:, : system.nx]
+        return FormNoise(least, over_states, ROUNDING * over_states, run.tolerances, system.scale)

@@ -1,0 +1,248 @@
+"""Equations of a large model as they stand: nothing is eliminated, all unknowns are solved along the motion.
+
+The states ``X`` are all differentiated variables. The unknowns ``u`` are their derivatives and, in the places of all
+other variables, these themselves. With ``F(u, X, xi) = 0`` the rates are part of ``u``, and a step of an implicit
+method needs the matrix ``shift F_X' + F_X`` beside ``F_w``, which is as sparse as the equations.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from ...codegen.curves import CurveFunctions
+from ...modes.affine import Mode, Rows
+from ...modes.core import TOUCH_STATES, Values
+from ...modes.curves import Curves
+from ...modes.large.elimination import without_definitions
+from ...modes.large.reduction import SparseRows, without_constraints
+from ...modes.linearize import Numbering
+from ...modes.open_mode import OpenMode, Orders
+from ..curved.newton import newton
+from ..numeric import NumericCore
+from .sparse_matrices import Factors, Pattern
+
+SIMPLIFIED = 8
+"""Iterations with the matrix of an earlier point."""
+SETTLED, SHRINKS = 1e-11, 0.3
+"""Scaled correction at which these end, and ratio of successive ones up to which they go on."""
+
+
+class LargeSystem:
+    """The only mode of a large model; stands for `Tangents` and `CurvedSystem` in its runs.
+
+    Parameters
+    ----------
+    core : NumericCore
+        With sparse rows.
+    curves : Curves
+    functions : CurveFunctions
+    kept_back : (n,) array of bool
+        Core unknowns that stay states where others can be replaced.
+
+    Raises
+    ------
+    Inadmissible
+        "singular": some unknown can be computed from no equation.
+    """
+
+    highest = constraints = analysed = 0
+
+    def __init__(
+        self, core: NumericCore, curves: Curves, functions: CurveFunctions, kept_back: np.ndarray
+    ) -> None:
+        self.core, self.curves = core, curves
+        model = core.model
+        self.Z, self.D, _, _ = curves.variables
+        X = curves.sources(core.exosystem)
+        self.numbering = Numbering.of(core.reduced)
+        self._curve_of = np.full(core.reduced.n_rows + 1, -1)
+        self._curve_of[curves.rows] = np.arange(len(curves))
+        self.q = model.q - (TOUCH_STATES if len(curves) else 0)
+        self.S = model.S[: self.q, : self.q]
+        argument_scale = (
+            abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(X) @ model.xi_scale
+        )
+        self.functions = functions.copy(argument_scale)
+        self.rows, rounds = self._reduced(X, kept_back)
+        self._number(rounds)
+        self._over_states = self.rows.A[:, self.x]
+        self.exact = self._constant_matrix()
+        """The matrix over the unknowns is the same everywhere."""
+
+    def copy(self) -> LargeSystem:
+        """The same equations with arrays of their own for the values of curved rows: two runs share none."""
+        made = copy(self)
+        made.functions = self.functions.copy(self.functions.scale)
+        return made
+
+    def _reduced(self, X: Any, kept_back: np.ndarray) -> tuple[SparseRows, int]:
+        from scipy.sparse import csr_array, eye_array
+
+        base, n, q = self.core.model.base, self.core.model.n, self.q
+        E, A, B = (getattr(base, name).tocsr() for name in "EAB")
+        E.eliminate_zeros()
+        A.eliminate_zeros()
+        rows = SparseRows(
+            E, A, B[:, :q], self._curve_of[self.numbering.base], self.curves.owner, self.Z, self.D, X[:, :q],
+            eye_array(n, format="csr"), csr_array((n, n)), csr_array((n, q)), np.arange(n), np.zeros(n, bool),
+        )  # fmt: skip
+        rows, rounds = without_constraints(rows, csr_array(self.S), kept_back)
+        return without_definitions(rows), rounds
+
+    def _number(self, rounds: int) -> None:
+        """Number states and unknowns, and describe the mode as others read it: over ``v = [X; u; xi]``."""
+        from scipy.sparse import csr_array, hstack
+
+        rows, model = self.rows, self.core.model
+        known = rows.known
+        n, x, w = rows.n, np.flatnonzero(known), np.flatnonzero(~known)
+        nx = len(x)
+        self.n, self.m, self.nx, self.x = n, n, nx, x
+        self.curved = np.flatnonzero(rows.curve >= 0)
+        self.pattern = Pattern.of(rows.E, rows.A, rows.curve, rows.Z, rows.D, rows.owner, x)
+        scale = model.scale[rows.ids]
+        self.scale, self.open_scale = scale[x], scale / np.where(known, model.T0, 1.0)
+        column = np.concatenate([np.arange(nx), nx + w])
+        values = csr_array((np.ones(n), (np.concatenate([x, w]), column)), shape=(n, nx + n))
+        slopes = csr_array((np.ones(nx), (x, nx + x)), shape=(n, nx + n))
+
+        def over_v(own: Any, sources: Any) -> Any:
+            return hstack([own, sources], format="csr")
+
+        z_of = over_v(rows.z_of @ values + rows.z_of_slopes @ slopes, rows.sources_of)
+        slope_of = over_v(rows.z_of @ slopes, rows.sources_of @ csr_array(self.S))
+        self.arguments = over_v(rows.Z @ values + rows.D @ slopes, rows.X)
+        self._affine = over_v(rows.A @ values + rows.E @ slopes, rows.B)
+        rate, curved = over_v(slopes[x], csr_array((nx, self.q))), rows.curve[self.curved]
+        index = rounds + (n > nx)
+        self.mode = OpenMode((), rows.ids[x], rows.ids, known, z_of, slope_of, rate, curved, index)
+        self.z_of = z_of
+        self.orders = Orders(np.zeros(len(curved), np.int64), np.zeros(n, np.int64))
+        self.constraint_rows = self.constraint_levels = np.zeros(0, np.int64)
+
+    def _constant_matrix(self) -> bool:
+        if not len(self.curved):
+            return True
+        rows = self.rows
+        bent = np.flatnonzero(self.functions.nonlinear & rows.in_force())
+        algebraic = np.ones(self.n, bool)
+        algebraic[self.x] = False
+        return not (rows.D[bent].nnz or algebraic[rows.Z[bent].indices].any())
+
+    # -- as a mode among others ----------------------------------------------------------------------------------
+
+    def constants(self, values: Values) -> np.ndarray:
+        """Constants of the curved rows."""
+        return self.curves.constant_values(values)
+
+    def rows_in_force(self, mode: Mode) -> np.ndarray:
+        """Curved rows among the equations."""
+        return self.mode.curved
+
+    def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:
+        """All state relations, and the curved row of each or -1."""
+        return core.relations, self._curve_of[self.numbering.relations]
+
+    def v0(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """``v`` from ``[X; u]`` and the sources."""
+        return np.concatenate([y, xi])
+
+    def rate(self, X: np.ndarray, u: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """``dX/dt``."""
+        return u[self.x]
+
+    def evaluate(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:
+        """Curved rows at given arguments: see `CurveFunctions`."""
+        return self.functions(level, jets, constants)
+
+    # -- equations -----------------------------------------------------------------------------------------------
+
+    def residual(self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """``F``, one entry per unknown."""
+        v = np.concatenate((X, u, xi))
+        found = self._affine @ v
+        if len(self.curved):
+            found[self.curved] += self.functions(0, [self.arguments @ v], constants)[0][self.mode.curved]
+        return found
+
+    def gradient(self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """Derivatives of all curved rows by their arguments."""
+        if not len(self.curved):
+            return np.zeros(0)
+        return self.functions(0, [self.arguments @ np.concatenate((X, u, xi))], constants)[1].copy()
+
+    def by_time(self, gradient: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Derivative of ``F`` by time alone."""
+        moved = self.S @ xi
+        found = self.rows.B @ moved
+        if len(self.curved):
+            terms = np.bincount(self.rows.owner, gradient * (self.rows.X @ moved), len(self.curves))
+            found[self.curved] += terms[self.mode.curved]
+        return found
+
+    def solve(
+        self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray, factors: Factors | None
+    ) -> np.ndarray:
+        """Unknowns at ``X``; ``u`` is a guess, ``factors`` those of the matrix over ``u`` somewhere near.
+
+        Raises
+        ------
+        NewtonFailure
+        """
+        if factors is not None and not len(self.curved):
+            return factors.solve(-(self._over_states @ X + self.rows.B @ xi))
+        if factors is not None:
+            found = self._simplified(X, u, xi, constants, factors)
+            if found is not None:
+                return found
+
+        def defect(u: np.ndarray) -> tuple[np.ndarray, Any]:
+            gradient = self.gradient(X, u, xi, constants)
+            return self.residual(X, u, xi, constants), self.pattern.over_unknowns(gradient)
+
+        return newton(defect, u, self.open_scale)
+
+    def at_rest(
+        self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """States and unknowns of the steady state next to a guess.
+
+        Raises
+        ------
+        NewtonFailure
+        """
+        y, scale = u.copy(), self.open_scale.copy()
+        y[self.x], scale[self.x] = X, self.scale
+
+        def parts(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            still = y.copy()
+            still[self.x] = 0.0
+            return y[self.x], still
+
+        def defect(y: np.ndarray) -> tuple[np.ndarray, Any]:
+            X, u = parts(y)
+            values = self.pattern.parts(self.gradient(X, u, xi, constants))[1]
+            return self.residual(X, u, xi, constants), self.pattern.matrix(values)
+
+        return parts(newton(defect, y, scale))
+
+    def _simplified(
+        self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray, factors: Factors
+    ) -> np.ndarray | None:
+        """Newton's method with one matrix; None where corrections do not shrink to rounding soon."""
+        before = np.inf
+        for _ in range(SIMPLIFIED):
+            d = factors.solve(-self.residual(X, u, xi, constants))
+            u = u + d
+            if factors.exact:
+                return u
+            size = float(np.max(np.abs(d) / (self.open_scale + np.abs(u)), initial=0.0))
+            if size <= SETTLED:
+                return u
+            if not size <= SHRINKS * before:
+                return None
+            before = size
+        return None

@@ -1,0 +1,1 @@
+"""Sources: functions of time as states of an exosystem, and what is fed to inputs."""

@@ -1,0 +1,290 @@
+"""What may be demanded of the start: fixed values, initial equations, a steady state, given starts, defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import Location
+from ...flattening.template import place_of
+from ...flow.readout import Moment
+from ...modes.affine import Rows
+from ...modes.reduced_model import CurveRows
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+
+DENSE = 2500
+"""Entries up to which dense matrices cost less than sparse ones."""
+VIOLATED = 1e-6
+"""Relative defect of a condition that does not hold."""
+
+
+class Rank(IntEnum):
+    """Conditions of a lower number are met first; the others take what is left open.
+
+    The odd numbers between are those of wishes for speeds, which come after those for positions.
+    """
+
+    FIXED = 0
+    """``fixed=True``, ``initial=`` and ``initially``."""
+    STEADY = 2
+    """Derivatives that are to be zero."""
+    STEADY_FIXED = 4
+    """Those of variables that are fixed: zero if that agrees with their values."""
+    GIVEN = 6
+    """Given starts of differentiated variables."""
+    GUESS = 8
+    """Given starts of other variables; those that do not hold are no more than guesses."""
+    PREFERRED = 10
+    """Defaults of variables with a positive ``state_priority``: the coordinates in which users think of the model."""
+    DEFAULT = 12
+    RESTING_GIVEN = 14
+    """Given starts of variables that are to be at rest, and their defaults: other starts say where that is."""
+    RESTING = 16
+    COMPUTED = 18
+    """Guesses of parameters that are computed: nothing is to be left open for them."""
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Start values of all variables (nv,), which of them must hold after the start, which were given."""
+
+    value: np.ndarray
+    fixed: np.ndarray
+    given: np.ndarray
+    branches: dict[int, int] = field(default_factory=dict)
+    """Elements -> branches that were given for the start."""
+    of_run: frozenset[int] = frozenset()
+    """Variables that are fixed by ``initial=`` of the run."""
+    steady: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    """Variables (nv,) whose derivatives are to be zero; empty for none."""
+    discretes: dict[int, float] = field(default_factory=dict)
+    """Discrete variables -> values that the run gave for the start."""
+
+    def plain(self, differentiated: np.ndarray) -> bool:
+        """Whether no derivative is to be zero, or all of them while nothing is fixed."""
+        return not self.steady.any() or (bool(self.steady[differentiated].all()) and not self.fixed.any())
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One equation that is to hold at the start."""
+
+    rank: Rank
+    kind: str
+    """How it was stated, as reports name it."""
+    text: str
+    where: tuple[Location, ...] = ()
+    variable: int = -1
+    """Variable it prescribes a value of, -1 if none."""
+    unknown: int = -1
+    """Core unknown that the variable is, if that is differentiated, else -1."""
+    value: float = 0.0
+    """What is prescribed."""
+    name: str = ""
+    """That variable's name."""
+    rate_of: int = -1
+    """Core unknown whose derivative it wants to be zero, -1 if none."""
+
+
+class Conditions:
+    """All conditions of a start as functions of the core unknowns ``z``, their derivatives and the sources.
+
+    Affine ones are rows ``D z' + Z z + X xi - target``; those of nonlinear equations and of variables outside the core
+    have values and slopes at a point.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.xi = run.y[len(run.data.states) :]
+        self.items: list[Condition] = []
+        self._ids: list[int] = []
+        """Variable of every condition whose value it prescribes in the core, else -1."""
+        self._rows: dict[int, tuple[Any, Any, Any]] = {}
+        """Condition -> rows over derivatives, unknowns and sources, where it is not the value of one variable."""
+        self._curved: list[tuple[int, int]] = []
+        self._observed: list[tuple[int, int]] = []
+        self._gather()
+        self.rank = np.array([c.rank for c in self.items], np.int64)
+        self.unknown = np.array([c.unknown for c in self.items], np.int64)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    # -- collection ----------------------------------------------------------------------------------------------
+
+    def _gather(self) -> None:
+        starts, model = self.run.starts, self.run.reduced
+        self._variables(np.flatnonzero(starts.fixed), Rank.FIXED)
+        self._initial_equations()
+        if starts.steady.any():
+            self._derivatives(np.setdiff1d(np.flatnonzero(starts.steady), self.run.flat.computed))
+        given = starts.given & ~starts.fixed
+        self._variables(np.flatnonzero(given & model.differentiated), Rank.GIVEN)
+        self._variables(np.flatnonzero(given & ~model.differentiated), Rank.GUESS)
+        rest = np.flatnonzero(model.differentiated & ~starts.given & ~starts.fixed)
+        targets = ((x, self.run.program.unknowns.settable(x)) for x in rest.tolist())
+        differentiated = self.run.core.model.differentiated
+        alone = [x for x, t in targets if t is not None and t[0] == "core" and differentiated[t[1]]]
+        self._variables(np.array(alone, np.int64), Rank.DEFAULT)
+
+    def _add(self, condition: Condition, x: int = -1, rows: tuple[Any, Any, Any] | None = None) -> None:
+        if rows is not None:
+            self._rows[len(self.items)] = rows
+        self.items.append(condition)
+        self._ids.append(x)
+
+    def _variables(self, ids: np.ndarray, rank: Rank) -> None:
+        run, starts = self.run, self.run.starts
+        for x in ids.tolist():
+            target = run.program.unknowns.settable(x)
+            if target is not None and target[0] == "integral":
+                continue
+            name, value = run.flat.variable(x), float(starts.value[x])
+            unknown = -1 if target is None else target[1]
+            own = self._own_rank(x, unknown, rank)
+            kind = self._kind(x, rank)
+            place = place_of(run.flat.root, name)
+            made = Condition(own, kind, f"`{name}` = {value:.9g}", place, x, unknown, value, name)
+            if run.core.readout.observed(x):
+                self._observed.append((len(self.items), x))
+                self._add(made)
+            else:
+                self._add(made, x)
+
+    def _own_rank(self, x: int, unknown: int, rank: Rank) -> Rank:
+        steady, priority = self.run.starts.steady, self.run.core.model.priority
+        if rank is not Rank.FIXED and x in self.run.flat.computed:
+            return Rank.COMPUTED
+        if not (steady[x : x + 1].any() and rank in (Rank.GIVEN, Rank.DEFAULT)):
+            preferred = rank is Rank.DEFAULT and priority is not None and priority[unknown] > 0.0
+            return Rank.PREFERRED if preferred else rank
+        return Rank.RESTING_GIVEN if rank is Rank.GIVEN else Rank.RESTING
+
+    def _kind(self, x: int, rank: Rank) -> str:
+        if rank is Rank.FIXED:
+            return "initial=" if x in self.run.starts.of_run else "fixed=True"
+        return "default start" if rank is Rank.DEFAULT else "given start"
+
+    def _initial_equations(self) -> None:
+        run = self.run
+        for rows, form in run.reduced.initials:
+            count = len(run.flat.stamps[rows.stamp].vb)
+            over: Rows = run.core.form_rows(rows.first, count)
+            for i in range(count):
+                place = run.flat.location(rows.stamp, i, form.statement.origin)
+                made = Condition(Rank.FIXED, f"initially at {place}", form.statement.text, (place,))
+                if isinstance(rows, CurveRows):
+                    self._curved.append((len(self.items), run.program.curves.position[rows.first + i]))
+                    self._add(made)
+                else:
+                    self._add(made, rows=(over.E[i], over.A[i], over.B[i]))
+
+    def _derivatives(self, ids: np.ndarray) -> None:
+        run, seen = self.run, set()
+        n = len(run.reduced.core)
+        fixed = {c.unknown for c in self.items if c.unknown >= 0}
+        for x in ids.tolist():
+            target = run.program.unknowns.settable(x)
+            if target is None or target[0] != "core" or target[1] in seen:
+                continue
+            seen.add(target[1])
+            rank = Rank.STEADY_FIXED if target[1] in fixed else Rank.STEADY
+            name = run.flat.variable(x)
+            unit = np.zeros(n)
+            unit[target[1]] = 1.0
+            place = place_of(run.flat.root, name)
+            made = Condition(rank, "steady state", f"der(`{name}`) = 0", place, rate_of=target[1])
+            self._add(made, rows=(unit, 0.0, 0.0))
+
+    # -- evaluation ----------------------------------------------------------------------------------------------
+
+    def stacked(self) -> tuple[Any, Any, Any, np.ndarray]:
+        """``D``, ``Z`` (k, n), ``X`` (k, q), sparse unless they are small, and constants (k,) of the affine parts."""
+        from scipy.sparse import csr_array
+
+        n, q, k = len(self.run.reduced.core), self.run.core.model.q, len(self)
+        ids = np.array(self._ids, np.int64)
+        at, W, VK = np.flatnonzero(ids >= 0), self.run.reduced.W_core, self.run.core.readout.VK
+        if len(at) == k:
+            Z, X = W[ids], VK[ids]
+        else:
+            place = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at)))
+            Z, X = place @ W[ids[at]], place @ VK[ids[at]]
+        if k * n <= DENSE:
+            Z, X = Z.toarray(), X.toarray()
+        D: Any = np.zeros((k, n)) if k * n <= DENSE else csr_array((k, n))
+        if self._rows:
+            at, stated = np.array(list(self._rows)), zip(*self._rows.values(), strict=True)
+            place = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at)))
+            D, more, other = (
+                place @ _thin(rows, width) for rows, width in zip(stated, (n, n, q), strict=True)
+            )
+            Z, X = Z + more, X + other
+        return D, Z, X, -np.array([c.value for c in self.items], float)
+
+    def curved(self, arguments: np.ndarray) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
+        """(condition, value, arguments, slopes by them) of initial equations that are not affine."""
+        if not self._curved:
+            return
+        run = self.run
+        value, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
+        value, gradient = np.array(value), np.array(gradient)
+        for k, row in self._curved:
+            at = np.flatnonzero(run.program.curves.owner == row)
+            yield k, float(value[row]), at, gradient[at]
+
+    @property
+    def observed(self) -> list[tuple[int, int]]:
+        """(condition, variable) of the variables that are evaluated outside the core."""
+        return self._observed
+
+    @property
+    def has_curved(self) -> bool:
+        """Whether some initial equation is not affine."""
+        return bool(self._curved)
+
+    def violated(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> list[int]:
+        """Conditions that must hold and do not at a point; observed variables are left out."""
+        D, Z, X, constant = self.stacked()
+        defect = np.abs(D @ slopes + Z @ z + X @ xi + constant)
+        size = abs(D) @ np.abs(slopes) + abs(Z) @ np.abs(z) + abs(X) @ np.abs(xi) + np.abs(constant)
+        model = self.run.core.model
+        size = size + abs(D) @ (model.network_scale / model.T0) + abs(Z) @ model.network_scale
+        affine = np.ones(len(self), bool)
+        affine[[k for k, _ in (*self._curved, *self._observed)]] = False
+        wrong = affine & (self.rank <= Rank.STEADY) & (defect > VIOLATED * size)
+        if self._curved:
+            tangents = self.run.tangents
+            arguments = tangents.arguments(z, slopes, xi)
+            for k, value, at, gradient in self.curved(arguments):
+                reach = np.abs(gradient) * (tangents.scale[at] + np.abs(arguments[at]))
+                wrong[k] = abs(value) > VIOLATED * reach.max(initial=0.0)
+        return np.flatnonzero(wrong).tolist()
+
+    def read(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Values of the observed variables at a point."""
+        run = self.run
+        ids = tuple(x for _, x in self._observed)
+        y = np.concatenate([z, slopes, xi])
+        frame = run.core.readout.frame
+        return run.core.readout.at(ids, frame, y, Moment(run.t, run.D, run.R, run.q))
+
+
+def _thin(rows: Iterable[Any], width: int) -> Any:
+    """Sparse matrix of dense rows; 0 stands for a row without entries."""
+    from scipy.sparse import csr_array
+
+    kept = [
+        (np.flatnonzero(row), row) if np.ndim(row) else (np.zeros(0, np.int64), np.zeros(0)) for row in rows
+    ]
+    column = np.concatenate([at for at, _ in kept])
+    value = np.concatenate([row[at] for at, row in kept])
+    begin = np.cumsum([0, *(len(at) for at, _ in kept)])
+    return csr_array((value, column, begin), shape=(len(kept), width))

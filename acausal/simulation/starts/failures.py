@@ -1,0 +1,154 @@
+"""Why conditions of a start cannot be met, in the words of the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import AcausalError, InitializationError
+from ..curved.points import accepted, core_at, named, surroundings, values
+from ..instants.failures import constraints_on, demanding
+from .completion import System, Unreachable
+from .conditions import Condition, Conditions, Rank
+from .priorities import MISSED, combination
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+MOST_NAMED = 8
+PART = 1e-6
+"""Factor, relative to the largest one, from which a condition takes part in a contradiction."""
+
+
+def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> AcausalError:
+    """Return the error for conditions that cannot be met."""
+    system = failure.system
+    for row in np.flatnonzero(failure.missed & (system.which >= 0)).tolist():
+        if not system.A[row].any():
+            condition = conditions.items[int(system.which[row])]
+            return _determined(run, failure, condition, -float(system.b[row] * system.divisor[row]))
+    rows = _contradiction(system)
+    # Constraints that contradict each other where the search ended may hold elsewhere: no condition is to blame.
+    if rows is not None and (system.which[rows] >= 0).any():
+        return _contradict(run, conditions, failure, rows)
+    return _not_found(run, conditions, failure)
+
+
+def _contradiction(system: System) -> list[int] | None:
+    """The first row that must hold and that those before it contradict, behind as few of them as do; None without any."""
+    kept: list[int] = []
+    for row in np.flatnonzero(system.top & system.A.any(axis=1)).tolist():
+        factors = combination(system.A[kept], system.A[row])
+        if factors is None:
+            kept.append(row)
+        elif abs(system.b[row] - factors @ system.b[kept]) > MISSED * (1.0 + np.abs(factors).sum()):
+            taking_part = np.abs(factors) > PART * np.abs(factors).max(initial=0.0)
+            return [*np.array(kept)[taking_part].tolist(), row]
+    return None
+
+
+def _determined(run: Run, failure: Unreachable, condition: Condition, defect: float) -> AcausalError:
+    if condition.rank is Rank.STEADY:
+        return InitializationError(
+            f"there is no steady state at t = {run.t:.9g}: {condition.text} cannot hold",
+            where=condition.where,
+            why="its rate is the same whatever the states are: a source drives it, and nothing limits it",
+            hint="fix its value with initial=, so that it may move, or ask for a steady state of other parts only",
+        )
+    why, where = "the equations in force determine it, whatever the states are", condition.where
+    if condition.unknown >= 0:
+        what = f"at t = {run.t:.9g} {condition.text} cannot hold at the start"
+        prescribed = [(condition.variable, condition.value)]
+        why = constraints_on(run, failure, prescribed) or why
+        where = (*where, *demanding(run, failure, run.forced, prescribed))
+    elif condition.variable < 0:
+        what = f"{condition.text} does not hold at the start: its sides differ by {defect:.9g}"
+    else:
+        what = (
+            f"`{run.flat.variable(condition.variable)}` is fixed at {condition.value:g} but the model gives"
+            f" {condition.value + defect:.9g} at the start"
+        )
+    return InitializationError(
+        what,
+        where=tuple(dict.fromkeys(where)),
+        why=why,
+        hint="drop `fixed` or the condition, or change the parameters and sources that it follows from",
+    )
+
+
+def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: list[int]) -> AcausalError:
+    system = failure.system
+    conflicting = [conditions.items[int(system.which[r])] for r in rows if system.which[r] >= 0]
+    equations = [r for r in rows if system.which[r] < 0]
+    text = ", ".join(c.text for c in conflicting[:MOST_NAMED])
+    where = tuple(dict.fromkeys(p for c in conflicting for p in c.where))
+    steady = [c for c in conflicting if c.rank is Rank.STEADY]
+    what = "cannot all hold at the start" if len(conflicting) > 1 else "cannot hold at the start"
+    if steady:
+        what = (
+            "cannot all hold: there is no such steady state"
+            if len(conflicting) > 1
+            else "leaves no steady state"
+        )
+    why = (
+        "they prescribe the same quantity twice"
+        if len(conflicting) > 1
+        else "the equations in force determine it"
+    )
+    prescribed = [(c.variable, c.value) for c in conflicting if c.unknown >= 0]
+    if prescribed and not run.reduced.curves:
+        why = constraints_on(run, failure, prescribed) or why
+    if steady:
+        why = "the equations in force leave no point at which all of them rest"
+    if equations:
+        why = f"the nonlinear equations {named(run, _curved_rows(run, equations))[0]} bind them to each other"
+    return InitializationError(
+        f"at t = {run.t:.9g} {text} {what}",
+        where=where,
+        why=why,
+        hint="drop one of them, or give it as a start that is not fixed",
+    )
+
+
+def _curved_rows(run: Run, rows: list[int]) -> list[int]:
+    """Curved rows behind hard rows, which come first in a system."""
+    of_row = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present).constraint_rows
+    return list(dict.fromkeys(int(of_row[r]) for r in rows))
+
+
+def _with_coupled(run: Run, rows: list[int]) -> list[int]:
+    """Constraints that were missed, and those that share coordinates with them: any may be the one that is wrong."""
+    near, motion = surroundings(run, accepted(run)), run.motions.last
+    if near is None or motion is None or not motion.system.constraints:
+        return rows
+    return list(
+        dict.fromkeys([*rows, *near.constraints(motion.system.constraints).coupled(rows[0]).tolist()])
+    )
+
+
+def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> AcausalError:
+    system = failure.system
+    rows = np.flatnonzero(failure.missed)
+    rows = rows[np.argsort(-np.abs(system.b[rows]), kind="stable")]
+    own = [conditions.items[int(system.which[r])] for r in rows.tolist() if system.which[r] >= 0]
+    equations = [r for r in rows.tolist() if system.which[r] < 0]
+    demanded = own or [c for c in conditions.items if c.rank <= Rank.STEADY]
+    parts = [c.text for c in demanded[:MOST_NAMED]]
+    places = [p for c in demanded[:MOST_NAMED] for p in c.where]
+    last = ""
+    if equations:
+        curved = _with_coupled(run, _curved_rows(run, equations))
+        text, stated = named(run, curved)
+        parts.append(f"the nonlinear equations {text}")
+        places += stated
+        last = f"; begun at {values(run, curved, core_at(run, accepted(run)))}"
+        if failure.nearest is not None:
+            last += f", last tried {values(run, curved, failure.nearest.z)}"
+    return InitializationError(
+        f"no start values were found at t = {run.t:.9g} at which {', '.join(parts)} hold{last}",
+        where=tuple(dict.fromkeys(places)),
+        why="Newton's method, damped and begun anew beside the start values, came to no solution",
+        hint="give starts near the solution, fix other variables, or drop a condition: there may be no solution, as of a"
+        " loop whose lengths do not let it close",
+    )

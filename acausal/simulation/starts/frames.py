@@ -1,0 +1,195 @@
+"""Coordinates in which the start values of one mode are sought, and all core unknowns as functions of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..curved.integration import settled_unknowns
+from ..curved.motion import Motion
+from .bounds import Bounds, within
+
+if TYPE_CHECKING:
+    from ..curved.system import CurvedSystem
+    from ..run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """A point: core unknowns and their derivatives, hard rows that must vanish, and all derivatives by the coordinates."""
+
+    z: np.ndarray
+    slopes: np.ndarray
+    z_x: np.ndarray
+    slopes_x: np.ndarray
+    defect: np.ndarray
+    hard: np.ndarray
+
+
+class AffineFrame:
+    """The selected states of an affine mode: everything follows from them, nothing else constrains them."""
+
+    constrained = False
+    open = 0
+    solved = False
+    bounds: Bounds | None = None
+
+    def __init__(self, run: Run) -> None:
+        data, n = run.data, len(run.data.states)
+        self.x = run.z[data.states].astype(float)
+        self.scale = run.core.model.scale[data.states]
+        self._T, self._S = data.T, data.T @ data.Ay
+        self._sources, self._n = run.y[n:], n
+        self.over_open = np.zeros((len(run.z), 0)), np.zeros((len(run.z), 0))
+        self.moving = np.zeros(n, bool)
+
+    def begin(self, solved: bool, depth: str) -> None:
+        """Nothing is to be solved for."""
+
+    def move(self, step: np.ndarray) -> None:
+        """Move by a scaled step."""
+        self.x = self.x + self.scale * step
+
+    def state(self) -> Any:
+        """What `restore` goes back to."""
+        return self.x
+
+    def restore(self, state: Any) -> None:
+        """Go back."""
+        self.x = state
+
+    def linearise(self) -> Linearised:
+        """The point and its derivatives."""
+        y, n = np.concatenate([self.x, self._sources]), self._n
+        none = np.zeros((0, n))
+        return Linearised(self._T @ y, self._S @ y, self._T[:, :n], self._S[:, :n], np.zeros(0), none)
+
+
+class CurvedFrame:
+    """Coordinates ``X`` of a curved mode under its constraints; open unknowns ``H`` follow from them by Newton's method."""
+
+    def __init__(self, run: Run) -> None:
+        system = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present)
+        begin = run.z if run.near is None else run.near
+        self.motion: Motion = run.motions.made(begin, run.slopes, run.xi, system)
+        self.system = system
+        place = self.motion.last
+        self.x, self.H = place.X.copy(), place.H.copy()
+        self.scale = system.scale
+        self.bounds = _state_bounds(run.bounds, system)
+        """Within which the coordinates are sought first."""
+        self.constrained, self.open = system.constraints > 0, system.m
+        self.solved = False
+        nx, z_of = system.nx, system.z_of
+        self._z_y, self._s_y = _dense(z_of @ system.v0.y), _dense(z_of @ system.v1.y)
+        self.scale = _within_a_turn(run, self._z_y[:, :nx], self.scale)
+        self._z_xi, self._s_xi = z_of @ system.v0.xi, z_of @ system.v1.xi
+        self.over_open = self._z_y[:, nx:], self._s_y[:, nx:]
+        self._rows = np.arange(system.constraints)
+        self.moving = self._rates()
+        """Mask of the coordinates that constraints read only when they are differentiated."""
+
+    def begin(self, solved: bool, depth: str) -> None:
+        """Solve for the open unknowns from now on, or leave them as they are.
+
+        ``depth`` says which constraints are looked at: "none", those of "positions", or "all".
+        """
+        highest = {"none": -1, "positions": 0}.get(depth, self.system.highest)
+        self._rows = np.flatnonzero(self.system.constraint_levels <= highest)
+        self.solved = solved and self.open > 0
+        if self.solved:
+            self.H = settled_unknowns(self.motion, self.x, self.H)
+
+    def _rates(self) -> np.ndarray:
+        found = np.zeros(self.system.nx, bool)
+        for shift in (0.0, 1.0):
+            lin = self.system.linear(
+                self.x + shift * self.scale * np.cos(1.0 + 1.7 * np.arange(len(self.x))), self.H,
+                self.motion.last.xi, self.motion.constants,
+            )  # fmt: skip
+            reads, levels = _dense(lin.C_y)[:, : self.system.nx] != 0.0, self.system.constraint_levels
+            first = reads[levels == 0].any(axis=0)
+            found = (found | reads.any(axis=0)) & ~first
+        return found
+
+    def move(self, step: np.ndarray) -> None:
+        """Move by a scaled step; the open unknowns follow."""
+        dx = within(self.x + self.scale * step, self.bounds) - self.x
+        if self.solved:
+            guess = self.H + self._sensitivity(self._linear()) @ dx
+            H = self.motion.open_unknowns(self.x + dx, guess, self.motion.last.xi)
+            self.H = H
+        self.x = self.x + dx
+
+    def state(self) -> Any:
+        """What `restore` goes back to."""
+        return self.x, self.H
+
+    def restore(self, state: Any) -> None:
+        """Go back."""
+        self.x, self.H = state
+
+    def linearise(self) -> Linearised:
+        """The point and its derivatives."""
+        lin, nx, xi = self._linear(), self.system.nx, self.motion.last.xi
+        z_x, slopes_x = self._z_y[:, :nx], self._s_y[:, :nx]
+        if self.solved:
+            H_x = self._sensitivity(lin)
+            z_x, slopes_x = z_x + self._z_y[:, nx:] @ H_x, slopes_x + self._s_y[:, nx:] @ H_x
+        y = np.concatenate([self.x, self.H])
+        z, slopes = self._z_y @ y + self._z_xi @ xi, self._s_y @ y + self._s_xi @ xi
+        hard = _dense(lin.C_y)[self._rows, :nx]
+        return Linearised(z, slopes, z_x, slopes_x, lin.C[self._rows].copy(), hard.copy())
+
+    def _linear(self) -> Any:
+        return self.system.linear(self.x, self.H, self.motion.last.xi, self.motion.constants)
+
+    def _sensitivity(self, lin: Any) -> np.ndarray:
+        """Changes of the open unknowns per change of the coordinates; of shortest length where they are not determined."""
+        nx = self.system.nx
+        F_y = _dense(lin.F_y)
+        if not np.isfinite(F_y).all():
+            return np.zeros((self.open, nx))
+        try:
+            return -np.linalg.solve(F_y[:, nx:], F_y[:, :nx])
+        except np.linalg.LinAlgError:
+            return -np.linalg.lstsq(F_y[:, nx:], F_y[:, :nx], rcond=1e-12)[0]
+
+
+def _state_bounds(bounds: Bounds | None, system: CurvedSystem) -> Bounds | None:
+    """Bounds of the coordinates of a mode; None without any."""
+    if bounds is None:
+        return None
+    states, rest = system.mode.states, np.full(system.nx - len(system.mode.states), np.inf)
+    return np.concatenate([bounds[0][states], -rest]), np.concatenate([bounds[1][states], rest])
+
+
+def place_at(run: Run, z: np.ndarray, slopes: np.ndarray) -> None:
+    """Touch at the consistent point of the mode in force next to ``z``.
+
+    Raises
+    ------
+    Inadmissible, NewtonFailure, DependentConstraints
+    """
+    mode = run.mode
+    system = run.tangents.mode(run.core, mode, z, slopes, run.xi, run.present)
+    motion = run.motions.begin(z, slopes, run.xi, system)
+    run.touch(*motion.unknowns(motion.last), run.xi)
+    run.data = run.core.mode(mode)
+    run.y = np.concatenate([run.z_touch[run.data.states], run.xi])
+    run.forget_signs()
+
+
+def _within_a_turn(run: Run, z_x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Scales of the coordinates; however far an angle turns in a run, its start is sought within the turn of its start value."""
+    alone = np.flatnonzero((z_x != 0.0).sum(axis=1) == 1).tolist()
+    angles = [int(np.argmax(z_x[k] != 0.0)) for k in alone if run.unit(k) == "rad"]
+    found = scale.copy()
+    found[angles] = np.minimum(found[angles], 1.0)
+    return found
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()

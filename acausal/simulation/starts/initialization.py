@@ -1,0 +1,352 @@
+"""Start values: left limits of the states, completed through the constraints by priority.
+
+Fixed values and initial equations come first, then given starts, then defaults
+(a default is the start declared by the class of a differentiated variable).
+Given starts, or defaults, that contradict each other stay left limits: the
+restart moves them with the conserved quantities kept.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import InitializationError, warn
+from ...flattening.locating import locate_symbol
+from ...flattening.template import place_of
+from ...modeling.expressions import walk
+from ...modes.affine import Inadmissible, Mode
+from ..curved.failures import FAILURES, curved_failed
+from ..instants.failures import search_failed
+from .bounds import within
+from .completion import Completer, Completion, Unreachable
+from .conditions import Conditions, Rank
+from .conditions import Starts as Starts
+from .failures import unreachable
+from .frames import AffineFrame, CurvedFrame, place_at
+from .priorities import independent, solve
+
+if TYPE_CHECKING:
+    from ..program import Program
+    from ..run import Run
+
+_CONFLICT = 1e-9
+"""Relative difference of a value that is prescribed and does not hold."""
+_ROUNDING = 1e-12
+"""Relative difference up to which a value is the prescribed one; taken bit by bit, it leaves the equations consistent."""
+
+
+def left_limits(program: Program, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
+    """Left limits of the core unknowns and of the integrals: fixed before given before default starts."""
+    model = program.reduced
+    z, rank = np.zeros(len(model.core)), np.full(len(model.core), -1)
+    integrals = [o for o in model.observers if o.integral]
+    q, q_rank = np.zeros(len(integrals)), np.full(len(integrals), -1)
+    at = {o.unknown: n for n, o in enumerate(integrals)}
+    for x in np.flatnonzero(model.differentiated | starts.fixed | starts.given).tolist():
+        alias = program.unknowns.single(x)
+        if alias is None:
+            continue
+        j, sign = alias
+        k, priority = int(program.unknowns.core_index[j]), 2 * int(starts.fixed[x]) + int(starts.given[x])
+        if k >= 0 and priority > rank[k]:
+            z[k], rank[k] = sign * starts.value[x], priority
+        elif j in at and priority > q_rank[at[j]]:
+            q[at[j]], q_rank[at[j]] = integrals[at[j]].sign * sign * starts.value[x], priority
+    return z, q
+
+
+def guesses(run: Run) -> np.ndarray:
+    """Left limits with the start values of all other variables as guesses for their core unknowns.
+
+    Variables that are sums of others count as far as no start of these is given.
+    """
+    model, starts, found = run.reduced, run.starts, run.z.copy()
+    W, VK = model.W_core, run.core.readout.VK
+    xi = run.sources.states(run.t, run.D, run.R)
+    algebraic = ~run.core.model.differentiated
+    rest = ~model.differentiated & (np.diff(W.indptr) > 0)
+    for ids in (rest & (starts.given | starts.fixed), rest & ~starts.given & (starts.value != 0.0)):
+        open_ = algebraic & (found == 0.0)
+        for count in (1, None):
+            at = [x for x in np.flatnonzero(ids).tolist() if count in (None, W.indptr[x + 1] - W.indptr[x])]
+            _guess(W[at], starts.value[at] - VK[at] @ xi, found, open_)
+            open_ &= found == 0.0
+    return np.where(algebraic, within(found, run.bounds), found)
+
+
+def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) -> None:
+    """Set open unknowns so that rows take their values, in the sense of least squares."""
+    columns = np.unique(rows.indices[open_[rows.indices]])
+    if not len(columns):
+        return
+    matrix = rows[:, columns].toarray()
+    step = np.linalg.lstsq(matrix, wanted - rows @ found, rcond=1e-12)[0]
+    found[columns] += step
+
+
+def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
+    """Fixed values of states as (variable, value).
+
+    Raises
+    ------
+    InitializationError
+        If two fixed values of one state differ.
+    """
+    held: dict[tuple[object, ...], tuple[int, float]] = {}
+    for x in np.flatnonzero(starts.fixed).tolist():
+        target = program.unknowns.settable(x)
+        if target is None:
+            continue
+        value = float(starts.value[x])
+        earlier = held.get(target[:2])
+        if earlier is not None and not math.isclose(
+            earlier[1] * _sign(program, earlier[0]), value * _sign(program, x)
+        ):
+            flat = program.flat
+            names = f"`{flat.variable(earlier[0])}` = {earlier[1]:g} and `{flat.variable(x)}` = {value:g}"
+            both = (*place_of(flat.root, flat.variable(earlier[0])), *place_of(flat.root, flat.variable(x)))
+            raise InitializationError(
+                f"{names} cannot both hold at the start", where=both, hint="drop one of the fixed values"
+            )
+        held[target[:2]] = (x, value)
+    return list(held.values())
+
+
+def _sign(program: Program, x: int) -> int:
+    alias = program.unknowns.single(x)
+    return 1 if alias is None else alias[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """What the completion of a start found: the point, and the core unknowns that are left at their starts instead."""
+
+    conditions: Conditions
+    found: Completion
+    z: np.ndarray
+    left: np.ndarray
+    kept: list[tuple[int, float]] = field(default_factory=list)
+    """Variables whose given starts hold, with their values, where the restart moves defaults beside them."""
+
+    def guessed(self) -> set[int]:
+        """Variables whose given starts are guesses: computed by nonlinear equations, or the same whatever the states are."""
+        count = len(self.conditions)
+        guess = (self.conditions.rank == Rank.GUESS) & (self.found.involved | self.found.determined(count))
+        return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
+
+
+def check_conditions(run: Run, completed: Completed, mode: Mode, R: np.ndarray) -> None:
+    """Raise InitializationError unless conditions that were met in a provisional mode hold after the first instant.
+
+    Parameters
+    ----------
+    mode, R
+        Branches and relations in which they were met.
+    """
+    same = run.mode == mode and np.array_equal(run.R, R)
+    if same and not any(step.jumps for step in run.record.steps):
+        return
+    conditions = completed.conditions
+    slopes = run.slopes if run.numerical else run.data.T @ (run.data.Ay @ run.y)
+    xi = run.y[len(run.data.states) :]
+    for k in conditions.violated(run.z, slopes, xi):
+        condition = conditions.items[k]
+        raise InitializationError(
+            f"{condition.text} does not hold after the start at t = {run.t:.9g}",
+            where=condition.where,
+            why="it was met in other branches, or on the other side of a comparison, than those in which the run begins,"
+            " or a jump at the start undoes it",
+            hint="give starts near the point that you mean, or the branch in which the run is to begin, initial={...},"
+            " or drop the condition",
+        )
+
+
+def complete(run: Run) -> Completed | None:
+    """Complete the left limits of the run in its provisional mode; None if the model has no start values.
+
+    Raises
+    ------
+    InitializationError
+        If conditions that must hold contradict each other or the equations, or no point is found.
+    """
+    conditions = Conditions(run)
+    if not len(conditions):
+        return None
+    try:
+        frame = CurvedFrame(run) if run.reduced.curves else AffineFrame(run)
+        found = Completer(run, conditions, frame).complete()
+        z = found.z
+        if run.reduced.curves:
+            place_at(run, found.z, found.slopes)
+            z = run.z_touch
+    except Unreachable as failure:
+        raise unreachable(run, conditions, failure) from None
+    except Inadmissible as error:
+        raise search_failed(run, error, run.forced, (), "start") from None
+    except FAILURES as failure:
+        raise curved_failed(run, failure, "start") from None
+    z = _exact(run, conditions, found, z)
+    left = _left_limits(run, conditions, found)
+    run.z = np.where(left, run.z, z)
+    return Completed(conditions, found, z, left, _kept(conditions, found, left))
+
+
+def _left_limits(run: Run, conditions: Conditions, found: Completion) -> np.ndarray:
+    """Mask of the core unknowns that keep their start values, from which the restart has to move them.
+
+    These are given starts that contradict each other, and defaults that do so in what is left open for them.
+    """
+    missed, room = found.mask("missed", len(conditions)), found.mask("room", len(conditions))
+    own = conditions.unknown >= 0
+    # What fixed values and initial equations determine has no left limit of its own: it begins with their value.
+    contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined(len(conditions)))
+    clash = own & room & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
+    if not (clash & missed).any():
+        clash[:] = False
+    elif (found.system.which < 0).any():
+        # On a curve of positions the nearest point is wanted; no quantity is conserved there.
+        clash[clash] = _clashing(found, np.flatnonzero(clash))
+    else:
+        clash &= missed & ~_bound(conditions, found)
+    left = np.zeros(len(run.z), bool)
+    left[conditions.unknown[contradict | clash]] = True
+    return left
+
+
+def _exact(run: Run, conditions: Conditions, found: Completion, z: np.ndarray) -> np.ndarray:
+    """The point, with prescribed values that hold to rounding bit by bit."""
+    met = (conditions.unknown >= 0) & ~found.mask("missed", len(conditions))
+    at = np.unique(conditions.unknown[met])
+    near = np.abs(run.z[at] - z[at]) <= _ROUNDING * (run.core.model.scale[at] + np.abs(z[at]))
+    exact = z.copy()
+    exact[at[near]] = run.z[at[near]]
+    return exact
+
+
+def _bound(conditions: Conditions, found: Completion) -> np.ndarray:
+    """Mask of the conditions that share unknowns with equations or starts of other variables, which a restart would undo."""
+    system, bound = found.system, np.zeros(len(conditions), bool)
+    stated = (conditions.rank[system.which] <= Rank.GUESS) & (conditions.unknown[system.which] < 0)
+    stated &= found.solution.room & ~found.solution.missed
+    for rows, _ in independent(system.A):
+        bound[system.which[rows]] = stated[rows].any()
+    return bound
+
+
+def _kept(conditions: Conditions, found: Completion, left: np.ndarray) -> list[tuple[int, float]]:
+    """Given starts of states that hold beside defaults which do not, as (variable, value)."""
+    count = len(conditions)
+    defaults = np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT)) & (conditions.unknown >= 0)
+    if not left[conditions.unknown[defaults]].any():
+        return []
+    holds = found.mask("room", count) & ~found.mask("missed", count)
+    at = holds & (conditions.rank == Rank.GIVEN) & (conditions.unknown >= 0) & ~left[conditions.unknown]
+    return [(conditions.items[k].variable, conditions.items[k].value) for k in np.flatnonzero(at).tolist()]
+
+
+def _clashing(found: Completion, which: np.ndarray) -> np.ndarray:
+    """Mask of the defaults, conditions ``which``, that contradict each other, whatever else is given."""
+    system = found.system
+    defaults = np.isin(system.which, which)
+    rows = np.flatnonzero(defaults | (system.which < 0))
+    alone = solve(system.A[rows], system.b[rows], np.where(defaults[rows], system.rank[rows], Rank.FIXED))
+    return np.isin(which, system.which[rows][alone.missed])
+
+
+def check_computed(run: Run, completed: Completed | None) -> None:
+    """Raise InitializationError unless something determines every parameter that is computed at the start."""
+    wanted = [x for x in run.flat.computed.tolist() if not run.starts.fixed[x]]
+    if not wanted:
+        return
+    determined: set[int] = set()
+    if completed is not None:
+        room = completed.found.mask("room", len(completed.conditions))
+        determined = {completed.conditions.items[k].variable for k in np.flatnonzero(~room).tolist()}
+    names = [run.flat.variable(x) for x in wanted if x not in determined]
+    if names:
+        raise InitializationError(
+            f"nothing determines {', '.join(f'`{n}`' for n in names)} at the start",
+            where=tuple(dict.fromkeys(p for n in names for p in place_of(run.flat.root, n))),
+            why="a parameter that is computed needs a condition of the start that depends on it, beside those for the states",
+            hint="state one with initially(Eq(...)), fix a variable that follows from it, or give its value:"
+            f' initial={{"{names[0]}": ...}}',
+        )
+
+
+def warn_of_moved(run: Run, completed: Completed | None) -> None:
+    """Warn of given starts that do not hold after the first instant: they counted as left limits only.
+
+    Those of computed variables are guesses, which nobody expects to stay.
+    """
+    starts = run.starts
+    given = starts.given & ~starts.fixed
+    # Nothing was completed in a large model: its states have their starts, all other starts are guesses.
+    guessed = set(np.flatnonzero(~run.reduced.differentiated)) if completed is None else completed.guessed()
+    # Beside a demanded steady state all starts are guesses.
+    guessed |= set(np.flatnonzero(given).tolist()) if starts.steady.any() else set()
+    guessed |= set(run.flat.computed.tolist())
+    ids = [x for x in np.flatnonzero(given).tolist() if x not in guessed]
+    moved = []
+    for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
+        wanted = float(starts.value[x])
+        if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted)):
+            moved.append(f"`{run.flat.variable(x)}` from {wanted:g} to {value:g}")
+    if completed is not None and completed.found.beside:
+        _warn_of_choice(run)
+    if moved:
+        warn(
+            f"given starts contradict the model, which moves {', '.join(moved)} at the start;"
+            " Start(value, fixed=True) makes that an error"
+        )
+
+
+def _warn_of_choice(run: Run) -> None:
+    """Warn that start values at which slopes vanish did not say which of several points is meant."""
+    at = np.flatnonzero(run.core.model.differentiated)
+    names = [f"`{run.state_name(j)}` = {run.z[j]:.6g}" for j in at.tolist()[:6]]
+    warn(
+        f"the start values do not say which of several points is meant; taken: {', '.join(names)};"
+        " give starts of position next to the point you mean"
+    )
+
+
+def check_held(run: Run, starts: Starts) -> None:
+    """Raise InitializationError unless fixed values hold after the first instant."""
+    if starts.discretes:
+        _check_discretes(run, starts)
+    ids = tuple(np.flatnonzero(starts.fixed).tolist())
+    if not ids:
+        return
+    values = run.read(ids)
+    sizes = abs(run.reduced.W_core[list(ids)]) @ run.core.model.network_scale
+    for x, value, size in zip(ids, values.tolist(), sizes.tolist(), strict=True):
+        wanted = float(starts.value[x])
+        if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted), size):
+            raise InitializationError(
+                f"`{run.flat.variable(x)}` is fixed at {wanted:g} but the model gives {value:.9g} at the start",
+                where=place_of(run.flat.root, run.flat.variable(x)),
+                hint="other fixed values or the elements in force determine it; drop `fixed` or change them",
+            )
+
+
+def _check_discretes(run: Run, starts: Starts) -> None:
+    """Raise InitializationError unless discretes that equations give without memory have the values given for the start."""
+    flat = run.flat
+    for s in flat.stamps:
+        for a in s.template.assignments:
+            if any(node.op in ("pre", "edge") for node in walk(a.value)):
+                continue  # The value given is that before the start.
+            for d in (s.db + locate_symbol(s.template, "d", a.target)).tolist():
+                wanted = starts.discretes.get(d)
+                if wanted is not None and run.D[d] != float(wanted):
+                    found, name = type(wanted)(run.D[d]), flat.discrete(d)
+                    raise InitializationError(
+                        f"`{name}` cannot be {wanted} at the start: the model gives {found}",
+                        where=place_of(flat.root, name),
+                        why=f"the equation `{a.target} = {a.value}` determines it",
+                        hint="give starts of the variables that it follows from instead",
+                    )

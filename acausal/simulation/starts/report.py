@@ -1,0 +1,131 @@
+"""What the values at the start follow from: which condition determines which variable."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .completion import Completion
+from .conditions import Condition, Rank
+
+if TYPE_CHECKING:
+    from ...results.record import Reasons
+    from ..run import Run
+    from .initialization import Completed
+
+FOLLOWS = "follows from the equations"
+NEW = 1e-9
+"""Length of what a scaled row adds to those before it, above which it says something new."""
+
+
+def reporter(run: Run, completed: Completed | None) -> Reasons:
+    """Return the function that tells what the values at the start of a run follow from."""
+    items = completed.conditions.items if completed else []
+    found = completed.found if completed else None
+    unknowns, flat = run.program.unknowns, run.flat
+    of_integrals = {}
+    for x in np.flatnonzero(run.reduced.differentiated | run.starts.fixed | run.starts.given).tolist():
+        target = unknowns.settable(x)
+        if target is not None and target[0] == "integral":
+            of_integrals[flat.variable(x)] = _kind(run, x)
+    names = {int(k): flat.variable(int(x)) for k, x in _states(run).items()}
+    branches = {
+        _statement(run, k): (run.core.model.elements[k].branches[b].name, "initial mode")
+        for k, b in run.starts.branches.items()
+    }
+    return partial(_reasons, items, found, names, of_integrals, branches)
+
+
+def _states(run: Run) -> dict[int, int]:
+    """Core unknown -> variable under whose name results list it."""
+    W, core, found = run.reduced.W, run.program.unknowns.core_index, {}
+    for x in np.flatnonzero(run.reduced.differentiated).tolist():
+        if W.indptr[x + 1] - W.indptr[x] == 1 and core[W.indices[W.indptr[x]]] >= 0:
+            found.setdefault(int(core[W.indices[W.indptr[x]]]), x)
+    return found
+
+
+def _kind(run: Run, x: int) -> str:
+    starts = run.starts
+    if starts.steady[x : x + 1].any() and not starts.fixed[x]:
+        target = run.program.unknowns.reinit_target(x)
+        if run.q[target[1]] != target[2] * starts.value[x]:
+            return "steady state"
+    if starts.fixed[x]:
+        return "initial=" if x in starts.of_run else "fixed=True"
+    return "given start" if starts.given[x] else "default start"
+
+
+def _statement(run: Run, k: int) -> str:
+    return run.core.model.elements[k].path
+
+
+def _reasons(
+    items: list[Condition],
+    found: Completion | None,
+    names: dict[int, str],
+    of_integrals: dict[str, str],
+    branches: dict[str, tuple[str, str]],
+) -> dict[str, tuple[str, str]]:
+    """By path, the branch (else "") and the reason."""
+    reasons: dict[int, str] = {}
+    guesses: set[int] = set()
+    if found is not None:
+        missed, system = found.mask("missed", len(items)), found.system
+        order = np.lexsort((np.arange(len(system.rank)), system.rank))
+        others = _own_values(items, found, order, missed, reasons)
+        _attribute(items, found, others, list(names), reasons)
+        meets = ~missed & ~found.determined(len(items))
+        meets &= np.isin(np.arange(len(items)), system.which)
+        guesses = {k for k in np.flatnonzero(meets).tolist() if items[k].rank is Rank.GUESS}
+    told = {name: ("", reasons.get(k, FOLLOWS)) for k, name in names.items()}
+    told.update({path: ("", reason) for path, reason in of_integrals.items()})
+    for k, c in enumerate(items):
+        if c.unknown < 0 and c.variable >= 0 and (c.rank is Rank.FIXED or k in guesses):
+            told.setdefault(c.name, ("", c.kind))
+    return {**told, **branches}
+
+
+def _own_values(
+    items: list[Condition], found: Completion, order: np.ndarray, missed: np.ndarray, reasons: dict[int, str]
+) -> list[tuple[int, np.ndarray]]:
+    """Enter prescribed values; return the other conditions that determine something, and the direction in which they do."""
+    system = found.system
+    basis: list[np.ndarray] = []
+    others: list[tuple[int, np.ndarray]] = []
+    for row in order.tolist():
+        k = int(system.which[row])
+        new = system.A[row].copy()
+        for known in (*basis, *basis):
+            new -= (known @ new) * known
+        length = float(np.linalg.norm(new))
+        if k >= 0 and items[k].unknown >= 0 and not missed[k]:
+            default = items[k].kind == "default start" or items[k].rank is Rank.COMPUTED
+            if length > NEW or not default:
+                reasons.setdefault(items[k].unknown, items[k].kind)
+        if length > NEW and not (k >= 0 and missed[k]):
+            basis.append(new / length)
+            if k >= 0 and items[k].variable < 0:
+                others.append((k, basis[-1]))
+    return others
+
+
+def _attribute(
+    items: list[Condition],
+    found: Completion,
+    others: list[tuple[int, np.ndarray]],
+    unknowns: list[int],
+    reasons: dict[int, str],
+) -> None:
+    """Give each further condition the variable that depends on it most, among those that nothing else explains."""
+    for k, direction in others:
+        free = [j for j in unknowns if j not in reasons]
+        if not free:
+            return
+        size = np.linalg.norm(found.of_states[free], axis=1)
+        share = np.abs(found.of_states[free] @ direction) / np.where(size > 0.0, size, 1.0)
+        best = int(np.argmax(share))
+        if share[best] > NEW:
+            reasons[free[best]] = items[k].kind

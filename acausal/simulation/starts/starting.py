@@ -1,0 +1,349 @@
+"""The first instant: a provisional mode, starts completed in it, the micro-steps, and what must hold after them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, combinations, islice, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import AcausalError, InitializationError, warn
+from ...explanation.freedoms import undetermined
+from ...modes.affine import Inadmissible, Kind, Mode
+from ...modes.restart import restart
+from ..curved.failures import FAILURES as CURVED
+from ..curved.failures import curved_failed
+from ..instants.element_curves import free_branches
+from ..instants.failures import search_failed
+from ..instants.search import Choice, NoConsistentMode
+from .completion import BESIDE, MOST_MOVES
+from .homotopy import along_homotopy
+from .initialization import (
+    Completed,
+    check_computed,
+    check_conditions,
+    check_held,
+    complete,
+    held_values,
+    warn_of_moved,
+)
+from .integrals import rest_integrals
+from .report import reporter
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+Branches = Mapping[int, int]
+"""Elements -> branches in which the search for the first mode begins."""
+Sides = tuple[int, ...]
+"""Relations that begin on the other side than that of the start values."""
+MOST_RETURNS = 8
+"""Modes in which initial equations are met anew, one after the other, when the first instant leaves them."""
+MOST_BEGINNINGS = 512
+"""Choices of branches that are tried when fixed values do not hold in the first mode found."""
+MOST_SIDES = 64
+"""Combinations of relations in which conditions are met anew when they do not hold after the first instant."""
+
+
+def start(run: Run) -> None:
+    """Process the first instant of a run.
+
+    Several modes may be consistent. When a fixed value does not hold in the one that the search finds, the
+    branches of the elements that leave a choice are tried one after the other.
+
+    Raises
+    ------
+    InitializationError
+        If fixed values, initial equations or given branches do not hold in any of them.
+    """
+    held = held_values(run.program, run.starts)
+    ticks = [c.due(run.t, run.tolerance) for c in run.clocks]
+    begin = (run.mode, run.D, run.R, run.z, run.q, run.instants.memory)
+    given = run.starts.branches
+    completed = None
+
+    def restore() -> None:
+        run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
+        if run.near is not None:
+            run.z = np.where(run.core.model.differentiated, run.z, run.near)
+        if run.numerical:
+            run.tangents.forget_modes()
+        run.restart_record()
+
+    try:
+        completed = along_homotopy(run, lambda: _first_instant(run, given, ticks, held), restore)
+    except InitializationError as error:
+        ways = chain(
+            ((branches, ()) for branches in chain(_settled(run), _others(run))),
+            (({}, changed) for changed in _other_sides(run)),
+        )
+        for branches, changed in ways:
+            run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
+            run.restart_record()
+            if changed:
+                restore()
+            found = _attempt(run, {**given, **branches}, ticks, held, changed)
+            if found:
+                completed = found[0]
+                break
+        else:
+            raise error
+    warn_of_moved(run, completed)
+    run.program.warn_of_islands(run.base.conflicts)
+    _warn_of_undetermined(run)
+
+
+def _warn_of_undetermined(run: Run) -> None:
+    """Warn of unknowns that nothing determines; where elements are open or closed, that is no matter for a warning."""
+    if run.numerical or run.core.model.elements or not run.data.undetermined.any():
+        return
+    xi = run.sources.states(run.t, run.D, run.R)
+    conflicts, free = run.base.conflicts.of_mode(run.core.model, run.mode, xi)
+    names = [run.state_name(j) for j in np.flatnonzero(free).tolist()]
+    warn(undetermined(conflicts, names))
+
+
+def _attempt(
+    run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]], changed: Sides
+) -> tuple[Completed | None] | None:
+    """What the completion found when the first instant begins in these branches, None if conditions do not hold then."""
+    try:
+        return (_first_instant(run, branches, ticks, held, changed),)
+    except AcausalError:
+        return None
+
+
+def _first_instant(
+    run: Run,
+    branches: Branches,
+    ticks: list[bool],
+    held: list[tuple[int, float]],
+    changed: Sides = (),
+) -> Completed | None:
+    run.D = _with_branches(run, run.D, branches)
+    first, D = run.mode, run.D
+    _provisional(run, branches, ticks, held, changed)
+    completed = complete(run)
+    if completed is not None and not run.reduced.curves:
+        # The first micro-step compares variables where the left limits lead in this mode.
+        reinits = run.core_only(held + completed.kept)
+        run.y = restart(run.core.model, run.data, run.z, run.y[len(run.data.states) :], reinits).y
+        run.forget_signs()
+    check_computed(run, completed)
+    provisional = (run.mode, run.R)
+    run.record.z, run.record.D = run.z, D
+    run.instants.memory = run.instants.evaluate((), False, False).memory
+    # Prescribed branches are no outcome of the start, and no search changes them.
+    begun = tuple(f if f >= 0 else b for f, b in zip(run.forced, first, strict=True))
+    run.mode, run.D = run.mode if branches else begun, D
+    _micro_steps(run, completed, provisional, ticks, held)
+    _check_branches(run)
+    rest_integrals(run)
+    run.record.reasons = reporter(run, completed)
+    return completed
+
+
+def _micro_steps(
+    run: Run,
+    completed: Completed | None,
+    provisional: tuple[Mode, np.ndarray],
+    ticks: list[bool],
+    held: list[tuple[int, float]],
+) -> None:
+    """The first instant from the point that was completed in the provisional mode and relations, and what must hold after it.
+
+    Where starts of a nonlinear model contradict each other and no restart leads from them to its equations, the
+    nearest point is taken instead. Given starts that hold in the provisional mode only are no more than left limits.
+    """
+
+    def process(kept: list[tuple[int, float]]) -> None:
+        run.instants.process("start", (), ticks, held + kept)
+        check_held(run, run.starts)
+        if completed is not None:
+            check_conditions(run, completed, *provisional)
+
+    begin = (run.mode, run.D, run.R, run.q, run.instants.memory)
+    place = run.data, run.y, run.z, run.record.z
+    try:
+        process([] if completed is None else completed.kept)
+    except AcausalError:
+        if completed is None or not (completed.kept or (run.reduced.curves and completed.left.any())):
+            raise
+        run.mode, run.D, run.R, run.q, run.instants.memory = begin
+        run.record.steps.clear()
+        if run.reduced.curves:
+            run.z = run.record.z = completed.z
+            run.touch(run.z, completed.found.slopes, run.xi)
+        else:
+            run.data, run.y, run.z, run.record.z = place
+            run.forget_signs()
+        process([])
+
+
+def _settled(run: Run) -> Iterator[Branches]:
+    """Branches in which the first instant came to rest, as long as they are new ones.
+
+    Initial equations are met in the provisional mode; where the start leads to another one they are met in that.
+    """
+    tried = []
+    while run.mode not in tried and len(tried) < MOST_RETURNS:
+        tried.append(run.mode)
+        given = run.starts.branches
+        yield {k: b for k, b in enumerate(run.mode) if run.forced and run.forced[k] < 0 and k not in given}
+
+
+def _with_branches(run: Run, D: np.ndarray, branches: Branches) -> np.ndarray:
+    """Discrete variables with those of elements as their branches say."""
+    D = D.copy()
+    for k, branch in branches.items():
+        place = run.instants.mode_slots[k]
+        if place is not None:
+            D[place[0]] = place[1](branch)
+    return D
+
+
+def _others(run: Run) -> Iterator[Branches]:
+    """Branches of the elements whose branch the equations may leave open, fewest changes first."""
+    present, forced, given = run.mode, run.forced, run.starts.branches
+    elements = run.core.model.elements
+    free = [
+        k
+        for k, e in enumerate(elements)
+        if not (e.monotone or e.kind is Kind.CONTROLLED or forced[k] >= 0 or k in given)
+    ]
+    choices = [free_branches(elements[k]) for k in free]
+    if not math.prod(map(len, choices)) <= MOST_BEGINNINGS:
+        return
+    found = [dict(zip(free, chosen, strict=True)) for chosen in product(*choices)]
+    changes = [sum(present[k] != b for k, b in branches.items()) for branches in found]
+    for n in sorted(range(len(found)), key=lambda n: changes[n]):
+        if changes[n]:
+            yield found[n]
+
+
+def _other_sides(run: Run) -> Iterator[Sides]:
+    """Relations of variables that may be on the other side than where a start begins, fewest changes first.
+
+    Conditions that are met with the law on one side of a comparison may lead to the other side; the point that is
+    meant may lie in a third piece of that law, such as the other flank of a backlash.
+    """
+    rows, place = run.core.relations, np.asarray(run.instants.state_relations, np.int64)
+    open_ = place[rows.E.any(axis=1) | rows.A.any(axis=1)].tolist()
+    sides = chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1))
+    return islice(sides, MOST_SIDES)
+
+
+def _known_relations(run: Run) -> np.ndarray:
+    """Relations before any mode: those among given quantities alone have their value, the others are false.
+
+    In a nonlinear model variables have the values from which Newton's method begins: a branch chosen against them
+    may not be defined there.
+    """
+    rows = run.core.relations
+    known = ~rows.E.any(axis=1)
+    values = rows.B @ run.sources.states(run.t, run.D, run.R)
+    if run.reduced.curves:
+        values = values + rows.A @ run.z
+    else:
+        known &= ~rows.A.any(axis=1)
+    R = run.R.copy()
+    for i in np.flatnonzero(known & ~np.isnan(values)).tolist():
+        holds = run.instants.operators[i](int(np.sign(values[i])))
+        R[run.instants.state_relations[i]] = float(holds)
+    return R
+
+
+def _provisional(
+    run: Run,
+    branches: Branches,
+    ticks: list[bool],
+    held: list[tuple[int, float]],
+    changed: Sides,
+) -> None:
+    """A consistent point from the start values, at which the first micro-step evaluates relations."""
+    z, D = run.z, run.D
+    run.mode = tuple(branches.get(k, b) for k, b in enumerate(run.mode))
+    run.R = _known_relations(run)
+    run.R[list(changed)] = 1.0 - run.R[list(changed)]
+    outcome = run.instants.at_start(ticks)
+    run.forced, run.R = outcome.forced, outcome.R
+    unit = run.sources.unit_at(run.t, outcome.D, outcome.R)
+    if unit != run.core.unit:
+        run.rebuild(unit)
+    xi = run.sources.states(run.t, outcome.D, outcome.R)
+    reinits = run.core_only(held)
+
+    def search(forced: tuple[int, ...]) -> Choice:
+        trigger = ("provisional",)
+        guards = outcome.disabled
+        try:
+            return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards, reinits=reinits)
+        except (NoConsistentMode, *CURVED):
+            if not reinits:
+                raise
+            # The completion says which fixed values cannot hold; tangents at start values do not say whether they can.
+            run.here()
+            return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards)
+
+    try:
+        run.enter(_chosen(outcome.forced, branches, search).restart)
+    except (NoConsistentMode, *CURVED) as error:
+        if not (run.reduced.curves and _enter_beside(run, z, xi, outcome.forced)):
+            if isinstance(error, NoConsistentMode):
+                raise search_failed(run, error, outcome.forced, held, "start") from None
+            raise curved_failed(run, error, "start") from None
+    run.z, run.D = z, D
+
+
+def _enter_beside(run: Run, z: np.ndarray, xi: np.ndarray, forced: tuple[int, ...]) -> bool:
+    """Enter the present mode touching beside start values at which it has no tangents; whether it has some there."""
+    run.mode = tuple(f if f >= 0 else b for f, b in zip(forced, run.mode, strict=True))
+    for k in range(MOST_MOVES):
+        direction = np.cos(1.0 + 1.7 * np.arange(len(z)) + k)
+        run.touch(z + BESIDE * run.core.model.scale * direction, np.zeros(len(z)), xi)
+        try:
+            run.data = run.core.mode(run.mode)
+            run.tangents.mode(run.core, run.mode, run.z_touch, run.slopes, xi, run.present)
+        except (Inadmissible, *CURVED):
+            continue
+        if len(run.data.admissible):
+            continue  # Equations depend on each other there too.
+        run.xi, run.y = xi, np.concatenate([z[run.data.states], xi])
+        run.forget_signs()
+        return True
+    run.touch(z, np.zeros(len(z)), xi)
+    return False
+
+
+def _chosen(
+    forced: tuple[int, ...], branches: Branches, search: Callable[[tuple[int, ...]], Choice]
+) -> Choice:
+    """The outcome of a search that keeps given branches while the others adapt to them, if there is one."""
+    kept = tuple(b if b >= 0 else branches.get(k, -1) for k, b in enumerate(forced))
+    if kept != forced:
+        try:
+            return search(kept)
+        except (NoConsistentMode, *CURVED):
+            return search(forced)
+    return search(forced)
+
+
+def _check_branches(run: Run) -> None:
+    """Raise InitializationError unless given branches are in force after the first instant."""
+    for k, branch in run.starts.branches.items():
+        element = run.core.model.elements[k]
+        if run.mode[k] != branch:
+            place = run.element_place(k)[1]
+            begin, now = element.branches[branch].name, element.branches[run.mode[k]].name
+            raise InitializationError(
+                f"`{element.path}` cannot begin as {begin}: the model gives {now} at the start",
+                where=(place,),
+                why="its control decides"
+                if run.forced[k] >= 0
+                else "that branch does not agree with the start values",
+                hint="change what controls it"
+                if run.forced[k] >= 0
+                else "give start values that agree with it",
+            )
