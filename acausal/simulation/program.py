@@ -43,6 +43,7 @@ from .cores import Cores
 from .curved.failures import require_affine
 from .large.core import may_be_large
 from .large.run import LargeRun
+from .loop import advance, finish
 from .progress import reporting
 from .run import EXACT_STATES, Options, Run
 from .sources.source_states import Feed
@@ -232,8 +233,8 @@ class Program:
         try:
             with reporting(progress, t0, t_end) as report:
                 begin(run, start, inputs)
-                run.advance(t_end, progress=report)
-                run.finish()
+                advance(run, t_end, progress=report)
+                finish(run)
         except (Exception, KeyboardInterrupt) as error:
             attach_result(error, run)
             raise

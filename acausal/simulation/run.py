@@ -1,4 +1,4 @@
-"""The loop of a run: instant, segment, instant, ... on the exact path."""
+"""A run: its numbers, its mode and point at the present time, and what happened so far."""
 
 from __future__ import annotations
 
@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import Location, NonFiniteError
-from ..flow.modal import Trajectory
 from ..flow.readout import Moment
-from ..flow.scan import first_crossing
 from ..modes.affine import Mode, ModeData, Restart
 from ..modes.core import Values
-from ..results.record import Record, Segment
+from ..results.record import Record
 from .clocks import Clock
 from .curved.form_noise import Tolerances
 from .curved.integration import Motions
-from .curved.numerical import integrate
 from .curved.tangents import Tangents
 from .instants.choice import choose, derivatives
 from .instants.instant import Instants
-from .instants.naming import without_progress
 from .instants.search import Choice, Search
 from .numeric import NumericCore, SegmentTables
 from .sources.source_states import Feed, SourceStates
@@ -61,7 +57,7 @@ class Status:
 
 @dataclass(eq=False)
 class Run:
-    """State of one run; ``advance`` moves it forward, ``record`` keeps what happened."""
+    """State of one run at the present time; ``record`` keeps what happened before."""
 
     always_numerical: ClassVar[bool] = False
 
@@ -106,8 +102,10 @@ class Run:
         """Rounding of ``z`` as the last segment left it."""
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
         self.instants = Instants(self)
-        self._last: tuple[Any, ...] = ()
-        self._repeats = 0
+        self.last: tuple[Any, ...] = ()
+        """Key of the last instant."""
+        self.repeats = 0
+        """Instants before the present one that had its key."""
 
     def _prepare_numerical(self) -> None:
         """What numerical integration needs: curved rows, or a method that asks for it."""
@@ -319,8 +317,6 @@ class Run:
         """Component path and place of element ``k``."""
         return self.program.unknowns.element_place(k)
 
-    # -- the loop ------------------------------------------------------------------------------------------------
-
     def restart_record(self) -> None:
         """Forget what happened: the first instant begins anew."""
         self.data, self.error = None, None  # type: ignore[assignment]
@@ -329,51 +325,6 @@ class Run:
         self.forget_signs()
         self.refresh_core()
         self.here()
-
-    def advance(self, t_end: float, progress: Any = None) -> None:
-        """Run to ``t_end``, instants at ``t_end`` included."""
-        if t_end > self.sources.stop:
-            self.sources.end_at(t_end)
-        while not self.status.finished:
-            due = self._next_time()
-            horizon = min(t_end, due)
-            hit = self._segment(horizon)
-            if hit is None and horizon >= t_end and due > t_end + self.tolerance:
-                self.status = Status(False, "")
-                return
-            self._instant(hit)
-            if progress is not None:
-                progress(self.t)
-            if self.t >= t_end:
-                return
-
-    def _next_time(self) -> float:
-        ticks = min((c.next for c in self.clocks), default=math.inf)
-        return min(ticks, self.instants.timed_next, self.sources.next_break(self.t))
-
-    def _segment(self, horizon: float) -> int | None:
-        """Flow to the horizon or the first crossing; return the form that crossed, or None."""
-        if self.numerical:
-            return integrate(self, horizon)
-        data, tables, t = self.data, self.tables, self.t
-        trajectory = tables.flow.start(self.y)
-        length = horizon - t
-        hit = None
-        if len(tables.forms) and length > 0.0:
-            hit = self._scan(tables, trajectory, length)
-        h = length if hit is None else hit[0]
-        moment = self.moment()
-        end = horizon if hit is None else t + h
-        if h > 0.0:
-            self.record.segments.append(Segment(t, end, data, trajectory, moment, self.core.readout))
-            self.integrate(data, trajectory, moment, h)
-            self.y = trajectory.at(h)
-            self.z = data.T @ self.y
-            self.error = tables.rounding @ trajectory.magnitude(h)
-            self._check_finite(data)
-        self.t = end
-        self._signs = None
-        return None if hit is None else hit[1]
 
     def integrate(self, data: Any, trajectory: Any, moment: Moment, h: float) -> None:
         """Take the integrals to the end of a segment."""
@@ -389,44 +340,3 @@ class Run:
                 ),
                 hint="what is integrated has no finite value there: look for a logarithm, root or division",
             )
-
-    def _check_finite(self, data: ModeData) -> None:
-        if not math.isfinite(float(np.add.reduce(self.y))):
-            wrong = np.flatnonzero(~np.isfinite(self.y[: len(data.states)]))
-            names = [f"`{self.state_name(int(data.states[k]))}`" for k in wrong[:4]] or ["a source"]
-            raise NonFiniteError(
-                f"{', '.join(names)} is not finite at t = {self.t:.9g}",
-                hint="the model is unstable, or its numbers exceed the range of doubles",
-            )
-
-    def _scan(self, tables: SegmentTables, trajectory: Trajectory, length: float) -> tuple[float, int] | None:
-        values = self.R[self.instants.state_relations].tolist()
-        watch = tables.watch(
-            self.data,
-            self.signs(),
-            self.program.unknowns.relation_operators,
-            values,
-            self.forced,
-            self.disabled,
-        )
-        if not watch.which:
-            return None
-        floor = watch.floor(trajectory, self.t, length)
-        hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, self.t)
-        return None if hit is None else (hit[0], watch.which[hit[1]])
-
-    def _instant(self, hit: int | None) -> None:
-        tolerance = self.tolerance
-        ticks = [c.due(self.t, tolerance) for c in self.clocks]
-        triggers: tuple[Any, ...] = (-1 if hit is None else hit, *(k for k, due in enumerate(ticks) if due))
-        key = (self.t, triggers, self.mode, self.D.tobytes())
-        self._repeats = self._repeats + 1 if key == self._last else 0
-        self._last = key
-        if self._repeats > 2:
-            raise without_progress(self, hit)
-        kind = "time" if hit is None else "state"
-        self.instants.process(kind, triggers, ticks)
-
-    def finish(self) -> None:
-        """Process ``when(terminal())`` after the last instant."""
-        self.instants.process("terminal", ("terminal",))

@@ -19,6 +19,7 @@ from ..results.result import Result
 from .binding import make_feeds, mapping
 from .clocks import Clock
 from .curved.numerical import still
+from .loop import advance
 from .sources.source_states import Feed
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ class Simulation:
             if inputs:
                 self._feed(dict(mapping("inputs", inputs, '{"u": 1.0}')))
             if t > run.t:
-                run.advance(t)
+                advance(run, t)
         except (Exception, KeyboardInterrupt) as error:
             attach_result(error, run)
             raise

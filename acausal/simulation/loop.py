@@ -1,0 +1,105 @@
+"""The loop of a run: instant, segment, instant, ..."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import NonFiniteError
+from ..flow.modal import Trajectory
+from ..flow.scan import first_crossing
+from ..modes.affine import ModeData
+from ..results.record import Segment
+from .curved.numerical import integrate
+from .instants.naming import without_progress
+
+if TYPE_CHECKING:
+    from .run import Run
+
+MOST_REPEATS = 2
+"""Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
+
+
+def advance(run: Run, t_end: float, progress: Any = None) -> None:
+    """Move ``run`` to ``t_end``, instants at ``t_end`` included."""
+    if t_end > run.sources.stop:
+        run.sources.end_at(t_end)
+    while not run.status.finished:
+        due = _next_time(run)
+        horizon = min(t_end, due)
+        hit = integrate(run, horizon) if run.numerical else _flow(run, horizon)
+        if hit is None and horizon >= t_end and due > t_end + run.tolerance:
+            return
+        _instant(run, hit)
+        if progress is not None:
+            progress(run.t)
+        if run.t >= t_end:
+            return
+
+
+def finish(run: Run) -> None:
+    """Process ``when(terminal())`` after the last instant."""
+    run.instants.process("terminal", ("terminal",))
+
+
+def _next_time(run: Run) -> float:
+    ticks = min((c.next for c in run.clocks), default=math.inf)
+    return min(ticks, run.instants.timed_next, run.sources.next_break(run.t))
+
+
+def _flow(run: Run, horizon: float) -> int | None:
+    """Follow the closed form to the horizon or the first crossing; return the form that crossed, or None."""
+    data, tables, t = run.data, run.tables, run.t
+    trajectory = tables.flow.start(run.y)
+    length = horizon - t
+    hit = None
+    if len(tables.forms) and length > 0.0:
+        hit = _crossing(run, trajectory, length)
+    h = length if hit is None else hit[0]
+    moment = run.moment()
+    end = horizon if hit is None else t + h
+    if h > 0.0:
+        run.record.segments.append(Segment(t, end, data, trajectory, moment, run.core.readout))
+        run.integrate(data, trajectory, moment, h)
+        run.y = trajectory.at(h)
+        run.z = data.T @ run.y
+        run.error = tables.rounding @ trajectory.magnitude(h)
+        _check_finite(run, data)
+    run.t = end
+    run.forget_signs()
+    return None if hit is None else hit[1]
+
+
+def _crossing(run: Run, trajectory: Trajectory, length: float) -> tuple[float, int] | None:
+    values = run.R[run.instants.state_relations].tolist()
+    operators = run.program.unknowns.relation_operators
+    watch = run.tables.watch(run.data, run.signs(), operators, values, run.forced, run.disabled)
+    if not watch.which:
+        return None
+    floor = watch.floor(trajectory, run.t, length)
+    hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, run.t)
+    return None if hit is None else (hit[0], watch.which[hit[1]])
+
+
+def _check_finite(run: Run, data: ModeData) -> None:
+    if not math.isfinite(float(np.add.reduce(run.y))):
+        wrong = np.flatnonzero(~np.isfinite(run.y[: len(data.states)]))
+        names = [f"`{run.state_name(int(data.states[k]))}`" for k in wrong[:4]] or ["a source"]
+        raise NonFiniteError(
+            f"{', '.join(names)} is not finite at t = {run.t:.9g}",
+            hint="the model is unstable, or its numbers exceed the range of doubles",
+        )
+
+
+def _instant(run: Run, hit: int | None) -> None:
+    tolerance = run.tolerance
+    ticks = [c.due(run.t, tolerance) for c in run.clocks]
+    triggers: tuple[Any, ...] = (-1 if hit is None else hit, *(k for k, due in enumerate(ticks) if due))
+    key = (run.t, triggers, run.mode, run.D.tobytes())
+    run.repeats = run.repeats + 1 if key == run.last else 0
+    run.last = key
+    if run.repeats > MOST_REPEATS:
+        raise without_progress(run, hit)
+    run.instants.process("time" if hit is None else "state", triggers, ticks)
