@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...solvers.directions import generic_direction
 from ..curved.newton import NewtonFailure
 from .conditions import Conditions, Rank
-from .frames import AffineFrame, CurvedFrame, Linearised
+from .frames import AffineFrame, CurvedFrame
 from .priorities import MISSED, Solution, least_squares, solve
+from .rows import ConditionRows
+from .rows import System as System
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -34,12 +37,12 @@ BESIDE = 0.3
 """Distance, in units of the scale, to a point beside one at which slopes vanish."""
 MOST_MOVES = 8
 """Moves beside such points."""
-SPEED = 1
-"""By which wishes for speeds come after those for positions of the same rank."""
-CANCELLED = 1e-13
-"""Coefficient, relative to the terms that it is the sum of, that counts as zero."""
-STEP = 1e-6
-"""Of difference quotients, in units of the scale."""
+
+
+DRIVEN = 1e-11
+"""Influence of the coordinates on a variable, relative to its scale, up to which sources alone determine it: rounding."""
+DECREASE = 0.25
+"""Part of the decrease a tangent promises that a step has to bring (natural monotonicity, Deuflhard 2004, section 3.3)."""
 
 
 class Depth(Enum):
@@ -59,24 +62,6 @@ class Unreachable(Exception):
         self.nearest: Completion | None = None
         """The point next to which it stayed, with the state of the frame there."""
         self.state: Any = None
-
-
-@dataclass(frozen=True, eq=False)
-class System:
-    """Scaled linear conditions at a point: ``A step = b``, hard rows of the mode first."""
-
-    A: np.ndarray
-    b: np.ndarray
-    rank: np.ndarray
-    which: np.ndarray
-    """Condition of every row, -1 for a hard one."""
-    divisor: np.ndarray
-    """What rows and defects are divided by."""
-
-    @property
-    def top(self) -> np.ndarray:
-        """Rows that must be met."""
-        return self.rank <= Rank.STEADY
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,29 +104,10 @@ class Completer:
 
     def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | CurvedFrame) -> None:
         self.run, self.conditions, self.frame = run, conditions, frame
-        self.D, self.Z, self.X, self.constant = conditions.stacked()
-        self._sizes_D, self._sizes_Z = abs(self.D), abs(self.Z)
-        model = run.core.model
-        self._size = self._sizes_Z @ model.network_scale + self._sizes_D @ (model.network_scale / model.T0)
-        """Magnitudes of the affine conditions."""
+        self.rows = ConditionRows(run, conditions, frame)
         self.beside = False
         """Whether the start values themselves led nowhere, but others around them did."""
-        self.involved = self._involved()
-        """Conditions that depend on unknowns which Newton's method has to solve for."""
-
-    def _involved(self) -> np.ndarray:
-        """Mask over the conditions."""
-        z_open, slopes_open = self.frame.over_open
-        reads = np.asarray(self._sizes_Z @ np.abs(z_open) + self._sizes_D @ np.abs(slopes_open))
-        found = reads.max(axis=1, initial=0.0) > 0.0
-        if self.frame.open:
-            tangents = self.run.tangents
-            for k, _, at, _ in self.conditions.curved(np.zeros(len(self.run.program.curves.owner))):
-                reads = abs(tangents.Z[at]) @ np.abs(z_open) + abs(tangents.D[at]) @ np.abs(slopes_open)
-                found[k] = bool(np.any(reads))
-            for k, _ in self.conditions.observed:
-                found[k] = True
-        return found
+        self.involved = self.rows.involved
 
     # -- iteration -----------------------------------------------------------------------------------------------
 
@@ -204,11 +170,11 @@ class Completer:
         """Mask of the derivatives that cannot be zero: sources alone determine their variables."""
         of = np.array([c.rate_of for c in self.conditions.items], np.int64)
         moved = np.abs(self.frame.linearise().z_x * self.frame.scale).max(axis=1, initial=0.0)
-        return (of >= 0) & (moved[of] <= 1e-11 * self.run.core.model.scale[of])
+        return (of >= 0) & (moved[of] <= DRIVEN * self.run.core.model.scale[of])
 
     def _reads_motion(self) -> np.ndarray:
         """Mask of the conditions that depend on rates of constrained coordinates."""
-        rows = self._values(self.frame.linearise())[1]
+        rows = self.rows.values(self.frame.linearise())[1]
         return np.abs(rows[:, self.frame.moving]).max(axis=1, initial=0.0) > 0.0
 
     def _search(
@@ -222,7 +188,7 @@ class Completer:
             try:
                 if k:
                     frame.restore(begin)
-                    direction = np.cos(1.0 + 1.7 * np.arange(len(frame.x)) + k)
+                    direction = generic_direction(len(frame.x), k)
                     frame.move(np.where(frame.moving, 0.0, BESIDE * (1 + k // 2) * direction))
                 found = self._newton(active, demanded)
             except (NewtonFailure, Unreachable) as failure:
@@ -241,7 +207,7 @@ class Completer:
     def _newton(self, active: np.ndarray, demanded: Rank) -> Completion:
         frame = self.frame
         for k in count(1):
-            system = self._system(frame.linearise(), active, demanded)
+            system = self.rows.system(frame.linearise(), active, demanded)
             solution = solve(system.A, system.b, system.rank)
             blocked = solution.missed & system.top
             size = self._length_of(solution.step)
@@ -296,8 +262,8 @@ class Completer:
                 frame.move(length * step)
                 if not before > MISSED or not self._curved():
                     return True
-                after = self._defects(frame.linearise(), active) / system.divisor
-                if size(after[top]) <= (1.0 - 0.25 * length) * before:
+                after = self.rows.defects(frame.linearise(), active) / system.divisor
+                if size(after[top]) <= (1.0 - DECREASE * length) * before:
                     return True
             except NewtonFailure as caught:
                 failure = caught
@@ -307,92 +273,6 @@ class Completer:
                     raise failure
                 return False
             frame.restore(begin)
-
-    # -- rows ----------------------------------------------------------------------------------------------------
-
-    def _system(self, point: Linearised, active: np.ndarray, demanded: Rank) -> System:
-        """Hard rows and active conditions at a point, scaled; ranks up to ``demanded`` are one."""
-        value, rows, size, flat = self._values(point)
-        rows, which = rows * self.frame.scale, np.flatnonzero(active)
-        largest = np.abs(rows).max(axis=1, initial=0.0)
-        # Values are given with a relative precision: rows count by their largest term, be it known or not.
-        terms = self._terms(value, rows)
-        divisor = np.where(flat, np.where(size > 0.0, size, 1.0), np.maximum(largest, terms))[which]
-        hard = point.hard * self.frame.scale
-        hard_size = np.abs(hard).max(axis=1, initial=0.0)
-        hard_size[hard_size == 0.0] = 1.0
-        A = np.vstack([hard / hard_size[:, None], rows[which] / divisor[:, None]])
-        divisor = np.concatenate([hard_size, divisor])
-        b = -np.concatenate([point.defect, value[which]]) / divisor
-        none = np.full(len(hard), -1)
-        own = self.conditions.rank[which].copy()
-        # Of wishes of one rank those for positions come first: no speed moves a position to please another one.
-        moving = np.abs(rows[which][:, self.frame.moving]).max(axis=1, initial=0.0) > 0.0
-        own[moving & (own >= Rank.GIVEN)] += SPEED
-        rank = np.concatenate([np.zeros(len(hard), np.int64), own])
-        if demanded > Rank.STEADY:
-            rank[rank <= demanded] = Rank.FIXED
-        return System(A, b, rank, np.concatenate([none, which]), divisor)
-
-    def _terms(self, value: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Largest terms of the conditions: what the coordinates contribute, the rest, and what is prescribed."""
-        x = self.frame.x / self.frame.scale
-        known = value - rows @ x - self.constant
-        parts = (np.abs(rows * x).max(axis=1, initial=0.0), np.abs(known), np.abs(self.constant))
-        return np.maximum.reduce(parts)
-
-    def _defects(self, point: Linearised, active: np.ndarray) -> np.ndarray:
-        """What is missing in the rows of a system at another point, not scaled."""
-        conditions, xi = self.conditions, self.conditions.xi
-        value = self._affine_values(point)
-        if conditions.has_curved:
-            for k, found, _, _ in conditions.curved(self.run.tangents.arguments(point.z, point.slopes, xi)):
-                value[k] = found
-        if conditions.observed:
-            value[[k for k, _ in conditions.observed]] += conditions.read(point.z, point.slopes, xi)
-        return -np.concatenate([point.defect, value[active]])
-
-    def _affine_values(self, point: Linearised) -> np.ndarray:
-        return self.Z @ point.z + self.D @ point.slopes + self.X @ self.conditions.xi + self.constant
-
-    def _values(self, point: Linearised) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Values (k,), derivatives by the coordinates (k, nx) and magnitudes (k,) of all conditions, and which do not vary."""
-        value, size, xi = self._affine_values(point), self._size.copy(), self.conditions.xi
-        rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)
-        if self.conditions.has_curved:
-            tangents = self.run.tangents
-            arguments = tangents.arguments(point.z, point.slopes, xi)
-            for k, found, at, gradient in self.conditions.curved(arguments):
-                value[k] = found
-                rows[k] = gradient @ (tangents.Z[at] @ point.z_x + tangents.D[at] @ point.slopes_x)
-                size[k] = float(np.max(np.abs(gradient) * tangents.scale[at], initial=0.0))
-        self._observe(point, value, rows, size, xi)
-        cancelled = self._sizes_Z @ np.abs(point.z_x) + self._sizes_D @ np.abs(point.slopes_x)
-        rows[np.abs(rows) <= CANCELLED * np.asarray(cancelled)] = 0.0
-        return value, rows, size, np.abs(rows).max(axis=1, initial=0.0) == 0.0
-
-    def _observe(
-        self, point: Linearised, value: np.ndarray, rows: np.ndarray, size: np.ndarray, xi: np.ndarray
-    ) -> None:
-        """Variables outside the core, differentiated by difference quotients along each coordinate."""
-        observed = self.conditions.observed
-        if not observed:
-            return
-        at, scale = [k for k, _ in observed], self.frame.scale
-        read = self.conditions.read
-        here = read(point.z, point.slopes, xi)
-        value[at] += here
-        size[at] = np.maximum(np.abs(here), np.abs(self.constant[at]))
-        for j in range(len(scale)):
-            h = STEP * scale[j]
-            dz, ds = h * point.z_x[:, j], h * point.slopes_x[:, j]
-            rows[at, j] = (
-                read(point.z + dz, point.slopes + ds, xi) - read(point.z - dz, point.slopes - ds, xi)
-            ) / (2.0 * h)
-        # Rounding of the quotient is no slope.
-        noise = 1e-8 * size[at]
-        small = np.abs(rows[at]) * scale <= noise[:, None]
-        rows[at] = np.where(small, 0.0, rows[at])
 
 
 def _length(b: np.ndarray) -> float:

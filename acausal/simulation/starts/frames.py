@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...codegen.correction import dense
+from ...solvers.directions import generic_direction
 from ..curved.integration import settled_unknowns
 from ..curved.motion import Motion
 from .bounds import Bounds, within
@@ -26,6 +28,9 @@ class Linearised:
     slopes_x: np.ndarray
     defect: np.ndarray
     hard: np.ndarray
+    z_terms: np.ndarray
+    """Magnitudes of what ``z_x`` is computed from: cancelled terms leave rounding relative to these."""
+    slopes_terms: np.ndarray
 
 
 class AffineFrame:
@@ -63,8 +68,10 @@ class AffineFrame:
     def linearise(self) -> Linearised:
         """The point and its derivatives."""
         y, n = np.concatenate([self.x, self._sources]), self._n
-        none = np.zeros((0, n))
-        return Linearised(self._T @ y, self._S @ y, self._T[:, :n], self._S[:, :n], np.zeros(0), none)
+        z_x, slopes_x, none = self._T[:, :n], self._S[:, :n], np.zeros((0, n))
+        return Linearised(
+            self._T @ y, self._S @ y, z_x, slopes_x, np.zeros(0), none, np.abs(z_x), np.abs(slopes_x)
+        )
 
 
 class CurvedFrame:
@@ -83,7 +90,7 @@ class CurvedFrame:
         self.constrained, self.open = system.constraints > 0, system.m
         self.solved = False
         nx, z_of = system.nx, system.z_of
-        self._z_y, self._s_y = _dense(z_of @ system.v0.y), _dense(z_of @ system.v1.y)
+        self._z_y, self._s_y = dense(z_of @ system.v0.y), dense(z_of @ system.v1.y)
         self.scale = _within_a_turn(run, self._z_y[:, :nx], self.scale)
         self._z_xi, self._s_xi = z_of @ system.v0.xi, z_of @ system.v1.xi
         self.over_open = self._z_y[:, nx:], self._s_y[:, nx:]
@@ -106,10 +113,10 @@ class CurvedFrame:
         found = np.zeros(self.system.nx, bool)
         for shift in (0.0, 1.0):
             lin = self.system.linear(
-                self.x + shift * self.scale * np.cos(1.0 + 1.7 * np.arange(len(self.x))), self.H,
+                self.x + shift * self.scale * generic_direction(len(self.x)), self.H,
                 self.motion.last.xi, self.motion.constants,
             )  # fmt: skip
-            reads, levels = _dense(lin.C_y)[:, : self.system.nx] != 0.0, self.system.constraint_levels
+            reads, levels = dense(lin.C_y)[:, : self.system.nx] != 0.0, self.system.constraint_levels
             first = reads[levels == 0].any(axis=0)
             found = (found | reads.any(axis=0)) & ~first
         return found
@@ -118,7 +125,7 @@ class CurvedFrame:
         """Move by a scaled step; the open unknowns follow."""
         dx = within(self.x + self.scale * step, self.bounds) - self.x
         if self.solved:
-            guess = self.H + self._sensitivity(self._linear()) @ dx
+            guess = self.H + self._sensitivity(self._linear())[0] @ dx
             H = self.motion.open_unknowns(self.x + dx, guess, self.motion.last.xi)
             self.H = H
         self.x = self.x + dx
@@ -135,27 +142,43 @@ class CurvedFrame:
         """The point and its derivatives."""
         lin, nx, xi = self._linear(), self.system.nx, self.motion.last.xi
         z_x, slopes_x = self._z_y[:, :nx], self._s_y[:, :nx]
+        z_terms, slopes_terms = np.abs(z_x), np.abs(slopes_x)
         if self.solved:
-            H_x = self._sensitivity(lin)
+            H_x, terms = self._sensitivity(lin)
             z_x, slopes_x = z_x + self._z_y[:, nx:] @ H_x, slopes_x + self._s_y[:, nx:] @ H_x
+            z_terms = z_terms + np.abs(self._z_y[:, nx:]) @ terms
+            slopes_terms = slopes_terms + np.abs(self._s_y[:, nx:]) @ terms
         y = np.concatenate([self.x, self.H])
         z, slopes = self._z_y @ y + self._z_xi @ xi, self._s_y @ y + self._s_xi @ xi
-        hard = _dense(lin.C_y)[self._rows, :nx]
-        return Linearised(z, slopes, z_x, slopes_x, lin.C[self._rows].copy(), hard.copy())
+        hard = dense(lin.C_y)[self._rows, :nx]
+        defect = lin.C[self._rows].copy()
+        return Linearised(z, slopes, z_x, slopes_x, defect, hard.copy(), z_terms, slopes_terms)
 
     def _linear(self) -> Any:
         return self.system.linear(self.x, self.H, self.motion.last.xi, self.motion.constants)
 
-    def _sensitivity(self, lin: Any) -> np.ndarray:
-        """Changes of the open unknowns per change of the coordinates; of shortest length where they are not determined."""
+    def _sensitivity(self, lin: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Changes of the open unknowns per change of the coordinates, and magnitudes of what they are computed from.
+
+        Where the unknowns are not determined the changes are those of shortest length.
+
+        Notes
+        -----
+        The magnitudes are ``|F_H^-1| (|F_X| + |F_H| |H_X|)``, of which rounding is a multiple (N. J. Higham, Accuracy and
+        Stability of Numerical Algorithms, 2nd ed., 2002, section 7.2).
+        """
         nx = self.system.nx
-        F_y = _dense(lin.F_y)
+        F_y = dense(lin.F_y)
         if not np.isfinite(F_y).all():
-            return np.zeros((self.open, nx))
+            return np.zeros((self.open, nx)), np.zeros((self.open, nx))
+        F_X, F_H = F_y[:, :nx], F_y[:, nx:]
         try:
-            return -np.linalg.solve(F_y[:, nx:], F_y[:, :nx])
+            inverse = np.linalg.inv(F_H)
+            H_X = -np.linalg.solve(F_H, F_X)
         except np.linalg.LinAlgError:
-            return -np.linalg.lstsq(F_y[:, nx:], F_y[:, :nx], rcond=1e-12)[0]
+            inverse = np.linalg.pinv(F_H, rcond=1e-12)
+            H_X = -inverse @ F_X
+        return H_X, np.abs(inverse) @ (np.abs(F_X) + np.abs(F_H) @ np.abs(H_X))
 
 
 def _state_bounds(bounds: Bounds | None, system: CurvedSystem) -> Bounds | None:
@@ -189,7 +212,3 @@ def _within_a_turn(run: Run, z_x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     found = scale.copy()
     found[angles] = np.minimum(found[angles], 1.0)
     return found
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()

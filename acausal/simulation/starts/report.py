@@ -30,21 +30,12 @@ def reporter(run: Run, completed: Completed | None) -> Reasons:
         target = unknowns.settable(x)
         if target is not None and target[0] == "integral":
             of_integrals[flat.variable(x)] = _kind(run, x)
-    names = {int(k): flat.variable(int(x)) for k, x in _states(run).items()}
+    names = {k: flat.variable(x) for k, x in unknowns.listed.items()}
     branches = {
         _statement(run, k): (run.core.model.elements[k].branches[b].name, "initial mode")
         for k, b in run.starts.branches.items()
     }
     return partial(_reasons, items, found, names, of_integrals, branches)
-
-
-def _states(run: Run) -> dict[int, int]:
-    """Core unknown -> variable under whose name results list it."""
-    W, core, found = run.reduced.W, run.program.unknowns.core_index, {}
-    for x in np.flatnonzero(run.reduced.differentiated).tolist():
-        if W.indptr[x + 1] - W.indptr[x] == 1 and core[W.indices[W.indptr[x]]] >= 0:
-            found.setdefault(int(core[W.indices[W.indptr[x]]]), x)
-    return found
 
 
 def _kind(run: Run, x: int) -> str:

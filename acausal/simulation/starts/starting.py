@@ -13,6 +13,7 @@ from ...errors import AcausalError, InitializationError, warn
 from ...explanation.freedoms import undetermined
 from ...modes.affine import Inadmissible, Kind, Mode
 from ...modes.restart import restart
+from ...solvers.directions import generic_direction
 from ..curved.failures import FAILURES as CURVED
 from ..curved.failures import curved_failed
 from ..instants.element_curves import free_branches
@@ -301,7 +302,7 @@ def _enter_beside(run: Run, z: np.ndarray, xi: np.ndarray, forced: tuple[int, ..
     """Enter the present mode touching beside start values at which it has no tangents; whether it has some there."""
     run.mode = tuple(f if f >= 0 else b for f, b in zip(forced, run.mode, strict=True))
     for k in range(MOST_MOVES):
-        direction = np.cos(1.0 + 1.7 * np.arange(len(z)) + k)
+        direction = generic_direction(len(z), k)
         run.touch(z + BESIDE * run.core.model.scale * direction, np.zeros(len(z)), xi)
         try:
             run.data = run.core.mode(run.mode)

@@ -1,0 +1,153 @@
+"""Conditions of a start as scaled linear rows over the coordinates of one mode, at a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .conditions import Conditions, Rank
+from .frames import AffineFrame, CurvedFrame, Linearised
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+SPEED = 1
+"""By which wishes for speeds come after those for positions of the same rank."""
+CANCELLED = 1e-13
+"""Coefficient, relative to the terms that it is the sum of, that counts as zero: some hundred roundings."""
+STEP = 1e-6
+"""Of difference quotients, in units of the scale: truncation and rounding of central ones are both near 1e-11 there."""
+NOISE = 1e-8
+"""Slope, times the scale over the value, up to which a difference quotient is rounding: that over `STEP`, with a margin."""
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Scaled linear conditions at a point: ``A step = b``, hard rows of the mode first."""
+
+    A: np.ndarray
+    b: np.ndarray
+    rank: np.ndarray
+    which: np.ndarray
+    """Condition of every row, -1 for a hard one."""
+    divisor: np.ndarray
+    """What rows and defects are divided by."""
+
+    @property
+    def top(self) -> np.ndarray:
+        """Rows that must be met."""
+        return self.rank <= Rank.STEADY
+
+
+class ConditionRows:
+    """Conditions over the coordinates of a frame: values, slopes and magnitudes."""
+
+    def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | CurvedFrame) -> None:
+        self.run, self.conditions, self.frame = run, conditions, frame
+        self.D, self.Z, self.X, self.constant = conditions.stacked()
+        self._sizes_D, self._sizes_Z = abs(self.D), abs(self.Z)
+        model = run.core.model
+        self._size = self._sizes_Z @ model.network_scale + self._sizes_D @ (model.network_scale / model.T0)
+        """Magnitudes of the affine conditions."""
+        self.involved = self._involved()
+        """Conditions that depend on unknowns which Newton's method has to solve for."""
+
+    def _involved(self) -> np.ndarray:
+        """Mask over the conditions."""
+        z_open, slopes_open = self.frame.over_open
+        reads = np.asarray(self._sizes_Z @ np.abs(z_open) + self._sizes_D @ np.abs(slopes_open))
+        found = reads.max(axis=1, initial=0.0) > 0.0
+        if self.frame.open:
+            tangents = self.run.tangents
+            for k, _, at, _ in self.conditions.curved(np.zeros(len(self.run.program.curves.owner))):
+                reads = abs(tangents.Z[at]) @ np.abs(z_open) + abs(tangents.D[at]) @ np.abs(slopes_open)
+                found[k] = bool(np.any(reads))
+            for k, _ in self.conditions.observed:
+                found[k] = True
+        return found
+
+    def system(self, point: Linearised, active: np.ndarray, demanded: Rank) -> System:
+        """Hard rows and active conditions at a point, scaled; ranks up to ``demanded`` are one."""
+        value, rows, size, flat = self.values(point)
+        rows, which = rows * self.frame.scale, np.flatnonzero(active)
+        largest = np.abs(rows).max(axis=1, initial=0.0)
+        # Values are given with a relative precision: rows count by their largest term, be it known or not.
+        terms = self._terms(value, rows)
+        divisor = np.where(flat, np.where(size > 0.0, size, 1.0), np.maximum(largest, terms))[which]
+        hard = point.hard * self.frame.scale
+        hard_size = np.abs(hard).max(axis=1, initial=0.0)
+        hard_size[hard_size == 0.0] = 1.0
+        A = np.vstack([hard / hard_size[:, None], rows[which] / divisor[:, None]])
+        divisor = np.concatenate([hard_size, divisor])
+        b = -np.concatenate([point.defect, value[which]]) / divisor
+        none = np.full(len(hard), -1)
+        own = self.conditions.rank[which].copy()
+        # Of wishes of one rank those for positions come first: no speed moves a position to please another one.
+        moving = np.abs(rows[which][:, self.frame.moving]).max(axis=1, initial=0.0) > 0.0
+        own[moving & (own >= Rank.GIVEN)] += SPEED
+        rank = np.concatenate([np.zeros(len(hard), np.int64), own])
+        if demanded > Rank.STEADY:
+            rank[rank <= demanded] = Rank.FIXED
+        return System(A, b, rank, np.concatenate([none, which]), divisor)
+
+    def _terms(self, value: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Largest terms of the conditions: what the coordinates contribute, the rest, and what is prescribed."""
+        x = self.frame.x / self.frame.scale
+        known = value - rows @ x - self.constant
+        parts = (np.abs(rows * x).max(axis=1, initial=0.0), np.abs(known), np.abs(self.constant))
+        return np.maximum.reduce(parts)
+
+    def defects(self, point: Linearised, active: np.ndarray) -> np.ndarray:
+        """What is missing in the rows of a system at another point, not scaled."""
+        conditions, xi = self.conditions, self.conditions.xi
+        value = self._affine_values(point)
+        if conditions.has_curved:
+            for k, found, _, _ in conditions.curved(self.run.tangents.arguments(point.z, point.slopes, xi)):
+                value[k] = found
+        if conditions.observed:
+            value[[k for k, _ in conditions.observed]] += conditions.read(point.z, point.slopes, xi)
+        return -np.concatenate([point.defect, value[active]])
+
+    def _affine_values(self, point: Linearised) -> np.ndarray:
+        return self.Z @ point.z + self.D @ point.slopes + self.X @ self.conditions.xi + self.constant
+
+    def values(self, point: Linearised) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Values (k,), derivatives by the coordinates (k, nx) and magnitudes (k,) of all conditions, and which do not vary."""
+        value, size, xi = self._affine_values(point), self._size.copy(), self.conditions.xi
+        rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)
+        if self.conditions.has_curved:
+            tangents = self.run.tangents
+            arguments = tangents.arguments(point.z, point.slopes, xi)
+            for k, found, at, gradient in self.conditions.curved(arguments):
+                value[k] = found
+                rows[k] = gradient @ (tangents.Z[at] @ point.z_x + tangents.D[at] @ point.slopes_x)
+                size[k] = float(np.max(np.abs(gradient) * tangents.scale[at], initial=0.0))
+        self._observe(point, value, rows, size, xi)
+        cancelled = self._sizes_Z @ point.z_terms + self._sizes_D @ point.slopes_terms
+        rows[np.abs(rows) <= CANCELLED * np.asarray(cancelled)] = 0.0
+        return value, rows, size, np.abs(rows).max(axis=1, initial=0.0) == 0.0
+
+    def _observe(
+        self, point: Linearised, value: np.ndarray, rows: np.ndarray, size: np.ndarray, xi: np.ndarray
+    ) -> None:
+        """Variables outside the core, differentiated by difference quotients along each coordinate."""
+        observed = self.conditions.observed
+        if not observed:
+            return
+        at, scale = [k for k, _ in observed], self.frame.scale
+        read = self.conditions.read
+        here = read(point.z, point.slopes, xi)
+        value[at] += here
+        size[at] = np.maximum(np.abs(here), np.abs(self.constant[at]))
+        for j in range(len(scale)):
+            h = STEP * scale[j]
+            dz, ds = h * point.z_x[:, j], h * point.slopes_x[:, j]
+            rows[at, j] = (
+                read(point.z + dz, point.slopes + ds, xi) - read(point.z - dz, point.slopes - ds, xi)
+            ) / (2.0 * h)
+        # Rounding of the quotient is no slope.
+        noise = NOISE * size[at]
+        small = np.abs(rows[at]) * scale <= noise[:, None]
+        rows[at] = np.where(small, 0.0, rows[at])
