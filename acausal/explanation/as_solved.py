@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..errors import Location
+from ..flattening.open_ports import open_ports
 from ..modeling.expressions import Expr, constant
 from ..modes.reduced_model import ReducedModel
 from ..structure.incidence import INT, Incidence
@@ -44,6 +45,7 @@ def structure_as_solved(reduced: ReducedModel, found: Findings, mode: Mapping[st
         label=reduced.flat.label, reduced=True, mode=mode, counts=count(made.equations, system.incidence.n, made.rows.merged),
         index=found.index, constraints=made.constraints.described(), states=described_states(made.equations, aliases, found),
         blocks=SolutionOrder(system), aliases=aliases, conflicts=aliases.conflicts, notes=notes,
+        open_ports=open_ports(reduced.flat),
         iteration=tuple(made.equations.variable(*made.key(k)) for k in found.iterated),
     )  # fmt: skip
 

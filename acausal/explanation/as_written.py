@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..flattening.flat_model import FlatModel
+from ..flattening.open_ports import open_ports
 from ..modes.reduced_model import ReducedModel
 from ..structure.decomposition import Decomposition
 from ..structure.incidence import INT, Incidence
@@ -88,7 +89,7 @@ class OffsetStructure:
             index=int(offsets.c.max(initial=0) + (offsets.d == 0).any()) if regular else None,
             constraints=self._constraints() if regular else (), states=self._states(starts) if regular else (),
             blocks=SolutionOrder(self.system), aliases=() if aliases is None else aliases,
-            conflicts=() if aliases is None else aliases.conflicts, notes=notes,
+            conflicts=() if aliases is None else aliases.conflicts, notes=notes, open_ports=open_ports(e.flat),
             surplus=() if regular else tuple(e.text(k) for k in self.rows[singular.over.equations].tolist()),
             open=() if regular else tuple(e.variable(v) for v in self.unknown[singular.under.unknowns].tolist()),
         )  # fmt: skip

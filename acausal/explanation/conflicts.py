@@ -9,12 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import Location
+from ..flattening.open_ports import open_flow
 from ..flattening.template import ElementStatement
 from ..modeling.expressions import Expr, Symbol, walk
 from ..modes.affine import AffineModel, Mode, Rows, stack_rows
 from ..modes.core import Exosystem, Values, evaluate
 from ..modes.elimination import column_weights
-from ..modes.labels import integer_row_name, open_flow
+from ..modes.labels import integer_row_name
 from ..modes.reduced_model import CurveRows, ElementRows, FormRows, ReducedModel
 from ..modes.reduction import dependencies
 from ..modes.restart import CONTRADICTING
@@ -53,7 +54,7 @@ class Conflicts:
             return Participant("given", name, Location(), weight)
         place = model.flat.row_location(row)
         text = name.removesuffix(f" at {place}")
-        if open_flow(model, row):
+        if open_flow(model.flat, row):
             return Participant("open", text, Location(), weight)
         template = model.flat.stamps[int(model.flat.row_stamp[row])].template
         known = int(model.row_known[row])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..codegen.residual_equations import connection_text
 from ..errors import Location
+from ..flattening.open_ports import open_flow
 from ..modeling.expressions import Expr, constant
 from .algebra import shown, total
 from .equation_rows import EquationRows
@@ -36,9 +37,10 @@ class Equations(EquationRows):
     """
 
     def place(self, k: int) -> Location:
-        """Return component path, file and line of an equation."""
+        """Return component path, file and line of an equation; of one that stands for an open port, the port."""
         if k < self.integer_rows:
-            return self.flat.row_location(k)
+            flow = open_flow(self.flat, k)
+            return Location(flow.rpartition(".")[0]) if flow else self.flat.row_location(k)
         g, i = self.locate(k)
         return self.flat.location(g.stamp, i, g.origin)
 
@@ -55,7 +57,8 @@ class Equations(EquationRows):
             text = self.flat.stamps[int(self.flat.row_stamp[k])].template.row_texts.get(
                 int(self.flat.row_local[k])
             )
-            return text or connection_text(self.flat, k)
+            flow = open_flow(self.flat, k)
+            return text or (f"{flow} = 0, not connected" if flow else connection_text(self.flat, k))
         g, i = self.locate(k)
         if g.text:
             return g.text

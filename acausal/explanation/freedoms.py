@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..flattening.open_ports import forgotten_ports, not_connected
 from ..modes.labels import flow_like
 from ..modes.reduced_model import ReducedModel
 from ..structure.elimination import echelon
@@ -32,8 +33,10 @@ def islands(model: ReducedModel, conflicts: Conflicts) -> list[str]:
                 f"undetermined circulating flow in the island {members}: {zero}; the flows are relative to it"
             )
         elif port[island].any():
+            forgotten = forgotten_ports(flat, island.tolist())
             messages.append(
                 f"no reference in the island {members}: {zero}; potentials of the island are relative to it"
+                + (f"; {not_connected(forgotten)}" if forgotten else "")
             )
         else:
             reason = dependence(_among(model, conflicts, island))

@@ -160,6 +160,8 @@ class Structure:
         Unknowns of Newton's method: as many as there are equations that are not affine. Empty for a model as written.
     surplus, open : tuple of str
         Equations of the over-determined and unknowns of the under-determined part of a structurally singular system.
+    open_ports : tuple of str
+        Ports with nothing connected, whose flows are zero: free ends, or forgotten connections.
     notes : tuple of str
         What else should be known about it.
     """
@@ -177,6 +179,7 @@ class Structure:
     iteration: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    open_ports: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:

@@ -68,6 +68,7 @@ def _findings(s: Structure, full: bool) -> Iterator[str]:
     yield from _list("equations too many", s.surplus, len(s.surplus), full)
     yield from _list("unknowns without equation", s.open, len(s.open), full)
     yield from _list("conflicts", s.conflicts, len(s.conflicts), full)
+    yield from _list("ports not connected", s.open_ports, len(s.open_ports), full)
     yield from _list("notes", s.notes, len(s.notes), full)
 
 

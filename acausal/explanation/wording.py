@@ -131,6 +131,8 @@ def dependence(conflicts: Sequence[Conflict]) -> str:
 def _remedy(conflicts: Sequence[Conflict], elements: bool, flows: bool) -> str:
     if elements:
         return "too many elements are open in series or closed in parallel for the equations that remain"
+    if not conflicts:
+        return "connect a part that holds the unknowns (a reference, a compliance or an inertia), or state an equation for them"
     members = [m for c in conflicts for m in c.members]
     zeros = _zero_factors(members)
     if zeros:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import Location
+from ..flattening.open_ports import open_flow
 from ..modeling.fields import Variable
 from .reduced_model import ReducedModel
 
@@ -147,7 +148,7 @@ def integer_row_name(model: ReducedModel, row: int) -> str:
     flat = model.flat
     if row >= len(flat.row_stamp):
         return "an input"
-    flow = open_flow(model, row)
+    flow = open_flow(flat, row)
     if flow:
         return f"`{flow}` = 0, for nothing is connected there"
     s, local = int(flat.row_stamp[row]), int(flat.row_local[row])
@@ -160,15 +161,6 @@ def _connection(model: ReducedModel, row: int) -> str:
     columns = flat.col[flat.ptr[row] : flat.ptr[row + 1]].tolist()
     more = f" and {len(columns) - most} more" if len(columns) > most else ""
     return "the connection of " + ", ".join(f"`{flat.variable(int(k))}`" for k in columns[:most]) + more
-
-
-def open_flow(model: ReducedModel, row: int) -> str:
-    """Path of the flow that an integer row sets to zero because its port is not connected, "" for other rows."""
-    flat = model.flat
-    if row >= len(flat.row_stamp) or flat.ptr[row + 1] - flat.ptr[row] != 1:
-        return ""
-    written = flat.stamps[int(flat.row_stamp[row])].template.row_texts
-    return "" if int(flat.row_local[row]) in written else flat.variable(int(flat.col[flat.ptr[row]]))
 
 
 def curved_row(model: ReducedModel, row: int) -> tuple[str, Location]:

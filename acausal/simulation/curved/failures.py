@@ -16,6 +16,7 @@ from ...errors import (
     SingularModelError,
 )
 from ...explanation.structural import structurally_singular
+from ...flattening.open_ports import with_open_ports
 from ...modes.labels import curved_row
 from ...modes.open_mode import StructurallySingular
 from ...modes.reduced_model import ReducedModel
@@ -51,6 +52,16 @@ def curved_failed(run: Run, failure: Exception, where: str) -> AcausalError:
     What contradicts itself whatever the solution is raised at once.
     """
     run.check_given()
+    return _with_open_ports(run, _curved_failed(run, failure, where))
+
+
+def _with_open_ports(run: Run, error: AcausalError) -> AcausalError:
+    """What is singular at once, or cannot start, may lack a connection; what has run until now does not."""
+    lacking = isinstance(error, SingularModelError | InitializationError)
+    return with_open_ports(error, run.flat) if lacking else error
+
+
+def _curved_failed(run: Run, failure: Exception, where: str) -> AcausalError:
     if isinstance(failure, StepSizeError):
         return _step_size(run, failure)
     steps = run.motions.steps if where == "integration" else None
@@ -75,14 +86,15 @@ def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalErr
     text, places = named(run, rows)
     unbalanced = structurally_singular(run.flat, run.values.P, f"{kind} at t = {run.t:.9g}: ")
     if unbalanced is not None:
-        return unbalanced
-    return SingularModelError(
+        return _with_open_ports(run, unbalanced)
+    error = SingularModelError(
         f"{kind} at t = {run.t:.9g}: the nonlinear equations {text} contradict each other or leave unknowns open;"
         f" last values {values(run, rows, run.z_touch)}",
         where=places,
         why="their slopes vanish or are proportional at this point, or one of them follows from others",
         hint="give start values away from such a point, or look for an equation that is stated twice",
     )
+    return _with_open_ports(run, error)
 
 
 def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:

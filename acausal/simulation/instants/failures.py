@@ -18,6 +18,7 @@ from ...errors import (
 )
 from ...explanation.conflict import Conflict
 from ...explanation.wording import MOST_NAMED, contradiction, singular
+from ...flattening.open_ports import with_open_ports
 from ...flattening.template import place_of
 from ...modes.affine import Inadmissible
 from ...modes.labels import flow_like
@@ -94,7 +95,9 @@ def _undetermined(run: Run, error: Exception, forced: Sequence[int]) -> AcausalE
     if conflicts and conflicts[0].defect:
         return contradiction(conflicts[0], _at(run), unknowns)
     flows = flow_like(run.reduced)[run.reduced.presolved.y[run.reduced.core[free]]]
-    return singular(conflicts, unknowns, _at(run) if run.core.model.elements else "", bool(flows.all()))
+    found = singular(conflicts, unknowns, _at(run) if run.core.model.elements else "", bool(flows.all()))
+    zeros = any(m.zeros for c in conflicts for m in c.members)
+    return found if zeros else with_open_ports(found, run.flat)
 
 
 def _inconsistent(run: Run, error: Exception, forced: Sequence[int]) -> AcausalError:

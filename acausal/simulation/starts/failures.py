@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import AcausalError, InitializationError
+from ...flattening.open_ports import with_open_ports
 from ..curved.points import accepted, core_at, named, surroundings, values
 from ..instants.failures import constraints_on, demanding
 from .completion import System, Unreachable
@@ -32,7 +33,7 @@ def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> Acaus
     # Constraints that contradict each other where the search ended may hold elsewhere: no condition is to blame.
     if rows is not None and (system.which[rows] >= 0).any():
         return _contradict(run, conditions, failure, rows)
-    return _not_found(run, conditions, failure)
+    return with_open_ports(_not_found(run, conditions, failure), run.flat)
 
 
 def _contradiction(system: System) -> list[int] | None:
