@@ -13,6 +13,8 @@ SYMMETRIC = {"SymmetricMode": True}
 """Rows are matched with columns: the order of elimination is taken from the pattern, pivots from the diagonal."""
 PIVOT = 1e-3
 """Diagonal entry, relative to the largest of its column, that serves as pivot."""
+PANEL = 4
+"""Columns that are factorised together: factors of networks have short columns, and wide panels work on zeros."""
 
 
 class Factors:
@@ -39,7 +41,9 @@ class Factors:
             self.solve = diagonal.__rtruediv__
             return
         try:
-            lu = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=PIVOT, options=SYMMETRIC)
+            lu = splu(
+                matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=PIVOT, panel_size=PANEL, options=SYMMETRIC
+            )
         except RuntimeError as singular:
             raise np.linalg.LinAlgError(str(singular)) from singular
         self.solve = lu.solve
@@ -62,6 +66,8 @@ class Pattern:
     of_values: Any
     differentiated: np.ndarray
     """Mask over the entries: their column is a differentiated variable."""
+    of_unknowns: tuple[np.ndarray, np.ndarray, np.ndarray]
+    """Entries that are ever different from zero in the matrix over the unknowns, with their rows and ends of columns."""
 
     @classmethod
     def of(
@@ -89,9 +95,14 @@ class Pattern:
         unique, at = np.unique(place, return_inverse=True)
         ends = np.cumsum([0, *(len(p[0]) for p in parts)])
         slot = [at[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        column = unique // n
+        row, column = (unique % n).astype(np.int32), unique // n
         mask = np.zeros(n, bool)
         mask[states] = True
+        differentiated = mask[column]
+        slopes, values = np.zeros(len(unique), bool), np.zeros(len(unique), bool)
+        for k, present in enumerate((slopes, values, slopes, values)):
+            present[slot[k]] = True
+        kept = np.flatnonzero(np.where(differentiated, slopes, values))
 
         def constant(k: int) -> np.ndarray:
             return np.bincount(slot[k], parts[k][2], len(unique))
@@ -100,9 +111,12 @@ class Pattern:
             _, _, value, argument = parts[k]
             return csr_array((value, (slot[k], argument)), shape=(len(unique), len(owner)))
 
+        def ends_of(columns: np.ndarray) -> np.ndarray:
+            return np.searchsorted(columns, np.arange(n + 1)).astype(np.int32)
+
         return cls(
-            n, (unique % n).astype(np.int32), np.searchsorted(column, np.arange(n + 1)).astype(np.int32),
-            constant(0), constant(1), moving(2), moving(3), mask[column],
+            n, row, ends_of(column), constant(0), constant(1), moving(2), moving(3), differentiated,
+            (kept, row[kept], ends_of(column[kept])),
         )  # fmt: skip
 
     def parts(self, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -118,9 +132,13 @@ class Pattern:
         return csc_array((data, self.indices, self.indptr), shape=(self.n, self.n))
 
     def over_unknowns(self, gradient: np.ndarray) -> Any:
-        """Matrix over the unknowns."""
+        """Matrix over the unknowns, without the places where only the other part has entries."""
+        from scipy.sparse import csc_array
+
         slopes, values = self.parts(gradient)
-        return self.matrix(np.where(self.differentiated, slopes, values))
+        kept, indices, ends = self.of_unknowns
+        data = np.where(self.differentiated, slopes, values)[kept]
+        return csc_array((data, indices, ends), shape=(self.n, self.n))
 
 
 def _entries(matrix: Any, row_of: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
