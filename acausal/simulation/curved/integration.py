@@ -22,7 +22,7 @@ from .newton import NewtonFailure, continued
 from .sampling import sampled_jets, solvable
 from .steps import Steps, WatchedSteps
 from .system import CurvedSystem
-from .watch import can_trigger, orientations
+from .watch import can_trigger, open_at_zero, orientations
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -191,9 +191,9 @@ class Motions:
         of = _unknowns_of(system)
         size = np.maximum(np.abs(motion.last.X), np.where(of >= 0, self.size[of], 0.0))
         steps = self.steps = Steps(motion, run.solver, run.tolerances, length, size, self._stiffness())
-        forms, which, armed = self._watched(system)
+        forms, which, armed, open_ended = self._watched(system)
         noise = self._noise(motion, of, np.array(which, np.int64), length)
-        watched = WatchedSteps(steps, forms, noise)
+        watched = WatchedSteps(steps, forms, noise, open_ended)
         hit = None
         if forms.count:
             G, floor = np.eye(forms.count), noise.floor
@@ -203,9 +203,7 @@ class Motions:
                 pass
         h, crossed = length, None
         if hit is not None:
-            h, k = hit
-            if armed[k] or watched.highest[k] > noise.floor[k]:
-                h = self._polished(steps, forms, h, k)
+            h, k = self._located(watched, forms, armed, hit)
             crossed = which[k]
             steps.cut(h)
         self.size[of[of >= 0]] = steps.size[of >= 0]
@@ -239,17 +237,20 @@ class Motions:
     def _sampled(self, steps: Steps) -> SampledMotion:
         return SampledMotion(steps, self.run.core.model.q - len(steps.motion.sources.y0))
 
-    def _watched(self, system: CurvedSystem) -> tuple[Forms, list[int], np.ndarray]:
+    def _watched(self, system: CurvedSystem) -> tuple[Forms, list[int], np.ndarray, np.ndarray]:
         run, tables = self.run, self.run.tables
-        values = run.R[run.instants.state_relations].tolist()
+        values, operators = (
+            run.R[run.instants.state_relations].tolist(),
+            run.program.unknowns.relation_operators,
+        )
         signs = run.signs()
-        orientation = orientations(tables.guards, run.program.unknowns.relation_operators, values)
+        orientation = orientations(tables.guards, operators, values)
         which = np.flatnonzero(can_trigger(run.data, run.forced, run.disabled, len(signs)))
         rows, curved = run.tangents.watched(run.core, run.mode)
         chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
         forms = Forms.of(system.mode, chosen, curved[which], orientation[which])
         armed = (np.array(signs) * orientation > 0)[which]
-        return forms, which.tolist(), armed
+        return forms, which.tolist(), armed, open_at_zero(tables.guards, operators, values)[which]
 
     def _noise(self, motion: Motion, of: np.ndarray, which: np.ndarray, length: float) -> FormNoise:
         """Noise of the forms ``which``; ``of`` are the core unknowns behind the coordinates."""
@@ -261,6 +262,20 @@ class Motions:
             motion.sources.magnitude(length), run.tolerances, motion.system.scale,
             math.ulp(run.t) * np.abs(tables.forms[which] @ (run.data.Ay @ run.y)),
         )  # fmt: skip
+
+    def _located(
+        self, watched: WatchedSteps, forms: Forms, armed: np.ndarray, hit: tuple[float, int]
+    ) -> tuple[float, int]:
+        """Time and form of a crossing, from those of the interpolation."""
+        steps, noise, (h, k) = watched.steps, watched.noise, hit
+        left = armed | (watched.highest > noise.floor)
+        limits = np.where(left, -noise.touch, -noise.floor)
+        if watched.vanished[k]:
+            limits[k] = np.nextafter(0.0, 1.0)
+            return self._sunk(steps, forms, h, limits, (float(watched.nonzero[k]), k))
+        if left[k]:
+            return self._polished(steps, forms, h, k), k
+        return self._sunk(steps, forms, watched.piece[1], limits, hit)
 
     def _polished(self, steps: Steps, forms: Forms, h: float, k: int) -> float:
         """Zero of the form itself next to that of its interpolation."""
@@ -274,6 +289,32 @@ class Motions:
                 break
             h = better
         return h
+
+    def _sunk(
+        self, steps: Steps, forms: Forms, end: float, limits: np.ndarray, hit: tuple[float, int]
+    ) -> tuple[float, int]:
+        """Where a form that lay at zero is itself below its limit, or another one crosses before.
+
+        Beside a bend the interpolation is so too early, and nothing would have changed at that instant. After
+        ``end`` the search has seen nothing.
+        """
+
+        def below(h: float) -> np.ndarray:
+            return np.flatnonzero(
+                forms.at(steps.motion, *steps.jets(steps.at(h), np.array([h])))[0, 0] < limits
+            )
+
+        before, k = hit
+        found = below(end)
+        if k in below(before) or not len(found):
+            return hit
+        while before < (middle := 0.5 * (before + end)) < end:
+            at = below(middle)
+            if len(at):
+                end, found = middle, at
+            else:
+                before = middle
+        return end, k if k in found else int(found[0])
 
 
 def _unknowns_of(system: CurvedSystem) -> np.ndarray:

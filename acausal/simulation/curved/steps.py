@@ -63,6 +63,12 @@ QUARTERS = (
     @ HERMITE
 )
 """From the same to the interpolation at 1/4 and 3/4."""
+STRAIGHT = np.outer([1.0, 0.5, 0.0, -1.0, -1.0, -1.0], np.eye(6)[0]) + np.outer(
+    [0.0, 0.5, 1.0, 1.0, 1.0, 1.0], np.eye(6)[2]
+)
+"""From the same to those of the straight line between the ends."""
+SINKING = np.array([[0.0], [-1.0], [-2.0], [-2.0], [-2.0], [-2.0]])
+"""A straight line that leaves zero."""
 
 
 @dataclass(slots=True, eq=False)
@@ -276,26 +282,33 @@ class WatchedSteps:
 
     reach = -1.0
 
-    def __init__(self, steps: Steps, forms: Forms, noise: FormNoise) -> None:
-        self._steps, self._forms, self._noise = steps, forms, noise
+    def __init__(self, steps: Steps, forms: Forms, noise: FormNoise, open_at_zero: np.ndarray) -> None:
+        self.steps, self._forms, self.noise = steps, forms, noise
+        self._open_at_zero = open_at_zero
         self.highest = np.full(forms.count, -math.inf)
         """Largest values of the forms at the ends and middles of pieces."""
+        self.piece = 0.0, 0.0
+        """Begin and end of the last piece."""
+        self.vanished = np.zeros(forms.count, bool)
+        """Forms that were positive and lie at zero along the last piece, where they are not in force any more."""
+        self.nonzero = np.zeros(forms.count)
+        """Begins of the last pieces in which the forms were not zero throughout."""
 
     def pieces(self, h_end: float) -> Iterator[tuple[float, Piece]]:
         """Starts and pieces until the end of the segment."""
-        steps = self._steps
+        steps = self.steps
         end: np.ndarray | None = None
         while steps.reached < h_end:
             a = steps.extend()
             if not self._forms.count:
                 continue
-            self._noise.grow(steps.size)
+            self.noise.grow(steps.size)
             begin = self._values(a, np.array([a.step.t0]))[0] if end is None else end
             end = yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
 
     def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:
         """Forms and their slopes, (k, 2, forms)."""
-        return self._forms.at(self._steps.motion, *self._steps.jets(a, hs))
+        return self._forms.at(self.steps.motion, *self.steps.jets(a, hs))
 
     def _split(
         self, a: Accepted, h0: float, h1: float, begin: np.ndarray, depth: int
@@ -314,12 +327,21 @@ class WatchedSteps:
             middle = yield from self._split(a, h0, half, begin, depth - 1)
             return (yield from self._split(a, half, h1, middle, depth - 1))
         nodes = np.vstack([begin[0], middle[0], end[0], length * np.vstack([begin[1], middle[1], end[1]])])
-        if depth:
-            error = np.abs(QUARTERS @ nodes - [first[0], third[0]]).max(axis=0)
-            near = np.abs(nodes[:3]).min(axis=0)
-            if (error > np.maximum(FINE * near, self._noise.floor)).any():
+        error = np.abs(QUARTERS @ nodes - [first[0], third[0]]).max(axis=0)
+        near = np.abs(nodes[:3]).min(axis=0)
+        rough = error > np.maximum(FINE * near, self.noise.floor)
+        if rough.any():
+            if depth:
                 middle = yield from self._split(a, h0, float(times[1]), begin, depth - 1)
                 return (yield from self._split(a, float(times[1]), h1, middle, depth - 1))
+            # Beside a bend the quintic swings beyond values that the form does not have.
+            nodes = np.where(rough, STRAIGHT @ nodes, nodes)
         np.maximum(self.highest, nodes[:3].max(axis=0), out=self.highest)
+        zero = ~nodes.any(axis=0)
+        self.nonzero[~zero] = h0
+        self.vanished = zero & self._open_at_zero & (self.highest > self.noise.floor)
+        if self.vanished.any():
+            nodes = np.where(self.vanished, SINKING * np.maximum(self.noise.floor, self.noise.touch), nodes)
+        self.piece = h0, h1
         yield h0, Piece(nodes, length)
         return end

@@ -72,3 +72,10 @@ def orientations(guards: int, operators: Sequence[str], values: Sequence[float])
         1.0 if bool(v) == (op in (">", ">=")) else -1.0 for op, v in zip(operators, values, strict=True)
     ]
     return np.array([1.0] * guards + towards)
+
+
+def open_at_zero(guards: int, operators: Sequence[str], values: Sequence[float]) -> np.ndarray:
+    """Forms that are not in force any more where they come to lie at zero: strict relations that hold, others that do not."""
+    return np.array(
+        [False] * guards + [bool(v) == (op in "<>") for op, v in zip(operators, values, strict=True)]
+    )

@@ -16,7 +16,7 @@ from ..curved.form_noise import FLOOR, FormNoise
 from ..curved.forms import Forms
 from ..curved.integration import Motions
 from ..curved.newton import NewtonFailure
-from ..curved.watch import orientations
+from ..curved.watch import open_at_zero, orientations
 from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
 from ..instants.search import Choice
 from ..numeric import NumericCore
@@ -265,14 +265,18 @@ class LargeMotions(Motions):
         """The only mode."""
         return self.run.tangents
 
-    def _watched(self, system: Any) -> tuple[Forms, list[int], np.ndarray]:
+    def _watched(self, system: Any) -> tuple[Forms, list[int], np.ndarray, np.ndarray]:
         run = self.run
-        values = run.R[run.instants.state_relations].tolist()
+        values, operators = (
+            run.R[run.instants.state_relations].tolist(),
+            run.program.unknowns.relation_operators,
+        )
         signs = run.signs()
-        orientation = orientations(0, run.program.unknowns.relation_operators, values)
+        orientation = orientations(0, operators, values)
         rows, curved = run.tangents.watched(run.core, run.mode)
         armed = np.array(signs) * orientation > 0
-        return relation_forms(system, rows, curved, orientation), list(range(len(signs))), armed
+        forms = relation_forms(system, rows, curved, orientation)
+        return forms, list(range(len(signs))), armed, open_at_zero(0, operators, values)
 
     def _noise(self, motion: Any, of: np.ndarray, which: np.ndarray, length: float) -> FormNoise:
         run, system = self.run, motion.system
