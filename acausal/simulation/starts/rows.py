@@ -17,6 +17,9 @@ SPEED = 1
 """By which wishes for speeds come after those for positions of the same rank."""
 CANCELLED = 1e-13
 """Coefficient, relative to the terms that it is the sum of, that counts as zero: some hundred roundings."""
+SLIGHT = 1e-3
+"""Least unit of conditions that Newton's method solves for, of their magnitudes: a rate may be of second order at rest, and
+with its vanishing slope as unit it would contradict others next to the point at which all of them are zero."""
 STEP = 1e-6
 """Of difference quotients, in units of the scale: truncation and rounding of central ones are both near 1e-11 there."""
 NOISE = 1e-8
@@ -75,7 +78,7 @@ class ConditionRows:
         largest = np.abs(rows).max(axis=1, initial=0.0)
         # Values are given with a relative precision: rows count by their largest term, be it known or not.
         terms = self._terms(value, rows)
-        divisor = np.where(flat, np.where(size > 0.0, size, 1.0), np.maximum(largest, terms))[which]
+        divisor = np.where(flat, size, np.maximum.reduce((largest, terms, size)))[which]
         hard = point.hard * self.frame.scale
         hard_size = np.abs(hard).max(axis=1, initial=0.0)
         hard_size[hard_size == 0.0] = 1.0
@@ -89,7 +92,7 @@ class ConditionRows:
         own[moving & (own >= Rank.GIVEN)] += SPEED
         rank = np.concatenate([np.zeros(len(hard), np.int64), own])
         if demanded > Rank.STEADY:
-            rank[rank <= demanded] = Rank.FIXED
+            rank[(rank <= demanded) | (rank == Rank.RESTING_GIVEN)] = Rank.FIXED
         return System(A, b, rank, np.concatenate([none, which]), divisor)
 
     def _terms(self, value: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -114,7 +117,7 @@ class ConditionRows:
         return self.Z @ point.z + self.D @ point.slopes + self.X @ self.conditions.xi + self.constant
 
     def values(self, point: Linearised) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Values (k,), derivatives by the coordinates (k, nx) and magnitudes (k,) of all conditions, and which do not vary."""
+        """Values (k,) and derivatives by the coordinates (k, nx) of all conditions, least units (k,), and which do not vary."""
         value, size, xi = self._affine_values(point), self._size.copy(), self.conditions.xi
         rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)
         if self.conditions.has_curved:
@@ -125,9 +128,10 @@ class ConditionRows:
                 rows[k] = gradient @ (tangents.Z[at] @ point.z_x + tangents.D[at] @ point.slopes_x)
                 size[k] = float(np.max(np.abs(gradient) * tangents.scale[at], initial=0.0))
         self._observe(point, value, rows, size, xi)
-        cancelled = self._sizes_Z @ point.z_terms + self._sizes_D @ point.slopes_terms
-        rows[np.abs(rows) <= CANCELLED * np.asarray(cancelled)] = 0.0
-        return value, rows, size, np.abs(rows).max(axis=1, initial=0.0) == 0.0
+        reach = np.asarray(self._sizes_Z @ point.z_terms + self._sizes_D @ point.slopes_terms)
+        rows[np.abs(rows) <= CANCELLED * reach] = 0.0
+        flat, size = np.abs(rows).max(axis=1, initial=0.0) == 0.0, np.where(size > 0.0, size, 1.0)
+        return value, rows, np.where(flat, size, SLIGHT * size * self.involved), flat
 
     def _observe(
         self, point: Linearised, value: np.ndarray, rows: np.ndarray, size: np.ndarray, xi: np.ndarray
