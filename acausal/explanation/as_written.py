@@ -51,7 +51,7 @@ def structure_as_written(
 
 def structure_of_large_model(reduced: ReducedModel, found: Findings) -> Structure:
     """Return the structure of a model without aliases as its equations alone tell it, for models too large to analyse."""
-    made = ReducedRows(reduced, found)
+    made = ReducedRows(reduced, found, numeric=False)
     pinned = {made.key((v, 0))[0] for v in reduced.presolved.pinned.tolist()}
     unknown = np.setdiff1d(made.roots, sorted(pinned | set(made.equations.inputs)))
     aliases = Aliases(reduced.flat, made.classes, found.starts)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..flattening.flat_model import FlatModel, kind_of
-from ..flattening.forms import Key, affine_form, choices, incidence
+from ..flattening.forms import Key, affine_form, choices, incidence, literal
 from ..flattening.locating import locate_symbol
 from ..flattening.template import Origin, Template
 from ..modeling.expressions import Expr, Symbol
 from ..structure.incidence import IntegerRows
+from .algebra import without_idle_parts
 from .named import NamedExpressions
 
 
@@ -56,8 +57,9 @@ class EquationRows(NamedExpressions):
         branches: Mapping[int, int] | None = None,
         aliases: tuple[np.ndarray, np.ndarray] | None = None,
         parameters: np.ndarray | None = None,
+        numeric: bool = False,
     ) -> None:
-        super().__init__(flat, aliases, parameters)
+        super().__init__(flat, aliases, parameters, numeric)
         self.branches = dict(branches or {})
         self.integer_rows = len(flat.ptr) - 1
         self.groups = tuple(self._groups())
@@ -167,8 +169,13 @@ class EquationRows(NamedExpressions):
             return locate_symbol(template, "v", symbol) if kind_of(symbol) == "v" else None
 
         # In 0*x or x - x the unknown stands in the text, not in the equation.
-        form = affine_form(expr, classify)
-        return incidence(expr, classify) if form is None else list(form.factors)
+        said = without_idle_parts(expr)
+        form = affine_form(said, classify)
+        return (
+            incidence(said, classify)
+            if form is None
+            else [k for k, f in form.factors.items() if literal(f) != 0]
+        )
 
     def unknowns(self, k: int) -> tuple[tuple[int, int], ...]:
         """Return (variable, order of its derivative) for all that occur in an equation, ascending."""

@@ -24,6 +24,8 @@ class Equations(EquationRows):
         that says nothing else is left without unknowns.
     parameters : ndarray, optional
         Values of all parameters, for numbers beside formulas.
+    numeric : bool
+        Leave out of formulas what is zero, or a factor of one, by these values.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..flattening.flat_model import VECTOR, FlatModel, kind_of
 from ..modeling.expressions import Expr, Symbol, constant, fold, walk
-from .algebra import simplified_product, tidied, total
+from .algebra import simplified_product, tidied, total, with_numbers
 from .differentiation import time_derivative
 
 TIME = Symbol(None, "time", None)
@@ -30,6 +30,8 @@ class NamedExpressions:
         Variables that are replaced: ``x[j] = sign[j] * x[representative[j]]``, zero where the sign is 0.
     parameters : ndarray, optional
         Values of all parameters, for numbers beside formulas.
+    numeric : bool
+        Leave out what is zero, or a factor of one, by the values of the parameters.
     """
 
     def __init__(
@@ -37,8 +39,9 @@ class NamedExpressions:
         flat: FlatModel,
         aliases: tuple[np.ndarray, np.ndarray] | None = None,
         parameters: np.ndarray | None = None,
+        numeric: bool = False,
     ) -> None:
-        self.flat, self.aliases, self.parameters = flat, aliases, parameters
+        self.flat, self.aliases, self.parameters, self.numeric = flat, aliases, parameters, numeric
         self._symbols: dict[tuple[str, int, int], Symbol] = {}
         self._meaning: dict[int, tuple[str, int, int]] = {}
 
@@ -85,18 +88,31 @@ class NamedExpressions:
     def named(self, stamp: int, instance: int, expr: Expr) -> Expr:
         """Return an expression of one instance with whole paths; time and derivatives become symbols."""
         flat = self.flat
+        known: dict[int, float] = {}
 
         def leaf(node: Expr) -> Expr:
             if isinstance(node, Symbol):
                 kind = kind_of(node)
                 k = flat.symbol(stamp, instance, kind, node)
-                return self._variable(k) if kind == "v" else self._symbol(kind, k)
+                made = self._variable(k) if kind == "v" else self._symbol(kind, k)
+                if kind == "p" and self.parameters is not None:
+                    known[id(made)] = float(self.parameters[k])
+                return made
             return TIME if node.op == "time" else node
 
         def apply(node: Expr, args: list[Expr]) -> Expr:
             if node.op == "der":
                 return self._slope(args[0])
-            return tidied(node.op, args, node.data)
+            values = [a.data if a.op == "const" else known.get(id(a)) for a in args]
+            if not self.numeric or all(v is None for v in values):
+                return tidied(node.op, args, node.data)
+            if any(v is None for v in values):
+                return tidied(node.op, with_numbers(node.op, args, values), node.data)
+            made = tidied(node.op, args, node.data)
+            value = _value(node, values)
+            if value is not None:
+                known[id(made)] = value
+            return made
 
         return fold(expr, leaf, apply)
 
@@ -190,12 +206,19 @@ class NamedExpressions:
                 value = known.get(id(node))
                 if value is None and kind == "p" and self.parameters is not None:
                     value = float(self.parameters[k])
-            elif node.op in VECTOR:
-                with np.errstate(all="ignore"):
-                    value = VECTOR[node.op](*(values[id(a)] for a in node.args), *(node.data or ()))
+            elif node.args:
+                value = _value(node, [values[id(a)] for a in node.args])
             else:
                 value = node.data
             if value is None or not np.isfinite(value):
                 return None
             values[id(node)] = value
         return float(values[id(expr)])
+
+
+def _value(node: Expr, args: Sequence[float | None]) -> float | None:
+    """The value of an operation on numbers, None for one that has none."""
+    if node.op not in VECTOR:
+        return None
+    with np.errstate(all="ignore"):
+        return VECTOR[node.op](*args, *(node.data or ()))

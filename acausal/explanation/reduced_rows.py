@@ -25,6 +25,8 @@ class ReducedRows:
     ----------
     reduced : ReducedModel
     found : Findings
+    numeric : bool
+        Leave out what is zero by the values of the parameters in rows that are not affine as well.
 
     Attributes
     ----------
@@ -37,20 +39,21 @@ class ReducedRows:
         Variables whose derivatives occur.
     """
 
-    def __init__(self, reduced: ReducedModel, found: Findings) -> None:
+    def __init__(self, reduced: ReducedModel, found: Findings, numeric: bool = True) -> None:
         self.reduced, self.found = reduced, found
         flat = reduced.flat
         branches = branches_in_force(reduced, found.mode)
         plain = Equations(flat, branches)
-        row, col, order = _numeric_incidence(reduced, found, plain)
+        row, col, order, curved = _numeric_incidence(reduced, found, plain)
         differentiated_ = np.zeros(flat.nv, bool)
         differentiated_[col[order > 0]] = True
         self.classes: AliasClasses = merge_aliases(flat, differentiated_, sorted(plain.inputs))
         representative, sign = self.classes.representative, self.classes.sign
-        self.equations = Equations(flat, branches, (representative, sign), found.values.P)
+        self.equations = Equations(flat, branches, (representative, sign), found.values.P, numeric)
         # Integer rows over the representatives as the view has them; of the others those with a factor other than zero.
         e = self.equations
         integer, own = e.row < e.integer_rows, (row >= e.integer_rows) & (sign[col] != 0)
+        own &= ~_idle(e, row, representative[col], order, curved) if numeric else True
         self.row = np.concatenate([e.row[integer], row[own]])
         self.col = np.concatenate([e.col[integer], representative[col[own]]])
         self.order = np.concatenate([e.order[integer], order[own]])
@@ -107,10 +110,10 @@ class ReducedRows:
 
 def _numeric_incidence(
     reduced: ReducedModel, found: Findings, equations: Equations
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return (equation, variable, order) of all factors in force that are not zero for these numbers, and of all curved rows.
 
-    Integer rows are included.
+    Integer rows are included. The last array is the mask of the curved equations.
     """
     number = equation_of_form(reduced, found.mode, equations)
     E, A, _ = form_matrices(reduced, found.values)
@@ -128,4 +131,16 @@ def _numeric_incidence(
     keep = curved[equations.row] | (equations.row < equations.integer_rows)
     parts.append((equations.row[keep], equations.col[keep], equations.order[keep]))
     row, col, order = (np.concatenate([p[k] for p in parts]).astype(INT) for k in range(3))
-    return row, col, order
+    return row, col, order, curved
+
+
+def _idle(
+    equations: Equations, row: np.ndarray, col: np.ndarray, order: np.ndarray, curved: np.ndarray
+) -> np.ndarray:
+    """Mask of the entries of curved equations that the numbers of the model take out of their formulas."""
+    idle = np.zeros(len(row), bool)
+    for k in np.flatnonzero(curved).tolist():
+        at = np.flatnonzero(row == k)
+        present = {key for _, expr in equations.expressions(k) for key in equations.keys(expr)}
+        idle[at] = [(v, o) not in present for v, o in zip(col[at].tolist(), order[at].tolist(), strict=True)]
+    return idle

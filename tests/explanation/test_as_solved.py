@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 
 from acausal import (
+    Circuit,
     Component,
     Eq,
     Input,
+    Parameter,
     Statement,
     Variable,
     compile_model,
     connect,
     der,
     simulate,
+    sin,
+    tanh,
 )
 from acausal.components.electrical import (
     Capacitor,
@@ -26,6 +30,7 @@ from acausal.components.electrical import (
     Ground,
     Resistor,
 )
+from acausal.components.planar import Body, Prismatic, Revolute, World
 from acausal.errors import RequirementError, UnknownPathError
 from acausal.explanation.findings import DeclaredStarts
 from acausal.explanation.structure import Structure
@@ -344,3 +349,43 @@ def test_there_are_as_many_states_as_the_determinant_has_zeros(
 ) -> None:
     assert freedom(model, mode) == expected
     assert len(compile_model(model).structure(mode=mode).states) == expected
+
+
+# -- what numbers leave idle -------------------------------------------------------------------------------------------
+
+
+def guided(n: tuple[float, float]) -> Structure:
+    """A body on a slide of direction ``n``, on a frame that turns freely."""
+    model = Circuit()
+    world, hinge = model.add("world", World()), model.add("hinge", Revolute())
+    slide, body = model.add("slide", Prismatic(n=n)), model.add("body", Body(m=1.0, I=0.1))
+    model.connect(world.frame_b, hinge.frame_a)
+    model.connect(hinge.frame_b, slide.frame_a)
+    model.connect(slide.frame_b, body.frame_a)
+    return structure(model)
+
+
+def test_what_is_zero_by_parameters_is_neither_shown_nor_incident_in_curved_equations() -> None:
+    """Along the first axis of a frame the direction is (cos phi, sin phi); along (3, 4) it is turned by (0.6, 0.8)."""
+    straight, oblique = (
+        next(c.text for c in guided(n).constraints if c.text.startswith("slide.s"))
+        for n in ((2.0, 0.0), (3.0, 4.0))
+    )
+    c, s, x, y = "cos(body.frame_a.phi)", "sin(body.frame_a.phi)", "body.frame_a.x", "body.frame_a.y"
+    assert straight == f"slide.s = {c}*{x} + {s}*{y}"
+    assert oblique == f"slide.s = ({c}*0.6 - {s}*0.8)*{x} + ({s}*0.6 + {c}*0.8)*{y}"
+
+
+def test_a_coupling_that_is_zero_by_parameters_couples_nothing() -> None:
+    class Coupled(Component):
+        """Two equations that form a loop unless k is zero."""
+
+        k: Parameter = Parameter()
+        x, y = Variable(), Variable()
+
+        def equations(self) -> Iterator[Statement]:
+            yield Eq(self.x + tanh(self.x), 1 + self.k * sin(self.y))
+            yield Eq(self.y + tanh(self.y), self.x)
+
+    assert [b.unknowns for b in structure(Coupled(k=0.0)).blocks] == [("x",), ("y",)]
+    assert [len(b.unknowns) for b in structure(Coupled(k=0.5)).blocks] == [2]

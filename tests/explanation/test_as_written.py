@@ -1,7 +1,7 @@
 """The sorted sequence of the equations as written: textbook loops, exact orders, structural index."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -15,13 +15,16 @@ from acausal import (
     Variable,
     compile_model,
     connect,
+    cos,
     der,
     simulate,
     sin,
     sqrt,
 )
 from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, IdealClosingSwitch, Resistor
+from acausal.explanation.algebra import without_idle_parts
 from acausal.explanation.structure import Structure
+from acausal.modeling.expressions import Symbol, constant
 from tests.explanation.models import Pendulum
 from tests.explanation.reading import assert_solvable_in_order
 
@@ -240,3 +243,40 @@ def test_a_large_model_is_summarised() -> None:
     assert "more blocks" in text
     sizes = [len(b.equations) for b in found.blocks[:20]]
     assert sum(sizes) == len(sizes)
+
+
+# -- what numbers leave idle -------------------------------------------------------------------------------------------
+
+
+def test_literal_zeros_and_ones_are_neither_shown_nor_incident() -> None:
+    class Idle(Component):
+        """A triangle, hidden behind factors of zero and one."""
+
+        x, y, z = Variable(), Variable(), Variable()
+
+        def equations(self) -> Iterator[Statement]:
+            yield Eq(1 * self.x + 0 * self.y, 2 * 3 + 0 * self.z)
+            yield Eq(sin(self.y) + 0 * self.z + 0, self.x / 12)
+            yield Eq(self.z * cos(0 * self.x), self.y**1 / 1)
+
+    found = compile_model(Idle()).structure(reduce=False)
+    assert [b.unknowns for b in found.blocks] == [("x",), ("y",), ("z",)]
+    assert [b.equations for b in found.blocks] == [("x = 6",), ("sin(y) = x/12",), ("z = y",)]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (lambda x: 2 * 3 * x, "6*x"),
+        (lambda x: x / 4 * 1, "x/4"),
+        (lambda x: x * (constant(1) / 3), "x*(1/3)"),
+        (lambda x: x * sqrt(constant(4.0)), "x*2"),
+        (lambda x: x * sqrt(constant(2.0)), "x*sqrt(2)"),
+        (lambda x: 0 / (x + 1) + x, "x"),
+        (lambda x: x + constant(-8) ** (constant(1) / 3), "x + (-8)**(1/3)"),
+    ],
+)
+def test_literal_numbers_are_put_together_where_that_is_shorter(
+    written: Callable[[Expr], Expr], shown: str
+) -> None:
+    assert str(without_idle_parts(written(Symbol(None, "x", None)))) == shown
