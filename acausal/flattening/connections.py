@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,6 @@ from ..modeling.units import parse_unit
 from ..structure.union import Union
 from .template import Origin
 
-Base = Callable[[Any, str], tuple[int, bool]]
-"""(owner, port or signal name) -> (local index of its first variable, owner is the traced object)."""
 Named = Callable[[Any], str]
 """A port or signal as the author of the traced component writes it: ``load.p``."""
 
@@ -76,41 +74,58 @@ def is_port_connection(statement: Connect) -> bool:
     return isinstance(statement.ends[0], PortRef)
 
 
-def connection_rows(
-    ends: list[PortRef],
-    sizes: list[int],
-    origins: list[Origin],
-    base: Base,
-    open_ports: list[tuple[type, int]],
-) -> Rows:
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Connected ports of one class, in the order of the statements."""
+
+    first: list[int] = field(default_factory=list)
+    """First variable of each."""
+    own: list[bool] = field(default_factory=list)
+    """Whether it is a port of the traced object itself."""
+    kind: list[type] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    """How many ports each statement connects."""
+    origins: list[Origin] = field(default_factory=list)
+    """The statements."""
+
+
+def connection_rows(ends: Ends, ports: list[tuple[np.ndarray, np.ndarray, type]]) -> Rows:
     """Return the rows of all port connections of a class.
 
     Parameters
     ----------
-    ends, sizes, origins
-        All connected ports, how many belong to each statement, and the statements.
-    base
-        Finds the first variable of a port.
-    open_ports
-        (port type, first variable) of the ports of all children; those that occur in no
-        connection get zero flows.
+    ends
+        All connected ports.
+    ports
+        (first variables, positions of the children, port type) of the ports of all children; those that
+        occur in no connection get zero flows.
     """
     rows = Rows([], [], [], [])
-    located = [base(e.owner, e.name) for e in ends]
+    first, own = np.array(ends.first, np.int64), np.array(ends.own, bool)
     kinds: dict[type, list[int]] = {}
-    for k, end in enumerate(ends):
-        kinds.setdefault(type(end.port), []).append(k)
-    statement = np.repeat(np.arange(len(sizes)), sizes)
+    for k, kind in enumerate(ends.kind):
+        kinds.setdefault(kind, []).append(k)
+    statement = np.repeat(np.arange(len(ends.sizes)), ends.sizes)
     for kind, members in kinds.items():
-        _rows_of_kind(kind, np.array(members), located, statement, origins, rows)
-    taken = {first for first, _ in located}
-    fallback = origins[0] if origins else (connection_rows.__code__, 0)
-    for kind, first in open_ports:
-        if first not in taken:
-            for offset, f in enumerate(kind.fields().values()):  # type: ignore[attr-defined]
-                if f.flow:
-                    _append(rows, [first + offset], [1], fallback)
+        at = np.array(members)
+        _rows_of_kind(kind, first[at], own[at], statement[at], ends.origins, rows)
+    fallback = ends.origins[0] if ends.origins else (connection_rows.__code__, 0)
+    for place, kind in _without_connection(ports, first):
+        for offset, f in enumerate(kind.fields().values()):  # type: ignore[attr-defined]
+            if f.flow:
+                _append(rows, [place + offset], [1], fallback)
     return rows
+
+
+def _without_connection(
+    ports: list[tuple[np.ndarray, np.ndarray, type]], taken: np.ndarray
+) -> list[tuple[int, type]]:
+    """First variables and types of the ports at which nothing is connected, child by child."""
+    found = []
+    for n, (firsts, children, kind) in enumerate(ports):
+        for k in np.flatnonzero(~np.isin(firsts, taken)).tolist():
+            found.append((int(children[k]), n, int(firsts[k]), kind))
+    return [(place, kind) for _, _, place, kind in sorted(found, key=lambda f: f[:2])]
 
 
 def _append(rows: Rows, col: list[int], val: list[int], origin: Origin) -> None:
@@ -122,22 +137,19 @@ def _append(rows: Rows, col: list[int], val: list[int], origin: Origin) -> None:
 
 def _rows_of_kind(
     kind: type,
-    members: np.ndarray,
-    located: list[tuple[int, bool]],
-    statement: np.ndarray,
+    first: np.ndarray,
+    own: np.ndarray,
+    stmt: np.ndarray,
     origins: list[Origin],
     rows: Rows,
 ) -> None:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    first = np.array([located[k][0] for k in members])
-    own = np.array([located[k][1] for k in members])
     nodes, node = np.unique(first, return_inverse=True)
     owner = np.zeros(len(nodes), bool)
     owner[node] = own
     # a star from the first end of every statement
-    stmt = statement[members]
     head = node[np.unique(stmt, return_index=True)[1]]
     star = head[np.searchsorted(np.unique(stmt), stmt)]
     graph = csr_array((np.ones(len(node), np.int8), (star, node)), shape=(len(nodes), len(nodes)))

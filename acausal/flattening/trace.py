@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from ..modeling.fields import (
 from ..modeling.ports import PortRef
 from ..modeling.statements import Assign, Connect, Eq, Initially, Named, Require, Statement, Transitions, When
 from .balance import check_balance
-from .connections import check_ends, connection_rows, is_port_connection, signal_sets
+from .connections import Ends, check_ends, connection_rows, is_port_connection, signal_sets
 from .forms import affine_form, choices, integer_factors
 from .grouping import computed_names, group_children, number_discretes, own_layout, rest_of_computed
 from .integer_parts import IntegerParts
@@ -140,9 +140,7 @@ class _Statements:
         self.label = type(obj).__name__
         self.root = path == self.label
         self.fed: dict[tuple[int, str], Location] = {}
-        self.ends: list[PortRef] = []
-        self.sizes: list[int] = []
-        self.port_origins: list[Origin] = []
+        self.ends = Ends()
         self.signals: list[tuple[Connect, Origin, Location]] = []
         self.named: dict[str, Origin] = {}
         self.integers = IntegerParts(template, obj, self.classify)
@@ -336,9 +334,14 @@ class _Statements:
         ):
             check_ends(statement, self._place(origin), self._named)
         if is_port_connection(statement):
-            self.ends.extend(ends)
-            self.sizes.append(len(ends))
-            self.port_origins.append(origin)
+            # Located at once: of a large model there would be as many references to keep and to visit again.
+            for end in ends:
+                base = self.t.resolve[id(end.owner)][0]
+                self.ends.first.append(base + self.t.layouts[id(end.owner)].port_first(end.name))
+                self.ends.own.append(end.owner is self.obj)
+                self.ends.kind.append(type(end.port))
+            self.ends.sizes.append(len(ends))
+            self.ends.origins.append(origin)
         else:
             self.signals.append((statement, origin, self._place(origin)))
 
@@ -357,17 +360,11 @@ class _Statements:
         part = self.t.direct.get(id(end.owner), "")
         return f"{part}.{end.name}" if part else end.name
 
-    def _port_base(self, owner: Any, name: str) -> tuple[int, bool]:
-        base = offsets(self.t, owner)
-        layout = self.t.layouts[id(owner)]
-        return base[0] + layout.port_first(name), owner is self.obj
-
     def _ports(self) -> None:
-        open_ports = []
-        for _, child in self.obj.parts():
-            voff, layout = self.t.resolve[id(child)][0], self.t.layouts[id(child)]
-            open_ports.extend((kind, voff + first) for kind, first in layout.port_kinds)
-        rows = connection_rows(self.ends, self.sizes, self.port_origins, self._port_base, open_ports)
+        open_ports = [
+            (g.voff + first, g.kids, kind) for g in self.t.groups for kind, first in g.template.port_kinds
+        ]
+        rows = connection_rows(self.ends, open_ports)
         self.lengths.extend(rows.lengths)
         self.col.extend(rows.col)
         self.val.extend(rows.val)
@@ -397,7 +394,13 @@ class _Statements:
 
     def _child_inputs(self) -> None:
         """Keywords such as ``PWM(duty=0.5)`` feed an input; what is left open is an error."""
-        for path, child in self.obj.parts():
+        fed = [
+            g.kids
+            for g in self.t.groups
+            if any(isinstance(f, Input) for f in g.template.cls._fields.values())
+        ]
+        for k in np.sort(np.concatenate([np.zeros(0, Index), *fed])).tolist():
+            path, child = self.t.runs[k][0], cast(Component, self.t.keep[1 + k])
             code, lasti = child.__dict__.get("_origin", (type(self.obj).equations.__code__, 0))
             for name, f in type(child)._fields.items():
                 if not isinstance(f, Input):
