@@ -109,3 +109,10 @@ def test_a_solution_that_ends_during_the_run() -> None:
     assert result.t_end == pytest.approx(0.5, abs=1e-6)
     assert result[f"cell[{ODD}].y"].at(0.3) == pytest.approx(math.sqrt(0.2), rel=1e-6)
     assert result["cell[0].y"].at(0.3) == pytest.approx(math.sqrt(1.7), rel=1e-6)
+
+
+def test_a_run_that_begins_where_its_solution_ends() -> None:
+    """At the double root the residual of the cell to blame is below the rounding of all others."""
+    error = failure(cells(Emptying, x=Start(0.0), y=Start(0.5)), 1.0)
+    assert f"`Eq(y**2, x)` of `cell[{ODD}]` were not solved" in error.what
+    assert [place.path for place in error.where] == [f"cell[{ODD}]"]

@@ -45,8 +45,18 @@ class LargeMotion(Motion):
             raise NewtonFailure("singular", H, np.full(system.n, np.nan), system.mode.curved) from None
         except NewtonFailure as failure:
             failure.rows = system.mode.curved
-            failure.residual = failure.residual[system.curved]
+            failure.residual = self._defects(failure, X, xi)[system.curved]
             raise
+
+    def _defects(self, failure: NewtonFailure, X: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Residuals as corrections of the unknowns.
+
+        Next to a double root the residual of the row to blame is below the rounding of others; no number where it has no slope.
+        """
+        if failure.reason == "not finite":
+            return failure.residual
+        with np.errstate(all="ignore"):
+            return failure.residual / abs(self._slopes(X, failure.x, xi)).max(axis=1).toarray().ravel()
 
     def _factors_at(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Factors | None:
         """Factors of the matrix over the unknowns, None where it has no finite entries or is singular at a mere guess."""
@@ -63,9 +73,12 @@ class LargeMotion(Motion):
 
     def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> SparseSurroundings:
         """Slopes of all rows by the unknowns at a point, which need not be consistent."""
+        return SparseSurroundings(self.system.rows.curve, scaled_sparse(self._slopes(X, H, xi)))
+
+    def _slopes(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Any:
+        """Matrix over the unknowns in units of their scales."""
         system = self.system
-        matrix = system.pattern.over_unknowns(system.gradient(X, H, xi, self.constants))
-        return SparseSurroundings(system.rows.curve, scaled_sparse(matrix * system.open_scale))
+        return system.pattern.over_unknowns(system.gradient(X, H, xi, self.constants)) * system.open_scale
 
     def jacobian(self, t: float, y: np.ndarray) -> tuple[StepMatrix, np.ndarray]:
         """The matrix of a step, and the derivative of the rate by time."""
