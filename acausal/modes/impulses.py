@@ -57,9 +57,9 @@ def _chain(
     model: AffineModel, data: ModeData, rows: Rows, order: int
 ) -> tuple[Elimination, np.ndarray, np.ndarray]:
     """Rows of the impulse chain over [moves of the states, J1 .. Jp, residuals]."""
-    n, k, c = model.n, len(data.states), len(data.dependent)
+    (m, n), k, c = rows.E.shape, len(data.states), len(data.dependent)
     dynamic = rows.E.any(axis=1)
-    blocks = np.zeros((order + 1, n, k + n * order + c))
+    blocks = np.zeros((order + 1, m, k + n * order + c))
     moves = data.T[data.dependent, :k]
     blocks[0, :, :k] = rows.E[:, data.states] + product(rows.E[:, data.dependent], moves)
     # A residual was normalised; the coefficient of the dependent variable gives its defect.
