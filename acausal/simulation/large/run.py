@@ -22,6 +22,7 @@ from ..instants.search import Choice
 from ..numeric import NumericCore
 from ..run import Run
 from ..sources.source_states import Feed
+from ..starts.homotopy import along_homotopy
 from ..starts.initialization import check_computed, check_held, held_values, warn_of_moved
 from .core import LARGE
 from .motion import LargeMotion
@@ -132,6 +133,20 @@ class LargeRun(Run):
         check_computed(self, None)
         held = held_values(self.program, self.starts)
         ticks = [c.due(self.t, self.tolerance) for c in self.clocks]
+        begin = self.D, self.R, self.z, self.q, self.instants.memory
+
+        def restore() -> None:
+            self.D, self.R, self.z, self.q, self.instants.memory = begin
+            if self.near is not None:
+                states = self.core.model.differentiated & (not self.starts.steady.any())
+                self.z = np.where(states, self.z, self.near)
+            self.restart_record()
+
+        along_homotopy(self, lambda: self._start(ticks, held), restore)
+        warn_of_moved(self, None)
+
+    def _start(self, ticks: list[bool], held: list[tuple[int, float]]) -> None:
+        """The point that the starts lead to, and the micro-steps from there."""
         z, D = self.z, self.D
         outcome = self.instants.at_start(ticks)
         xi = self.sources.states(self.t, outcome.D, outcome.R)
@@ -147,7 +162,6 @@ class LargeRun(Run):
         self.instants.memory = self.instants.evaluate((), False, False).memory
         self.instants.process("start", (), ticks, held)
         check_held(self, self.starts)
-        warn_of_moved(self, None)
 
     def _at_rest(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Core unknowns of the steady state next to the starts."""

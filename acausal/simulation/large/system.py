@@ -134,6 +134,9 @@ class LargeSystem:
 
     # -- as a mode among others ----------------------------------------------------------------------------------
 
+    def forget_modes(self) -> None:
+        """Nothing to forget: see `Tangents`."""
+
     def constants(self, values: Values) -> np.ndarray:
         """Constants of the curved rows."""
         return self.curves.constant_values(values)
