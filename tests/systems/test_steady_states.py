@@ -12,6 +12,7 @@ from acausal import (
     Parameter,
     ParameterError,
     Statement,
+    Structural,
     UnknownPathError,
     Variable,
     connect,
@@ -20,7 +21,8 @@ from acausal import (
     sqrt,
 )
 from acausal.components import electrical as el
-from acausal.components import planar, translational
+from acausal.components import planar, rotational, translational
+from acausal.components.electromechanical import RotationalEMF
 from tests.systems.test_starts import Filter, Pendulum, state, turned
 
 
@@ -204,3 +206,120 @@ def test_a_scissor_lift_rests_where_the_force_bears_the_weights() -> None:
     assert initial["left.phi"] == pytest.approx(q, abs=1e-12)
     assert initial["floor.s"] == pytest.approx(2.0 * cos(q), abs=1e-12)
     assert initial["platform.frame_a.y"] == pytest.approx(2.0 * sin(q), abs=1e-12)
+
+
+# -- what moves for ever ---------------------------------------------------------------------------------------------
+
+
+class Drive(Component):
+    """A motor on 12 V and 0.5 ohm with 0.05 N.m/A turns a load."""
+
+    fan: Structural[bool] = Structural(bool, default=False)
+
+    def build(self) -> None:
+        self.source, self.ground, self.line = el.ConstantVoltage(V=12.0), el.Ground(), el.Resistor(R=0.5)
+        self.coil, self.emf, self.rotor = (
+            el.Inductor(L=1e-3),
+            RotationalEMF(k=0.05),
+            rotational.Inertia(J=1e-3),
+        )
+        if self.fan:
+            self.load = rotational.QuadraticSpeedDependentTorque(tau_nominal=-0.2, w_nominal=100.0)
+        else:
+            self.load = rotational.ConstantTorque(tau_constant=-0.2)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.line.p)
+        yield connect(self.line.n, self.coil.p)
+        yield connect(self.coil.n, self.emf.p)
+        yield connect(self.emf.n, self.source.n, self.ground.p)
+        yield connect(self.emf.flange, self.rotor.flange_a)
+        yield connect(self.rotor.flange_b, self.load.flange)
+
+
+@pytest.mark.parametrize(("fan", "i", "w"), [(False, 4.0, 200.0), (True, 9.0, 150.0)])
+def test_a_motor_at_constant_speed_has_no_steady_state_but_with_its_angle_given(
+    fan: bool, i: float, w: float
+) -> None:
+    """Balances of 0.05 i and the load, 0.2 or 0.2 (w / 100)**2, and of 12 = 0.5 i + 0.05 w."""
+    model = Drive(fan=fan)
+    with pytest.raises(
+        InitializationError, match=rf"`emf.phi` at {w:g} rad/s, `rotor.phi` at {w:g} rad/s"
+    ) as info:
+        simulate(model, 1.0, initial="steady state")
+    assert "L.i" not in info.value.what
+    assert 'initial={"": "steady state", "emf.phi": 0}' in info.value.hint
+    for path in ("emf.phi", "rotor.phi"):
+        result = simulate(model, 1.0, initial={"": "steady state", path: 0.3})
+        assert result[path].at(0.0) == pytest.approx(0.3, rel=1e-12)
+        assert result.initial["coil.i"] == pytest.approx(i, rel=1e-12)
+        assert result.initial["rotor.w"] == pytest.approx(w, rel=1e-12)
+        assert result["rotor.w"].final == pytest.approx(w, rel=1e-6)
+
+
+def test_an_integral_that_nothing_reads_is_named_where_it_moves_for_ever() -> None:
+    with pytest.raises(
+        InitializationError, match=r"`angle` at 2 rad/s, `turns` at -6 per second move for ever"
+    ) as info:
+        simulate(Spindle(), 1.0, initial="steady state")
+    assert '"angle": 0, "turns": 0' in info.value.hint
+    initial = {"": "steady state", "angle": 0.0, "turns": 1.0}
+    assert dict(simulate(Spindle(), 1.0, initial=initial).initial) == {"w": 2.0, "angle": 0.0, "turns": 1.0}
+
+
+class Spindle(Component):
+    """A speed that settles, and two counts of it."""
+
+    w: Variable = Variable()
+    angle: Variable = Variable(unit="rad")
+    turns: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.w), 2 - self.w)
+        yield Eq(der(self.angle), self.w)
+        yield Eq(der(self.turns), -3 * self.w)
+
+
+class Wound(Component):
+    """A spring between a rotor with drag and a shaft that turns at 3 rad/s: at no angle does the rotor rest for long."""
+
+    def build(self) -> None:
+        self.shaft, self.spring = rotational.ConstantSpeed(w_fixed=3.0), rotational.Spring(c=1.0)
+        self.rotor, self.drag, self.fixed = (
+            rotational.Inertia(J=1.0),
+            rotational.Damper(d=1.0),
+            rotational.Fixed(),
+        )
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.shaft.flange, self.spring.flange_a)
+        yield connect(self.spring.flange_b, self.rotor.flange_a)
+        yield connect(self.rotor.flange_b, self.drag.flange_a)
+        yield connect(self.drag.flange_b, self.fixed.flange)
+
+
+def test_what_winds_a_spring_is_not_told_to_leave_the_rest_at_rest() -> None:
+    with pytest.raises(InitializationError, match=r"der\(`shaft.phi`\) = 0 cannot hold") as info:
+        simulate(Wound(), 1.0, initial="steady state")
+    assert info.value.why.startswith("its rate is the same whatever the states are")
+
+
+class Joined(Component):
+    """Two capacitors in parallel, and a leak."""
+
+    def build(self) -> None:
+        self.upper, self.lower, self.leak, self.ground = (
+            el.Capacitor(C=1.0),
+            el.Capacitor(C=2.0),
+            el.Resistor(R=5.0),
+            el.Ground(),
+        )
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.upper.p, self.lower.p, self.leak.p)
+        yield connect(self.upper.n, self.lower.n, self.leak.n, self.ground.p)
+
+
+def test_what_follows_from_fixed_values_need_not_rest_either() -> None:
+    initial = simulate(Joined(), 1.0, initial={"": "steady state", "upper.v": 3.0}).initial
+    assert dict(initial) == {"upper.v": 3.0, "lower.v": 3.0}

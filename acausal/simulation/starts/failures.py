@@ -12,6 +12,7 @@ from ..curved.points import accepted, core_at, named, surroundings, values
 from ..instants.failures import constraints_on, demanding
 from .completion import System, Unreachable
 from .conditions import Condition, Conditions, Rank
+from .moving import moving
 from .priorities import MISSED, combination
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ PART = 1e-6
 
 def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> AcausalError:
     """Return the error for conditions that cannot be met."""
-    system = failure.system
+    system, endless = failure.system, moving(run, conditions, failure)
+    if endless is not None:
+        return endless
     for row in np.flatnonzero(failure.missed & (system.which >= 0)).tolist():
         if not system.A[row].any():
             condition = conditions.items[int(system.which[row])]

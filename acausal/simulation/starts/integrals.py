@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import InitializationError
-from ...flattening.template import place_of
+from .moving import moving_error
 from .priorities import least_squares
 
 if TYPE_CHECKING:
@@ -46,7 +45,12 @@ def rest_integrals(run: Run) -> None:
     if before * run.T0 <= RESTS:
         return
     rates = _rates(run, run.q)[rows]
-    raise _moves(run, asked[int(rows[int(np.argmax(np.abs(rates)))])], float(np.abs(rates).max()))
+    moves = np.abs(rates / scale[rows]) * run.T0 > RESTS
+    ids = [asked[n] for n in rows[moves].tolist()]
+    signs = [run.program.unknowns.reinit_target(x)[2] for x in ids]
+    raise moving_error(
+        run, ids, [s * rate for s, rate in zip(signs, rates[moves].tolist(), strict=True)], ids
+    )
 
 
 def _step(run: Run, rows: np.ndarray, free: np.ndarray, scale: np.ndarray, rates: np.ndarray) -> np.ndarray:
@@ -63,13 +67,3 @@ def _step(run: Run, rows: np.ndarray, free: np.ndarray, scale: np.ndarray, rates
 
 def _rates(run: Run, q: np.ndarray) -> np.ndarray:
     return run.core.readout.rates(run.data, run.y, replace(run.moment(), q=q))
-
-
-def _moves(run: Run, x: int, rate: float) -> InitializationError:
-    name = run.flat.variable(x)
-    return InitializationError(
-        f"there is no steady state at t = {run.t:.9g}: der(`{name}`) = 0 cannot hold, its size is {rate:.6g}",
-        where=place_of(run.flat.root, name),
-        why="it is an integral of what does not vanish at rest",
-        hint="fix its value with initial=, so that it may move, or ask for a steady state of other parts only",
-    )

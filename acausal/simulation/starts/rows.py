@@ -9,6 +9,7 @@ import numpy as np
 
 from .conditions import Conditions, Rank
 from .frames import AffineFrame, CurvedFrame, Linearised
+from .priorities import least_squares
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -22,6 +23,8 @@ SLIGHT = 1e-3
 with its vanishing slope as unit it would contradict others next to the point at which all of them are zero."""
 STEP = 1e-6
 """Of difference quotients, in units of the scale: truncation and rounding of central ones are both near 1e-11 there."""
+FOLLOWS = 1e-9
+"""Part of a variable that fixed ones leave open, up to which it follows from them."""
 NOISE = 1e-8
 """Slope, times the scale over the value, up to which a difference quotient is rounding: that over `STEP`, with a margin."""
 
@@ -54,6 +57,8 @@ class ConditionRows:
         model = run.core.model
         self._size = self._sizes_Z @ model.network_scale + self._sizes_D @ (model.network_scale / model.T0)
         """Magnitudes of the affine conditions."""
+        self._rate_of = np.array([c.rate_of for c in conditions.items], np.int64)
+        self._fixes = np.array([c.rank is Rank.FIXED and c.unknown >= 0 for c in conditions.items], bool)
         self.involved = self._involved()
         """Conditions that depend on unknowns which Newton's method has to solve for."""
 
@@ -91,6 +96,7 @@ class ConditionRows:
         moving = np.abs(rows[which][:, self.frame.moving]).max(axis=1, initial=0.0) > 0.0
         own[moving & (own >= Rank.GIVEN)] += SPEED
         rank = np.concatenate([np.zeros(len(hard), np.int64), own])
+        self._release(point, A, rank, which)
         if demanded > Rank.STEADY:
             rank[(rank <= demanded) | (rank == Rank.RESTING_GIVEN)] = Rank.FIXED
         return System(A, b, rank, np.concatenate([none, which]), divisor)
@@ -101,6 +107,19 @@ class ConditionRows:
         known = value - rows @ x - self.constant
         parts = (np.abs(rows * x).max(axis=1, initial=0.0), np.abs(known), np.abs(self.constant))
         return np.maximum.reduce(parts)
+
+    def _release(self, point: Linearised, A: np.ndarray, rank: np.ndarray, which: np.ndarray) -> None:
+        """Let variables move that follow from fixed ones, as these may: lower the ranks of their rates."""
+        rates, fixed = self._rate_of[which] >= 0, self._fixes[which]
+        if not (rates.any() and fixed.any()):
+            return
+        hard = np.ones(len(A) - len(which), bool)
+        _, free = least_squares(A[np.concatenate([hard, fixed])], np.zeros(len(hard) + int(fixed.sum())))
+        over = point.z_x[self._rate_of[which[rates]]] * self.frame.scale
+        size = np.linalg.norm(over, axis=1)
+        follows = (size > 0.0) & (np.linalg.norm(over @ free, axis=1) <= FOLLOWS * size)
+        at = len(hard) + np.flatnonzero(rates)[follows]
+        rank[at] = np.maximum(rank[at], Rank.STEADY_FIXED)
 
     def defects(self, point: Linearised, active: np.ndarray) -> np.ndarray:
         """What is missing in the rows of a system at another point, not scaled."""

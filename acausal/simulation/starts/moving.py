@@ -1,0 +1,118 @@
+"""What moves for ever where all else rests: why there is no steady state, and how to start without one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import AcausalError, InitializationError
+from ...flattening.template import place_of
+from ..curved.failures import FAILURES
+from .completion import Completer, Completion, Unreachable
+from .conditions import Conditions, Rank
+from .frames import AffineFrame, CurvedFrame
+from .priorities import MISSED, least_squares
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+MOST_NAMED = 8
+PART = 1e-9
+"""Of a unit vector, that counts as not zero."""
+RESTS = 1e-9
+"""Change in a characteristic time, relative to the magnitude of the variable, that counts as zero."""
+
+
+def moving_error(run: Run, ids: list[int], rates: list[float], fixing: list[int]) -> InitializationError:
+    """Return the error for variables that cannot rest though no rate depends on them.
+
+    Parameters
+    ----------
+    run
+        The run, at its start.
+    ids, rates
+        The variables, and their rates where all else rests.
+    fixing
+        Those among them whose values say where all of them are.
+    """
+    names = [run.flat.variable(x) for x in ids[:MOST_NAMED]]
+    told = [
+        f"`{name}` at {rate:.6g} {_per_second(run, x)}"
+        for name, rate, x in zip(names, rates, ids, strict=False)
+    ]
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    values = ", ".join(f'"{run.flat.variable(x)}": {run.starts.value[x]:.9g}' for x in fixing[:MOST_NAMED])
+    verb = "move" if len(ids) > 1 else "moves"
+    return InitializationError(
+        f"there is no steady state at t = {run.t:.9g}: {', '.join(told)}{more} {verb} for ever",
+        where=tuple(dict.fromkeys(p for n in names for p in place_of(run.flat.root, n))),
+        why="no rate depends on it, so that it need not rest for all else to rest"
+        if len(ids) == 1
+        else "no rate depends on them, so that they need not rest for all else to rest",
+        hint=f'start the rest of the model at rest: initial={{"": "steady state", {values}}}, where what is given may move',
+    )
+
+
+def _per_second(run: Run, x: int) -> str:
+    unit = next(f.unit for f, at in run.flat.variable_fields() if x in at)
+    return f"{unit}/s" if unit not in ("", "1") else "per second"
+
+
+def moving(run: Run, conditions: Conditions, failure: Unreachable) -> InitializationError | None:
+    """Return the error that names what moves for ever, if all else can rest; else None."""
+    found = _free(conditions, failure)
+    if not len(found):
+        return None
+    relaxed = Conditions(run)
+    relaxed.rank[found] = Rank.STEADY_FIXED
+    try:
+        frame = CurvedFrame(run) if run.reduced.curves else AffineFrame(run)
+        rest = Completer(run, relaxed, frame).complete()
+    except (AcausalError, Unreachable, *FAILURES):
+        return None
+    items, model = conditions.items, run.core.model
+    unknowns = np.array([items[k].rate_of for k in found.tolist()])
+    rates = rest.slopes[unknowns]
+    moves = np.abs(rates) * model.T0 > RESTS * model.network_scale[unknowns]
+    ids = [run.program.unknowns.listed[j] for j in unknowns[moves].tolist()]
+    if not ids or not _alone(relaxed, rest, found[moves]):
+        return None
+    fixing = [ids[k] for k in _independent(rest.of_states[unknowns[moves]])]
+    return moving_error(run, ids, rates[moves].tolist(), fixing)
+
+
+def _free(conditions: Conditions, failure: Unreachable) -> np.ndarray:
+    """Conditions of rest of the variables that move along directions in which no rate changes, nor what is fixed."""
+    system, nearest = failure.system, failure.nearest
+    steady = np.flatnonzero(conditions.rank == Rank.STEADY)
+    if nearest is None or not len(steady) or not len(system.A):
+        return steady[:0]
+    _, free = least_squares(system.A[system.top], np.zeros(int(system.top.sum())))
+    over = nearest.of_states[[conditions.items[k].rate_of for k in steady.tolist()]]
+    size = np.linalg.norm(over, axis=1)
+    return steady[np.linalg.norm(over @ free, axis=1) > PART * np.maximum(size, np.finfo(float).tiny)]
+
+
+def _alone(conditions: Conditions, rest: Completion, moving: np.ndarray) -> bool:
+    """Whether the motion at a point changes no rate but those of ``moving``: else nothing stays at rest."""
+    speed = least_squares(rest.of_states, rest.slopes)[0]
+    rates = np.array([c.rate_of >= 0 for c in conditions.items])
+    rates[moving] = False
+    system = rest.system
+    change = system.A[(system.which >= 0) & rates[system.which]] @ speed
+    return bool((np.abs(change) <= MISSED * np.linalg.norm(speed)).all())
+
+
+def _independent(rows: np.ndarray) -> list[int]:
+    """The first rows that the others are combinations of."""
+    kept: list[int] = []
+    basis = np.zeros((0, rows.shape[1]))
+    for k, row in enumerate(rows):
+        new = row / np.linalg.norm(row)
+        new = new - basis.T @ (basis @ new)
+        new = new - basis.T @ (basis @ new)
+        if np.linalg.norm(new) > PART:
+            kept.append(k)
+            basis = np.vstack([basis, new / np.linalg.norm(new)])
+    return kept
