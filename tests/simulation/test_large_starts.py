@@ -1,9 +1,11 @@
 """Starts of models too large for dense matrices."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
-from acausal import Component, InitializationError, Program, compile_model
+from acausal import Component, Eq, InitializationError, Program, Statement, Variable, compile_model, der
 from acausal.simulation.large.core import LARGE
 from tests.systems.ladder import Ladder
 from tests.systems.test_homotopy import Fading, Follower, Relaxing
@@ -48,3 +50,24 @@ def test_steady_state_of_ten_thousand_sections() -> None:
     v = np.array([result[f"section[{k}].c.v"].at(0.0) for k in range(0, n, 999)])
     assert np.abs(v - 1.0).max() < 1e-12
     assert result["source.i"].final == pytest.approx(0.0, abs=1e-9)
+
+
+class Root(Component):
+    """Two roots; the start says which one is meant."""
+
+    x = Variable(start=4.0)
+    y = Variable(start=1.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), -self.x)
+        yield Eq(self.y**2, self.x)
+
+
+def test_starts_of_computed_variables_are_guesses() -> None:
+    class Roots(Component):
+        def build(self) -> None:
+            self.cell = [Root(y=-1.0 if k % 3 else 1.0) for k in range(600)]
+
+    result = compile_model(Roots()).simulate(1e-3)
+    found = np.array([result[f"cell[{k}].y"].at(0.0) for k in range(600)])
+    assert found == pytest.approx(np.where(np.arange(600) % 3, -2.0, 2.0), rel=1e-12)

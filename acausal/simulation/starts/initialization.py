@@ -37,6 +37,8 @@ _CONFLICT = 1e-9
 """Relative difference of a value that is prescribed and does not hold."""
 _ROUNDING = 1e-12
 """Relative difference up to which a value is the prescribed one; taken bit by bit, it leaves the equations consistent."""
+_DENSE = 250_000
+"""Entries up to which guesses are found with dense matrices; beyond, their cost would grow with the cube of the model."""
 
 
 def left_limits(program: Program, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
@@ -83,9 +85,13 @@ def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) 
     columns = np.unique(rows.indices[open_[rows.indices]])
     if not len(columns):
         return
-    matrix = rows[:, columns].toarray()
-    step = np.linalg.lstsq(matrix, wanted - rows @ found, rcond=1e-12)[0]
-    found[columns] += step
+    matrix, missing = rows[:, columns], wanted - rows @ found
+    if math.prod(matrix.shape) <= _DENSE:
+        found[columns] += np.linalg.lstsq(matrix.toarray(), missing, rcond=1e-12)[0]
+        return
+    from scipy.sparse.linalg import lsqr
+
+    found[columns] += lsqr(matrix, missing, atol=_ROUNDING, btol=_ROUNDING)[0]
 
 
 def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
