@@ -1,5 +1,6 @@
-"""Relations between quantities that are exactly zero up to a point and leave zero with a power of 3/2: Hertz contacts."""
+"""Laws without slope at zero: contacts whose force leaves zero with a power of 3/2, flows that vanish with a root."""
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,7 @@ from acausal import (
     Eq,
     Statement,
     Variable,
+    absolute,
     assign,
     compile_model,
     der,
@@ -23,6 +25,7 @@ from acausal import (
     no_event,
     pre,
     simulate,
+    time,
     when,
 )
 
@@ -126,3 +129,28 @@ def test_limiters_of_a_force_that_is_zero_before_the_contact() -> None:
     assert events == pytest.approx([0.25, 0.25 + duration], abs=1e-7)
     assert result["g"].at([0.2, 0.27, 0.35]) == pytest.approx(result["f"].at([0.2, 0.27, 0.35]), abs=1e-9)
     assert result["v"].final == pytest.approx(-4.0, rel=1e-7)
+
+
+class Tanks(Component):
+    """Two tanks beside each other, joined by an orifice; the first one is filled from 0.5 s on."""
+
+    first = Variable(start=1.0)
+    second = Variable(start=1.0)
+    q = Variable()
+    on = Discrete(bool)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.on, time > 0.5)
+        yield Eq(der(self.first), -self.q + if_else(self.on, 1.0, 0.0))
+        yield Eq(der(self.second), self.q)
+        yield Eq(self.first - self.second, self.q * absolute(self.q))
+
+
+def test_a_flow_that_has_all_but_vanished_does_not_leave_the_range_of_doubles() -> None:
+    """From 0.5 s on ``2 q q' = 1 - 2 q``, hence ``t - 0.5 = -q - log(1 - 2 q) / 2``. No warning of NumPy is heard."""
+    q = root_scalar(lambda q: -q - 0.5 * np.log(1.0 - 2.0 * q) - 0.5, bracket=(0.0, 0.4999)).root
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        final = simulate(Tanks(), 1.0, rtol=1e-8).final
+    assert final["first"] - final["second"] == pytest.approx(q**2, abs=1e-6)
+    assert final["first"] + final["second"] == pytest.approx(2.5, rel=1e-9)

@@ -159,6 +159,7 @@ def test_solution_that_escapes_in_finite_time(method: str) -> None:
 
     error = failed(ConvergenceError, Model(), method=method)
     assert "the error of `second.x`" in error.what and "singularity" in error.why
+    assert error.hint.startswith("`second.x` has grown from ") and "smaller `rtol`" in error.hint
     assert error.result.t_end == pytest.approx(1.0, rel=1e-5)
     assert f"t = {error.result.t_end:.9g}" in error.what
     t = np.array([0.0, 0.5, 0.9, 0.99])

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 FAILURES = (NewtonFailure, DependentConstraints, StepSizeError, StructurallySingular, NoConsistentPoint)
 
+GROWN = 1e3
+"""Factor by which a state has grown by decades."""
+
 
 def curved_failed(run: Run, failure: Exception, where: str) -> AcausalError:
     """Return the error to raise for a failed solution; ``where`` says in which activity.
@@ -182,7 +185,30 @@ def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
         + (f"; largest near {text}, last values {values(run, rows, z)}" if rows else ""),
         where=places,
         why="the solution has a singularity there, or bends faster than doubles resolve",
-        hint="look for a division by zero or a root of zero; state jumps of the equations as elements or relations",
+        hint=_growth(run)
+        + "look for a division by zero or a root of zero; state jumps of the equations as elements or relations",
+    )
+
+
+def _growth(run: Run) -> str:
+    """The state that has grown most since the segment began, where that is by decades.
+
+    A motion that nothing damps takes up the errors of its steps; one whose speed sets its own pace, as that of a free
+    linkage, then grows without bound in finite time.
+    """
+    steps = run.motions.steps
+    if steps is None:
+        return ""
+    system, count = steps.motion.system, len(steps.motion.system.mode.states)
+    begin, end = (np.abs(place.X[:count]) for place in (steps.begin, steps.end))
+    ratio = end / np.maximum(begin, system.scale[:count])
+    if not (ratio > GROWN).any():
+        return ""
+    k = int(ratio.argmax())
+    name = run.state_name(int(system.mode.states[k]))
+    return (
+        f"`{name}` has grown from {begin[k]:.3g} to {end[k]:.3g}: if less so with a smaller `rtol`, then by the errors of"
+        " the steps; else "
     )
 
 

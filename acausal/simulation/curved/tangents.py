@@ -17,6 +17,9 @@ from .system import CurvedSystem
 
 STEEPEST = 1e60
 """Values and slopes beyond would drown all others of a model."""
+FLATTEST = 1e-60
+"""Slope, relative to the largest of its row, below which one that is not zero is taken for that small: its squares and
+those of its inverse, which the elimination needs, stay within the range of doubles."""
 MOST_HALVINGS = 30
 """Of the arguments of a row that has no finite value where it should be touched."""
 PERTURBATION = 1e-3
@@ -107,7 +110,7 @@ class Tangents:
     def _remainder(self, jets: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
         """The next total derivative of the rows, without the part that is linear in that of the arguments."""
         found = np.array(self.functions(len(jets), [*jets, np.zeros_like(jets[0])], constants)[0])
-        found[~np.isfinite(found)] = 0.0
+        found[~(np.abs(found) < STEEPEST)] = 0.0
         return found
 
     def _tangent(self, a0: np.ndarray, constants: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -123,10 +126,21 @@ class Tangents:
             steep = ~(np.abs(gradient) < STEEPEST)
             wild = ~(np.abs(value) < STEEPEST) | (np.bincount(owner[steep], minlength=m) > 0)
             if not wild.any():
-                return a0, value, gradient
+                return a0, value, self._lifted(gradient)
             a0 = np.where(wild[owner], 0.5 * a0, a0)
         gradient[wild[owner]], value[wild] = 1.0, 0.0
         return a0, value, gradient
+
+    def _lifted(self, gradient: np.ndarray) -> np.ndarray:
+        """Slopes with those lifted that are nearly zero, as of ``q*abs(q)`` where ``q`` has all but vanished."""
+        owner = self.curves.owner
+        size = np.abs(gradient) * self.scale
+        largest = np.zeros(len(self.curves))
+        np.maximum.at(largest, owner, size)
+        least = FLATTEST * largest[owner]
+        low = (size > 0.0) & (size < least)
+        gradient[low] = np.sign(gradient[low]) * least[low] / self.scale[low]
+        return gradient
 
     def mode(
         self, core: NumericCore, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
