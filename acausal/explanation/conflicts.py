@@ -178,10 +178,29 @@ class Conflicts:
         if isinstance(form, CurveRows):
             return Participant("element" if row.element else "law", row.text, place, weight, curved=True)
         written = list(form.form.factors.values())
-        zeros = [str(f) for f, v in zip(written, factors.values(), strict=True) if v == 0.0 and _symbols(f)]
+        zeros = self._telling_zeros(form, factors, row.instance)
         parameters = dict.fromkeys(s for f in written for s in _symbols(f))
         role = "element" if row.element else "given" if self._is_given(row) else "law"
         return Participant(role, row.text, place, weight, tuple(zeros), tuple(parameters))
+
+    def _telling_zeros(
+        self, form: FormRows, factors: dict[tuple[int, bool], float], instance: int
+    ) -> list[str]:
+        """Factors that are zero by their parameters.
+
+        Without those of an effect that is left out: a parameter is zero as its class declares it, and no slope gets lost.
+        """
+        one = np.array([instance])
+
+        def left_out(node: Expr) -> bool:
+            declared = isinstance(node, Symbol) and getattr(node.field, "default", None) == 0.0
+            return declared and evaluate(self.model, form.stamp, node, self.values, one)[0] == 0.0
+
+        return [
+            str(factor)
+            for (key, factor), value in zip(form.form.factors.items(), factors.values(), strict=True)
+            if value == 0.0 and _symbols(factor) and (key[1] or not any(map(left_out, walk(factor))))
+        ]
 
     def _integer_weights(
         self, sums: list[dict[int, list[float]]], kept: dict[tuple[int, int], float]

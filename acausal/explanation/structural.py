@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ..errors import SingularModelError
+from ..errors import Location, SingularModelError
 from ..flattening.flat_model import FlatModel
+from ..flattening.open_ports import ports
 from ..flattening.unbalanced import MOST_UNMATCHED, Unbalanced, Written
 from ..structure.decomposition import decompose
 from ..structure.incidence import Incidence
 from .equations import Equations
+from .wording import MOST_NAMED, quoted
 
 
-def structural_parts(flat: FlatModel, parameters: np.ndarray) -> Unbalanced:
-    """Decompose the equations of a model as they are written; a variable and its derivative count as one unknown."""
-    equations = Equations(flat, parameters=parameters)
-    unknown = np.setdiff1d(np.arange(flat.nv), sorted(equations.inputs))
-    whole = Incidence.from_pairs(equations.row, equations.col, (len(equations), flat.nv))
-    parts = decompose(whole.restricted(np.arange(len(equations)), unknown))
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The parts of the Dulmage-Mendelsohn decomposition of a model, by number and in words."""
 
-    def stated(rows: np.ndarray) -> tuple[Written, ...]:
-        ordered = sorted(rows.tolist(), key=lambda k: (equations.is_connection(k), k))
-        return tuple(Written(equations.written(k), equations.place(k)) for k in ordered)
+    equations: Equations
+    surplus: list[int]
+    lacking: list[int]
+    words: Unbalanced
 
-    def names(columns: np.ndarray) -> tuple[str, ...]:
-        return tuple(flat.variable(v) for v in unknown[columns].tolist())
+    @classmethod
+    def of(cls, equations: Equations) -> _Parts:
+        """Decompose equations as they are written; a variable and its derivative count as one unknown."""
+        flat = equations.flat
+        unknown = np.setdiff1d(np.arange(flat.nv), sorted(equations.inputs))
+        whole = Incidence.from_pairs(equations.row, equations.col, (len(equations), flat.nv))
+        parts = decompose(whole.restricted(np.arange(len(equations)), unknown))
 
-    return Unbalanced(
-        stated(parts.over.equations),
-        names(parts.over.unknowns),
-        names(parts.under.unknowns),
-        stated(parts.under.equations),
-    )
+        def ordered(rows: np.ndarray) -> list[int]:
+            return sorted(rows.tolist(), key=lambda k: (equations.is_connection(k), k))
+
+        def stated(rows: list[int]) -> tuple[Written, ...]:
+            return tuple(Written(equations.written(k), equations.place(k)) for k in rows)
+
+        def names(columns: list[int]) -> tuple[str, ...]:
+            return tuple(flat.variable(v) for v in columns)
+
+        surplus, shared = ordered(parts.over.equations), ordered(parts.under.equations)
+        lacking = unknown[parts.under.unknowns].tolist()
+        over = unknown[parts.over.unknowns].tolist()
+        words = Unbalanced(stated(surplus), names(over), names(lacking), stated(shared))
+        return cls(equations, surplus, lacking, words)
 
 
 def structurally_singular(flat: FlatModel, parameters: np.ndarray, at: str) -> SingularModelError | None:
@@ -45,13 +60,44 @@ def structurally_singular(flat: FlatModel, parameters: np.ndarray, at: str) -> S
     at : str
         Activity and time, as the begin of the sentence.
     """
-    parts = structural_parts(flat, parameters)
-    if not (parts.surplus or parts.lacking):
+    parts = _Parts.of(Equations(flat, parameters=parameters))
+    words = parts.words
+    if not (words.surplus or words.lacking):
         return None
-    lacking = ", ".join(f"`{name}`" for name in parts.lacking[:MOST_UNMATCHED])
+    if words.surplus and _only_flows(flat, parts.lacking):
+        return _held_too_often(parts, at)
+    names = ", ".join(f"`{name}`" for name in words.lacking[:MOST_UNMATCHED])
     return SingularModelError(
-        f"{at}no unique solution: {f'nothing is left to determine {lacking}' if lacking else 'too many equations'}",
-        where=[w.place for w in (*parts.surplus, *parts.shared)][:MOST_UNMATCHED],
-        why=parts.reason,
-        hint=parts.remedy,
+        f"{at}no unique solution: {f'nothing is left to determine {names}' if names else 'too many equations'}",
+        where=[w.place for w in (*words.surplus, *words.shared)][:MOST_UNMATCHED],
+        why=words.reason,
+        hint=words.remedy,
+    )
+
+
+def _only_flows(flat: FlatModel, variables: list[int]) -> bool:
+    """True when flows of ports are among some variables, and no potentials."""
+    wanted, flows = set(variables), 0
+    for port in ports(flat):
+        for k, f in enumerate(port.kind.fields().values(), port.first):  # type: ignore[attr-defined]
+            if k in wanted and not f.flow:
+                return False
+            flows += k in wanted
+    return flows > 0
+
+
+def _held_too_often(parts: _Parts, at: str) -> SingularModelError:
+    """Parts prescribe each other's potentials more often than needed, so that the flows between them are open."""
+    e = parts.equations
+    places: dict[str, Location] = {}
+    for k in parts.surplus:
+        if not e.is_connection(k):
+            places.setdefault(e.path(k) or e.flat.label, e.place(k))
+    names = quoted(list(places))
+    return SingularModelError(
+        f"{at}no unique solution: {names} hold each other more often than needed",
+        where=list(places.values())[:MOST_NAMED],
+        why=f"{quoted(parts.words.overdetermined)} are determined more than once,"
+        f" and nothing is left to determine {quoted(parts.words.lacking)}",
+        hint=f"leave out one of {names}, or a connection of them, let one of them move, or give one some compliance",
     )

@@ -26,20 +26,45 @@ def contradiction(
     unknowns : sequence of str
         What nothing determines beside them.
     """
-    first = conflict.of("element", "given") or conflict.members
+    first = _accused(conflict) or conflict.members
     others = [m for m in conflict.members if m not in first]
     kind = ContradictorySourcesError if conflict.of("element") else ContradictionError
+    # A factor of zero that gets its value back determines them too.
+    lacking = unknowns and not _zero_laws(conflict)
     left = f", and nothing determines {quoted(unknowns)}" if unknowns else ""
     joined = f"with {_listed(others)} " if others else ""
+    between = [path for path in conflict.paths if all(path != m.place.path for m in first)]
+    through = f", through {quoted(between)}" if len(first) == 1 and between else ""
     return kind(
-        f"{at}equations contradict each other: {_listed(first)}",
+        f"{at}equations contradict each other: {_listed(first)}{through}",
         where=[m.place for m in (*first, *others) if str(m.place)][:MOST_NAMED],
         why=f"{joined}they leave {conflict.defect:.6g} = 0" + left,
-        hint=_way_out(conflict) + (f", and state an equation for {quoted(unknowns)}" if unknowns else ""),
+        hint=_way_out(conflict) + (f", and state an equation for {quoted(unknowns)}" if lacking else ""),
     )
 
 
+def _zero_laws(conflict: Conflict) -> str:
+    """What to do about factors of zero; "" without them, and for branches in force, which are to blame before."""
+    return "" if conflict.of("element") else _zero_factors(conflict.members)
+
+
+def _accused(conflict: Conflict) -> list[Participant]:
+    """What most likely has to change: branches and what is given, else the laws with factors that do not agree."""
+    found = list(conflict.of("element", "given"))
+    laws = [m for m in conflict.of("law") if m.zeros] or _disagreeing(conflict)
+    return found if conflict.of("element") else [*laws, *found]
+
+
+def _disagreeing(conflict: Conflict) -> list[Participant]:
+    """Laws of a loop, with at most one given quantity, whose factors contradict each other."""
+    scaled = [m for m in conflict.of("law") if m.factors]
+    return scaled if len(conflict.of("given")) < 2 and len(scaled) > 1 else []
+
+
 def _way_out(conflict: Conflict) -> str:
+    zeros = _zero_laws(conflict)
+    if zeros:
+        return zeros
     unconnected = ports_left_open(conflict)
     if unconnected:
         return f"connect {unconnected}: nothing is connected there, so its flow is zero"
@@ -47,11 +72,8 @@ def _way_out(conflict: Conflict) -> str:
         return (
             "put an impedance between source and switch, or check which elements are closed at the same time"
         )
-    zeros = _zero_factors(conflict.members)
-    if zeros:
-        return zeros
-    given, scaled = conflict.of("given"), [m for m in conflict.of("law") if m.factors]
-    if len(given) < 2 and len(scaled) > 1:
+    given, scaled = conflict.of("given"), _disagreeing(conflict)
+    if scaled:
         names = _texts(f"`{f}` of `{m.place.path}`" for m in scaled for f in m.factors)
         if conflict.gap < NEARLY:
             return (

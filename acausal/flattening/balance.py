@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from ..errors import BalanceError, Location
 from ..modeling.component import Component
 from .template import Template
@@ -30,6 +32,13 @@ def check_balance(template: Template, obj: Component, path: str) -> None:
     label = type(obj).__name__
     code = type(obj).equations.__code__
     parts = unbalanced_parts(template, path)
+    if type(obj).equations is Component.equations:
+        raise BalanceError(
+            f"{label} has {needed} unknown{'s' * (needed != 1)} to determine but no method equations()",
+            where=(Location(path, *_of_class(type(obj))),),
+            why=parts.reason,
+            hint="write `def equations(self):` with a `yield` before every statement",
+        )
     stated = [w.place for w in (*parts.surplus, *parts.shared)]
     raise BalanceError(
         f"{label} has {needed} unknown{'s' * (needed != 1)} to determine but yields {own} equation{'s' * (own != 1)}",
@@ -37,6 +46,14 @@ def check_balance(template: Template, obj: Component, path: str) -> None:
         why=f"{parts.reason}; connected ports and inputs are determined from outside",
         hint=_hint(type(obj), own < needed, parts),
     )
+
+
+def _of_class(cls: type) -> tuple[str, int]:
+    """File and line of a class; ("", 0) where its source is not at hand."""
+    try:
+        return inspect.getsourcefile(cls) or "", inspect.getsourcelines(cls)[1]
+    except (OSError, TypeError):
+        return "", 0
 
 
 def _hint(cls: type, too_few: bool, parts: Unbalanced) -> str:

@@ -43,14 +43,23 @@ def check_ends(statement: Connect, place: Location, named: Named) -> None:
             )
         if isinstance(first, PortRef):
             if type(first.port) is not type(end.port):
+                one, other = _kinds(type(first.port), type(end.port))
                 raise PortMismatchError(
-                    f"cannot connect `{named(first)}`, a {type(first.port).__name__},"
-                    f" with `{named(end)}`, a {type(end.port).__name__}",
+                    f"cannot connect `{named(first)}`, a {one}, with `{named(end)}`, a {other}",
                     where=(place,),
                     hint="connect ports of one type; between domains stands a component with a port of each",
                 )
         else:
             _check_signals(first, end, place, named)
+
+
+def _kinds(one: type, other: type) -> tuple[str, str]:
+    """Names of two port types; of one name, with the parts of their modules that differ."""
+    if one.__name__ != other.__name__:
+        return one.__name__, other.__name__
+    pairs = zip(one.__module__.split("."), other.__module__.split("."), strict=False)
+    a, b = next((p for p in pairs if p[0] != p[1]), (one.__module__, other.__module__))
+    return f"{a}.{one.__name__}", f"{b}.{other.__name__}"
 
 
 def _check_signals(a: Symbol, b: Symbol, place: Location, named: Named) -> None:

@@ -89,6 +89,7 @@ class Prismatic(PartialRigid, Driven):
         a, b = self.frame_a, self.frame_b
         nx, ny = pair(self.n)
         size = sqrt(nx**2 + ny**2)
+        yield require(size > 0, "the direction `n` must not be zero")
         ex, ey = rotated((nx / size, ny / size), a.phi)
         yield Eq(self.s, ex * self.dx + ey * self.dy)
         yield Eq(ex * self.dy - ey * self.dx, 0)

@@ -10,6 +10,7 @@ from acausal.components.blocks import Constant, Step
 from acausal.components.translational import Position
 
 from .broken_equations import EQUATIONS
+from .broken_machines import MACHINES
 from .broken_mechanisms import MECHANISMS
 from .broken_models import Broken
 from .broken_networks import NETWORKS
@@ -23,7 +24,7 @@ from .odd_models import (
     open_heat_port,
 )
 
-MODELS = EQUATIONS | NETWORKS | MECHANISMS
+MODELS = EQUATIONS | NETWORKS | MACHINES | MECHANISMS
 SLOW = ("a linkage that does not close",)
 """Newton's method begins anew many times before it gives up."""
 
