@@ -71,11 +71,15 @@ class Unknowns:
         unit = np.empty(self.flat.nv, object)
         for f, at in self.flat.variable_fields():
             unit[at] = f.unit
-        return [str(unit[int(k)]) for k in self.reduced.presolved.y[self.reduced.core]]
+        return unit.tolist()
+
+    def unit(self, x: int) -> str:
+        """Return the unit of variable ``x``."""
+        return str(self._units[x])
 
     def unit_of_core(self, j: int) -> str:
         """Return the unit of core unknown ``j``."""
-        return self._units[j]
+        return self.unit(int(self.reduced.presolved.y[self.reduced.core[j]]))
 
     def single(self, x: int) -> tuple[int, int] | None:
         """Return (kept unknown, sign) when variable ``x`` is a signed alias without a known offset, else None."""

@@ -14,6 +14,7 @@ import numpy as np
 from ...solvers.directions import generic_direction
 from ..curved.newton import NewtonFailure
 from .conditions import Conditions, Rank
+from .descent import Descent
 from .frames import AffineFrame, CurvedFrame
 from .priorities import MISSED, Solution, least_squares, solve
 from .rows import ConditionRows
@@ -31,14 +32,14 @@ STALLED = 1e-10
 """Scaled step up to which an iteration that meets not all conditions makes no progress."""
 SHORTEST = 2.0**-12
 """Of a step that is shortened."""
-LONGEST = 0.5
-"""Of a step in the units of ``SETTLED``: longer ones along a tangent take angles to other turns."""
 BESIDE = 0.3
 """Distance, in units of the scale, to a point beside one at which slopes vanish."""
 MOST_MOVES = 8
 """Moves beside such points."""
 
 
+ENOUGH, ALIKE = 3, 1e-6
+"""Descents that end at the same distance, relative to that, before no other begin is tried."""
 DRIVEN = 1e-11
 """Influence of the coordinates on a variable, relative to its scale, up to which sources alone determine it: rounding."""
 DECREASE = 0.25
@@ -62,6 +63,8 @@ class Unreachable(Exception):
         self.nearest: Completion | None = None
         """The point next to which it stayed, with the state of the frame there."""
         self.state: Any = None
+        self.rest: System | None = None
+        """What is missed where a descent came to rest nearest to the conditions; None if none did."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +134,7 @@ class Completer:
 
     def _completed(self) -> Completion:
         rank, active = self.conditions.rank, ~self.involved
+        self._given = self.frame.state()
         driven = self._driven()
         active &= ~driven
         if self.run.near is not None:
@@ -145,25 +149,33 @@ class Completer:
         if self.frame.moving.any():
             still = active & ~self._reads_motion()
             self._approach(still, Depth.POSITIONS, Rank.GIVEN)
-            self._approach(still, Depth.POSITIONS)
+            self._approach(still, Depth.POSITIONS, final=True)
         if self.involved.any():
             self._approach(active, Depth.ALL)
             try:
                 return self._search(~driven, True)
             except (NewtonFailure, Unreachable):
+                guesses = self.involved & (rank >= Rank.GUESS)
+                if not guesses.any():
+                    raise
                 # Starts of computed variables that lead nowhere are no more than guesses.
-                active = (~self.involved | (rank < Rank.GUESS)) & ~driven
+                active = ~guesses & ~driven
         return self._search(active, bool((active & self.involved).any()))
 
-    def _approach(self, active: np.ndarray, depth: Depth, demanded: Rank = Rank.STEADY) -> None:
+    def _approach(
+        self, active: np.ndarray, depth: Depth, demanded: Rank = Rank.STEADY, final: bool = False
+    ) -> None:
         """Go to a point of some conditions, if there is one: begin of the search for one of all.
 
-        Ranks up to ``demanded`` count as one; where they contradict each other the nearest point is taken.
+        Ranks up to ``demanded`` count as one; where they contradict each other the nearest point is taken. What is out of
+        reach by itself is, if ``final``, out of reach together with other conditions.
         """
         begin = self.frame.state()
         try:
             self._search(active, False, depth, demanded)
-        except (NewtonFailure, Unreachable):
+        except (NewtonFailure, Unreachable) as failure:
+            if final and isinstance(failure, Unreachable) and failure.rest is not None:
+                raise
             self.frame.restore(begin)
 
     def _driven(self) -> np.ndarray:
@@ -184,25 +196,86 @@ class Completer:
         frame, first = self.frame, None
         frame.begin(solved, depth.value)
         begin = frame.state()
+        ends: list[tuple[float, System]] = []
         for k in range(MOST_MOVES + 1):
             try:
                 if k:
                     frame.restore(begin)
-                    direction = generic_direction(len(frame.x), k)
-                    frame.move(np.where(frame.moving, 0.0, BESIDE * (1 + k // 2) * direction))
+                    self._move_beside(k)
                 found = self._newton(active, demanded)
             except (NewtonFailure, Unreachable) as failure:
                 first = first or failure
                 if not self._curved():
                     break
-            else:
-                self.beside = self.beside or k > 0
-                return replace(found, beside=self.beside)
+                if demanded > Rank.STEADY:
+                    continue
+                found = self._descended(active, solved, depth, k, ends)
+                if found is None and _agree([distance for distance, _ in ends]):
+                    break
+                if found is None:
+                    continue
+            self.beside = self.beside or (k > 0 and self._other_point(active, demanded, begin, k))
+            return replace(found, beside=self.beside)
         assert first is not None
         if demanded > Rank.STEADY and isinstance(first, Unreachable) and first.nearest is not None:
             frame.restore(first.state)
             return first.nearest
+        if ends and isinstance(first, Unreachable):
+            first.rest = min(ends, key=lambda end: end[0])[1]
         raise first
+
+    def _move_beside(self, k: int, side: float = 1.0) -> None:
+        frame, distance = self.frame, side * BESIDE * (1 + k // 2)
+        frame.move(np.where(frame.moving, 0.0, distance * generic_direction(len(frame.x), k)))
+
+    def _other_point(self, active: np.ndarray, demanded: Rank, begin: Any, k: int) -> bool:
+        """Whether values on the other side of the begin lead to another point."""
+        frame, here = self.frame, self.frame.state()
+        found = frame.x
+        try:
+            frame.restore(begin)
+            self._move_beside(k, -1.0)
+            self._newton(active, demanded)
+            there = frame.x
+        except (NewtonFailure, Unreachable):
+            there = found
+        frame.restore(here)
+        return self._length_of((there - found) / frame.scale) > ACCEPTED
+
+    def _descended(
+        self, active: np.ndarray, solved: bool, depth: Depth, k: int, ends: list[tuple[float, System]]
+    ) -> Completion | None:
+        """What Newton's method finds from the end of a descent that begins at, or beside, the start values.
+
+        Descents that come to rest before are noted in ``ends``, with the distance that is left.
+        """
+        frame = self.frame
+        try:
+            frame.restore(self._given)
+            frame.begin(solved, depth.value)
+            self._newton(active & (self.conditions.rank > Rank.STEADY), Rank.STEADY)
+            if k:
+                self._move_beside(k)
+            descent = Descent(frame, self.rows, active)
+            if not descent.run() or descent.distance <= MISSED:
+                return self._ended(active, descent)
+        except (NewtonFailure, Unreachable):
+            return None
+        if descent.kept.any():
+            ends.append((descent.distance, self.rows.system(frame.linearise(), active)))
+        return None
+
+    def _ended(self, active: np.ndarray, descent: Descent) -> Completion:
+        """The solution at the end of a descent; that itself where slopes vanish at it, as those of a stretched arm do."""
+        frame, end = self.frame, self.frame.state()
+        try:
+            return self._newton(active, Rank.STEADY)
+        except Unreachable:
+            if descent.distance > MISSED:
+                raise
+        frame.restore(end)
+        system = self.rows.system(frame.linearise(), active)
+        return self._found(system, solve(system.A, system.b, system.rank))
 
     def _newton(self, active: np.ndarray, demanded: Rank) -> Completion:
         frame = self.frame
@@ -253,7 +326,7 @@ class Completer:
     ) -> bool:
         """Take a step, shortened until the ``size`` of the defects of what must hold decreases; whether it does."""
         frame, begin = self.frame, self.frame.state()
-        length = min(1.0, LONGEST / max(self._length_of(step), LONGEST)) if frame.constrained else 1.0
+        length = frame.within_a_turn(step)
         top = system.top
         before = size(system.b[top])
         while True:
@@ -273,6 +346,11 @@ class Completer:
                     raise failure
                 return False
             frame.restore(begin)
+
+
+def _agree(distances: list[float]) -> bool:
+    """Whether descents from several begins have come to rest equally far away: that is as near as the model comes."""
+    return len(distances) >= ENOUGH and max(distances) - min(distances) <= ALIKE * max(distances)
 
 
 def _length(b: np.ndarray) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -110,7 +111,7 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
     return InitializationError(
         f"at t = {run.t:.9g} {text} {what}",
         where=where,
-        why=why,
+        why=why + _left(run, conditions, failure),
         hint="drop one of them, or give it as a start that is not fixed",
     )
 
@@ -152,7 +153,24 @@ def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> Acausa
     return InitializationError(
         f"no start values were found at t = {run.t:.9g} at which {', '.join(parts)} hold{last}",
         where=tuple(dict.fromkeys(places)),
-        why="Newton's method, damped and begun anew beside the start values, came to no solution",
+        why="Newton's method, damped and begun anew beside the start values, came to no solution"
+        + _left(run, conditions, failure),
         hint="give starts near the solution, fix other variables, or drop a condition: there may be no solution, as of a"
         " loop whose lengths do not let it close",
     )
+
+
+def _left(run: Run, conditions: Conditions, failure: Unreachable) -> str:
+    """What the point misses that comes nearest to the conditions, as the end of a sentence; "" if none is known."""
+    system = failure.rest
+    if system is None:
+        return ""
+    rows = np.flatnonzero(system.top & (system.which >= 0) & (np.abs(system.b) > MISSED)).tolist()
+    missed: dict[str, list[float]] = {}
+    for row in rows:
+        condition = conditions.items[int(system.which[row])]
+        if condition.variable >= 0:
+            unit = run.program.unknowns.unit(condition.variable)
+            missed.setdefault(unit, []).append(float(system.b[row] * system.divisor[row]))
+    left = [f"{math.hypot(*defects):.6g} {unit}" for unit, defects in missed.items()]
+    return f"; at the nearest point found {' and '.join(left)} are left" if left else ""

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ..run import Run
 
 
+LONGEST_TURN = 0.5
+"""Radians: longer steps along a tangent take angles to other turns."""
+
+
 @dataclass(frozen=True, eq=False)
 class Linearised:
     """A point: core unknowns and their derivatives, hard rows that must vanish, and all derivatives by the coordinates."""
@@ -52,6 +56,10 @@ class AffineFrame:
 
     def begin(self, solved: bool, depth: str) -> None:
         """Nothing is to be solved for."""
+
+    def within_a_turn(self, step: np.ndarray) -> float:
+        """Part of a scaled step that may be made at once."""
+        return 1.0
 
     def move(self, step: np.ndarray) -> None:
         """Move by a scaled step."""
@@ -91,7 +99,9 @@ class CurvedFrame:
         self.solved = False
         nx, z_of = system.nx, system.z_of
         self._z_y, self._s_y = dense(z_of @ system.v0.y), dense(z_of @ system.v1.y)
-        self.scale = _within_a_turn(run, self._z_y[:, :nx], self.scale)
+        self.angles = _angles(run, self._z_y[:, :nx])
+        # However far an angle turns in a run, its start is sought within the turn of its start value.
+        self.scale = np.where(self.angles, np.minimum(self.scale, 1.0), self.scale)
         self._z_xi, self._s_xi = z_of @ system.v0.xi, z_of @ system.v1.xi
         self.over_open = self._z_y[:, nx:], self._s_y[:, nx:]
         self._rows = np.arange(system.constraints)
@@ -120,6 +130,11 @@ class CurvedFrame:
             first = reads[levels == 0].any(axis=0)
             found = (found | reads.any(axis=0)) & ~first
         return found
+
+    def within_a_turn(self, step: np.ndarray) -> float:
+        """Part of a scaled step that may be made at once."""
+        turn = float(np.abs((step * self.scale)[self.angles]).max(initial=0.0))
+        return min(1.0, LONGEST_TURN / max(turn, LONGEST_TURN))
 
     def move(self, step: np.ndarray) -> None:
         """Move by a scaled step; the open unknowns follow."""
@@ -205,10 +220,9 @@ def place_at(run: Run, z: np.ndarray, slopes: np.ndarray) -> None:
     run.forget_signs()
 
 
-def _within_a_turn(run: Run, z_x: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Scales of the coordinates; however far an angle turns in a run, its start is sought within the turn of its start value."""
+def _angles(run: Run, z_x: np.ndarray) -> np.ndarray:
+    """Mask of the coordinates that are angles."""
     alone = np.flatnonzero((z_x != 0.0).sum(axis=1) == 1).tolist()
-    angles = [int(np.argmax(z_x[k] != 0.0)) for k in alone if run.unit(k) == "rad"]
-    found = scale.copy()
-    found[angles] = np.minimum(found[angles], 1.0)
+    found = np.zeros(z_x.shape[1], bool)
+    found[[int(np.argmax(z_x[k] != 0.0)) for k in alone if run.unit(k) == "rad"]] = True
     return found
