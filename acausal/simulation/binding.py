@@ -168,6 +168,13 @@ def _at_rest(program: Program, path: str) -> np.ndarray:
         # An alias of what is differentiated is as good.
         x = names.index(path)
         found[x] = program.unknowns.settable(x) is not None
+    if path in names and not found.any():
+        raise ParameterError(
+            f"`{path}` is not differentiated in this model: it has no rate that could be made zero",
+            where=place_of(program.flat.root, path),
+            hint="give its rate a variable of the model, as in rate = Variable() and"
+            f' yield Eq(self.rate, der(self.{path})), and start with initial={{"rate": 0.0}}; or name a component with states',
+        )
     if path and not found.any():
         raise ParameterError(
             f"nothing in `{path}` is differentiated: it has no steady state of its own",

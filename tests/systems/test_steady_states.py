@@ -17,6 +17,7 @@ from acausal import (
     Variable,
     connect,
     der,
+    initially,
     simulate,
     sqrt,
 )
@@ -323,3 +324,39 @@ class Joined(Component):
 def test_what_follows_from_fixed_values_need_not_rest_either() -> None:
     initial = simulate(Joined(), 1.0, initial={"": "steady state", "upper.v": 3.0}).initial
     assert dict(initial) == {"upper.v": 3.0, "lower.v": 3.0}
+
+
+# -- rates that occur in no equation ---------------------------------------------------------------------------------
+
+
+class Accelerated(Trolley):
+    """The trolley with the rate of its speed along the slide."""
+
+    rate: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.rate, der(self.slide.v))
+
+
+def test_a_variable_without_a_rate_is_refused_with_what_to_write_instead() -> None:
+    with pytest.raises(ParameterError, match="`slide.v` is not differentiated") as info:
+        simulate(Trolley(), 1.0, initial={"slide.v": "steady state"})
+    assert "Eq(self.rate, der(self.slide.v))" in info.value.hint
+    assert 'initial={"rate": 0.0}' in info.value.hint
+    with pytest.warns(UserWarning, match="moves `hinge.phi` from -1.3 to -1.57"):
+        result = simulate(Accelerated(), 1.0, initial={"rate": 0.0})
+    assert result.initial["hinge.phi"] == pytest.approx(-pi / 2, abs=1e-9)
+
+
+def test_an_initial_equation_of_a_rate_that_no_equation_gives_is_refused() -> None:
+    class Demanded(Trolley):
+        def equations(self) -> Iterator[Statement]:
+            yield from super().equations()
+            yield initially(Eq(der(self.slide.v), 0))
+
+    with pytest.raises(
+        InitializationError, match=r"der\(`slide.v`\), which no equation of the model gives"
+    ) as info:
+        simulate(Demanded(), 1.0)
+    assert "Eq(self.rate, der(self.slide.v))" in info.value.hint

@@ -268,6 +268,11 @@ class Conditions:
                 wrong[k] = abs(value) > VIOLATED * reach.max(initial=0.0)
         return np.flatnonzero(wrong).tolist()
 
+    def rates(self) -> list[tuple[int, int]]:
+        """(condition, core unknown) of the rates that affine initial equations read."""
+        stated = ((k, over) for k, (over, _, _) in self._rows.items() if self.items[k].rate_of < 0)
+        return [(k, j) for k, over in stated if np.ndim(over) for j in np.flatnonzero(over).tolist()]
+
     def read(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Values of the observed variables at a point."""
         run = self.run

@@ -13,6 +13,7 @@ from ..curved.points import accepted, core_at, named, surroundings, values
 from ..instants.failures import constraints_on, demanding
 from .completion import System, Unreachable
 from .conditions import Condition, Conditions, Rank
+from .frames import CurvedFrame
 from .moving import moving
 from .priorities import MISSED, combination
 
@@ -38,6 +39,24 @@ def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> Acaus
     if rows is not None and (system.which[rows] >= 0).any():
         return _contradict(run, conditions, failure, rows)
     return with_open_ports(_not_found(run, conditions, failure), run.flat)
+
+
+def check_rates(run: Run, conditions: Conditions, frame: CurvedFrame) -> None:
+    """Raise InitializationError where an initial equation reads a rate that nothing gives: it would count as zero."""
+    found = conditions.rates()
+    if not found:
+        return
+    missing, E = frame.without_rates(), run.core.model.rows(run.mode).E
+    for k, j in found:
+        if missing[j] and not E[:, j].any():
+            name = run.state_name(j)
+            raise InitializationError(
+                f"`{conditions.items[k].text}` reads der(`{name}`), which no equation of the model gives",
+                where=conditions.items[k].where,
+                why="it is the derivative of what itself follows from derivatives of nonlinear equations",
+                hint="give it a variable of the model, as in rate = Variable() and"
+                f" yield Eq(self.rate, der(self.{name})), and state the condition with that",
+            )
 
 
 def _contradiction(system: System) -> list[int] | None:

@@ -108,6 +108,11 @@ class CurvedFrame:
         self.moving = self._rates()
         """Mask of the coordinates that constraints read only when they are differentiated."""
 
+    def without_rates(self) -> np.ndarray:
+        """Mask of the core unknowns that vary, but of whose derivatives the mode says nothing."""
+        varies = self._z_y.any(axis=1) | dense(self._z_xi).any(axis=1)
+        return np.asarray(varies & ~self._s_y.any(axis=1) & ~dense(self._s_xi).any(axis=1))
+
     def begin(self, solved: bool, depth: str) -> None:
         """Solve for the open unknowns from now on, or leave them as they are.
 

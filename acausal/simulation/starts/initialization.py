@@ -25,7 +25,7 @@ from .bounds import within
 from .completion import Completer, Completion, Unreachable
 from .conditions import Conditions, Rank
 from .conditions import Starts as Starts
-from .failures import unreachable
+from .failures import check_rates, unreachable
 from .frames import AffineFrame, CurvedFrame, place_at
 from .priorities import independent, solve
 
@@ -184,6 +184,8 @@ def complete(run: Run) -> Completed | None:
         return None
     try:
         frame = CurvedFrame(run) if run.reduced.curves else AffineFrame(run)
+        if isinstance(frame, CurvedFrame):
+            check_rates(run, conditions, frame)
         found = Completer(run, conditions, frame).complete()
         z = found.z
         if run.reduced.curves:
