@@ -76,7 +76,7 @@ class ConditionRows:
                 found[k] = True
         return found
 
-    def system(self, point: Linearised, active: np.ndarray, demanded: Rank) -> System:
+    def system(self, point: Linearised, active: np.ndarray, demanded: Rank = Rank.STEADY) -> System:
         """Hard rows and active conditions at a point, scaled; ranks up to ``demanded`` are one."""
         value, rows, size, flat = self.values(point)
         rows, which = rows * self.frame.scale, np.flatnonzero(active)
@@ -100,6 +100,16 @@ class ConditionRows:
         if demanded > Rank.STEADY:
             rank[(rank <= demanded) | (rank == Rank.RESTING_GIVEN)] = Rank.FIXED
         return System(A, b, rank, np.concatenate([none, which]), divisor)
+
+    def common(self, system: System) -> np.ndarray:
+        """Divisors of the rows of a system, the same ones for all conditions of one unit: distances count as distances."""
+        found, units = system.divisor.copy(), self.run.program.unknowns
+        variables = [self.conditions.items[k].variable if k >= 0 else -1 for k in system.which.tolist()]
+        own = [units.unit(x) if x >= 0 else "" for x in variables]
+        for unit in set(own) - {""}:
+            alike = np.array([u == unit for u in own])
+            found[alike] = found[alike].max()
+        return found
 
     def _terms(self, value: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Largest terms of the conditions: what the coordinates contribute, the rest, and what is prescribed."""
