@@ -154,3 +154,24 @@ def test_a_flow_that_has_all_but_vanished_does_not_leave_the_range_of_doubles() 
         final = simulate(Tanks(), 1.0, rtol=1e-8).final
     assert final["first"] - final["second"] == pytest.approx(q**2, abs=1e-6)
     assert final["first"] + final["second"] == pytest.approx(2.5, rel=1e-9)
+
+
+class Interrupted(Component):
+    """An inductor whose current has to flow through a law ``i = v**20``, odd, from the start on."""
+
+    i = Variable(start=1.0)
+    v = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.i), -self.v)
+        yield Eq(self.i, self.v * no_event(absolute(self.v)) ** 19)
+
+
+@pytest.mark.parametrize("start", [1e-3, 1.0, 100.0])
+def test_a_high_power_without_a_slope_at_its_guess_starts(start: float) -> None:
+    """``i**0.95`` falls linearly, by 0.95 in a second."""
+    t = 0.5 * start**0.95
+    result = simulate(Interrupted(), t, rtol=1e-8, initial={"i": start})
+    wanted = (0.525 * start**0.95) ** (1.0 / 0.95)
+    assert result["i"].final == pytest.approx(wanted, rel=1e-6)
+    assert result["v"].final == pytest.approx(wanted**0.05, rel=1e-7)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 POLISH = 32
 """Newton steps that move a crossing from the interpolation to the forms themselves."""
-BESIDE = 0.3
-"""Distance, in units of the scale, to a guess beside one at which slopes vanish."""
+BESIDE = (0.3, 3.0, 30.0, 300.0, 3000.0)
+"""Distances, in units of the scale, to guesses beside one at which slopes vanish."""
 STEPS_A_PANEL = 3
 """Steps under one panel of a quadrature: its 21 nodes resolve their quartics."""
 HALVINGS = 5
@@ -354,10 +354,13 @@ def _by_sources(motion: Motion, X: np.ndarray, failure: NewtonFailure) -> np.nda
         except NewtonFailure:
             continue
     # The way itself may be singular at its begin, as that of a cube is.
-    beside = BESIDE * scale * generic_direction(motion.system.m)
-    for guess in (failure.x + beside, failure.x - beside) if failure.reason == "singular" else ():
+    # A high power has hardly a slope near by either, and from far away it is descended quickly.
+    beside = scale * generic_direction(motion.system.m)
+    for distance in (
+        (d * side for d in BESIDE for side in (1.0, -1.0)) if failure.reason == "singular" else ()
+    ):
         try:
-            return motion.open_unknowns(X, guess, xi)
+            return motion.open_unknowns(X, failure.x + distance * beside, xi)
         except NewtonFailure:
             continue
     raise failure
