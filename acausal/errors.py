@@ -219,6 +219,12 @@ def counted(count: int, what: str, many: str = "") -> str:
     return f"{count} {what}" if count == 1 else f"{count} {many or what + 's'}"
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text with the middle left out if it has more than ``most`` characters."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} ... {text[-half:]}"
+
+
 PACKAGE = f"{os.path.dirname(os.path.abspath(__file__))}{os.sep}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..errors import counted
+from ..errors import counted, shortened
 from .sequence import Block
 from .structure import Structure
 
@@ -153,8 +153,7 @@ def _some(texts: tuple[str, ...], most: int = 4) -> str:
 
 
 def _cut(text: str) -> str:
-    half = LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[:half]} ... {text[-half:]}"
+    return shortened(text, LONGEST)
 
 
 def _times(order: int) -> str:

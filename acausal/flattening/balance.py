@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from ..errors import BalanceError, Location
+from ..errors import BalanceError, Location, counted
 from ..modeling.component import Component
 from .template import Template
 from .unbalanced import MOST_UNMATCHED, Unbalanced, unbalanced_parts
@@ -32,17 +32,13 @@ def check_balance(template: Template, obj: Component, path: str) -> None:
     label = type(obj).__name__
     code = type(obj).equations.__code__
     parts = unbalanced_parts(template, path)
-    if type(obj).equations is Component.equations:
-        raise BalanceError(
-            f"{label} has {needed} unknown{'s' * (needed != 1)} to determine but no method equations()",
-            where=(Location(path, *_of_class(type(obj))),),
-            why=parts.reason,
-            hint="write `def equations(self):` with a `yield` before every statement",
-        )
     stated = [w.place for w in (*parts.surplus, *parts.shared)]
+    silent = type(obj).equations is Component.equations
+    what = f"{label} has {counted(needed, 'unknown')} to determine but yields {counted(own, 'equation')}"
+    first = _of_class(type(obj)) if silent else (code.co_filename, code.co_firstlineno)
     raise BalanceError(
-        f"{label} has {needed} unknown{'s' * (needed != 1)} to determine but yields {own} equation{'s' * (own != 1)}",
-        where=(Location(path, code.co_filename, code.co_firstlineno), *stated[:MOST_UNMATCHED]),
+        what + ": it has no method equations()" * silent,
+        where=(Location(path, *first), *stated[:MOST_UNMATCHED]),
         why=f"{parts.reason}; connected ports and inputs are determined from outside",
         hint=_hint(type(obj), own < needed, parts),
     )
@@ -60,4 +56,9 @@ def _hint(cls: type, too_few: bool, parts: Unbalanced) -> str:
     overridden = [k.__name__ for k in cls.__mro__[1:] if "equations" in vars(k) and k is not Component]
     if too_few and overridden and "equations" in vars(cls):
         return f"{overridden[0]} also defines equations(); did you forget `yield from super().equations()`?"
-    return parts.remedy
+    silent = cls.equations is Component.equations
+    return (
+        f"write `def equations(self):` with a `yield` before every statement: {parts.remedy}"
+        if silent
+        else parts.remedy
+    )

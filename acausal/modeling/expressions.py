@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any, NoReturn
 
-from ..errors import ExpressionError
+from ..errors import ExpressionError, shortened
 
 RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 BOOLEANS = RELATIONS | {"and", "or", "not", "xor", "edge", "change", "sample", "initial", "terminal", "true"}
@@ -256,8 +256,7 @@ LONGEST_TEXT = 300
 
 
 def _cut(text: str) -> str:
-    half = LONGEST_TEXT // 2
-    return text if len(text) <= LONGEST_TEXT else f"{text[:half]} ... {text[-half:]}"
+    return shortened(text, LONGEST_TEXT)
 
 
 def to_text(expr: Expr, name: Callable[[Symbol], str] = lambda symbol: symbol.name) -> str:

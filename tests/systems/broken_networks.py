@@ -393,7 +393,11 @@ NETWORKS = {
         massless_gear, SingularModelError, ("flange.phi`", "at gear "), BYSTANDERS, "inertia"
     ),
     "charged capacitors": Broken(
-        charged_capacitors, InitializationError, ("`a.v` = 1", "`b.v` = 2"), BYSTANDERS, "fixed"
+        charged_capacitors,
+        InitializationError,
+        ("`a.v` = 1", "`b.v` = 2"),
+        (*BYSTANDERS, "`b.v` = `a.v`"),
+        "fixed",
     ),
     "inductors in series": Broken(
         inductors_in_series, InitializationError, ("`a.i` = 1", "`b.i` = 2"), BYSTANDERS, "fixed"

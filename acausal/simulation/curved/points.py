@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import Location
+from ...errors import Location, shortened
 from ...flattening.flat_model import kind_of
 from ...modeling.expressions import Symbol, walk
 from ...modes.labels import curved_row
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 4
 """Curved rows in one sentence."""
+LONGEST = 80
+"""Characters of an equation in it."""
 
 
 def named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
@@ -27,7 +29,10 @@ def named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
     found = [curved_row(run.reduced, int(r)) for r in rows]
     others = dict.fromkeys(f"`{place.path or run.flat.label}`" for _, place in found[MOST_ROWS:])
     more = f" and {len(found) - MOST_ROWS} more of {', '.join(list(others)[:MOST_ROWS])}" if others else ""
-    text = "; ".join(f"`{name}` of `{place.path or run.flat.label}`" for name, place in found[:MOST_ROWS])
+    text = "; ".join(
+        f"`{shortened(name, LONGEST)}` of `{place.path or run.flat.label}`"
+        for name, place in found[:MOST_ROWS]
+    )
     return text + more, tuple(dict.fromkeys(place for _, place in found[:MOST_ROWS]))
 
 

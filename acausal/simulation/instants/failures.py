@@ -174,14 +174,16 @@ def constraints_on(run: Run, error: Exception, reinits: Sequence[tuple[int, floa
     data, model = run.core.mode(mode), run.core.model
     xi = run.sources.states(run.t, run.D, run.R)
     found: dict[str, None] = {}
+    told: set[int] = set()
     for j, _ in run.core_only(list(reinits)):
         row = data.T[j]
         if not row[: len(data.states)].any():
             found.setdefault(f"`{run.state_name(j)}` = {float(row[len(data.states) :] @ xi):g}")
-        for row in data.constraints:
-            if abs(row[j]) * model.scale[j] > TAKES_PART * float(
+        for k, row in enumerate(data.constraints):
+            if k not in told and abs(row[j]) * model.scale[j] > TAKES_PART * float(
                 np.max(np.abs(row[: model.n]) * model.scale)
             ):
+                told.add(k)
                 found.setdefault(
                     _equation(run, row[: model.n] / row[j], float(row[model.n :] @ xi / row[j]), j)
                 )
