@@ -84,7 +84,12 @@ def begin_of(program: Program, t_start: float | None, start: Any) -> float:
 def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) -> None:
     """Process the first instant of a run, or of the continuation of the result ``start`` with new inputs."""
     if start is None:
-        run.first_instant()
+        try:
+            run.first_instant()
+        except BaseException:
+            # Values that were tried for the start are none of the model.
+            run.restart_record()
+            raise
         return
     run.forget_bounds()
     state = continued(run.program, start)

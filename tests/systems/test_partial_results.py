@@ -10,7 +10,17 @@ import pytest
 
 import acausal.components.planar as pl
 import acausal.components.rotational as ro
-from acausal import Component, SingularModelError, connect, simulate
+from acausal import (
+    Component,
+    Discrete,
+    Eq,
+    InitializationError,
+    SingularModelError,
+    Variable,
+    connect,
+    der,
+    simulate,
+)
 
 CRANK, LEVER, COUPLER, BASE = 0.1, 0.2, 0.12, 0.25
 
@@ -59,3 +69,22 @@ def test_a_run_into_a_lock_is_read_up_to_its_end(rtol: float, method: str, tmp_p
     taken = result.audit(0.0, 2.4)
     speed = result["rocker.w"].at(np.array([0.0, 2.4]))
     assert taken.into("body") == pytest.approx(0.5 * 0.05 * (speed[1] ** 2 - speed[0] ** 2), rel=1e-6)
+
+
+class Watched(Component):
+    """A decay, and whether it is still above one half."""
+
+    x: Variable = Variable(start=1.0)
+    above: Discrete = Discrete(bool, start=False)
+
+    def equations(self):
+        yield Eq(self.above, self.x > 0.5)
+        yield Eq(der(self.x), -self.x)
+
+
+def test_values_that_were_tried_for_a_failed_start_are_no_result() -> None:
+    with pytest.raises(InitializationError, match="cannot be False") as caught:
+        simulate(Watched(), 1.0, initial={"above": False})
+    result = caught.value.result
+    assert len(result.t) == 0 and not result.events and not result.initial
+    assert result.status.startswith("failed: `above` cannot be False")
