@@ -27,7 +27,7 @@ from acausal import (
 )
 from acausal.components import electrical as el
 from acausal.components.planar import Body, Fixed, FixedTranslation, Prismatic, Revolute, World
-from acausal.components.rotational import ConstantSpeed, IdealRollingWheel, Inertia, Torque
+from acausal.components.rotational import ConstantSpeed, IdealGear, IdealRollingWheel, Inertia, Torque
 from tests.oracles.linkages import FourBar
 from tests.systems.test_planar import Linkage
 
@@ -367,3 +367,31 @@ def test_rounding_of_a_speed_at_the_end_of_a_run_is_no_contradiction(speed: floa
         path: (value if abs(value) > 1e-9 else speed) for path, value in simulate(Guided(), 0.3).final.items()
     }
     assert simulate(Guided(), 0.1, initial=final).initial["guide.s"] == final["guide.s"]
+
+
+class TwoWays(Component):
+    """Two inertias joined by two gears of different ratios, and a gear beside them that is at odds with nothing."""
+
+    def build(self) -> None:
+        self.double, self.triple, self.other = (
+            IdealGear(ratio=2.0),
+            IdealGear(ratio=3.0),
+            IdealGear(ratio=5.0),
+        )
+        self.fast, self.slow, self.behind = Inertia(J=1.0, w=1.0), Inertia(J=1.0), Inertia(J=1.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.double.flange_a, self.triple.flange_a, self.fast.flange_a)
+        yield connect(self.double.flange_b, self.triple.flange_b, self.slow.flange_a)
+        yield connect(self.slow.flange_b, self.other.flange_a)
+        yield connect(self.other.flange_b, self.behind.flange_a)
+
+
+def test_what_leaves_no_room_to_a_given_start_is_named() -> None:
+    """``w_fast = 2 w_slow = 3 w_slow`` holds at rest alone."""
+    with pytest.warns(
+        UserWarning,
+        match="`fast.w` from 1 to 0 at the start; the equations of `double`, `triple` leave no other",
+    ):
+        result = simulate(TwoWays(), 1.0)
+    assert [result[name].final for name in ("fast.w", "slow.w", "behind.w")] == [0.0, 0.0, 0.0]

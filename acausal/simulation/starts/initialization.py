@@ -20,7 +20,7 @@ from ...flattening.template import place_of
 from ...modeling.expressions import walk
 from ...modes.affine import Inadmissible, Mode
 from ..curved.failures import FAILURES, curved_failed
-from ..instants.failures import search_failed
+from ..instants.failures import demanding, search_failed
 from .bounds import within
 from .completion import Completer, Completion, Unreachable
 from .conditions import Conditions, Rank
@@ -298,18 +298,33 @@ def warn_of_moved(run: Run, completed: Completed | None) -> None:
     guessed |= set(np.flatnonzero(given).tolist()) if starts.steady.any() else set()
     guessed |= set(run.flat.computed.tolist())
     ids = [x for x in np.flatnonzero(given).tolist() if x not in guessed]
-    moved = []
+    moved, held = [], []
     for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
         wanted = float(starts.value[x])
         if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted)):
             moved.append(f"`{run.flat.variable(x)}` from {wanted:g} to {value:g}")
+            held.append((x, wanted))
     if completed is not None and completed.found.beside:
         _warn_of_choice(run)
     if moved:
+        reason = "" if completed is None else _without_room(run, held)
         warn(
-            f"given starts contradict the model, which moves {', '.join(moved)} at the start;"
+            f"given starts contradict the model, which moves {', '.join(moved)} at the start{reason};"
             " Start(value, fixed=True) makes that an error"
         )
+
+
+def _without_room(run: Run, held: list[tuple[int, float]]) -> str:
+    """Which parts determine given starts by themselves, whatever the states are."""
+    data, found = run.data, []
+    for x, wanted in held:
+        core = run.core_only([(x, wanted)])
+        if core and not data.T[core[0][0], : len(data.states)].any():
+            parts = {p.path: None for p in demanding(run, Exception(), data.mode, [(x, wanted)])}
+            if parts:
+                names = ", ".join(f"`{path}`" for path in parts)
+                found.append(f"the equations of {names} leave no other value to `{run.flat.variable(x)}`")
+    return "".join(f"; {text}" for text in dict.fromkeys(found))
 
 
 def _warn_of_choice(run: Run) -> None:
