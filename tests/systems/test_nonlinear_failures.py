@@ -28,6 +28,7 @@ from acausal import (
     require,
     sample,
     simulate,
+    sin,
     sqrt,
     time,
     when,
@@ -350,3 +351,22 @@ def test_branch_that_cannot_be_evaluated() -> None:
     assert error.what.startswith("restart at t = 0.5: `u - log(x - 5) = 0` of `Model`")
     assert f"`x` = {1.0 / math.sqrt(2.0):.3g}" in error.what
     assert error.result.t_end == 0.5
+
+
+class Cubic(Component):
+    """A law without slope at the start: v = cbrt(sin(w t))."""
+
+    w: Parameter = Parameter(default=2.0, unit="rad/s")
+    v: Variable = Variable()
+    x: Variable = Variable()
+
+    def equations(self) -> Statements:
+        yield Eq(self.v**3, sin(self.w * time))
+        yield Eq(der(self.x), self.v)
+
+
+@pytest.mark.parametrize("v", [0.0, 0.5])
+def test_a_law_that_is_flat_at_the_start_starts_and_says_why_it_does_not_go_on(v: float) -> None:
+    with pytest.raises(ConvergenceError, match="have no slope at this point") as caught:
+        simulate(Cubic(v=v), 1.0)
+    assert abs(caught.value.result["v"].at(0.0)) ** 3 <= 1e-27

@@ -21,6 +21,7 @@ from ...modes.labels import curved_row
 from ...modes.open_mode import StructurallySingular
 from ...modes.reduced_model import ReducedModel
 from ...solvers import StepSizeError
+from ...solvers.directions import generic_direction
 from ..instants.choice import NoConsistentPoint
 from .newton import NewtonFailure
 from .points import (
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 FAILURES = (NewtonFailure, DependentConstraints, StepSizeError, StructurallySingular, NoConsistentPoint)
 
+FLAT = 1e-12
+"""Slope, relative to one a scale away, that has vanished: of a cube, within a millionth of the scale."""
 GROWN = 1e3
 """Factor by which a state has grown by decades."""
 
@@ -233,6 +236,9 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
             return _singular_point(run, dependent.tolist(), at, z)
         together = near.coupled(rows[0]).tolist()
         rows = [r for r in rows if r in together]
+    flat = _flat(run, rows, z)
+    if flat:
+        return _flat_there(run, flat, at, z)
     text, places = named(run, rows)
     kind = InitializationError if started else ConvergenceError
     return kind(
@@ -242,6 +248,34 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
         hint="give start values near the solution, check signs and units, look for equations without solution,"
         " as of a loop whose lengths do not let it close; a law that is flat at zero, as a high power is, needs a"
         " linear term beside it",
+    )
+
+
+def _flat(run: Run, rows: list[int], z: np.ndarray) -> list[int]:
+    """Those of some curved rows whose slopes by unknowns all but vanish at a point, measured by those around it."""
+    tangents, owner = run.tangents, run.program.curves.owner
+    reads = np.asarray((abs(tangents.Z) + abs(tangents.D)).sum(axis=1)).ravel() > 0.0
+
+    def steepness(arguments: np.ndarray) -> np.ndarray:
+        _, gradient = tangents.functions(0, [arguments], tangents.constants(run.present))
+        return np.bincount(
+            owner, np.where(reads, np.abs(np.array(gradient)) * tangents.scale, 0.0), len(run.program.curves)
+        )
+
+    here = tangents.arguments(z, run.slopes, run.xi)
+    there = here + tangents.scale * generic_direction(len(here))
+    flat = steepness(here) <= FLAT * steepness(there)
+    return [r for r in rows if flat[r]]
+
+
+def _flat_there(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
+    text, places = named(run, rows)
+    kind = InitializationError if at.startswith("start") else ConvergenceError
+    return kind(
+        f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, z)}",
+        where=places,
+        why="next to it a change of their unknowns changes nothing in them, so that rates are without bound or open",
+        hint="begin away from such a point, or put a linear term beside a law that is flat there, as a high power is",
     )
 
 
