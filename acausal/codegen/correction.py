@@ -40,8 +40,11 @@ class Correction:
         """
         f = self._f
         f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = y, xi, constants
-        f.outputs[2][:] = np.nan
-        f()
+        try:
+            f()
+        except RuntimeError:
+            # A matrix is exactly singular: no step exists.
+            f.outputs[2][:] = np.nan
         return f.outputs[0], f.outputs[1], f.outputs[2].tolist()
 
 
@@ -61,7 +64,7 @@ def correcting(function: ca.Function, columns: np.ndarray, rate: Jet) -> ca.Func
     at, magnitude, x, sizes = columns.tolist(), ca.MX.sym("scale", len(columns)), y, []
     for _ in range(STEPS):
         value, slope = function(x, xi, c)
-        # Partial pivoting; a matrix that is exactly singular leaves the outputs as they were.
+        # Partial pivoting.
         d = ca.solve(slope[:, at], -value, "lapacklu")
         sizes.append(ca.norm_2(d / (magnitude + ca.fabs(x[at]))))
         moved = ca.MX(x)

@@ -1,7 +1,7 @@
 """Steady states as starts: derivatives of all, or of one part, that are to be zero."""
 
 from collections.abc import Iterator
-from math import atan, cos, pi, sin
+from math import pi, sin
 
 import pytest
 
@@ -17,12 +17,11 @@ from acausal import (
     Variable,
     connect,
     der,
-    initially,
     simulate,
     sqrt,
 )
 from acausal.components import electrical as el
-from acausal.components import planar, rotational, translational
+from acausal.components import rotational
 from acausal.components.electromechanical import RotationalEMF
 from tests.systems.test_starts import Filter, Pendulum, state, turned
 
@@ -144,71 +143,6 @@ def test_the_steady_state_of_a_rectifier_is_in_the_mode_that_it_has_then() -> No
     assert dict(result.initial) == pytest.approx({"coil.i": 1.0, "capacitor.v": 9.0}, rel=1e-12)
 
 
-# -- mechanisms ------------------------------------------------------------------------------------------------------
-
-
-class Trolley(Component):
-    """A load hangs from a trolley that rolls without friction."""
-
-    def build(self) -> None:
-        self.world, self.slide = planar.World(), planar.Prismatic(n=(1.0, 0.0))
-        self.trolley, self.load = planar.Body(m=100.0, I=1.0), planar.Body(m=200.0, I=1.0)
-        self.hinge, self.arm = planar.Revolute(phi=-1.3), planar.FixedTranslation(r=(5.0, 0.0))
-
-    def equations(self) -> Iterator[Statement]:
-        yield connect(self.world.frame_b, self.slide.frame_a)
-        yield connect(self.slide.frame_b, self.trolley.frame_a, self.hinge.frame_a)
-        yield connect(self.hinge.frame_b, self.arm.frame_a)
-        yield connect(self.arm.frame_b, self.load.frame_a)
-
-
-@pytest.mark.parametrize("s", [0.0, 3.0])
-def test_a_load_on_a_free_trolley_hangs_below_it(s: float) -> None:
-    """Its vertical acceleration is of second order in the angle, with a slope that vanishes at rest."""
-    result = simulate(Trolley(), 1.0, initial={"": "steady state", "slide.s": s} if s else "steady state")
-    assert result.initial["hinge.phi"] == pytest.approx(-pi / 2, abs=1e-9)
-    for path, value in {"slide.s": s, "load.frame_a.x": s, "load.frame_a.y": -5.0, "load.vx": 0.0}.items():
-        assert result[path].at(0.0) == pytest.approx(value, abs=1e-9)
-    assert result["hinge.phi"].ptp() < 1e-8
-
-
-class ScissorLift(Component):
-    """Two arms of 2 m that cross in their middles carry a platform; a force pushes the lower end of one along the floor."""
-
-    def build(self) -> None:
-        r, half, along = (2.0, 0.0), (1.0, 0.0), (1.0, 0.0)
-        self.world, self.platform = planar.World(), planar.Body(m=100.0, I=1.0)
-        self.left, self.right = planar.Revolute(phi=0.5), planar.Revolute(phi=pi - 0.5)
-        self.arm1 = planar.BodyShape(r=r, r_CM=half, m=10.0, I=3.0)
-        self.arm2 = planar.BodyShape(r=r, r_CM=half, m=10.0, I=3.0)
-        self.middle1, self.middle2 = planar.FixedTranslation(r=half), planar.FixedTranslation(r=half)
-        self.floor, self.roof = planar.Prismatic(n=along, useAxisFlange=True), planar.Prismatic(n=along)
-        self.cross, self.top1, self.top2 = planar.Revolute(), planar.Revolute(), planar.Revolute()
-        self.push = translational.ConstantForce(f_constant=-1000.0)
-
-    def equations(self) -> Iterator[Statement]:
-        yield connect(self.world.frame_b, self.left.frame_a, self.floor.frame_a)
-        yield connect(self.left.frame_b, self.arm1.frame_a, self.middle1.frame_a)
-        yield connect(self.floor.frame_b, self.right.frame_a)
-        yield connect(self.right.frame_b, self.arm2.frame_a, self.middle2.frame_a)
-        yield connect(self.middle1.frame_b, self.cross.frame_a)
-        yield connect(self.cross.frame_b, self.middle2.frame_b)
-        yield connect(self.arm2.frame_b, self.top2.frame_a)
-        yield connect(self.top2.frame_b, self.platform.frame_a, self.roof.frame_a)
-        yield connect(self.roof.frame_b, self.top1.frame_a)
-        yield connect(self.top1.frame_b, self.arm1.frame_b)
-        yield connect(self.push.flange, self.floor.axis)
-
-
-def test_a_scissor_lift_rests_where_the_force_bears_the_weights() -> None:
-    """Virtual work: centres of arms rise by sin(q), the platform by 2 sin(q), the end on the floor moves by 2 cos(q)."""
-    initial = simulate(ScissorLift(), 0.1, initial="steady state").initial
-    q = atan(220.0 * 9.80665 / 2000.0)
-    assert initial["left.phi"] == pytest.approx(q, abs=1e-12)
-    assert initial["floor.s"] == pytest.approx(2.0 * cos(q), abs=1e-12)
-    assert initial["platform.frame_a.y"] == pytest.approx(2.0 * sin(q), abs=1e-12)
-
-
 # -- what moves for ever ---------------------------------------------------------------------------------------------
 
 
@@ -324,39 +258,3 @@ class Joined(Component):
 def test_what_follows_from_fixed_values_need_not_rest_either() -> None:
     initial = simulate(Joined(), 1.0, initial={"": "steady state", "upper.v": 3.0}).initial
     assert dict(initial) == {"upper.v": 3.0, "lower.v": 3.0}
-
-
-# -- rates that occur in no equation ---------------------------------------------------------------------------------
-
-
-class Accelerated(Trolley):
-    """The trolley with the rate of its speed along the slide."""
-
-    rate: Variable = Variable()
-
-    def equations(self) -> Iterator[Statement]:
-        yield from super().equations()
-        yield Eq(self.rate, der(self.slide.v))
-
-
-def test_a_variable_without_a_rate_is_refused_with_what_to_write_instead() -> None:
-    with pytest.raises(ParameterError, match="`slide.v` is not differentiated") as info:
-        simulate(Trolley(), 1.0, initial={"slide.v": "steady state"})
-    assert "Eq(self.rate, der(self.slide.v))" in info.value.hint
-    assert 'initial={"rate": 0.0}' in info.value.hint
-    with pytest.warns(UserWarning, match="moves `hinge.phi` from -1.3 to -1.57"):
-        result = simulate(Accelerated(), 1.0, initial={"rate": 0.0})
-    assert result.initial["hinge.phi"] == pytest.approx(-pi / 2, abs=1e-9)
-
-
-def test_an_initial_equation_of_a_rate_that_no_equation_gives_is_refused() -> None:
-    class Demanded(Trolley):
-        def equations(self) -> Iterator[Statement]:
-            yield from super().equations()
-            yield initially(Eq(der(self.slide.v), 0))
-
-    with pytest.raises(
-        InitializationError, match=r"der\(`slide.v`\), which no equation of the model gives"
-    ) as info:
-        simulate(Demanded(), 1.0)
-    assert "Eq(self.rate, der(self.slide.v))" in info.value.hint

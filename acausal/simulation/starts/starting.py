@@ -32,6 +32,7 @@ from .initialization import (
 )
 from .integrals import rest_integrals
 from .report import reporter
+from .steep import warn_of_steep_rest, with_steep_rows
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -90,8 +91,11 @@ def start(run: Run) -> None:
                 completed = found[0]
                 break
         else:
-            raise error
+            raise with_steep_rows(run, error) from None
+    except AcausalError as error:
+        raise with_steep_rows(run, error) from None
     warn_of_moved(run, completed)
+    warn_of_steep_rest(run)
     run.program.warn_of_islands(run.base.conflicts)
     _warn_of_undetermined(run)
 

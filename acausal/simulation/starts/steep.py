@@ -1,0 +1,57 @@
+"""Nonlinear equations that all but jump where a start is: there is a direction, of length zero, that nothing gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import AcausalError, warn
+from ...solvers.directions import generic_direction
+from ..curved.points import named, values
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+STEEP = 1e6
+"""Slope at a point over that beside it, from which a function all but jumps there."""
+BESIDE = 0.1
+"""Distance to the point beside it, in units of the scale."""
+
+
+def with_steep_rows(run: Run, error: AcausalError) -> AcausalError:
+    """Return an error of a start whose hint ends with the equations that all but jump where it was sought."""
+    told = _told(run)
+    if told:
+        error.hint = "; ".join(
+            [error.hint] * bool(error.hint) + [f"{told}: give starts of positions away from there"]
+        )
+    return error
+
+
+def warn_of_steep_rest(run: Run) -> None:
+    """Warn of a steady state that was found where equations all but jump: it is one of what smooths the jump."""
+    told = _told(run) if run.starts.steady.any() else ""
+    if told:
+        warn(
+            f"at the steady state found, {told}: give starts of positions away from there to find another one"
+        )
+
+
+def _told(run: Run) -> str:
+    rows = _steep_rows(run)
+    return f"{named(run, rows)[0]} all but jump at {values(run, rows, run.z_touch)}" if rows else ""
+
+
+def _steep_rows(run: Run) -> list[int]:
+    """Curved rows with a slope at the last point that is far above that beside it."""
+    if not (run.numerical and run.reduced.curves):
+        return []
+    tangents, owner = run.tangents, run.program.curves.owner
+    here = tangents.arguments(run.z_touch, np.zeros(len(run.z_touch)), run.xi)
+    beside = here + BESIDE * tangents.scale * generic_direction(len(here))
+    constants = tangents.constants(run.present)
+    at, near = (np.abs(np.array(tangents.functions(0, [a], constants)[1])) for a in (here, beside))
+    with np.errstate(invalid="ignore"):
+        steep = ~(at <= STEEP * near) & (near > 0.0)
+    return np.unique(owner[steep]).tolist()
