@@ -9,7 +9,7 @@ import difflib
 import inspect
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -217,6 +217,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def counted(count: int, what: str, many: str = "") -> str:
     """Return "1 mode", "2 modes"; ``many`` is the plural where it does not end with s."""
     return f"{count} {what}" if count == 1 else f"{count} {many or what + 's'}"
+
+
+def listed(texts: Sequence[str], most: int, between: str = ", ", count: int = 0) -> str:
+    """Return texts as a list in words, those after the first ``most`` as "and 3 more"; ``count`` is more than are given."""
+    beyond = max(len(texts), count) - most
+    more = f" and {beyond} more" if beyond > 0 else ""
+    return between.join(texts[:most]) + more
 
 
 def shortened(text: str, most: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..errors import listed
 from ..flattening.open_ports import forgotten_ports, not_connected
 from ..modes.labels import flow_like
 from ..modes.reduced_model import ReducedModel
@@ -13,7 +14,7 @@ from ..structure.elimination import echelon
 from ..structure.incidence import IntegerRows
 from .conflict import Conflict
 from .conflicts import Conflicts
-from .wording import dependence, quoted
+from .wording import MOST_NAMED, dependence, quoted
 
 
 def islands(model: ReducedModel, conflicts: Conflicts) -> list[str]:
@@ -24,9 +25,8 @@ def islands(model: ReducedModel, conflicts: Conflicts) -> list[str]:
     flow, port = flow_like(model), _in_ports(model)
     messages = []
     for pinned, island in zip(presolved.pinned.tolist(), presolved.islands, strict=False):
-        names = [flat.variable(int(k)) for k in island[:6]]
-        more = f" and {len(island) - 6} more" if len(island) > 6 else ""
-        members = f"{{{', '.join(names)}{more}}}"
+        names = [flat.variable(int(k)) for k in island[:MOST_NAMED]]
+        members = f"{{{listed(names, MOST_NAMED, count=len(island))}}}"
         zero = f"`{flat.variable(pinned)}` is pinned to zero"
         if flow[pinned]:
             messages.append(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..errors import ContradictionError, ContradictorySourcesError, ModeNotSquareError, SingularModelError
+from ..errors import (
+    ContradictionError,
+    ContradictorySourcesError,
+    ModeNotSquareError,
+    SingularModelError,
+    listed,
+)
 from .conflict import Conflict, Participant
 
 MOST_NAMED = 6
@@ -133,9 +139,7 @@ def singular(
 
 def quoted(unknowns: Sequence[str]) -> str:
     """Return names of unknowns as a list in words."""
-    shown = ", ".join(f"`{name}`" for name in unknowns[:MOST_NAMED])
-    more = len(unknowns) - MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+    return listed([f"`{name}`" for name in unknowns], MOST_NAMED)
 
 
 def dependence(conflicts: Sequence[Conflict]) -> str:
@@ -182,8 +186,7 @@ def _zero_factors(members: Iterable[Participant]) -> str:
 
 
 def _listed(members: Sequence[Participant]) -> str:
-    more = f" and {len(members) - 2 * MOST_NAMED} more" if len(members) > 2 * MOST_NAMED else ""
-    return "; ".join(m.located for m in members[: 2 * MOST_NAMED]) + more
+    return listed([m.located for m in members], 2 * MOST_NAMED, "; ")
 
 
 def _texts(texts: Iterable[str]) -> str:

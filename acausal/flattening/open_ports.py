@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import AcausalError
+from ..errors import AcausalError, listed
 from .flat_model import FlatModel
 
 MOST_NAMED = 4
@@ -85,6 +85,5 @@ def with_open_ports(error: AcausalError, flat: FlatModel) -> AcausalError:
 
 def not_connected(names: Sequence[str]) -> str:
     """Return the sentence that ports, such as "`p` of `ground`", are not connected."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    are = "ports {} are" if len(names) > 1 else "port {} is"
-    return f"{are.format(', '.join(names[:MOST_NAMED]) + more)} not connected to anything"
+    named = listed(names, MOST_NAMED)
+    return f"{f'ports {named} are' if len(names) > 1 else f'port {named} is'} not connected to anything"

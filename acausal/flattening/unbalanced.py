@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import Location
+from ..errors import Location, listed
 from ..modeling.expressions import Expr, Symbol
 from ..structure.decomposition import decompose
 from ..structure.incidence import Incidence
@@ -73,13 +73,11 @@ class Unbalanced:
 
 
 def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_UNMATCHED} more" if len(names) > MOST_UNMATCHED else ""
-    return ", ".join(f"`{n}`" for n in names[:MOST_UNMATCHED]) + more
+    return listed([f"`{n}`" for n in names], MOST_UNMATCHED)
 
 
 def _texts(equations: Sequence[Written]) -> str:
-    more = f" and {len(equations) - MOST_UNMATCHED} more" if len(equations) > MOST_UNMATCHED else ""
-    return "; ".join(f"{w.text} at {w.place}" for w in equations[:MOST_UNMATCHED]) + more
+    return listed([f"{w.text} at {w.place}" for w in equations], MOST_UNMATCHED, "; ")
 
 
 def unbalanced_parts(template: Template, path: str) -> Unbalanced:

@@ -7,10 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import Location
+from ..errors import Location, listed
 from ..flattening.open_ports import open_flow
 from ..modeling.fields import Variable
 from .reduced_model import ReducedModel
+
+MOST_CONNECTED = 4
+"""Variables in the name of a connection."""
 
 
 class Names:
@@ -157,10 +160,10 @@ def integer_row_name(model: ReducedModel, row: int) -> str:
 
 
 def _connection(model: ReducedModel, row: int) -> str:
-    flat, most = model.flat, 4
+    flat = model.flat
     columns = flat.col[flat.ptr[row] : flat.ptr[row + 1]].tolist()
-    more = f" and {len(columns) - most} more" if len(columns) > most else ""
-    return "the connection of " + ", ".join(f"`{flat.variable(int(k))}`" for k in columns[:most]) + more
+    names = [f"`{flat.variable(k)}`" for k in columns[:MOST_CONNECTED]]
+    return "the connection of " + listed(names, MOST_CONNECTED, count=len(columns))
 
 
 def curved_row(model: ReducedModel, row: int) -> tuple[str, Location]:
