@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ModelSizeError
 from ..modes.core import Values
 from ..modes.labels import Labels
-from .large.core import LARGE, LargeCore, build_large_core
+from .large.core import LARGE, MAX_UNKNOWNS, LargeCore, build_large_core
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .sources.source_states import Feed
 from .starts.initialization import Starts
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .program import Program
 
 MAX_CORES = 64
-MAX_UNKNOWNS = 3000
-"""Dense matrices of a mode; a pencil of this size takes some 100 MB."""
 
 
 class Cores:
@@ -99,8 +97,8 @@ class Cores:
         n, label = len(self._reduced.core), self._program.flat.label
         if n > MAX_UNKNOWNS:
             raise ModelSizeError(
-                f"the dynamic core of {label} has {n} unknowns; a model with elements, with initial equations, or with"
-                f" nonlinear constraints between states may have {MAX_UNKNOWNS}",
+                f"the dynamic core of {label} has {n} unknowns; a model with elements or with nonlinear constraints"
+                f" between states may have {MAX_UNKNOWNS}",
                 hint=f"without these, models with more than {LARGE} unknowns are solved with sparse matrices:"
-                " state relations in equations of a `when` instead of elements, start values instead of initial equations",
+                " state relations in equations of a `when` instead of elements",
             )

@@ -47,6 +47,7 @@ from .loop import advance, finish
 from .progress import reporting
 from .run import EXACT_STATES, Options, Run
 from .sources.source_states import Feed
+from .starts.initialization import Starts
 from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
 from .stopping import Until
 from .unknowns import Unknowns
@@ -180,14 +181,14 @@ class Program:
         T0 = time_unit(self, values, clocks, span)
         given_numbers = {path: float(value) for path, value in changes.items()}
         options, core = options or Options(), None
-        if self._is_large(options) and starts.plain(self.reduced.differentiated):
+        if self._is_large(options, starts):
             core = self.cores.large(values, D, values.R, feeds, T0, span, starts)
         kind = Run if core is None else LargeRun
         core = core or self.cores.dense(values, D, values.R, feeds, T0, span, starts)
         return kind(self, values, core, feeds, options, t0, T0, span, clocks, starts, given_numbers)
 
-    def _is_large(self, options: Options) -> bool:
-        if not may_be_large(self.reduced) or options.method == "exact":
+    def _is_large(self, options: Options, starts: Starts) -> bool:
+        if not may_be_large(self.reduced, starts) or options.method == "exact":
             return False
         many = int(np.count_nonzero(self.reduced.differentiated)) > EXACT_STATES
         return many or options.method != "auto" or bool(self.reduced.curves)

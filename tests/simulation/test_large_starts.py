@@ -55,8 +55,8 @@ def test_steady_state_of_ten_thousand_sections() -> None:
 class Root(Component):
     """Two roots; the start says which one is meant."""
 
-    x = Variable(start=4.0)
-    y = Variable(start=1.0)
+    x: Variable = Variable(start=4.0)
+    y: Variable = Variable(start=1.0)
 
     def equations(self) -> Iterator[Statement]:
         yield Eq(der(self.x), -self.x)

@@ -16,6 +16,7 @@ from ..curved.form_noise import FLOOR, FormNoise
 from ..curved.forms import Forms
 from ..curved.integration import Motions
 from ..curved.newton import NewtonFailure
+from ..curved.tangents import Tangents
 from ..curved.watch import open_at_zero, orientations
 from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
 from ..instants.search import Choice
@@ -24,8 +25,9 @@ from ..run import Run
 from ..sources.source_states import Feed
 from ..starts.homotopy import along_homotopy
 from ..starts.initialization import check_computed, check_held, held_values, warn_of_moved
-from .core import LARGE
+from .core import LARGE, LargeCore
 from .motion import LargeMotion
+from .starting import SparseStart, demands
 from .system import LargeSystem
 
 NONE = SimpleNamespace(guards=0)
@@ -36,14 +38,17 @@ class LargeRun(Run):
     """A run without elements whose affine rows stay sparse."""
 
     always_numerical = True
-    tangents: LargeSystem  # type: ignore[assignment]
+    system: LargeSystem
+    """The equations; ``tangents`` know single curved rows at points, for messages."""
 
     def _prepare_numerical(self) -> None:
         super()._prepare_numerical()
         self.motions = LargeMotions(self)
 
-    def _look_at(self, core: NumericCore) -> Any:
-        return core.system.copy()  # type: ignore[attr-defined]
+    def _look_at(self, core: NumericCore) -> Tangents:
+        assert isinstance(core, LargeCore)
+        self.system = core.system.copy()
+        return super()._look_at(core)
 
     def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
         """The numbers of the present discrete values.
@@ -85,8 +90,8 @@ class LargeRun(Run):
         readout = self.core.readout
         S = self.core.model.S
         undetermined = np.zeros(len(self.z), bool)
-        frame = PointFrame(len(self.z), S, (), undetermined, 1, self.tangents.nx)
-        self.data = readout.moving_frame(S, frame, self.tangents.nx, self.reason)  # type: ignore[assignment]
+        frame = PointFrame(len(self.z), S, (), undetermined, 1, self.system.nx)
+        self.data = readout.moving_frame(S, frame, self.system.nx, self.reason)  # type: ignore[assignment]
         self.y = np.concatenate([self.z, self.slopes, self.xi])
 
     def arrive(self) -> None:
@@ -118,7 +123,7 @@ class LargeRun(Run):
 
     def solved(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The point with the states of ``z``."""
-        motion = self.motions.begin(z, slopes, xi, self.tangents)  # type: ignore[arg-type]
+        motion = self.motions.begin(z, slopes, xi, self.system)  # type: ignore[arg-type]
         return motion.unknowns(motion.last)
 
     def first_instant(self) -> None:
@@ -151,7 +156,10 @@ class LargeRun(Run):
         outcome = self.instants.at_start(ticks)
         xi = self.sources.states(self.t, outcome.D, outcome.R)
         self.base.check_given(xi, self.t, self.mode)
-        if self.starts.steady.any():
+        met = None if self._all_at_rest else self._demanded()
+        if met is not None:
+            z, self.slopes = self._met(met, z, xi)
+        elif self.starts.steady.any():
             z = self._at_rest(z, xi)
         try:
             self.touch(*self.solved(z, self.slopes, xi), xi)
@@ -162,10 +170,44 @@ class LargeRun(Run):
         self.instants.memory = self.instants.evaluate((), False, False).memory
         self.instants.process("start", (), ticks, held)
         check_held(self, self.starts)
+        if met is not None:
+            assert self.motions.last is not None
+            place = self.motions.last.last
+            met.check(np.concatenate([place.X, place.H, place.xi]), self.system.constants(self.present))
+
+    @property
+    def _all_at_rest(self) -> bool:
+        starts = self.starts
+        steady = bool(starts.steady.any()) and starts.plain(self.reduced.differentiated)
+        return steady and not self.reduced.initials
+
+    def _demanded(self) -> SparseStart | None:
+        """What is to be solved for the start; None where states alone are prescribed."""
+        stated, mode, starts = demands(self), self.system.mode, self.starts
+        if stated.of_states(self.system.nx):
+            return None
+        given, unknowns = np.zeros(len(self.z), bool), self.program.unknowns
+        steady = starts.steady if starts.steady.any() else np.zeros(len(starts.given), bool)
+        for x in np.flatnonzero(
+            starts.given & ~starts.fixed & ~steady & self.reduced.differentiated
+        ).tolist():
+            target = unknowns.settable(x)
+            if target is not None and target[0] == "core":
+                given[target[1]] = True
+        return SparseStart(self.system, stated, given[mode.states], f"start at t = {self.t:.9g}")
+
+    def _met(self, met: SparseStart, z: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Core unknowns and their slopes where all that is demanded of the start holds."""
+        system, ids = self.system, self.system.mode.open
+        xi = xi[: system.q]
+        guess = np.where(system.mode.slopes, 0.0, z[ids])
+        X, u = met.solve(z[ids][system.x], guess, xi, system.constants(self.present))
+        v = np.concatenate([X, u, xi])
+        return system.z_of @ v, system.mode.slope_of @ v
 
     def _at_rest(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Core unknowns of the steady state next to the starts."""
-        system, ids = self.tangents, self.tangents.mode.open
+        system, ids = self.system, self.system.mode.open
         constants = system.constants(self.present)
         xi = xi[: system.q]
         guess = np.where(system.mode.slopes, 0.0, z[ids])
@@ -185,7 +227,7 @@ class LargeRun(Run):
         """What the values at the start follow from, by path."""
         starts, found = self.starts, {}
         W, stay = self.reduced.W_core, np.zeros(len(self.z), bool)
-        stay[self.tangents.mode.states] = True
+        stay[self.system.mode.states] = True
         for x in np.flatnonzero(self.reduced.differentiated).tolist():
             at = W.indices[W.indptr[x] : W.indptr[x + 1]]
             if starts.steady.any():
@@ -206,8 +248,8 @@ class LargeRun(Run):
         return self._signs
 
     def _lexicographic(self) -> list[int]:
-        rows, curved = self.tangents.watched(self.core, self.mode)
-        forms = relation_forms(self.tangents, rows, curved, np.ones(len(curved)))
+        rows, curved = self.system.watched(self.core, self.mode)
+        forms = relation_forms(self.system, rows, curved, np.ones(len(curved)))
         if not forms.count:
             return []
         jets = self.motions.last.derivatives(self.motions.last.last)  # type: ignore[attr-defined,union-attr]
@@ -228,7 +270,7 @@ class LargeRun(Run):
 
     def error_of(self, weights: Any) -> np.ndarray:
         """Error of forms over ``v`` from that of the variables."""
-        error, system = self._error(), self.tangents
+        error, system = self._error(), self.system
         own = error[system.mode.open]
         unknown = np.where(system.mode.slopes, 0.0, own)
         return weights @ np.concatenate([own[system.x], unknown, np.zeros(system.q)])
@@ -277,7 +319,7 @@ class LargeMotions(Motions):
 
     def system(self) -> Any:
         """The only mode."""
-        return self.run.tangents
+        return self.run.system
 
     def _watched(self, system: Any) -> tuple[Forms, list[int], np.ndarray, np.ndarray]:
         run = self.run
@@ -287,7 +329,7 @@ class LargeMotions(Motions):
         )
         signs = run.signs()
         orientation = orientations(0, operators, values)
-        rows, curved = run.tangents.watched(run.core, run.mode)
+        rows, curved = run.system.watched(run.core, run.mode)
         armed = np.array(signs) * orientation > 0
         forms = relation_forms(system, rows, curved, orientation)
         return forms, list(range(len(signs))), armed, open_at_zero(0, operators, values)

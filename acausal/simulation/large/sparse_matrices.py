@@ -9,10 +9,12 @@ import numpy as np
 
 from ...modes.large.reduction import row_of_argument
 
-SYMMETRIC = {"SymmetricMode": True}
-"""Rows are matched with columns: the order of elimination is taken from the pattern, pivots from the diagonal."""
 PIVOT = 1e-3
 """Diagonal entry, relative to the largest of its column, that serves as pivot."""
+MATCHED: dict[str, Any] = {
+    "permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": PIVOT, "options": {"SymmetricMode": True},
+}  # fmt: skip
+"""Where rows are matched with columns the order of elimination is taken from the pattern, pivots from the diagonal."""
 PANEL = 4
 """Columns that are factorised together: factors of networks have short columns, and wide panels work on zeros."""
 
@@ -41,9 +43,7 @@ class Factors:
             self.solve = diagonal.__rtruediv__
             return
         try:
-            lu = splu(
-                matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=PIVOT, panel_size=PANEL, options=SYMMETRIC
-            )
+            lu = splu(matrix, panel_size=PANEL, **(MATCHED if diagonal.all() else {}))
         except RuntimeError as singular:
             raise np.linalg.LinAlgError(str(singular)) from singular
         self.solve = lu.solve

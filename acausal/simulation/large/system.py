@@ -31,7 +31,7 @@ SETTLED, SHRINKS = 1e-11, 0.3
 
 
 class LargeSystem:
-    """The only mode of a large model; stands for `Tangents` and `CurvedSystem` in its runs.
+    """The only mode of a large model; stands for a `CurvedSystem` in its runs.
 
     Parameters
     ----------
@@ -134,16 +134,9 @@ class LargeSystem:
 
     # -- as a mode among others ----------------------------------------------------------------------------------
 
-    def forget_modes(self) -> None:
-        """Nothing to forget: see `Tangents`."""
-
     def constants(self, values: Values) -> np.ndarray:
         """Constants of the curved rows."""
         return self.curves.constant_values(values)
-
-    def rows_in_force(self, mode: Mode) -> np.ndarray:
-        """Curved rows among the equations."""
-        return self.mode.curved
 
     def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:
         """All state relations, and the curved row of each or -1."""
