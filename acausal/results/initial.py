@@ -22,7 +22,8 @@ class InitialValue:
     unit : str
     reason : str
         "fixed=True", "initial=", "given start", "default start", "steady state", "initially" with component, file and line,
-        "initial mode", "continued", or "follows from the equations".
+        "initial mode", "continued", "follows from the equations", or "nearest to its default start, which others contradict"
+        (or "given start") where starts are no more than nearly met.
     before : float or None
         Value before the first instant, where the variable jumps in it.
     """

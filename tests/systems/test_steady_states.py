@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from math import pi, sin
+from math import sqrt as root
 
 import pytest
 
@@ -258,3 +259,36 @@ class Joined(Component):
 def test_what_follows_from_fixed_values_need_not_rest_either() -> None:
     initial = simulate(Joined(), 1.0, initial={"": "steady state", "upper.v": 3.0}).initial
     assert dict(initial) == {"upper.v": 3.0, "lower.v": 3.0}
+
+
+# -- starts that are no more than nearly met -------------------------------------------------------------------------
+
+
+class Ring(Component):
+    """A point that glides on a circle of radius 1, and begins beside it."""
+
+    x: Variable = Variable(start=1.0)
+    y: Variable = Variable(start=1.0)
+    u: Variable = Variable()
+    v: Variable = Variable()
+    T: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), self.u)
+        yield Eq(der(self.y), self.v)
+        yield Eq(der(self.u), -self.T * self.x)
+        yield Eq(der(self.v), -self.T * self.y)
+        yield Eq(self.x**2 + self.y**2, 1)
+
+
+def test_the_table_of_starts_says_where_the_nearest_point_was_taken() -> None:
+    initial = simulate(Ring(), 0.1).initial
+    assert (initial["x"], initial["y"]) == pytest.approx((root(0.5), root(0.5)), rel=1e-9)
+    assert (
+        initial.reason("x") == initial.reason("y") == "nearest to its default start, which others contradict"
+    )
+    with pytest.warns(UserWarning, match="given starts contradict the model"):
+        given = simulate(Ring(x=1.0, y=1.0), 0.1).initial
+    assert given.reason("x") == "nearest to its given start, which others contradict"
+    one = simulate(Ring(x=0.6), 0.1).initial
+    assert (one.reason("x"), one.reason("y")) == ("given start", "follows from the equations")

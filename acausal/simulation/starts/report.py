@@ -67,6 +67,7 @@ def _reasons(
         missed, system = found.mask("missed", len(items)), found.system
         order = np.lexsort((np.arange(len(system.rank)), system.rank))
         others = _own_values(items, found, order, missed, reasons)
+        _compromises(items, found, missed, reasons)
         _attribute(items, found, others, list(names), reasons)
         meets = ~missed & ~found.determined(len(items))
         meets &= np.isin(np.arange(len(items)), system.which)
@@ -101,6 +102,22 @@ def _own_values(
             if k >= 0 and items[k].variable < 0:
                 others.append((k, basis[-1]))
     return others
+
+
+def _compromises(
+    items: list[Condition], found: Completion, missed: np.ndarray, reasons: dict[int, str]
+) -> None:
+    """Tell the starts that hold no more than nearly, as others of their rank contradict them under curved constraints."""
+    if not (found.system.which < 0).any():
+        return  # Starts that contradict each other are left limits.
+    for k in np.flatnonzero(missed & found.mask("room", len(items))).tolist():
+        c = items[k]
+        if (
+            c.unknown >= 0
+            and c.rank in (Rank.GIVEN, Rank.PREFERRED, Rank.DEFAULT)
+            and c.unknown not in reasons
+        ):
+            reasons[c.unknown] = f"nearest to its {c.kind}, which others contradict"
 
 
 def _attribute(
