@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..modeling.expressions import RELATIONS, Expr, Symbol, fold
 from .affine import AffineModel, Branch, Element, Kind, Rows
 from .core import CoreMatrices, Values, evaluate, model_relation
 from .labels import Labels
 from .reduced_model import ElementRows, ReducedModel
-from .scales import propagate_scales
+from .scales import longer_unit, propagate_scales
 
 _KINDS = {
     "complementarity": Kind.COMPLEMENTARITY,
@@ -30,6 +29,7 @@ def assemble(
     T0: float,
     labels: Labels,
     curved_slopes: np.ndarray | None = None,
+    least: np.ndarray | None = None,
 ) -> AffineModel:
     """Return the affine model; rows that are not affine are left empty.
 
@@ -39,11 +39,13 @@ def assemble(
         Magnitudes of all variables known from nominals and start values, 0 elsewhere.
     xi_scale : (q,) array
     T0 : float
-        Time unit.
+        Time unit; a longer one is taken where ``least`` demands it.
     labels : Labels
         Names and units, which do not depend on numbers.
     curved_slopes : (n,) array of bool, optional
         Unknowns whose derivatives occur in rows that are not affine.
+    least : (nv,) array, optional
+        Magnitudes that variables have in rows that are not affine.
     """
     n = len(model.core)
     elements = tuple(
@@ -54,6 +56,10 @@ def assemble(
     every = [core.base, *(b.equations for e in elements for b in e.branches)]
     stacked = Rows(*(np.concatenate([getattr(r, a) for r in every]) for a in "EAB"))
     known = core_magnitudes(model, magnitudes)
+    if least is not None:
+        some = np.flatnonzero(least)
+        sums = model.W_core[some], least[some]
+        T0 = longer_unit(stacked, known, xi_scale, T0, labels.units, sums)
     scale = propagate_scales(stacked, known, xi_scale, T0, labels.units)
     differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
     if curved_slopes is not None:
@@ -168,31 +174,3 @@ def condition_rows(model: ReducedModel, rows: ElementRows, i: int) -> list[int]:
     first = {id(r.relation): r.row for r in model.relations if r.stamp == rows.stamp and not r.relation.timed}
     relations = model.forms[rows.stamp].relations
     return [first[id(relations[k])] + i for k in rows.forms.conditions]
-
-
-_MAGNITUDE: dict[str, Any] = {
-    "+": np.add, "-": np.add, "*": np.multiply, "neg": lambda a: a, "min": np.maximum, "max": np.maximum,
-    "if_else": lambda c, a, b: np.maximum(a, b), "/": lambda a, b: np.divide(a, b, out=np.zeros_like(a + b), where=b > 0),
-}  # fmt: skip
-
-
-def magnitude(model: ReducedModel, stamp: int, expr: Expr, values: Values, span: float) -> np.ndarray:
-    """Bound of a known expression over the run: sums of magnitudes, choices at their larger side."""
-    forms, s = model.forms[stamp], model.flat.stamps[stamp]
-    ones = np.ones(len(s.vb))
-
-    def leaf(node: Expr) -> np.ndarray:
-        if isinstance(node, Symbol) or node.op in ("const", "true"):
-            return np.abs(evaluate(model, stamp, node, values))
-        return ones * span if node.op == "time" else ones
-
-    def apply(node: Expr, args: list[Any]) -> Any:
-        if node.op in RELATIONS or node.op in ("sin", "cos", "exp", "tanh"):
-            return ones
-        if node.op in _MAGNITUDE:
-            return _MAGNITUDE[node.op](*args)
-        if forms.is_static(node):
-            return np.abs(evaluate(model, stamp, node, values))
-        return args[0]
-
-    return fold(expr, leaf, apply)

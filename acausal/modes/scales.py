@@ -11,12 +11,18 @@ from .affine import Rows
 ROUNDING = 1e-12
 """Magnitude, in the unit of the variable, below which a start may be rounding: such as a speed at the end of a run."""
 
+MOST_DOUBLINGS = 60
+"""Of a unit of time."""
 SWEEPS = 8
 """Passes over all equations; a variable keeps the largest value of the pass that first reaches it."""
 
 
 def propagate_scales(
-    rows: Rows, known: np.ndarray, xi_scale: np.ndarray, T0: float, labels: np.ndarray
+    rows: Rows,
+    known: np.ndarray,
+    xi_scale: np.ndarray,
+    T0: float,
+    labels: np.ndarray,
 ) -> np.ndarray:
     """Network scales: every equation passes its largest known term on to its unknown ones.
 
@@ -48,6 +54,40 @@ def propagate_scales(
         scale[small] = given[small]
         scale = _fill(_spread(equations, sources, scale), labels)
     return np.where(scale == 0.0, 1.0, scale)
+
+
+def longer_unit(
+    rows: Rows,
+    known: np.ndarray,
+    xi_scale: np.ndarray,
+    T0: float,
+    labels: np.ndarray,
+    least: tuple[Any, np.ndarray],
+) -> float:
+    """Time unit in which sums of variables reach magnitudes that they have whatever moves; ``T0`` where they do, or never will.
+
+    In a short unit the equations say of a position no more than how far it moves, beside lengths of a linkage that are
+    larger by decades. Speeds and forces that follow from the one and from the other do not go together.
+
+    Parameters
+    ----------
+    rows, known, xi_scale, T0, labels
+        As for `propagate_scales`.
+    least : (k, n) matrix and (k,) array
+        The sums and the magnitudes.
+    """
+    sums, least_sizes = abs(least[0]), least[1]
+    size = sums @ propagate_scales(rows, known, xi_scale, T0, labels)
+    low = least_sizes > size
+    for _ in range(MOST_DOUBLINGS):
+        if not low.any():
+            break
+        longer = sums @ propagate_scales(rows, known, xi_scale, 2.0 * T0, labels)
+        if not (longer[low] > size[low]).any():
+            break
+        T0, size = 2.0 * T0, longer
+        low = least_sizes > size
+    return T0
 
 
 def _spread(

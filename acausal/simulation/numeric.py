@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,9 +13,10 @@ from ..explanation.wording import contradiction
 from ..flow.modal import AffineFlow
 from ..flow.readout import Readout
 from ..modes.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
-from ..modes.assemble import assemble, magnitude
+from ..modes.assemble import assemble
 from ..modes.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
 from ..modes.labels import Labels
+from ..modes.magnitudes import curved_magnitudes, magnitude
 from ..modes.reduced_model import ReducedModel
 from ..modes.reduction import reduce_mode, source_conditions
 from ..modes.restart import CONTRADICTING
@@ -203,7 +204,11 @@ def build_core(
     xi_scale = source_scale(reduced, values, exosystem, feeds, T0, span)
     known = np.maximum(np.abs(starts), nominals)
     slopes = curved_slopes(reduced)
-    model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes)
+    least = curved_magnitudes(reduced, values, span)
+    model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least)
+    if reduced.curves:
+        xi_scale[-TOUCH_STATES:] = _touch_scale(model.T0)
+        model = replace(model, xi_scale=xi_scale)
     return NumericCore(
         reduced, values, exosystem, matrices.forms, model, unit, Readout(reduced, exosystem, values.P)
     )
@@ -226,7 +231,7 @@ def source_scale(
     scale = np.zeros(len(exosystem.S))
     scale[0] = 1.0
     if reduced.curves:
-        scale[-TOUCH_STATES:] = T0**3 / 6.0, 0.5 * T0**2, T0
+        scale[-TOUCH_STATES:] = _touch_scale(T0)
     inputs = iter(feeds)
     by_known = {k.first: k for k in reduced.knowns}
     for first, known_number, count, term in exosystem.blocks:
@@ -240,6 +245,11 @@ def source_scale(
             at = first + i * term.states
             _fill(scale[: at + term.states], at, float(sizes[i]), term.kind, float(rates[i]), T0, exosystem.S)
     return scale
+
+
+def _touch_scale(T0: float) -> tuple[float, ...]:
+    """Magnitudes of the powers of time since the instant."""
+    return T0**3 / 6.0, 0.5 * T0**2, T0
 
 
 def _fill(

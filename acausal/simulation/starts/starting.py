@@ -292,6 +292,9 @@ def _provisional(
             run.here()
             return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards)
 
+    if run.reduced.curves and not run.core.model.elements and _enter_as_it_is(run, z, xi):
+        run.z, run.D = z, D
+        return
     try:
         run.enter(_chosen(outcome.forced, branches, search).restart)
     except (NoConsistentMode, *CURVED) as error:
@@ -300,6 +303,20 @@ def _provisional(
                 raise search_failed(run, error, outcome.forced, held, "start") from None
             raise curved_failed(run, error, "start") from None
     run.z, run.D = z, D
+
+
+def _enter_as_it_is(run: Run, z: np.ndarray, xi: np.ndarray) -> bool:
+    """Enter the only mode of a model without elements; whether its equations can be solved near the start values."""
+    try:
+        run.data = run.core.mode(run.mode)
+        run.tangents.mode(run.core, run.mode, run.z_touch, run.slopes, xi, run.present)
+    except (Inadmissible, *CURVED):
+        return False
+    if len(run.data.admissible):
+        return False
+    run.xi, run.y = xi, np.concatenate([z[run.data.states], xi])
+    run.forget_signs()
+    return True
 
 
 def _enter_beside(run: Run, z: np.ndarray, xi: np.ndarray, forced: tuple[int, ...]) -> bool:
