@@ -83,9 +83,11 @@ class Automatic:
         self._problem, self._options, self.stiffness = problem, options, stiffness
         self._stepper = self._made(t, y, options.pop("first_step", None))
 
-    def _made(self, t: float, y: np.ndarray, first: float | None) -> DormandPrince | Rosenbrock:
+    def _made(
+        self, t: float, y: np.ndarray, first: float | None, rate: np.ndarray | None = None
+    ) -> DormandPrince | Rosenbrock:
         kind = Rosenbrock if self.stiffness.stiff else DormandPrince
-        return kind(self._problem, t, y, first_step=first, **self._options)
+        return kind(self._problem, t, y, first_step=first, rate=rate, **self._options)
 
     @property
     def t(self) -> float:
@@ -119,7 +121,8 @@ class Automatic:
             change = known.implicit >= LOOK_EVERY and self._inside(stepper, step.t1 - step.t0)
         if change:
             known.settle(not known.stiff)
-            self._stepper = self._made(stepper.t, stepper.y, stepper.h)
+            # Sought anew, from the last point looked at, the rate might be that of another branch.
+            self._stepper = self._made(stepper.t, stepper.y, stepper.h, stepper.rate)
         return step
 
     def _inside(self, stepper: Rosenbrock, h: float) -> bool:

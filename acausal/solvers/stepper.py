@@ -52,6 +52,8 @@ class Stepper(ABC):
         Size of the first trial; estimated when None, which takes one more evaluation of the rate.
     span : float
         Length of the interval of interest: the unit of time where the problem does not show one.
+    rate : (n,) array, optional
+        Rate at the start where it is known.
 
     Attributes
     ----------
@@ -87,6 +89,7 @@ class Stepper(ABC):
         max_step: float = math.inf,
         first_step: float | None = None,
         span: float,
+        rate: np.ndarray | None = None,
     ) -> None:
         self.problem = problem
         self.t = float(t)
@@ -102,8 +105,13 @@ class Stepper(ABC):
         self.h = span
         if self.y.size:
             with np.errstate(all="ignore"):
-                self._rate = self._initial_rate()
+                self._rate = self._initial_rate() if rate is None else rate
                 self.h = self._first_step(span) if first_step is None else first_step
+
+    @property
+    def rate(self) -> np.ndarray:
+        """Rate where the integration stands."""
+        return self._rate
 
     def step(self, limit: float) -> Step:
         """One accepted step that ends at or before `limit`, and exactly there when it is near.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from acausal.solvers import Automatic, DormandPrince, Rosenbrock, Stepper, Stiffness
+from acausal.solvers import Automatic, DormandPrince, Rosenbrock, StepFailure, Stepper, Stiffness
 
 from .problems import Given, driven_logistic, march, pendulum, prothero_robinson, van_der_pol
 
@@ -120,3 +120,26 @@ def test_tolerances_that_change_hold_for_the_method_that_follows() -> None:
         stepper.step(10.0)
     inner = stepper._stepper
     assert isinstance(inner, Stepper) and inner.atol.tolist() == [1e-3]
+
+
+class Once(Counted):
+    """A problem whose rates at accepted points cannot be found again, as where several branches of a solution meet."""
+
+    def __init__(self, problem: Given) -> None:
+        super().__init__(problem)
+        self.seen: set[tuple[float, bytes]] = set()
+
+    def rate(self, t: float, y: np.ndarray) -> np.ndarray:
+        key = t, y.tobytes()
+        if key in self.seen:
+            raise StepFailure("solved coordinates jump")
+        self.seen.add(key)
+        return super().rate(t, y)
+
+
+def test_a_change_of_method_goes_on_with_the_rate_that_is_known() -> None:
+    known = Stiffness()
+    given, exact = prothero_robinson(1e6)
+    steps = march(start(Once(given), [1.0], known), 10.0)
+    assert known.stiff
+    assert steps[-1].y1 == pytest.approx(exact(np.array([10.0]))[0], abs=1e-5)

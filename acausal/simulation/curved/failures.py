@@ -48,7 +48,7 @@ FAILURES = (NewtonFailure, DependentConstraints, StepSizeError, StructurallySing
 
 FLAT = 1e-12
 """Slope, relative to one a scale away, that has vanished: of a cube, within a millionth of the scale."""
-GROWN = 1e3
+GROWN = 100.0
 """Factor by which a state has grown by decades."""
 
 
@@ -203,14 +203,14 @@ def _growth(run: Run) -> str:
     if steps is None:
         return ""
     system, count = steps.motion.system, len(steps.motion.system.mode.states)
-    begin, end = (np.abs(place.X[:count]) for place in (steps.begin, steps.end))
-    ratio = end / np.maximum(begin, system.scale[:count])
+    begin, most = np.abs(steps.begin.X[:count]), steps.size[:count]
+    ratio = most / np.maximum(begin, system.scale[:count])
     if not (ratio > GROWN).any():
         return ""
     k = int(ratio.argmax())
     name = run.state_name(int(system.mode.states[k]))
     return (
-        f"`{name}` has grown from {begin[k]:.3g} to {end[k]:.3g}: if less so with a smaller `rtol`, then by the errors of"
+        f"`{name}` has grown from {begin[k]:.3g} to {most[k]:.3g}: if less so with a smaller `rtol`, then by the errors of"
         " the steps; else "
     )
 
