@@ -192,12 +192,14 @@ def constraints_on(run: Run, error: Exception, reinits: Sequence[tuple[int, floa
 
 def _equation(run: Run, row: np.ndarray, known: float, j: int) -> str:
     """``x = ...`` from ``row @ z + known = 0`` with ``row[j] = 1``."""
-    terms = [
-        f"{-c:g}*`{run.state_name(k)}`" for k, c in enumerate(row.tolist()) if k != j and abs(c) > NO_TERM
+    parts = [
+        f"{-c:g}*`{run.state_name(k)}`".removeprefix("1*")
+        for k, c in enumerate(row.tolist())
+        if k != j and abs(c) > NO_TERM
     ]
-    text = " + ".join(
-        t.removeprefix("1*") for t in terms + [f"{0.0 - known:g}"] * (known != 0.0 or not terms)
-    )
+    parts = [f"-{t.removeprefix('-1*')}" if t.startswith("-1*") else t for t in parts]
+    parts += [f"{0.0 - known:g}"] * (known != 0.0 or not parts)
+    text = " + ".join(parts).replace(" + -", " - ")
     return f"`{run.state_name(j)}` = {text}"
 
 
