@@ -104,3 +104,9 @@ def test_conditions_that_contradict_each_other(monkeypatch: pytest.MonkeyPatch) 
         sparse(Twice(n=8), monkeypatch)
     assert "cannot all hold" in caught.value.what
     assert len(caught.value.where) == 2
+
+
+def test_values_that_follow_from_each_other_may_both_be_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    initial = {"source.i": -0.5, "section[0].c.v": 1.0 - 0.5 / 8, "section[0].r.v": 0.5 / 8}
+    found = voltages(sparse(Ladder(n=8), monkeypatch, initial=initial), 8)
+    assert found == pytest.approx([1.0 - 0.5 / 8, *[0.0] * 7], abs=1e-14)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -156,7 +157,7 @@ class LargeRun(Run):
         outcome = self.instants.at_start(ticks)
         xi = self.sources.states(self.t, outcome.D, outcome.R)
         self.base.check_given(xi, self.t, self.mode)
-        met = None if self._all_at_rest else self._demanded()
+        met = None if self._all_at_rest else self._demanded(z, xi)
         if met is not None:
             z, self.slopes = self._met(met, z, xi)
         elif self.starts.steady.any():
@@ -181,11 +182,15 @@ class LargeRun(Run):
         steady = bool(starts.steady.any()) and starts.plain(self.reduced.differentiated)
         return steady and not self.reduced.initials
 
-    def _demanded(self) -> SparseStart | None:
-        """What is to be solved for the start; None where states alone are prescribed."""
+    def _demanded(self, z: np.ndarray, xi: np.ndarray) -> SparseStart | None:
+        """What is to be solved for the start; None where the starts of the states meet it."""
         stated, mode, starts = demands(self), self.system.mode, self.starts
         if stated.of_states(self.system.nx):
             return None
+        with suppress(*FAILURES):
+            place = self.motions.begin(z, self.slopes, xi, self.system).last  # type: ignore[arg-type]
+            if stated.hold(np.concatenate([place.X, place.H, place.xi])):
+                return None
         given, unknowns = np.zeros(len(self.z), bool), self.program.unknowns
         steady = starts.steady if starts.steady.any() else np.zeros(len(starts.given), bool)
         for x in np.flatnonzero(

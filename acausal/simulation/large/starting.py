@@ -23,6 +23,8 @@ VIOLATED = 1e-6
 WISH = 1e-6
 """Weight of the distances from the start values: with that of one the matrix has the square of the condition of the equations
 (A. Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, section 2.5)."""
+HOLDS = 1e-12
+"""The same for one that needs no solution."""
 NAMED = 4
 """Conditions in one message."""
 
@@ -42,6 +44,12 @@ class Demands:
         """Whether each of them is the value of one state."""
         alone = np.diff(self.rows.indptr) == 1
         return not (self.curve >= 0).any() and bool(alone.all()) and bool((self.rows.indices < nx).all())
+
+    def hold(self, v: np.ndarray) -> bool:
+        """Whether all of them are affine and hold at a point to rounding."""
+        terms = abs(self.rows) @ np.abs(v) + np.abs(self.constant)
+        defect = np.abs(self.rows @ v + self.constant)
+        return not (self.curve >= 0).any() and bool((defect <= HOLDS * terms).all())
 
     def named(self, which: np.ndarray) -> tuple[str, tuple[Location, ...]]:
         """Some conditions in words, and where they stand."""
@@ -63,9 +71,9 @@ def demands(run: LargeRun) -> Demands:
         return csr_array(rows) @ mode.z_of + _over_sources(run.core.readout.VK[fixed][:, :q], width)
 
     targets = {x: run.program.unknowns.settable(x) for x in np.flatnonzero(starts.fixed).tolist()}
-    fixed = [
-        x for x, t in targets.items() if not (t and t[0] == "integral") and not run.core.readout.observed(x)
-    ]
+    # That equal values are fixed for several names of one unknown is checked elsewhere.
+    kept = {(t[:2] if t else x): x for x, t in reversed(targets.items()) if not run.core.readout.observed(x)}
+    fixed = sorted(x for x in kept.values() if not ((t := targets[x]) and t[0] == "integral"))
     if fixed:
         parts.append(own(run.reduced.W_core[fixed]))
         constants += (-starts.value[fixed]).tolist()
