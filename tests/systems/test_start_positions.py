@@ -8,6 +8,7 @@ import pytest
 
 from acausal import Component, InitializationError, Statement, Structural, compile_model, connect
 from acausal.components.planar import BodyShape, Revolute, World
+from acausal.components.planar import Fixed as Support
 from acausal.components.rotational import Fixed, SpringDamper
 
 A, B = 1.0, 0.8
@@ -60,6 +61,34 @@ def test_a_stretched_arm_has_no_slope_towards_its_tip() -> None:
 def test_a_tip_out_of_reach_tells_the_distance_that_is_left(x: float, y: float, distance: float) -> None:
     with pytest.raises(InitializationError, match=f"{distance:.6g} m are left"):
         started(x, y, 0.1)
+
+
+class Loop(Component):
+    """Three links between two points, with starts from which no tangent leads to a closed loop."""
+
+    lengths: Structural[tuple] = Structural(tuple, default=(1.093, 0.76, 0.61))
+
+    def build(self) -> None:
+        self.world, self.end = World(), Support(r=(-0.767, 0.715))
+        self.joints = [Revolute(phi=phi) for phi in (5.86, -0.04, -0.15, 0.0)]
+        self.links = [BodyShape(r=(a, 0.0), r_CM=(a / 2, 0.0), m=1.0, I=0.1) for a in self.lengths]
+
+    def equations(self) -> Iterator[Statement]:
+        ends = [self.world.frame_b, *(link.frame_b for link in self.links)]
+        begins = [*(link.frame_a for link in self.links), self.end.frame_b]
+        for joint, before, after in zip(self.joints, ends, begins, strict=True):
+            yield connect(before, joint.frame_a)
+            yield connect(joint.frame_b, after)
+
+
+def test_a_loop_far_from_closed_closes_within_a_turn() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # starts do not stay
+        result = compile_model(Loop()).start().result
+    angles = np.array([result[f"joints[{k}].phi"].at(0.0) for k in range(3)])
+    end = (np.array(Loop().lengths) * np.exp(1j * np.cumsum(angles))).sum()
+    assert abs(end - (-0.767 + 0.715j)) <= 1e-9
+    assert np.abs(angles - (5.86, -0.04, -0.15)).max() <= 2 * np.pi
 
 
 class Hanging(Component):

@@ -253,10 +253,13 @@ class Completer:
         try:
             frame.restore(self._given)
             frame.begin(solved, depth.value)
-            self._newton(active & (self.conditions.rank > Rank.STEADY), Rank.STEADY)
+            closed = self._assembled(active)
+            if not closed:
+                frame.restore(self._given)
+                frame.begin(solved, depth.value)
             if k:
                 self._move_beside(k)
-            descent = Descent(frame, self.rows, active)
+            descent = Descent(frame, self.rows, active, closed)
             if not descent.run() or descent.distance <= MISSED:
                 return self._ended(active, descent)
         except (NewtonFailure, Unreachable):
@@ -264,6 +267,15 @@ class Completer:
         if descent.kept.any():
             ends.append((descent.distance, self.rows.system(frame.linearise(), active)))
         return None
+
+    def _assembled(self, active: np.ndarray) -> bool:
+        """Meet the rows of the mode and the wishes alone; whether that leaves angles within half a turn."""
+        begin = self.frame.x
+        try:
+            self._newton(active & (self.conditions.rank > Rank.STEADY), Rank.STEADY)
+        except (NewtonFailure, Unreachable):
+            return False
+        return bool(np.abs((self.frame.x - begin)[self.frame.angles]).max(initial=0.0) < np.pi)
 
     def _ended(self, active: np.ndarray, descent: Descent) -> Completion:
         """The solution at the end of a descent; that itself where slopes vanish at it, as those of a stretched arm do."""

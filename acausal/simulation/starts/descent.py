@@ -37,12 +37,16 @@ RETURNS = 6
 class Descent:
     """Least squares over the coordinates of a frame: of conditions, with the rows of the mode kept, or of all of them."""
 
-    def __init__(self, frame: AffineFrame | CurvedFrame, rows: ConditionRows, active: np.ndarray) -> None:
+    def __init__(
+        self, frame: AffineFrame | CurvedFrame, rows: ConditionRows, active: np.ndarray, closed: bool
+    ) -> None:
         self.frame, self.rows, self.active = frame, rows, active
         system = self._system()
         self.kept = system.which < 0
-        if not self._returned():
+        begin = frame.state()
+        if not (closed and self._returned()):
             # Mechanisms that do not even close where they begin: every row pulls like a spring.
+            frame.restore(begin)
             self.kept = np.zeros(len(system.which), bool)
         self.distance = np.inf
         """Length of what is missed."""

@@ -52,7 +52,7 @@ class AffineFrame:
         self._T, self._S = data.T, data.T @ data.Ay
         self._sources, self._n = run.y[n:], n
         self.over_open = np.zeros((len(run.z), 0)), np.zeros((len(run.z), 0))
-        self.moving = np.zeros(n, bool)
+        self.moving = self.angles = np.zeros(n, bool)
 
     def begin(self, solved: bool, depth: str) -> None:
         """Nothing is to be solved for."""
