@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +67,12 @@ class Starts:
     """Variables (nv,) whose derivatives are to be zero; empty for none."""
     discretes: dict[int, float] = field(default_factory=dict)
     """Discrete variables -> values that the run gave for the start."""
+
+    def kind(self, x: int) -> str:
+        """How the start of a variable was stated, as reports name it."""
+        if self.fixed[x]:
+            return "initial=" if x in self.of_run else "fixed=True"
+        return "given start" if self.given[x] else "default start"
 
     def plain(self, differentiated: np.ndarray) -> bool:
         """Whether no derivative is to be zero, or all of them while nothing is fixed."""
@@ -149,7 +156,7 @@ class Conditions:
             name, value = run.flat.variable(x), float(starts.value[x])
             unknown = -1 if target is None else target[1]
             own = self._own_rank(x, unknown, rank)
-            kind = self._kind(x, rank)
+            kind = starts.kind(x)
             place = place_of(run.flat.root, name)
             made = Condition(own, kind, f"`{name}` = {value:.9g}", place, x, unknown, value, name)
             if run.core.readout.observed(x):
@@ -166,11 +173,6 @@ class Conditions:
             preferred = rank is Rank.DEFAULT and priority is not None and priority[unknown] > 0.0
             return Rank.PREFERRED if preferred else rank
         return Rank.RESTING_GIVEN if rank is Rank.GIVEN else Rank.RESTING
-
-    def _kind(self, x: int, rank: Rank) -> str:
-        if rank is Rank.FIXED:
-            return "initial=" if x in self.run.starts.of_run else "fixed=True"
-        return "default start" if rank is Rank.DEFAULT else "given start"
 
     def _initial_equations(self) -> None:
         run = self.run
@@ -205,6 +207,7 @@ class Conditions:
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
+    @cached_property
     def stacked(self) -> tuple[Any, Any, Any, np.ndarray]:
         """``D``, ``Z`` (k, n), ``X`` (k, q), sparse unless they are small, and constants (k,) of the affine parts."""
         from scipy.sparse import csr_array
@@ -229,6 +232,12 @@ class Conditions:
             Z, X = Z + more, X + other
         return D, Z, X, -np.array([c.value for c in self.items], float)
 
+    @cached_property
+    def magnitudes(self) -> np.ndarray:
+        """Magnitudes (k,) of the affine conditions."""
+        (D, Z, _, _), model = self.stacked, self.run.core.model
+        return abs(Z) @ model.network_scale + abs(D) @ (model.network_scale / model.T0)
+
     def curved(self, arguments: np.ndarray) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
         """(condition, value, arguments, slopes by them) of initial equations that are not affine."""
         if not self._curved:
@@ -252,11 +261,10 @@ class Conditions:
 
     def violated(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> list[int]:
         """Conditions that must hold and do not at a point; observed variables are left out."""
-        D, Z, X, constant = self.stacked()
+        D, Z, X, constant = self.stacked
         defect = np.abs(D @ slopes + Z @ z + X @ xi + constant)
         size = abs(D) @ np.abs(slopes) + abs(Z) @ np.abs(z) + abs(X) @ np.abs(xi) + np.abs(constant)
-        model = self.run.core.model
-        size = size + abs(D) @ (model.network_scale / model.T0) + abs(Z) @ model.network_scale
+        size = size + self.magnitudes
         affine = np.ones(len(self), bool)
         affine[[k for k, _ in (*self._curved, *self._observed)]] = False
         wrong = affine & (self.rank <= Rank.STEADY) & (defect > VIOLATED * size)

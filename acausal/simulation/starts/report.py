@@ -44,9 +44,7 @@ def _kind(run: Run, x: int) -> str:
         target = run.program.unknowns.reinit_target(x)
         if run.q[target[1]] != target[2] * starts.value[x]:
             return "steady state"
-    if starts.fixed[x]:
-        return "initial=" if x in starts.of_run else "fixed=True"
-    return "given start" if starts.given[x] else "default start"
+    return starts.kind(x)
 
 
 def _statement(run: Run, k: int) -> str:

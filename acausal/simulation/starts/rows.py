@@ -52,11 +52,8 @@ class ConditionRows:
 
     def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | CurvedFrame) -> None:
         self.run, self.conditions, self.frame = run, conditions, frame
-        self.D, self.Z, self.X, self.constant = conditions.stacked()
+        self.D, self.Z, self.X, self.constant = conditions.stacked
         self._sizes_D, self._sizes_Z = abs(self.D), abs(self.Z)
-        model = run.core.model
-        self._size = self._sizes_Z @ model.network_scale + self._sizes_D @ (model.network_scale / model.T0)
-        """Magnitudes of the affine conditions."""
         self._rate_of = np.array([c.rate_of for c in conditions.items], np.int64)
         self._fixes = np.array([c.rank is Rank.FIXED and c.unknown >= 0 for c in conditions.items], bool)
         self.involved = self._involved()
@@ -147,7 +144,7 @@ class ConditionRows:
 
     def values(self, point: Linearised) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Values (k,) and derivatives by the coordinates (k, nx) of all conditions, least units (k,), and which do not vary."""
-        value, size, xi = self._affine_values(point), self._size.copy(), self.conditions.xi
+        value, size, xi = self._affine_values(point), self.conditions.magnitudes.copy(), self.conditions.xi
         rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)
         if self.conditions.has_curved:
             tangents = self.run.tangents
