@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -15,6 +16,8 @@ from .lowering import Buffered
 
 BATCH = 64
 """Points evaluated by one call."""
+FEW = 16
+"""Points up to which calls of one each are faster than one of a whole batch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +57,6 @@ class Equations:
     ) -> None:  # fmt: skip
         self.shape = (len(rows), arguments[0].y.shape[1])
         self._S, self._scale, self._unit = S, scale, unit
-        self._many: Buffered | None = None
         key = (tuple(rows), S.tobytes(), *((j.y.tobytes(), j.xi.tobytes()) for j in arguments))
         self._compiled = functions.compiled
         self._key = key
@@ -88,19 +90,30 @@ class Equations:
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same at many points, (k, ny) and (k, q): residuals (k, m), slopes (k, m, ny), derivatives by time (k, m)."""
-        if self._many is None:
-            self._many = Buffered(self.compiled("many", lambda: self._timed.function.map(BATCH)))
-        k, (m, ny), f = len(y), self.shape, self._many
+        k, (m, ny) = len(y), self.shape
         parts: tuple[np.ndarray, ...] = tuple(np.empty((k, *shape)) for shape in ((m,), (ny, m), (m,)))
-        f.inputs[2].reshape(BATCH, -1)[:] = constants
         for begin in range(0, k, BATCH):
-            count = min(BATCH, k - begin)
-            for points, values in zip(f.inputs, (y, xi), strict=False):
-                points.reshape(BATCH, -1)[:count] = values[begin : begin + count]
-            f()
-            for part, found in zip(parts, f.outputs, strict=True):
-                part[begin : begin + count] = found.reshape(BATCH, *part.shape[1:])[:count]
+            some = slice(begin, min(begin + BATCH, k))
+            few = some.stop - begin < FEW
+            for at in (slice(i, i + 1) for i in range(begin, some.stop)) if few else (some,):
+                self._evaluate(self._timed if few else self._batch, at, y, xi, constants, parts)
         return parts[0], parts[1].transpose(0, 2, 1), parts[2]
+
+    @cached_property
+    def _batch(self) -> Buffered:
+        return Buffered(self.compiled("many", lambda: self._timed.function.map(BATCH)))
+
+    def _evaluate(
+        self, f: Buffered, at: slice, y: np.ndarray, xi: np.ndarray, constants: np.ndarray,
+        parts: tuple[np.ndarray, ...],
+    ) -> None:  # fmt: skip
+        """Put the values of some points into ``parts``, by a function of as many points or more."""
+        count, held = at.stop - at.start, f.inputs[0].size // self.shape[1]
+        for points, values in zip(f.inputs, (y[at], xi[at], np.tile(constants, (held, 1))), strict=True):
+            points.reshape(held, -1)[: len(values)] = values
+        f()
+        for part, found in zip(parts, f.outputs, strict=True):
+            part[at] = found.reshape(held, *part.shape[1:])[:count]
 
     @property
     def function(self) -> ca.Function:
