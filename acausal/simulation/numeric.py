@@ -77,31 +77,56 @@ class SegmentTables:
 
 
 class NumericCore:
-    """An affine model with its cache of modes; a function of parameters, discretes in factors, and scales."""
+    """An affine model with its cache of modes; a function of parameters, discretes in factors, and scales.
+
+    ``make`` returns the forms and the model. Of models that touch curved rows at the points where a run stops, many are
+    never looked at.
+    """
 
     def __init__(
         self,
         reduced: ReducedModel,
         values: Values,
         exosystem: Exosystem,
-        forms: Rows,
-        model: AffineModel,
+        make: Callable[[], tuple[Rows, AffineModel]],
         unit: float,
         readout: Readout,
     ) -> None:
         self.unit = unit
         """Unit of time of the derivatives of general sources."""
-        self.reduced, self.model, self.exosystem = reduced, model, exosystem
-        self.readout, self.values, self.forms = readout, values, forms
-        self.relations = _relation_rows(reduced, forms)
+        self.reduced, self.exosystem, self.readout, self.values = reduced, exosystem, readout, values
         self.analysed = 0
+        self._make_numbers = make
         self._modes: dict[Mode, ModeData | Inadmissible] = {}
-        self.test = CandidateTest(model, self.mode)
         self._tables: dict[ModeData, SegmentTables] = {}
 
-    def touching(self, forms: Rows, model: AffineModel) -> NumericCore:
+    def touching(self, make: Callable[[], tuple[Rows, AffineModel]]) -> NumericCore:
         """The same numbers with tangents in the place of curved rows."""
-        return NumericCore(self.reduced, self.values, self.exosystem, forms, model, self.unit, self.readout)
+        return NumericCore(self.reduced, self.values, self.exosystem, make, self.unit, self.readout)
+
+    @cached_property
+    def _numbers(self) -> tuple[Rows, AffineModel]:
+        return self._make_numbers()
+
+    @property
+    def forms(self) -> Rows:
+        """All affine forms of the model."""
+        return self._numbers[0]
+
+    @property
+    def model(self) -> AffineModel:
+        """The affine switched model."""
+        return self._numbers[1]
+
+    @cached_property
+    def relations(self) -> Rows:
+        """The forms of the state relations."""
+        return _relation_rows(self.reduced, self.forms)
+
+    @cached_property
+    def test(self) -> CandidateTest:
+        """The test of candidate modes."""
+        return CandidateTest(self.model, self.mode)
 
     def form_rows(self, first: int, count: int) -> Rows:
         """Return some of the forms of the model."""
@@ -209,9 +234,9 @@ def build_core(
     if reduced.curves:
         xi_scale[-TOUCH_STATES:] = _touch_scale(model.T0)
         model = replace(model, xi_scale=xi_scale)
-    return NumericCore(
-        reduced, values, exosystem, matrices.forms, model, unit, Readout(reduced, exosystem, values.P)
-    )
+    readout = Readout(reduced, exosystem, values.P)
+    numbers = matrices.forms, model
+    return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout)
 
 
 def curved_slopes(reduced: ReducedModel) -> np.ndarray:

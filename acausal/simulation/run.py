@@ -83,8 +83,10 @@ class Run:
         self.flat = self.program.flat
         self.D, self.R = self.values.D, self.values.R
         self.z, self.q = left_limits(self.program, self.starts)
-        self.data: ModeData = None  # type: ignore[assignment]
-        self.y = np.zeros(0)
+        self._arrived: tuple[NumericCore, Mode, np.ndarray, np.ndarray] | None = None
+        """Core, mode, point and sources from which ``data`` and ``y`` are still to be made."""
+        self._data: ModeData = None  # type: ignore[assignment]
+        self._y = np.zeros(0)
         self.mode: Mode = tuple(
             rows.forms.statement.table.start
             for rows in self.reduced.elements
@@ -92,7 +94,8 @@ class Run:
         )
         self.shortest = min((float(c.period) for c in self.clocks), default=math.inf)
         self._short = 1e-12 * self.shortest if self.clocks else 0.0
-        self.search = Search(self.core.model, self.core.mode, test=self.core.test)
+        self._searched = self.core
+        self._search = Search(self.core.model, self.core.mode, test=self.core.test)
         self.analysed = {self.core: self.core.analysed}
         self._begin = self.t
         self.feed(self.feeds)
@@ -159,6 +162,42 @@ class Run:
     # -- access for the instants ---------------------------------------------------------------------------------
 
     @property
+    def search(self) -> Search:
+        """The search of this run, with the numbers in force."""
+        core = self.core
+        if core is not self._searched:
+            self._search, self._searched = self._search.on(core.model, core.mode, core.test), core
+        return self._search
+
+    @property
+    def data(self) -> ModeData:
+        """The mode in force; None before the first instant."""
+        self._look_around()
+        return self._data
+
+    @data.setter
+    def data(self, data: ModeData) -> None:
+        self._arrived, self._data = None, data
+
+    @property
+    def y(self) -> np.ndarray:
+        """State vector in the mode in force."""
+        self._look_around()
+        return self._y
+
+    @y.setter
+    def y(self, y: np.ndarray) -> None:
+        self._look_around()
+        self._y = y
+
+    def _look_around(self) -> None:
+        """Analyse the mode in which the run has arrived: an instant that reads nothing before its search never does."""
+        if self._arrived is not None:
+            core, mode, z, xi = self._arrived
+            self.data = core.mode(mode)
+            self._y = np.concatenate([z[self._data.states], xi])
+
+    @property
     def tables(self) -> SegmentTables:
         """Flow and sign tables of the mode in force."""
         return self.core.tables(self.data)
@@ -210,15 +249,15 @@ class Run:
 
     def place(self) -> None:
         """Put the point into the numbers and the mode in force."""
-        self.data = self.core.mode(self.mode)
-        self.y = np.concatenate([self.z[self.data.states], self.xi])
+        self._arrived = self.core, self.mode, self.z, self.xi
+        self._look_around()
 
     def arrive(self) -> None:
         """Go on from the point at the end of an integrated segment."""
         self.bends = self.motions.bends()
         self.touch(self.z, self.slopes, self.xi, self.bends)
-        self.place()
-        self.error = self.tolerances.absolute(self.motions.size, self.core.model.scale)
+        self._arrived = self.core, self.mode, self.z, self.xi
+        self.error = self.tolerances.absolute(self.motions.size, self.base.model.scale)
 
     def first_instant(self) -> None:
         """Process the first instant."""
@@ -297,9 +336,7 @@ class Run:
 
     def _adopt(self, core: NumericCore) -> None:
         if core is not self.core:
-            self.core = core
-            self.search = self.search.on(core.model, core.mode, core.test)
-            self._signs = None
+            self.core, self._signs = core, None
 
     def stop(self, message: str) -> None:
         """End the run normally after the present instant."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...codegen.curves import CurveFunctions
-from ...modes.affine import Mode, Rows, stack_rows
+from ...modes.affine import AffineModel, Mode, Rows, stack_rows
 from ...modes.core import TOUCH_STATES, Values
 from ...modes.curves import Curves
 from ...modes.linearize import Numbering, touching_model, touching_rows
@@ -60,6 +62,8 @@ class Tangents:
         self.bounds: Bounds | None = None
         """Bounds of the core unknowns while a start is sought."""
         self._modes: dict[Mode, CurvedSystem] = {}
+        self._touched: tuple[tuple[bytes, ...], NumericCore] | None = None
+        """The model that was asked for last: an instant begins where the segment before it ended."""
         position = np.full(core.reduced.n_rows + 1, -1)
         position[curves.rows] = np.arange(len(curves))
         self._curve_of = position
@@ -81,7 +85,7 @@ class Tangents:
         values: Values,
         bends: np.ndarray | None = None,
     ) -> NumericCore:
-        """The affine model that touches the curved one at a point.
+        """The affine model that touches the curved one at a point, made when it is first looked at.
 
         Parameters
         ----------
@@ -93,19 +97,35 @@ class Tangents:
         """
         if not len(self.curves):
             return self.core
-        core, constants = self.core, self.constants(values)
+        constants = self.constants(values)
+        bends = bends if self.deep else None
+        parts = (z, slopes, xi, constants) if bends is None else (z, slopes, xi, constants, bends)
+        key = tuple([part.tobytes() for part in parts])
+        if self._touched is None or self._touched[0] != key:
+            touch = partial(self._touch, z, slopes, xi, constants, bends)
+            self._touched = key, self.core.touching(touch)
+        return self._touched[1]
+
+    def _touch(
+        self,
+        z: np.ndarray,
+        slopes: np.ndarray,
+        xi: np.ndarray,
+        constants: np.ndarray,
+        bends: np.ndarray | None,
+    ) -> tuple[Rows, AffineModel]:
+        core = self.core
         a0, value, gradient = self._tangent(self.arguments(z, slopes, xi), constants)
         moved, none = core.exosystem.S @ xi, np.zeros_like(slopes)
         a1 = self.arguments(slopes, none, moved)
         bend = self._remainder([a0, a1], constants)
         third = np.zeros(len(self.curves))
-        if self.deep and bends is not None:
+        if bends is not None:
             third = self._remainder(
                 [a0, a1, self.arguments(bends, none, core.exosystem.S @ moved)], constants
             )
         forms = touching_rows(self.curves, core.forms, a0, value, gradient, bend, third, self.X)
-        model = touching_model(core.model, self.numbering, forms, self.curves)
-        return core.touching(forms, model)
+        return forms, touching_model(core.model, self.numbering, forms, self.curves)
 
     def _remainder(self, jets: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
         """The next total derivative of the rows, without the part that is linear in that of the arguments."""

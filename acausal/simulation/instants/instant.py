@@ -179,7 +179,7 @@ class Instants:
         run.refresh_core()
         xi = run.sources.states(run.t, run.D, run.R)
         core_reinits = run.apply_reinits(requested)
-        before, z_minus = run.data, run.z
+        z_minus = run.z
         try:
             choice = run.next_mode(
                 z_minus,
@@ -193,7 +193,7 @@ class Instants:
             )
             restart = choice.restart
             J1 = restart.J1
-            if restart.jumped and before is not None:
+            if restart.jumped and run.data is not None:
                 restart, J1 = self._bounce(restart, z_minus, xi)
         except (NoConsistentMode, Inadmissible) as error:
             raise search_failed(run, error, o.forced, requested, kind) from None
@@ -202,7 +202,7 @@ class Instants:
         step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
         if restart.jumped:
             check_interruption(run, restart, z_minus, kind)
-            self._log_jump(step, restart, J1, z_minus, xi, before)
+            self._log_jump(step, restart, J1, z_minus, xi, run.data)
         run.enter(restart, choice.signs if restart is choice.restart else None)
         self._write_modes()
         step.D, step.R = run.D, run.R

@@ -51,7 +51,8 @@ def build_large_core(
     known = np.maximum(np.abs(starts.value * reduced.differentiated), nominals)
     model = sparse_model(reduced, matrices, known, xi_scale, T0, labels, curved_slopes(reduced))
     readout = Readout(reduced, exosystem, values.P)
-    core = LargeCore(reduced, values, exosystem, matrices.forms, model, unit, readout)
+    numbers = matrices.forms, model
+    core = LargeCore(reduced, values, exosystem, lambda: numbers, unit, readout)
     try:
         core.system = LargeSystem(core, curves, functions, _kept_back(reduced, starts, labels))
     except Inadmissible:
