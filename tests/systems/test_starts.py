@@ -395,3 +395,9 @@ def test_what_leaves_no_room_to_a_given_start_is_named() -> None:
     ):
         result = simulate(TwoWays(), 1.0)
     assert [result[name].final for name in ("fast.w", "slow.w", "behind.w")] == [0.0, 0.0, 0.0]
+
+
+def test_a_given_sum_of_states_that_does_not_hold_is_told() -> None:
+    with pytest.warns(UserWarning, match="moves `w` from 5 to 3 at the start"):
+        result = simulate(Decay(x=Start(1.0, fixed=True), w=Start(5.0)), 1.0)
+    assert result["w"].at(0.0) == 3.0

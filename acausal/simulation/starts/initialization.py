@@ -323,8 +323,8 @@ def _without_room(run: Run, held: list[tuple[int, float]]) -> str:
     """Which parts determine given starts by themselves, whatever the states are."""
     data, found = run.data, []
     for x, wanted in held:
-        core = run.core_only([(x, wanted)])
-        if core and not data.T[core[0][0], : len(data.states)].any():
+        target = run.program.unknowns.settable(x)
+        if target is not None and target[0] == "core" and not data.T[target[1], : len(data.states)].any():
             parts = {p.path: None for p in demanding(run, Exception(), data.mode, [(x, wanted)])}
             if parts:
                 names = ", ".join(f"`{path}`" for path in parts)
