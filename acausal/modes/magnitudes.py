@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..flattening.flat_model import kind_of
-from ..modeling.expressions import RELATIONS, Expr, Symbol, fold
+from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, walk
 from .core import Values, evaluate
 from .reduced_model import ReducedModel
 
@@ -43,11 +43,16 @@ def magnitude(model: ReducedModel, stamp: int, expr: Expr, values: Values, span:
 def curved_magnitudes(model: ReducedModel, values: Values, span: float) -> np.ndarray:
     """Magnitudes (nv,) that constants of curved rows give to the variables beside them, 0 elsewhere.
 
-    The row ``dx = r*cos(phi)`` gives that of ``r`` to ``dx``, at any angle.
+    The row ``dx = r*cos(phi)`` gives that of ``r`` to ``dx``, at any angle, and 1 to ``phi``.
     """
     found = np.zeros(model.flat.nv)
     for rows in model.curves:
         forms, s = model.forms[rows.stamp], model.flat.stamps[rows.stamp]
+        for node in walk(rows.curve.expr):
+            angle = node.args[0] if node.op in ("sin", "cos") else None
+            local = forms.classify(angle) if isinstance(angle, Symbol) else None
+            if local is not None:
+                np.maximum.at(found, s.vb[rows.instances] + local, 1.0)
         terms = list(_terms(rows.curve.expr))
         alone = [t for t in terms if isinstance(t, Symbol) and kind_of(t) == "v"]
         if not alone:

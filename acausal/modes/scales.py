@@ -64,7 +64,7 @@ def longer_unit(
     labels: np.ndarray,
     least: tuple[Any, np.ndarray],
 ) -> float:
-    """Time unit in which sums of variables reach magnitudes that they have whatever moves; ``T0`` where they do, or never will.
+    """Time unit in which sums of variables reach magnitudes that they have whatever moves, as far as they do in any.
 
     In a short unit the equations say of a position no more than how far it moves, beside lengths of a linkage that are
     larger by decades. Speeds and forces that follow from the one and from the other do not go together.
@@ -77,16 +77,16 @@ def longer_unit(
         The sums and the magnitudes.
     """
     sums, least_sizes = abs(least[0]), least[1]
-    size = sums @ propagate_scales(rows, known, xi_scale, T0, labels)
-    low = least_sizes > size
-    for _ in range(MOST_DOUBLINGS):
-        if not low.any():
-            break
-        longer = sums @ propagate_scales(rows, known, xi_scale, 2.0 * T0, labels)
-        if not (longer[low] > size[low]).any():
-            break
-        T0, size = 2.0 * T0, longer
-        low = least_sizes > size
+
+    def low(unit: float) -> np.ndarray:
+        return sums @ propagate_scales(rows, known, xi_scale, unit, labels) < least_sizes
+
+    missing = low(T0)
+    if missing.any():
+        missing &= ~low(T0 * 2.0**MOST_DOUBLINGS)
+    while missing.any():
+        T0 *= 2.0
+        missing &= low(T0)
     return T0
 
 

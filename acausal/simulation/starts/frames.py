@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...codegen.correction import dense
+from ...modes.magnitudes import curved_magnitudes
 from ...solvers.directions import generic_direction
 from ..curved.integration import settled_unknowns
 from ..curved.motion import Motion
@@ -107,6 +108,21 @@ class CurvedFrame:
         self._rows = np.arange(system.constraints)
         self.moving = self._rates()
         """Mask of the coordinates that constraints read only when they are differentiated."""
+        self.scale = self._speeds(run)
+
+    def _speeds(self, run: Run) -> np.ndarray:
+        """Scales with those of rates of constrained coordinates as far apart as lengths of the linkage are.
+
+        Of wishes for speeds that cannot all hold the nearest point is taken, however long the run is.
+        """
+        scale, T0, lengths = self.scale.copy(), run.core.model.T0, _lengths_of_units(run)
+        states = self.system.mode.states.tolist()
+        rates = self._s_y[states, : self.system.nx] != 0.0
+        for j in np.flatnonzero(rates.sum(axis=1) == 1).tolist():
+            at = int(np.argmax(rates[j]))
+            if self.moving[at]:
+                scale[at] = lengths.get(run.unit(states[j]), float(scale[j])) / T0
+        return scale
 
     def without_rates(self) -> np.ndarray:
         """Mask of the core unknowns that vary, but of whose derivatives the mode says nothing."""
@@ -223,6 +239,17 @@ def place_at(run: Run, z: np.ndarray, slopes: np.ndarray) -> None:
     run.data = run.core.mode(mode)
     run.y = np.concatenate([run.z_touch[run.data.states], run.xi])
     run.forget_signs()
+
+
+def _lengths_of_units(run: Run) -> dict[str, float]:
+    """Units -> largest magnitude that constants of nonlinear equations give to variables of the unit."""
+    found: dict[str, float] = {}
+    sizes = curved_magnitudes(run.reduced, run.core.values, 0.0)
+    for x in np.flatnonzero(sizes).tolist():
+        unit = run.program.unknowns.unit(x)
+        if unit not in ("", "1"):
+            found[unit] = max(found.get(unit, 0.0), float(sizes[x]))
+    return found
 
 
 def _angles(run: Run, z_x: np.ndarray) -> np.ndarray:
