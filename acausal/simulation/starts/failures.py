@@ -166,11 +166,11 @@ def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> Acausa
         text, stated = named(run, curved)
         parts.append(f"the nonlinear equations {text}")
         places += stated
-        last = f"; begun at {values(run, curved, core_at(run, accepted(run)))}"
+        last = f"\n  begun at {values(run, curved, core_at(run, accepted(run)))}"
         if failure.nearest is not None:
-            last += f", last tried {values(run, curved, failure.nearest.z)}"
+            last += f"\n  last tried {values(run, curved, failure.nearest.z)}"
     return InitializationError(
-        f"no start values were found at t = {run.t:.9g} at which {', '.join(parts)} hold{last}",
+        f"no start values were found at t = {run.t:.9g} at which {', '.join(parts) or 'all equations'} hold{last}",
         where=tuple(dict.fromkeys(places)),
         why="Newton's method, damped and begun anew beside the start values, came to no solution"
         + _left(run, conditions, failure),
