@@ -169,6 +169,10 @@ class Run:
             self._search, self._searched = self._search.on(core.model, core.mode, core.test), core
         return self._search
 
+    def foreseen(self, present: Mode, forced: tuple[int, ...], triggers: Any) -> Mode | None:
+        """The mode after an instant as a hint has it, which needs no numbers; None without any."""
+        return self._search.foreseen(present, forced, triggers)
+
     @property
     def data(self) -> ModeData:
         """The mode in force; None before the first instant."""
@@ -240,6 +244,11 @@ class Run:
         """Take the affine model that touches the curved one at a point."""
         self.z_touch = z
         self._adopt(self.tangents.at(z, slopes, xi, self.present, bends))
+
+    def touch_as(self, core: NumericCore, z: np.ndarray) -> None:
+        """Take a model again that touched at ``z`` before."""
+        self.z_touch = z
+        self._adopt(core)
 
     def here(self) -> None:
         """Touch at the present point, if integration is numerical."""

@@ -171,11 +171,13 @@ class Tangents:
         ------
         Inadmissible, StructurallySingular
         """
-        found = self._modes.get(mode)
-        if found is None:
-            found = self._made(core, mode, z, slopes, xi, values)
+        found = self.known(mode) or self._made(core, mode, z, slopes, xi, values)
         found.open_bounds = open_bounds(self.bounds, found)
         return found
+
+    def known(self, mode: Mode) -> CurvedSystem | None:
+        """The curved mode, if its structure has been found before."""
+        return self._modes.get(mode)
 
     def _made(
         self, core: NumericCore, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values

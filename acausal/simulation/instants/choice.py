@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ...modes.affine import Mode, Restart
 from ...solvers.directions import generic_direction
 from ..curved.newton import NewtonFailure
+from ..curved.state_selection import DependentConstraints
 from .search import Choice, NoConsistentMode
 
 if TYPE_CHECKING:
@@ -52,8 +54,12 @@ def choose(
     Every round searches on the model that touches at the last point, restarts there from the left limits,
     and solves the curved rows of the mode found from that restart. At a fixed point the restart conserves what
     it must, all rows hold, and guards have their signs along the curved motion. A search begins with the present
-    mode; where tangents lead to and fro between modes, with the last one.
+    mode; where tangents lead to and fro between modes, with the last one. Where a hint foretells the mode and nothing
+    can jump in it, the first round would do no more than name it.
     """
+    foreseen = _foreseen(run, z_minus, xi, present, forced, triggers, rest)
+    if foreseen is not None:
+        return foreseen
     tried: list[Mode] = []
     first: NoConsistentMode | None = None
     for k in range(MOST_ROUNDS):
@@ -72,12 +78,49 @@ def choose(
             choice = run.search.next_mode(z_minus, xi, tried[-1], forced, triggers, t=run.t, **rest)
         restart = choice.restart
         mode = restart.data.mode
-        if tried and mode == tried[-1] and _close(run, restart.z, run.z_touch):
+        if tried and mode == tried[-1] and _close(run, restart.z, run.z_touch).all():
             return Choice(restart, choice.history)
         tried.append(mode)
         z, slopes = _point(run, restart, xi)
         run.touch(z, slopes, xi, derivatives(restart)[1])
     raise NoConsistentPoint(tried)
+
+
+def _foreseen(
+    run: Run,
+    z_minus: np.ndarray,
+    xi: np.ndarray,
+    present: Mode,
+    forced: Any,
+    triggers: Any,
+    rest: dict[str, Any],
+) -> Choice | None:
+    """The fixed point in the mode that a hint foretells, if that is one to which no differentiated variable jumps.
+
+    Left limits then are what a restart leads to, and the guess for the rest.
+    """
+    mode = run.foreseen(present, forced, triggers)
+    system = None if mode is None else run.tangents.known(mode)
+    if system is None or run.bounds is not None or rest.get("reinits"):
+        return None
+    if (system.mode.slopes & (system.orders.unknowns > 0)).any():
+        return None  # A slope that is a coordinate has no left limit that is kept.
+    before = run.core, run.z_touch, run.motions.last
+    choice = None
+    with suppress(NewtonFailure, DependentConstraints, NoConsistentMode):
+        motion = run.motions.begin(z_minus, run.slopes, xi, system, run.z_touch)
+        z, slopes = motion.unknowns(motion.last)
+        moving = run.base.model.differentiated
+        if _close(run, z, z_minus)[moving].all():
+            run.touch(z, slopes, xi, motion.bends(motion.last) if run.tangents.deep else None)
+            choice = run.search.next_mode(z_minus, xi, present, forced, triggers, t=run.t, **rest)
+    if choice is not None:
+        restart = choice.restart
+        if restart.data.mode == mode and not restart.jumped and _close(run, restart.z, run.z_touch).all():
+            return Choice(restart, choice.history)
+    core, touched, run.motions.last = before
+    run.touch_as(core, touched)
+    return None
 
 
 def derivatives(restart: Restart) -> tuple[np.ndarray, np.ndarray]:
@@ -115,8 +158,9 @@ def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.n
     return motion.unknowns(motion.last)
 
 
-def _close(run: Run, z: np.ndarray, other: np.ndarray) -> bool:
-    return bool(np.all(np.abs(z - other) <= SETTLED * (run.core.model.scale + np.abs(z))))
+def _close(run: Run, z: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Mask of the core unknowns that are the same at two points."""
+    return np.abs(z - other) <= SETTLED * (run.base.model.scale + np.abs(z))
 
 
 def mean_along(
@@ -152,7 +196,7 @@ def _bend(run: Run, point: Callable[[float], np.ndarray], first: np.ndarray, las
         bend = np.zeros_like(first)
         for node, weight in zip((0.5 * (nodes + 1.0)).tolist(), (0.5 * weights).tolist(), strict=True):
             bend += weight * (point(node) - (1.0 - node) * first - node * last)
-        if before is not None and _close(run, bend, before):
+        if before is not None and _close(run, bend, before).all():
             break
         before = bend
     return bend

@@ -149,9 +149,9 @@ class Search:
         forced = tuple(forced)
         instant = Instant(t, z_minus, xi, forced, disabled_guards, reinits, error)
         name = (present, triggers, forced, key)
-        hint = self._hints.get(name)
         start = self._start(present, forced)
-        if hint is not None and self._moves_are_unique(hint, start):
+        hint = self._hint(name, start)
+        if hint is not None:
             verdict = self._test(hint, instant)
             if verdict.restart is not None and not verdict.violations:
                 self.stats.hints += 1
@@ -160,6 +160,17 @@ class Search:
         if self._options.hints:
             self._remember(name, choice.restart.data.mode)
         return choice
+
+    def foreseen(
+        self, present: Mode, forced: Sequence[int], triggers: tuple[Hashable, ...] = ()
+    ) -> Mode | None:
+        """The mode that is tested first because it was found before; None without any."""
+        forced = tuple(forced)
+        return self._hint((present, triggers, forced, ()), self._start(present, forced))
+
+    def _hint(self, name: Hashable, start: Mode) -> Mode | None:
+        hint = self._hints.get(name)
+        return hint if hint is not None and self._moves_are_unique(hint, start) else None
 
     def _start(self, present: Mode, forced: tuple[int, ...]) -> Mode:
         """The present mode with the forced branches; elements no longer forced to be disabled begin blocked."""
