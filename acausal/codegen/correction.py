@@ -40,11 +40,9 @@ class Correction:
         """
         f = self._f
         f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = y, xi, constants
-        try:
-            f()
-        except RuntimeError:
-            # A matrix is exactly singular: no step exists.
-            f.outputs[2][:] = np.nan
+        # Nothing is written, and nothing said, where a matrix is exactly singular.
+        f.outputs[2][:] = np.nan
+        f()
         return f.outputs[0], f.outputs[1], f.outputs[2].tolist()
 
 
@@ -62,10 +60,16 @@ def correcting(function: ca.Function, columns: np.ndarray, rate: Jet) -> ca.Func
     """
     y, xi, c = (ca.MX.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c")))
     at, magnitude, x, sizes = columns.tolist(), ca.MX.sym("scale", len(columns)), y, []
+    divisor = wide = None
     for _ in range(STEPS):
         value, slope = function(x, xi, c)
-        # Partial pivoting.
-        d = ca.solve(slope[:, at], -value, "lapacklu")
+        matrix = slope[:, at]
+        if divisor is None or wide is None:
+            # Rows of one size make partial pivoting independent of their units. Those without any slope give no numbers
+            # then; LAPACK's own equilibration would print a warning about them.
+            divisor = ca.sum2(ca.fabs(matrix))
+            wide = ca.repmat(divisor, 1, len(at))
+        d = ca.solve(matrix / wide, -value / divisor, "lapacklu", {"equilibration": False})
         sizes.append(ca.norm_2(d / (magnitude + ca.fabs(x[at]))))
         moved = ca.MX(x)
         moved[at] = x[at] + d
