@@ -217,7 +217,7 @@ def test_a_coupler_that_cannot_close_the_loop_is_named_with_what_it_joins(L: flo
         simulate(Linkage(), 1e-3, parameters={"coupler.L": L})
     assert all(f"`{name}`" in info.value.what for name in ("coupler", "arm", "lever"))
     assert "lengths do not let it close" in info.value.hint
-    assert info.value.what.splitlines()[1].startswith("  begun at `crank.phi` = 0.7, ")
+    assert [line.split(" `")[0] for line in info.value.what.splitlines()[1:]] == ["  begun at", "  last tried"]
 
 
 class Balanced(Component):
