@@ -41,7 +41,7 @@ class Correction:
         f = self._f
         f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = y, xi, constants
         # Nothing is written, and nothing said, where a matrix is exactly singular.
-        f.outputs[2][:] = np.nan
+        f.outputs[2].fill(np.nan)
         f()
         return f.outputs[0], f.outputs[1], f.outputs[2].tolist()
 
