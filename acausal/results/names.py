@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -117,6 +118,22 @@ class Names:
     def variables(self) -> list[str]:
         """Paths of all continuous variables."""
         return [self.flat.variable(k) for k in range(self.flat.nv)]
+
+    @cached_property
+    def _sorted(self) -> tuple[list[str], list[int]]:
+        """Names of all variables in the order of their letters, and their numbers."""
+        order = sorted(range(len(self.variables)), key=self.variables.__getitem__)
+        return [self.variables[x] for x in order], order
+
+    def inside(self, path: str) -> tuple[int | None, list[int]]:
+        """The variable of a path, if it names one, and all variables of the component of that path, if it names one."""
+        names, numbers = self._sorted
+        if not path:
+            return None, numbers
+        at = bisect_left(names, path)
+        own = numbers[at] if at < len(names) and names[at] == path else None
+        # In a path a component ends with a dot, and "/" follows that.
+        return own, numbers[bisect_left(names, f"{path}.") : bisect_left(names, f"{path}/")]
 
     @cached_property
     def discretes(self) -> list[str]:

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,9 +118,13 @@ def make_starts(
     if _is_steady(initial):
         initial = {"": STEADY}
     example = f'{{"load.v": 1.0}}, or initial="{STEADY}"'
-    for what, value in mapping("initial", initial, example).items():
-        path = program.names.component(what) if isinstance(what, Component) else program.names.path(what)
-        found = _element(program, path)
+    stated = [
+        (program.names.component(what) if isinstance(what, Component) else program.names.path(what), value)
+        for what, value in mapping("initial", initial, example).items()
+    ]
+    elements = _elements(program, [path for path, _ in stated])
+    for path, value in stated:
+        found = elements.get(path)
         if found is not None:
             branches[found[0]] = _branch(path, found[1], value)
         elif _is_steady(value):
@@ -158,17 +163,15 @@ def _at_rest(program: Program, path: str) -> np.ndarray:
     ParameterError
         If nothing is differentiated there.
     """
-    names, differentiated = program.names.variables, program.reduced.differentiated
-    prefix = f"{path}." if path else ""
-    inside = np.array([n == path or n.startswith(prefix) for n in names], bool)
-    if not inside.any():
+    own, inside = program.names.inside(path)
+    if own is None and not inside:
         program.flat.find("v", path)
-    found = inside & differentiated
-    if path in names and not found.any():
+    found = np.zeros(program.flat.nv, bool)
+    found[inside] = program.reduced.differentiated[inside]
+    if own is not None:
         # An alias of what is differentiated is as good.
-        x = names.index(path)
-        found[x] = program.unknowns.settable(x) is not None
-    if path in names and not found.any():
+        found[own] = program.reduced.differentiated[own] or program.unknowns.settable(own) is not None
+    if own is not None and not found.any():
         raise ParameterError(
             f"`{path}` is not differentiated in this model: it has no rate that could be made zero",
             where=place_of(program.flat.root, path),
@@ -184,19 +187,20 @@ def _at_rest(program: Program, path: str) -> np.ndarray:
     return found
 
 
-def _element(program: Program, path: str) -> tuple[int, ElementTable] | None:
-    """Return number and table of the element whose branch a path names, None if it names something else."""
-    number, flat = 0, program.flat
-    if path.rpartition(".")[2] not in {rows.forms.statement.name for rows in program.reduced.elements}:
-        return None
+def _elements(program: Program, paths: Iterable[str]) -> dict[str, tuple[int, ElementTable]]:
+    """Number and table of every element by the path that names its branch; none where no path ends like one of them."""
+    names = {rows.forms.statement.name for rows in program.reduced.elements}
+    if not any(path.rpartition(".")[2] in names for path in paths):
+        return {}
+    found: dict[str, tuple[int, ElementTable]] = {}
+    number = count()
     for rows in program.reduced.elements:
-        stamp, statement = flat.stamps[rows.stamp], rows.forms.statement
-        for i in range(len(stamp.vb)):
-            owner = flat.path(rows.stamp, i)
-            if path == (f"{owner}.{statement.name}" if owner else statement.name):
-                return number + i, statement.table
-        number += len(stamp.vb)
-    return None
+        statement = rows.forms.statement
+        for i in range(len(program.flat.stamps[rows.stamp].vb)):
+            owner = program.flat.path(rows.stamp, i)
+            path = f"{owner}.{statement.name}" if owner else statement.name
+            found.setdefault(path, (next(number), statement.table))
+    return found
 
 
 _OF_BOOLEAN = {"if": (1, 0), "complementarity": (0, 1)}
