@@ -9,6 +9,7 @@ constraints that appear by differentiating twice, and the slopes of the forces t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,10 @@ class Numbering:
     blocked: tuple[tuple[np.ndarray, ...], ...]
     conditions: tuple[np.ndarray, ...]
     relations: np.ndarray
+    curved: np.ndarray
+    """Rows of the base that are curved."""
+    bent: tuple[bool, ...]
+    """Per element, whether any of its rows is curved."""
 
     @classmethod
     def of(cls, model: ReducedModel) -> Numbering:
@@ -49,7 +54,16 @@ class Numbering:
             if not r.relation.timed
         ]
         numbers = np.concatenate(relations) if relations else np.zeros(0, np.int64)
-        return cls(base, tuple(parts[0]), tuple(parts[1]), tuple(parts[2]), tuple(conditions), numbers)
+        bends = np.zeros(model.n_rows + 1, bool)  # The last entry serves rows without a form.
+        for c in model.curves:
+            bends[c.first + c.instances] = True
+        bent = tuple(
+            any(bool(bends[rows].any()) for rows in (*chain(*element), tested))
+            for *element, tested in zip(*parts, conditions, strict=True)
+        )
+        curved = np.flatnonzero(bends[base])
+        equations, guards, blocked = (tuple(part) for part in parts)
+        return cls(base, equations, guards, blocked, tuple(conditions), numbers, curved, bent)
 
     def mode(self, mode: Mode) -> np.ndarray:
         """Form rows of the equations in force."""
@@ -60,6 +74,34 @@ class Numbering:
         return np.concatenate([*(g[b] for g, b in zip(self.guards, mode, strict=True)), self.relations])
 
 
+@dataclass(frozen=True, eq=False)
+class SlopeSums:
+    """Rows over unknowns or sources from the slopes of curved rows: ``rho_a M`` for a sparse matrix ``M`` of arguments.
+
+    Sums in the order of the arguments, as a product of sparse matrices has them, at a fraction of its cost.
+    """
+
+    at: np.ndarray
+    """Flat position in the result of every entry of ``M``."""
+    argument: np.ndarray
+    factor: np.ndarray
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, matrix: Any, curves: Curves) -> SlopeSums:
+        """Arrange the entries of a matrix (na, k)."""
+        width = matrix.shape[1]
+        argument = np.repeat(np.arange(len(curves.owner)), np.diff(matrix.indptr))
+        at = curves.owner[argument] * width + matrix.indices
+        # Sparse matrices sort their entries in place when it suits them.
+        return cls(at, argument, matrix.data.copy(), (len(curves), width))
+
+    def __call__(self, gradient: np.ndarray) -> np.ndarray:
+        """The rows (m, k) for slopes (na,)."""
+        m, k = self.shape
+        return np.bincount(self.at, gradient[self.argument] * self.factor, m * k).reshape(m, k)
+
+
 def touching_rows(
     curves: Curves,
     forms: Rows,
@@ -68,7 +110,7 @@ def touching_rows(
     gradient: np.ndarray,
     bend: np.ndarray,
     third: np.ndarray,
-    X: np.ndarray,
+    over: tuple[SlopeSums, SlopeSums, SlopeSums],
 ) -> Rows:
     """All form rows, with the tangents of the curved ones.
 
@@ -81,32 +123,26 @@ def touching_rows(
     value, bend, third : (m,) arrays
         Residuals, and what is not linear in the highest derivative of the arguments in the second and third ones.
     gradient : (na,) array
-    X : (na, q) sparse
-        Arguments over the exosystem.
+    over : tuple of SlopeSums
+        Derivatives, unknowns and exosystem in the arguments.
     """
-    from scipy.sparse import csr_array
-
-    m, na = len(curves), len(a0)
-    Z, D, _, _ = curves.variables
-    ends = np.concatenate([[0], np.cumsum(np.bincount(curves.owner, minlength=m))])
-    slope: Any = csr_array((gradient, np.arange(na), ends), shape=(m, na))
     E, A, B = forms.E.copy(), forms.A.copy(), forms.B.copy()
-    E[curves.rows], A[curves.rows] = (slope @ D).toarray(), (slope @ Z).toarray()
-    B[curves.rows] = (slope @ X).toarray()
-    B[curves.rows, 0] += value - slope @ a0
+    E[curves.rows], A[curves.rows], B[curves.rows] = (rows(gradient) for rows in over)
+    B[curves.rows, 0] += value - np.bincount(curves.owner, gradient * a0, len(curves))
     B[curves.rows, -TOUCH_STATES] += third
     B[curves.rows, 1 - TOUCH_STATES] += bend
     return Rows(E, A, B)
 
 
-def touching_model(model: AffineModel, numbering: Numbering, forms: Rows, curves: Curves) -> AffineModel:
+def touching_model(model: AffineModel, numbering: Numbering, forms: Rows) -> AffineModel:
     """The affine model with the tangents in place."""
-    base = model.base
-    at = np.flatnonzero(np.isin(numbering.base, curves.rows))
+    base, at = model.base, numbering.curved
     if len(at):
         number = numbering.base[at]
         base = Rows(*(_placed(getattr(base, x), at, getattr(forms, x)[number]) for x in "EAB"))
-    elements = tuple(_element(e, k, numbering, forms, curves) for k, e in enumerate(model.elements))
+    elements = tuple(
+        _element(e, k, numbering, forms) if numbering.bent[k] else e for k, e in enumerate(model.elements)
+    )
     return replace(model, base=base, elements=elements)
 
 
@@ -116,11 +152,8 @@ def _placed(rows: np.ndarray, at: np.ndarray, values: np.ndarray) -> np.ndarray:
     return made
 
 
-def _element(element: Element, k: int, numbering: Numbering, forms: Rows, curves: Curves) -> Element:
+def _element(element: Element, k: int, numbering: Numbering, forms: Rows) -> Element:
     numbers = (numbering.equations[k], numbering.guards[k], numbering.blocked[k])
-    bent = any(row in curves.position for part in numbers for rows in part for row in rows.tolist())
-    if not bent and element.relations is None:
-        return element
     equations, guards, blocked = (tuple(_slice(forms, rows) for rows in part) for part in numbers)
     branches = tuple(
         replace(b, equations=e, guards=g) for b, e, g in zip(element.branches, equations, guards, strict=True)

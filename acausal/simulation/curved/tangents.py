@@ -10,7 +10,7 @@ from ...codegen.curves import CurveFunctions
 from ...modes.affine import AffineModel, Mode, Rows, stack_rows
 from ...modes.core import TOUCH_STATES, Values
 from ...modes.curves import Curves
-from ...modes.linearize import Numbering, touching_model, touching_rows
+from ...modes.linearize import Numbering, SlopeSums, touching_model, touching_rows
 from ...modes.open_mode import OpenMode, open_mode, orders
 from ...solvers.directions import generic_direction
 from ..numeric import NumericCore
@@ -45,6 +45,7 @@ class Tangents:
         self.numbering = Numbering.of(core.reduced)
         self.Z, self.D, _, _ = curves.variables
         self.X = curves.sources(core.exosystem)
+        self._over = SlopeSums.of(self.D, curves), SlopeSums.of(self.Z, curves), SlopeSums.of(self.X, curves)
         model = core.model
         self.scale = (
             abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(self.X) @ model.xi_scale
@@ -124,8 +125,8 @@ class Tangents:
             third = self._remainder(
                 [a0, a1, self.arguments(bends, none, core.exosystem.S @ moved)], constants
             )
-        forms = touching_rows(self.curves, core.forms, a0, value, gradient, bend, third, self.X)
-        return forms, touching_model(core.model, self.numbering, forms, self.curves)
+        forms = touching_rows(self.curves, core.forms, a0, value, gradient, bend, third, self._over)
+        return forms, touching_model(core.model, self.numbering, forms)
 
     def _remainder(self, jets: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
         """The next total derivative of the rows, without the part that is linear in that of the arguments."""
