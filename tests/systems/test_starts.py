@@ -217,7 +217,10 @@ def test_a_coupler_that_cannot_close_the_loop_is_named_with_what_it_joins(L: flo
         simulate(Linkage(), 1e-3, parameters={"coupler.L": L})
     assert all(f"`{name}`" in info.value.what for name in ("coupler", "arm", "lever"))
     assert "lengths do not let it close" in info.value.hint
-    assert [line.split(" `")[0] for line in info.value.what.splitlines()[1:]] == ["  begun at", "  last tried"]
+    assert [line.split(" `")[0] for line in info.value.what.splitlines()[1:]] == [
+        "  begun at",
+        "  last tried",
+    ]
 
 
 class Balanced(Component):
@@ -396,6 +399,25 @@ def test_what_leaves_no_room_to_a_given_start_is_named() -> None:
     ):
         result = simulate(TwoWays(), 1.0)
     assert [result[name].final for name in ("fast.w", "slow.w", "behind.w")] == [0.0, 0.0, 0.0]
+
+
+class SelfBound(Component):
+    """The same at odds within the equations of the model: one speed is twice and three times the other."""
+
+    v: Variable = Variable(start=0.0)
+    w: Variable = Variable(start=0.0)
+    force, reaction = Variable(), Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.v), self.force)
+        yield Eq(der(self.w), self.reaction)
+        yield Eq(self.v, 2 * self.w)
+        yield Eq(self.v, 3 * self.w)
+
+
+def test_a_model_whose_own_equations_leave_no_room_is_named() -> None:
+    with pytest.warns(UserWarning, match="the equations of `SelfBound` leave no other value to `v`"):
+        simulate(SelfBound(v=1.0), 1.0)
 
 
 def test_a_given_sum_of_states_that_does_not_hold_is_told() -> None:

@@ -327,7 +327,7 @@ def _without_room(run: Run, held: list[tuple[int, float]]) -> str:
         if target is not None and target[0] == "core" and not data.T[target[1], : len(data.states)].any():
             parts = {p.path: None for p in demanding(run, Exception(), data.mode, [(x, wanted)])}
             if parts:
-                names = ", ".join(f"`{path}`" for path in parts)
+                names = ", ".join(f"`{path or run.flat.label}`" for path in parts)
                 found.append(f"the equations of {names} leave no other value to `{run.flat.variable(x)}`")
     return "".join(f"; {text}" for text in dict.fromkeys(found))
 
