@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,13 @@ Row = tuple[int, int, str, Location, Expr | None, list[Key]]
 """(equation or -1, order, text, place, expression, unknowns) of a row that is no equation of the model as it stands."""
 
 
-def structure_as_solved(reduced: ReducedModel, found: Findings, mode: Mapping[str, str]) -> Structure:
+def structure_as_solved(
+    reduced: ReducedModel,
+    found: Findings,
+    mode: Mapping[str, str],
+    inputs: Mapping[str, Any],
+    notes: tuple[str, ...],
+) -> Structure:
     """Return the structure of a model in one mode.
 
     Parameters
@@ -35,17 +42,22 @@ def structure_as_solved(reduced: ReducedModel, found: Findings, mode: Mapping[st
     found : Findings
     mode : mapping of str to str
         Statement -> branch in force.
+    inputs : mapping of str to float, int or bool
+        Values of open inputs.
+    notes : tuple of str
+        What else should be known.
     """
     made = _Assembly(reduced, found)
     system, open_names = made.system()
     aliases = Aliases(reduced.flat, made.rows.classes, found.starts)
     names = dict.fromkeys([*open_names, *(made.equations.variable(made.key((v, 0))[0]) for v in found.open)])
-    notes = (f"not determined in this mode, least values are shown: {', '.join(names)}",) if names else ()
+    notes += (f"not determined in this mode, least values are shown: {', '.join(names)}",) if names else ()
+    states = described_states(made.equations, aliases, found)
     return Structure(
         label=reduced.flat.label, reduced=True, mode=mode, counts=count(made.equations, system.incidence.n, made.rows.merged),
-        index=found.index, constraints=made.constraints.described(), states=described_states(made.equations, aliases, found),
+        index=found.index, constraints=made.constraints.described(), states=states, freedom=len(states),
         blocks=SolutionOrder(system), aliases=aliases, conflicts=aliases.conflicts, notes=notes,
-        open_ports=open_ports(reduced.flat),
+        inputs=inputs, open_ports=open_ports(reduced.flat),
         iteration=tuple(made.equations.variable(*made.key(k)) for k in found.iterated),
     )  # fmt: skip
 

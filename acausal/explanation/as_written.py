@@ -84,10 +84,12 @@ class OffsetStructure:
         """Return it with everything that is counted."""
         e, singular, offsets = self.equations, self.offsets.singular, self.offsets
         regular = singular is None
+        involved = self._involved()
         return Structure(
             label=e.flat.label, reduced=reduced, mode=mode, counts=count(e, len(self.unknown), merged),
             index=int(offsets.c.max(initial=0) + (offsets.d == 0).any()) if regular else None,
-            constraints=self._constraints() if regular else (), states=self._states(starts) if regular else (),
+            constraints=self._constraints() if regular else (), states=self._states(starts, involved) if regular else (),
+            freedom=offsets.degrees_of_freedom if regular else None, tied=self._tied(involved) if regular else (),
             blocks=SolutionOrder(self.system), aliases=() if aliases is None else aliases,
             conflicts=() if aliases is None else aliases.conflicts, notes=notes, open_ports=open_ports(e.flat),
             surplus=() if regular else tuple(e.text(k) for k in self.rows[singular.over.equations].tolist()),
@@ -109,15 +111,29 @@ class OffsetStructure:
             ]
         return tuple(found)
 
-    def _states(self, starts: DeclaredStarts) -> tuple[State, ...]:
-        """Differentiated variables where nothing constrains them; a structure alone cannot choose among others."""
-        e = self.equations
-        if self.offsets.c.any():
+    def _involved(self) -> np.ndarray:
+        """Which variables occur in equations that are differentiated, shape (nv,)."""
+        e, found = self.equations, np.zeros(self.equations.flat.nv, bool)
+        found[e.col[np.isin(e.row, self.rows[self.offsets.c > 0])]] = True
+        return found
+
+    def _tied(self, involved: np.ndarray) -> tuple[str, ...]:
+        """Differentiated variables that occur there, if any of them remains free."""
+        e, free = self.equations, self.unknown[(self.offsets.d > 0) & ~involved[self.unknown]]
+        if self.offsets.degrees_of_freedom == len(free):
             return ()
+        slopes = np.unique(e.col[e.order > 0])
+        return tuple(
+            e.variable(v) for v in np.intersect1d(slopes, self.unknown[involved[self.unknown]]).tolist()
+        )
+
+    def _states(self, starts: DeclaredStarts, involved: np.ndarray) -> tuple[State, ...]:
+        """Differentiated variables that nothing constrains; a structure alone cannot choose among others."""
+        e = self.equations
         why = "differentiated, and not constrained"
         return tuple(
             State(e.variable(v), e.unit(v), float(starts.value[v]), bool(starts.fixed[v]), why)
-            for v in self.unknown[self.offsets.d > 0].tolist()
+            for v in self.unknown[(self.offsets.d > 0) & ~involved[self.unknown]].tolist()
         )
 
 

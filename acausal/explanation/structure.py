@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..errors import Location
+from ..errors import Location, counted
 from .sequence import Block, SolutionOrder
 
 
@@ -151,6 +151,12 @@ class Structure:
         unknowns; None for a singular system.
     constraints : tuple of Constraint
     states : tuple of State
+        Those that are known; as written, of the variables that no constraint involves.
+    freedom : int or None
+        Number of states. As written it is structural, and may be more than `states` names; None for a singular system.
+    tied : tuple of str
+        Differentiated variables that constraints tie to each other, where the equations alone cannot tell which of them
+        are the other states.
     blocks : sequence of Block
         In solution order: a block uses unknowns of earlier ones only, besides states, inputs and time.
     aliases : sequence of Alias
@@ -160,6 +166,8 @@ class Structure:
         Unknowns of Newton's method: as many as there are equations that are not affine. Empty for a model as written.
     surplus, open : tuple of str
         Equations of the over-determined and unknowns of the under-determined part of a structurally singular system.
+    inputs : mapping of str to float, int or bool
+        Open input -> its value at the point that is described; empty as written, where inputs have no values.
     open_ports : tuple of str
         Ports with nothing connected, whose flows are zero: free ends, or forgotten connections.
     notes : tuple of str
@@ -173,12 +181,15 @@ class Structure:
     index: int | None
     constraints: tuple[Constraint, ...]
     states: tuple[State, ...]
+    freedom: int | None
     blocks: SolutionOrder
+    tied: tuple[str, ...] = ()
     aliases: Sequence[Alias] = ()
     conflicts: tuple[str, ...] = ()
     iteration: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     open_ports: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -186,7 +197,10 @@ class Structure:
         return self.to_text()
 
     def __repr__(self) -> str:
-        return f"<Structure of {self.label}: index {self.index}, {len(self.states)} states, {len(self.blocks)} blocks>"
+        if self.freedom is None:
+            return f"<Structure of {self.label}: structurally singular, {counted(len(self.blocks), 'block')}>"
+        size = f"{counted(self.freedom, 'state')}, {counted(len(self.blocks), 'block')}"
+        return f"<Structure of {self.label}: index {self.index}, {size}>"
 
     @property
     def loops(self) -> list[Block]:

@@ -36,8 +36,15 @@ def _lines(s: Structure, full: bool) -> Iterator[str]:
         )
     if s.mode:
         yield from _list("mode", (f"{name}: {branch}" for name, branch in s.mode.items()), len(s.mode), full)
-    index = "structurally singular" if s.index is None else f"index {s.index}"
-    yield f"  {index}, {counted(len(s.states), 'state')}, {counted(len(s.constraints), 'constraint')}"
+    inputs = (
+        f"{name} = {value:.6g}" if isinstance(value, float) else f"{name} = {value}"
+        for name, value in s.inputs.items()
+    )
+    yield from _list("inputs", inputs, len(s.inputs), full)
+    if s.freedom is None:
+        yield "  structurally singular"
+    else:
+        yield f"  index {s.index}, {counted(s.freedom, 'state')}, {counted(len(s.constraints), 'constraint')}"
     yield from _findings(s, full)
     yield from _sequence(s, full)
     if full and s.aliases:
@@ -61,8 +68,12 @@ def _findings(s: Structure, full: bool) -> Iterator[str]:
         )
     )
     yield from _list("constraints", constraints, 2 * len(s.constraints), full)
-    states = (f"{x.name}  {x.why}" for x in s.states)
-    yield from _list("states", states, len(s.states), full)
+    states = [f"{x.name}  {x.why}" for x in s.states]
+    if s.tied:
+        names = _some(s.tied, len(s.tied) if full else SHORT)
+        how = "numbers decide which" + ("" if s.reduced else ": reduce=True")
+        states.insert(0, f"{(s.freedom or 0) - len(s.states)} of {names}, which constraints tie; {how}")
+    yield from _list("states", states, len(states), full)
     if s.iteration:
         yield f"iteration on {_some(s.iteration, SHORT if not full else len(s.iteration))}"
     yield from _list("equations too many", s.surplus, len(s.surplus), full)

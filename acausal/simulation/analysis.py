@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from ..flattening.flatten import overrides
 from ..modes.affine import Mode, ModeData
 from ..modes.constraints import FoundConstraint, traced_constraints
 from ..modes.core import Values
+from ..results.names import value_of
 from ..solvers.directions import generic_direction
 from .binding import make_starts, scalar_parameters
 from .curved.failures import FAILURES, curved_failed
@@ -77,7 +77,7 @@ def program_structure(
         found = _Analysis(run, chosen).findings()
     except FAILURES as failure:
         raise curved_failed(run, failure, "structure") from None
-    return structure_as_solved(program.reduced, found, names)
+    return structure_as_solved(program.reduced, found, names, _values(run, fed), _zeros(fed, inputs))
 
 
 def _fed(program: Program, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -86,8 +86,29 @@ def _fed(program: Program, given: Mapping[str, Any] | None) -> dict[str, Any]:
     for name in flat.root.inputs:
         if name.partition("[")[0] not in flat.own_values and name not in found:
             kind = getattr(flat.root.discretes.get(name), "type", float)
-            found[name] = next(iter(kind)) if issubclass(kind, Enum) else kind()
+            found[name] = kind()
     return found
+
+
+def _values(run: Run, fed: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of inputs at the present point."""
+    root, found = run.flat.root, {}
+    for name in (n for n in root.inputs if n in fed):
+        d, v = root.index("d", name), root.index("v", name)
+        if d is not None:
+            found[name] = value_of(root.discretes[name], float(run.present.D[d]))
+        elif v is not None:
+            found[name] = float(run.read((v,))[0])
+    return found
+
+
+def _zeros(fed: Mapping[str, Any], given: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Note that inputs count as zero which were not given."""
+    names = [name for name in fed if name not in (given or {})]
+    if not names:
+        return ()
+    shown = ", ".join(f"`{name}`" for name in names[:6]) + (", ..." if len(names) > 6 else "")
+    return (f'not given, taken as zero: {shown}; structure(inputs={{"{names[0]}": ...}}) takes other values',)
 
 
 def _declared(starts: Starts) -> DeclaredStarts:

@@ -22,6 +22,7 @@ from acausal import (
     sqrt,
 )
 from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, IdealClosingSwitch, Resistor
+from acausal.components.thermal import HeatCapacitor
 from acausal.explanation.algebra import without_idle_parts
 from acausal.explanation.structure import Structure
 from acausal.modeling.expressions import Symbol, constant
@@ -199,6 +200,37 @@ def test_the_pendulum_has_index_three_and_its_constraint_is_differentiated_twice
     assert loop.linear
 
 
+class Touching(Component):
+    """Two heat capacitors at one node, one apart, and an integral of an input."""
+
+    u: Input = Input(float)
+    q: Variable = Variable()
+
+    def build(self) -> None:
+        self.a, self.b, self.apart = HeatCapacitor(C=1.0), HeatCapacitor(C=2.0), HeatCapacitor(C=3.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.a.port, self.b.port)
+        yield Eq(der(self.q), self.u)
+
+
+def test_states_are_counted_and_those_that_no_constraint_involves_are_named() -> None:
+    found = structure(Touching())
+    # One node, one body apart, one integral.
+    assert (found.index, found.freedom) == (2, 3)
+    assert [s.name for s in found.states] == ["q", "apart.T"]
+    assert set(found.tied) == {"a.T", "b.T"}
+    assert "index 2, 3 states" in str(found)
+    assert "1 of a.T, b.T, which constraints tie; numbers decide which: reduce=True" in str(found)
+    assert len(compile_model(Touching()).structure().states) == 3
+
+
+def test_positions_and_speeds_of_a_pendulum_are_tied() -> None:
+    found = structure(Pendulum())
+    assert (found.freedom, found.states) == (2, ())
+    assert set(found.tied) == {"x", "y", "vx", "vy"}
+
+
 class Singular(Component):
     """One equation too many for a, none for c."""
 
@@ -216,7 +248,9 @@ def test_a_singular_system_shows_its_parts() -> None:
     assert set(found.surplus) == {"a = 3", "2.5*a = 7"}
     assert found.open == ("c",)
     assert [b.unknowns for b in found.blocks] == [("der(b)",)]
+    assert found.freedom is None
     assert "structurally singular" in str(found)
+    assert "structurally singular" in repr(found)
 
 
 class Ladder(Component):
