@@ -48,6 +48,11 @@ class Group:
         """Coefficients of all members, (k, ny, functions)."""
         return np.stack([t.C for t in self.trajectories])
 
+    @cached_property
+    def y0(self) -> np.ndarray:
+        """States of all members at their starts, (k, ny)."""
+        return np.stack([t.y0 for t in self.trajectories])
+
     def form(self, k: int, slope: bool) -> np.ndarray:
         """Variable ``k``, or its time derivative, over ``y``, (1, ny)."""
         row = self.readout.rows(self.data, (k,))
@@ -175,7 +180,12 @@ def _combine(group: Group, forms: np.ndarray, place: np.ndarray, hs: np.ndarray)
     phi = group.basis.sample(hs)
     used, at = np.unique(place, return_inverse=True)
     coefficients = forms @ group.C[used]
-    return np.einsum("kf,kmf->km", phi, coefficients[at])
+    found = np.einsum("kf,kmf->km", phi, coefficients[at])
+    # At a start the states themselves are known: what begins at zero shows no rounding of coefficients.
+    begin = hs == 0.0
+    if begin.any():
+        found[begin] = group.y0[place[begin]] @ forms.T
+    return found
 
 
 def _group_integral(
