@@ -27,7 +27,14 @@ from acausal import (
 )
 from acausal.components import electrical as el
 from acausal.components.planar import Body, Fixed, FixedTranslation, Prismatic, Revolute, World
-from acausal.components.rotational import ConstantSpeed, IdealGear, IdealRollingWheel, Inertia, Torque
+from acausal.components.rotational import (
+    ConstantSpeed,
+    IdealGear,
+    IdealRollingWheel,
+    Inertia,
+    Spring,
+    Torque,
+)
 from tests.oracles.linkages import FourBar
 from tests.systems.test_planar import Linkage
 
@@ -424,3 +431,20 @@ def test_a_given_sum_of_states_that_does_not_hold_is_told() -> None:
     with pytest.warns(UserWarning, match="moves `w` from 5 to 3 at the start"):
         result = simulate(Decay(x=Start(1.0, fixed=True), w=Start(5.0)), 1.0)
     assert result["w"].at(0.0) == 3.0
+
+
+def test_what_is_given_as_zero_is_zero() -> None:
+    """Coefficients of the closed form cancel there, and leave rounding."""
+
+    class Train(Component):
+        def build(self) -> None:
+            self.inertias = [Inertia(J=0.3 + 0.7 * k) for k in range(4)]
+            self.springs = [Spring(c=10.0 * 3.7**k, phi_rel0=0.3) for k in range(3)]
+
+        def equations(self) -> Iterator[Statement]:
+            for k, spring in enumerate(self.springs):
+                yield connect(self.inertias[k].flange_b, spring.flange_a)
+                yield connect(spring.flange_b, self.inertias[k + 1].flange_a)
+
+    initial = simulate(Train(), 1.0).initial
+    assert list(initial.values()) == [0.0] * 8
