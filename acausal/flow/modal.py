@@ -56,6 +56,9 @@ class AffineFlow:
         self._right = np.ascontiguousarray(parts.right)
         self._starts = parts.starts
         self._single = len(parts.starts) == parts.left.shape[1]
+        self._sizes = np.abs(self._left), np.abs(self._right)
+        self._function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
+        self._powers = bool(parts.basis.power.any())
         self.limited = parts.limited
 
     def start(self, y0: np.ndarray) -> Trajectory:
@@ -66,6 +69,18 @@ class AffineFlow:
         """Coefficients (ny, basis.size) of the trajectory through `y0`."""
         terms = self._left * self._right.dot(y0)
         return terms if self._single else np.add.reduceat(terms, self._starts, axis=1)
+
+    def magnitude(self, y0: np.ndarray, length: float) -> np.ndarray:
+        """Sum (ny,) of the magnitudes of all products within `length` seconds, by which the states are rounded.
+
+        Products cancel in the coefficients too. At rest away from the origin the coefficients of all decaying terms
+        are nothing but rounding, and so is the value of a state that should stay at zero.
+        """
+        left, right = self._sizes
+        terms = right.dot(np.abs(y0))
+        if self._powers:
+            terms *= self.basis.weights(length)[self._function]
+        return left.dot(terms)
 
 
 class Trajectory:
@@ -118,8 +133,8 @@ class Trajectory:
         return first_edges(self.flow.basis, self.C, h0, h1)
 
     def magnitude(self, length: float) -> np.ndarray:
-        """Sum (ny,) of the magnitudes of the terms within the first `length` seconds, by which the states are rounded."""
-        return np.abs(self.C).dot(self.flow.basis.weights(min(length, self.reach)))
+        """Magnitudes (ny,) by which the states are rounded within the first `length` seconds."""
+        return self.flow.magnitude(self.y0, min(length, self.reach))
 
     def at(self, h: float) -> np.ndarray:
         """State (ny,) at time `h`."""

@@ -204,3 +204,21 @@ def test_small_entries_of_mixed_states_set_no_units() -> None:
     B = np.array([[0, -0.2], [0, 0.2], [0, -0.2], [0, 0.2], [0, 0], [0, 0], [0, 0]])
     y0 = np.array([10.0, 1.0, 4.0, 0.3, 0.1, 0.7, 0.005, -5.2, 2700.0])
     assert largest_error(generator(A, B, sinusoid(314.0)), 7, 2e-2, y0, [1e-12, 1e-4, 1.0]) < 3 * TOLERANCE
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rounding_of_a_state_of_rest_is_bounded_by_the_magnitude(seed: int) -> None:
+    """``x'' = -K (x - 1) - D x'`` at ``x = 1``: the speeds are zero, and a closed form has them to rounding of ``x`` only."""
+    random = np.random.default_rng(seed)
+    root = random.integers(-9, 10, (3, 3))
+    K, D = root.T @ root + 100.0 * np.eye(3), np.diag(random.uniform(0.5, 20.0, 3))
+    Ay = np.zeros((7, 7))
+    Ay[:3, 3:6] = np.eye(3)
+    Ay[3:6] = np.hstack([-K, -D, K.sum(axis=1)[:, None]])
+    y0 = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0])
+    trajectory = AffineFlow(Ay, 6, 1.0).start(y0)
+    unit = 4.0 * 2.0**-52
+    for h in (0.0, 0.01, 0.3, 10.0):
+        assert (np.abs(trajectory.at(h) - y0) <= unit * trajectory.magnitude(h)).all()
+    speed = float(np.sqrt(np.linalg.eigvalsh(K).max()))
+    assert (trajectory.magnitude(10.0)[3:6] < 1e3 * speed).all()
