@@ -64,7 +64,7 @@ def start(run: Run) -> None:
     ticks = [c.due(run.t, run.tolerance) for c in run.clocks]
     begin = (run.mode, run.D, run.R, run.z, run.q, run.instants.memory)
     given = run.starts.branches
-    completed = None
+    completed, known = None, _known_relations(run)
 
     def restore() -> None:
         run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
@@ -78,7 +78,9 @@ def start(run: Run) -> None:
         completed = along_homotopy(run, lambda: _first_instant(run, given, ticks, held), restore)
     except InitializationError as error:
         ways = chain(
-            ((branches, ()) for branches in chain(_settled(run), _others(run))),
+            ((branches, ()) for branches in _settled(run)),
+            _reached(run, known),
+            ((branches, ()) for branches in _others(run)),
             (({}, changed) for changed in _other_sides(run)),
         )
         for branches, changed in ways:
@@ -195,8 +197,37 @@ def _settled(run: Run) -> Iterator[Branches]:
     tried = []
     while run.mode not in tried and len(tried) < MOST_RETURNS:
         tried.append(run.mode)
-        given = run.starts.branches
-        yield {k: b for k, b in enumerate(run.mode) if run.forced and run.forced[k] < 0 and k not in given}
+        branches = _branches(run)
+        # Without any the first instant would be what it was.
+        if branches:
+            yield branches
+
+
+def _branches(run: Run) -> Branches:
+    """Present branches of the elements that neither a control nor a given start decides."""
+    given = run.starts.branches
+    return {k: b for k, b in enumerate(run.mode) if run.forced and run.forced[k] < 0 and k not in given}
+
+
+def _reached(run: Run, known: np.ndarray) -> Iterator[tuple[Branches, Sides]]:
+    """Branches and relations as they are at the point where the last attempt ended, as long as they are new ones.
+
+    With piecewise linear laws that is Newton's method. An attempt that finds no point ends at the start values.
+
+    Parameters
+    ----------
+    known
+        Relations with which the first attempt began.
+    """
+    tried: list[tuple[Mode, Sides]] = [(run.mode, ())]
+    while len(tried) <= MOST_RETURNS and len(run.instants.state_relations) and run.data is not None:
+        R = known.copy()
+        R[run.instants.state_relations] = run.instants.relation_values()
+        reached = run.mode, tuple(np.flatnonzero(R != known).tolist())
+        if reached in tried:
+            return
+        tried.append(reached)
+        yield _branches(run), reached[1]
 
 
 def _with_branches(run: Run, D: np.ndarray, branches: Branches) -> np.ndarray:
