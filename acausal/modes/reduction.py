@@ -146,7 +146,7 @@ def shuffle(
         yield new
         value, variance = system.value[new], system.variance[new]
         value, variance = derivative(columns, value, model.S), derivative(columns, variance, model.S**2)
-        for part in (value, variance):
+        for part in (value, variance) if value.shape[1] > labels else ():
             part[:, labels:] = np.roll(part[:, labels:], m, axis=1)
         system.append(value, variance)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..explanation.conflicts import Conflicts, first_defect
 from ..explanation.wording import contradiction
 from ..flow.modal import AffineFlow
-from ..flow.readout import Readout
+from ..flow.readout import PointFrame, Readout
 from ..modes.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..modes.assemble import assemble
 from ..modes.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
@@ -117,6 +118,11 @@ class NumericCore:
     def model(self) -> AffineModel:
         """The affine switched model."""
         return self._numbers[1]
+
+    @cached_property
+    def frame(self) -> Any:
+        """Reads variables at a point ``[z, z', xi]``, whatever its mode."""
+        return PointFrame(self.model.n, self.model.S)
 
     @cached_property
     def relations(self) -> Rows:

@@ -219,7 +219,11 @@ class Run:
 
     def read(self, ids: tuple[int, ...]) -> np.ndarray:
         """Values of continuous variables after the previous micro-step."""
-        return self.core.readout.at(ids, self.data, self.y, self.moment())
+        if self._arrived is None:
+            return self.core.readout.at(ids, self.data, self.y, self.moment())
+        _, _, z, xi = self._arrived
+        y = np.concatenate([z, self.slopes, xi])
+        return self.base.readout.at(ids, self.base.frame, y, self.moment())
 
     def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known."""
