@@ -8,17 +8,17 @@ in turn; iterating the two blindly may cycle or miss the consistent branch.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import chain, count, product
 
 import numpy as np
 
-from ..flattening.flat_model import FlatModel
-from ..flattening.template import ElementStatement
+from ..flattening.flat_model import FlatModel, kind_of
+from ..flattening.template import ElementStatement, Residual, name_of
 from ..modeling.elements import BranchTable, ElementTable
-from ..modeling.expressions import Expr, fold, walk
+from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..structure.incidence import Incidence
 from ..structure.matching import maximum_matching
-from .template_forms import BranchForms, ElementForms, RowForm, TemplateForms, form_of
+from .template_forms import BranchForms, ElementForms, TemplateForms, form_of
 
 MOST_RELATIONS = 6
 """Relations of one element; a group with more stays with the iteration of micro-steps."""
@@ -152,7 +152,12 @@ def _with_elements(forms: TemplateForms, looped: dict[int, tuple[int, ...]]) -> 
         groups = [g for g in groups if g not in joined] + [(rows, together)]
     groups = [g for g in groups if len(g[1]) <= MOST_RELATIONS]
     gone = {j for rows, _ in groups for j in rows}
-    elements = [_element(forms, [forms.rows[j] for j in rows], relations) for rows, relations in groups]
+    elements, taken = [], {e.statement.name for e in forms.elements}
+    for rows, relations in groups:
+        statements = [forms.rows[j].statement for j in rows]
+        name = _free(taken, [_determined(forms, s) for s in statements], statements[0].text)
+        taken.add(name)
+        elements.append(_element(forms, name, statements, relations))
     return replace(
         forms,
         rows=[row for j, row in enumerate(forms.rows) if j not in gone],
@@ -160,20 +165,41 @@ def _with_elements(forms: TemplateForms, looped: dict[int, tuple[int, ...]]) -> 
     )
 
 
-def _element(forms: TemplateForms, rows: list[RowForm], relations: list[int]) -> ElementForms:
+def _free(taken: set[str], wanted: list[str], text: str) -> str:
+    """The first name that is not taken; a number follows the text where all are."""
+    numbered = (f"{text} ({n})" for n in count(2))
+    return next(name for name in chain(wanted, [text], numbered) if name and name not in taken)
+
+
+def _determined(forms: TemplateForms, statement: Residual) -> str:
+    """The variable that stands alone on one side of an equation, the left one first; "" where none does."""
+    expr = statement.expr
+    for side in expr.args if expr.op == "-" else ():
+        if not isinstance(side, Symbol) or kind_of(side) != "v":
+            continue
+        k = forms.classify(side)
+        if k is not None:
+            name = name_of(forms.template, "v", k)
+            # Equations of a part may determine its variable too, and then bear this name.
+            return name if k < len(forms.template.variables) else f"Eq({name}, ...)"
+    return ""
+
+
+def _element(
+    forms: TemplateForms, name: str, statements: list[Residual], relations: list[int]
+) -> ElementForms:
     """One branch per combination of the relations' values, all false first."""
     nodes = [forms.relations[k].node for k in relations]
     made, tables = [], []
     for values in product((False, True), repeat=len(nodes)):
         given = {id(node): value for node, value in zip(nodes, values, strict=True)}
-        residuals = tuple(_decided(row.statement.expr, given) for row in rows)
-        name = ", ".join(f"{n}" if v else f"not {n}" for n, v in zip(nodes, values, strict=True))
+        residuals = tuple(_decided(s.expr, given) for s in statements)
+        texts = [f"{_decided(n, {k: v for k, v in given.items() if k != id(n)})}" for n in nodes]
+        branch = ", ".join(t if v else f"not {t}" for t, v in zip(texts, values, strict=True))
         made.append(BranchForms(tuple(form_of(forms, e) for e in residuals), (), ()))
-        tables.append(BranchTable(name, residuals, (), ()))
-    statement = ElementStatement(
-        rows[0].statement.text, ElementTable("relation", tuple(tables)), rows[0].statement.origin
-    )
-    return ElementForms(statement, tuple(made), tuple(relations), tuple(row.statement for row in rows))
+        tables.append(BranchTable(branch, residuals, (), ()))
+    statement = ElementStatement(name, ElementTable("relation", tuple(tables)), statements[0].origin)
+    return ElementForms(statement, tuple(made), tuple(relations), tuple(statements))
 
 
 def _decided(expr: Expr, given: dict[int, bool]) -> Expr:

@@ -36,7 +36,7 @@ class Event:
         What caused it: elements, relations, sampled conditions.
     modes : dict
         Mode variable of an element -> names of its branches (before, after), for those that changed; at the
-        start without those of ``If``, which have no branch before it.
+        start without those of ``If``, and of equations with comparisons in a loop, which have no branch before it.
     discretes : dict
         Other discrete variables that changed -> (before, after).
     impulses : tuple of (str, float, str)
@@ -180,7 +180,7 @@ class Events(Sequence[Event]):
         found += [self._names.sample(k) for k in ticks]
         if before is not None and after is not None:
             found += [self._names.relation(n) for n in self._names.timed_relations if before[n] != after[n]]
-        return tuple(found) or ("source",)
+        return tuple(dict.fromkeys(found)) or ("source",)
 
     def _form(self, step: Step, hit: int) -> str:
         """The guard or relation that crossed zero, by its number among those of the mode that was left."""
@@ -189,7 +189,8 @@ class Events(Sequence[Event]):
         guards = len(data.guard_element)
         if hit < guards:
             return self._names.elements[int(data.guard_element[hit])][0]
-        return self._names.relation(self._names.state_relations[hit - guards])
+        number = self._names.state_relations[hit - guards]
+        return self._names.deciding.get(number) or self._names.relation(number)
 
     # -- sequence ------------------------------------------------------------------------------------------------
 

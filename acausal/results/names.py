@@ -17,6 +17,7 @@ from ..modeling.component import Component, touched
 from ..modeling.expressions import Expr, Symbol
 from ..modeling.fields import Field
 from ..modeling.ports import PortRef
+from ..modes.core import model_relation
 from ..modes.reduced_model import ReducedModel
 
 MOST_CANDIDATES = 5000
@@ -190,13 +191,15 @@ class Names:
 
     @cached_property
     def choices(self) -> frozenset[str]:
-        """Paths of the mode variables of ``If``."""
+        """Names of elements that have no branch before the start: ``If``, and equations with comparisons in a loop."""
         kinds = [
             rows.forms.statement.table.kind
             for rows in self.model.elements
             for _ in self.flat.stamps[rows.stamp].vb
         ]
-        return frozenset(path for (path, _), kind in zip(self.elements, kinds, strict=True) if kind == "if")
+        return frozenset(
+            path for (path, _), kind in zip(self.elements, kinds, strict=True) if kind in ("if", "relation")
+        )
 
     @cached_property
     def mode_variables(self) -> dict[int, tuple[str, ...]]:
@@ -240,6 +243,17 @@ class Names:
         rows, i = self._relation(number)
         path = self.flat.path(rows.stamp, i)
         return f"{rows.relation.node}" + (f" in {path}" if path else "")
+
+    @cached_property
+    def deciding(self) -> dict[int, str]:
+        """Relations that select the branch of equations in a loop -> what these determine."""
+        found: dict[int, str] = {}
+        for e in self.model.elements:
+            for k in e.forms.conditions if e.forms.replaced else ():
+                for i in range(len(self.flat.stamps[e.stamp].vb)):
+                    path, name = self.flat.path(e.stamp, i), e.forms.statement.name
+                    found[model_relation(self.model, e.stamp, k) + i] = f"{path}.{name}" if path else name
+        return found
 
     def sample(self, k: int) -> str:
         """Return the k-th sampled condition as written, with its component."""

@@ -198,8 +198,10 @@ def _elements(program: Program, paths: Iterable[str]) -> dict[str, tuple[int, El
         statement = rows.forms.statement
         for i in range(len(program.flat.stamps[rows.stamp].vb)):
             owner = program.flat.path(rows.stamp, i)
-            path = f"{owner}.{statement.name}" if owner else statement.name
-            found.setdefault(path, (next(number), statement.table))
+            path, k = f"{owner}.{statement.name}" if owner else statement.name, next(number)
+            # An element that stands for equations bears the name of their variable, and has no branch to give.
+            if not rows.forms.replaced:
+                found.setdefault(path, (k, statement.table))
     return found
 
 

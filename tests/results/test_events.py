@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from acausal import Result, simulate
+from acausal import Component, Result, simulate
+from acausal.components.blocks import TimeTable
 from tests.results.models import Buck, Discharge, sharing
 
 
@@ -40,6 +41,17 @@ def test_ticks_and_timed_edges_are_named(buck: Result) -> None:
     edge, tick = buck.events[1], buck.events[2]
     assert any("time in pwm" in text for text in edge.triggers)
     assert any(text.startswith("sample(") for text in tick.triggers)
+
+
+def test_what_triggers_is_named_once() -> None:
+    """A step of a table changes value and slope in one instant."""
+
+    class Pressed(Component):
+        def build(self) -> None:
+            self.press = TimeTable(table=((0, 0), (1, 0), (1, 2), (2, 2)))
+
+    _, step, *_ = simulate(Pressed(), 3.0).events
+    assert (step.t, step.triggers) == (1.0, ("time < 1 in press",))
 
 
 def test_a_guard_is_named_by_its_element() -> None:

@@ -15,6 +15,7 @@ from acausal import (
     Output,
     Parameter,
     Result,
+    UnknownPathError,
     Variable,
     absolute,
     assign,
@@ -366,3 +367,73 @@ def test_instances_of_one_class_with_and_without_a_loop() -> None:
     u = -2.0 * np.cos(t := np.linspace(0.0, pi, 31))
     assert result["open.y"].at(t) == pytest.approx(np.clip(4.0 * u, -1.0, 1.0), abs=1e-13)
     assert result["closed.y"].at(t) == pytest.approx(np.clip(0.8 * u, -1.0, 1.0), abs=1e-13)
+
+
+# -- names -----------------------------------------------------------------------------------------------------------
+
+
+class Held(Component):
+    """A mass on a spring with a damper of limited force; the limit follows that force."""
+
+    x: Variable = Variable(start=3.0)
+    v, f, limit = Variable(), Variable(), Variable()
+
+    def equations(self) -> Statements:
+        yield Eq(der(self.x), self.v)
+        yield Eq(der(self.v), -self.f - self.x)
+        yield Eq(self.limit, 0.5 + 0.1 * self.f)
+        yield Eq(self.f, maximum(minimum(2 * self.v, self.limit), -self.limit))
+
+
+def test_an_element_bears_the_name_of_what_it_determines_and_a_branch_says_what_holds_in_it() -> None:
+    class Model(Component):
+        def build(self) -> None:
+            self.mass = [Held(), Held(x=1.0)]
+
+    result = simulate(Model(), 3.0)
+    assert elements(result) == {"mass[0].f", "mass[1].f"}
+    branches = {b for mode in result.modes for b in mode.branches.values()}
+    assert branches <= {
+        f"{a}limit > 2*v, {b}{inner} < -limit"
+        for a, inner in (("", "2*v"), ("not ", "limit"))
+        for b in ("", "not ")
+    }
+    # No branch was left at the start; later ones name the element.
+    assert result.events[0].modes == {}
+    assert {t for e in result.events if e.kind == "state" for t in e.triggers} <= elements(result)
+    assert any(e.kind == "state" for e in result.events)
+
+
+def test_names_of_elements_differ() -> None:
+    class Part(Component):
+        x: Input = Input(float)
+        y: Output = Output(float)
+
+        def equations(self) -> Statements:
+            yield Eq(self.y, self.x)
+
+    class Model(Wave):
+        """Twice the same left side, a part's variable, and no variable alone."""
+
+        y, z, w = Variable(), Variable(), Variable()
+
+        def build(self) -> None:
+            self.part = Part()
+
+        def equations(self) -> Statements:
+            yield from super().equations()
+            yield Eq(self.y, minimum(self.u - self.z, 1))
+            yield Eq(self.y, maximum(self.z, -3) + self.z)
+            yield Eq(self.part.x, minimum(self.u - self.part.x, 1))
+            yield Eq(2 * self.w, minimum(self.u - self.w, 1))
+
+    found = elements(simulate(Model(), 1.0))
+    assert {"y", "Eq(part.x, ...)"} < found
+    assert len(found) == 4
+    assert sum(name.startswith(("Eq(y, ", "Eq(2*w, ")) for name in found) == 2
+    with pytest.raises(UnknownPathError, match=r"Eq\(part"):
+        simulate(Model(), 1.0, initial={"Eq(part.x, ...)": 1})
+
+
+def test_a_start_beside_an_element_of_the_same_name_is_that_of_the_variable() -> None:
+    assert simulate(Held(), 1.0, initial={"f": 0.25, "x": 2.0})["x"].at(0.0) == 2.0
