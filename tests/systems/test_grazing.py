@@ -1,10 +1,14 @@
 """Guards that hardly reach their threshold: short conduction is never missed, a touch is none."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
-from acausal import Circuit, Result, simulate
+from acausal import Circuit, Component, Parameter, Result, Statement, connect, simulate
+from acausal.components.blocks import Sine
 from acausal.components.electrical import ConstantVoltage, IdealDiode, Inductor, Resistor, SineVoltage
+from acausal.components.rotational import CoulombFriction, CubicSpring, Fixed, Inertia, Torque
 from tests.systems.circuits import circuit, falls, rises
 
 F = 50.0
@@ -78,3 +82,56 @@ def test_conduction_of_a_fraction_of_a_millisecond_is_never_missed(phase: float,
     np.testing.assert_allclose(begin, expected, rtol=1e-9)
     assert len(end) == len(begin)
     np.testing.assert_allclose(end - begin, 0.3e-3, rtol=1e-9 if L == 0 else 5e-2)
+
+
+class Loaded(Component):
+    """An inertia held by dry friction and a nonlinear spring, under a sinusoidal torque."""
+
+    breakaway: Parameter = Parameter(default=3.0, unit="N.m")
+    amplitude: Parameter = Parameter(default=3.0, unit="N.m")
+
+    def build(self) -> None:
+        self.fixed, self.inertia = Fixed(), Inertia(J=1.0)
+        self.friction = CoulombFriction(tau_coulomb=self.breakaway)
+        self.sine, self.spring = Sine(amplitude=self.amplitude, f=1.0), CubicSpring(c=1.0, c3=1.0)
+        self.torque = Torque(tau=self.sine.y)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.fixed.flange, self.friction.flange_a, self.spring.flange_a)
+        yield connect(self.friction.flange_b, self.inertia.flange_a, self.spring.flange_b)
+        yield connect(self.torque.flange, self.inertia.flange_b)
+
+
+@pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("below", [0.0, 1e-11])
+def test_a_load_that_just_reaches_the_breakaway_value_moves_nothing(
+    below: float, sign: float, method: str
+) -> None:
+    result = simulate(Loaded(amplitude=sign * 3.0 * (1.0 - below)), 1.0, method=method)
+    assert [event.kind for event in result.events] == ["start"]
+    np.testing.assert_array_equal(result["inertia.phi"].values, 0.0)
+
+
+@pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
+@pytest.mark.parametrize("k", [3, 5, 8, 11])
+def test_a_load_a_little_above_the_breakaway_value_slides_twice_in_a_period(k: int, method: str) -> None:
+    """It slides from where the sine exceeds the breakaway value; the spring hardly matters.
+
+    While ``s`` is the time since the crest and ``b`` half the time the load exceeds the friction, the speed is the
+    integral of ``amplitude W^2 (b^2 - s^2) / 2``, which is zero again at ``s = 2 b``.
+    """
+    excess = 10.0**-k
+    result = simulate(Loaded(amplitude=3.0 * (1.0 + excess)), 1.0, method=method)
+    times = [event.t for event in result.events][1:]
+    half = np.arccos(1.0 / (1.0 + excess)) / (2.0 * np.pi)
+    expected = [crest + side * half for crest in (0.25, 0.75) for side in (-1.0, 2.0)]
+    # The cubic neglects the next order of the cosine; where the slope is small, rounding of the load counts.
+    np.testing.assert_allclose(times, expected, rtol=0, atol=half * (excess + 1e-4))
+
+
+@pytest.mark.parametrize("k", range(12, 17))
+def test_loads_whose_excess_is_rounding_come_to_their_end(k: int) -> None:
+    result = simulate(Loaded(amplitude=3.0 * (1.0 + 10.0**-k)), 1.0)
+    assert result.status == "finished"
+    assert abs(result["inertia.phi"].values).max() < 1e-14

@@ -274,7 +274,11 @@ class Motions:
             limits[k] = np.nextafter(0.0, 1.0)
             return self._sunk(steps, forms, h, limits, (float(watched.nonzero[k]), k))
         if left[k]:
-            return self._polished(steps, forms, h, k), k
+            zero = self._polished(steps, forms, h, k)
+            if zero > self.run.tolerance or watched.highest[k] > noise.floor[k]:
+                return zero, k
+            # It came back to zero in no time: an instant there would be the last one again.
+            limits[k] = -noise.floor[k]
         return self._sunk(steps, forms, watched.piece[1], limits, hit)
 
     def _polished(self, steps: Steps, forms: Forms, h: float, k: int) -> float:

@@ -24,6 +24,7 @@ from .forms import Forms
 from .motion import Motion, Place
 from .newton import NewtonFailure
 from .state_selection import DependentConstraints, Selection
+from .turns import doubtful_turn, lowest
 
 DEGREE = 5
 POLYNOMIALS = Basis([(0.0, 0.0, 0.0, k) for k in range(DEGREE + 1)])
@@ -329,6 +330,10 @@ class WatchedSteps:
         nodes = np.vstack([begin[0], middle[0], end[0], length * np.vstack([begin[1], middle[1], end[1]])])
         error = np.abs(QUARTERS @ nodes - [first[0], third[0]]).max(axis=0)
         near = np.abs(nodes[:3]).min(axis=0)
+        turn = self._turn(a, np.append(h0, times), np.stack([begin, first, middle, third, end]), error)
+        if turn is not None and depth:
+            lowest = yield from self._split(a, h0, turn, begin, depth - 1)
+            return (yield from self._split(a, turn, h1, lowest, depth - 1))
         rough = error > np.maximum(FINE * near, self.noise.floor)
         if rough.any():
             if depth:
@@ -345,3 +350,19 @@ class WatchedSteps:
         self.piece = h0, h1
         yield h0, Piece(nodes, length)
         return end
+
+    def _turn(self, a: Accepted, hs: np.ndarray, nodes: np.ndarray, error: np.ndarray) -> float | None:
+        """Time at which a form turns so near zero that its interpolation does not tell the side; None without any."""
+        found = doubtful_turn(hs, nodes, error, self.noise)
+        if found is None:
+            return None
+        i, k = found
+        try:
+            return lowest(
+                lambda h: float(self._values(a, np.array([h]))[0, 1, k]),
+                (float(hs[i]), float(nodes[i, 1, k])),
+                (float(hs[i + 1]), float(nodes[i + 1, 1, k])),
+                float(self.noise.touch[k]),
+            )
+        except NewtonFailure:
+            return None
