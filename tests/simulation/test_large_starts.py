@@ -5,7 +5,23 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from acausal import Component, Eq, InitializationError, Program, Statement, Variable, compile_model, der
+from acausal import (
+    Component,
+    Eq,
+    InitializationError,
+    Program,
+    Result,
+    Statement,
+    Variable,
+    compile_model,
+    der,
+    initially,
+    reinit,
+    sample,
+    when,
+)
+from acausal.simulation import program as programs
+from acausal.simulation.large import core as large_core
 from acausal.simulation.large.core import LARGE
 from tests.systems.ladder import Ladder
 from tests.systems.test_homotopy import Fading, Follower, Relaxing
@@ -71,3 +87,86 @@ def test_starts_of_computed_variables_are_guesses() -> None:
     result = compile_model(Roots()).simulate(1e-3)
     found = np.array([result[f"cell[{k}].y"].at(0.0) for k in range(600)])
     assert found == pytest.approx(np.where(np.arange(600) % 3, -2.0, 2.0), rel=1e-12)
+
+
+def both(model: Component, monkeypatch: pytest.MonkeyPatch, initial: object) -> list[Result]:
+    """Runs with sparse rows and by the analysis of dense modes."""
+    dense = compile_model(model).simulate(1e-3, initial=initial)  # type: ignore[arg-type]
+    with monkeypatch.context() as patched:
+        patched.setattr(large_core, "LARGE", 0)
+        patched.setattr(large_core, "MAX_UNKNOWNS", 0)
+        patched.setattr(programs, "EXACT_STATES", 0)
+        program = compile_model(model)
+        assert type(program.prepare(1e-3)).__name__ == "LargeRun"
+        return [program.simulate(1e-3, initial=initial), dense]  # type: ignore[arg-type]
+
+
+class Summed(Ladder):
+    """A ladder with a sum of voltages that is prescribed, and holds where all is discharged."""
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield initially(Eq(self.section[0].c.v + self.section[1].c.v, 0.0))
+
+
+AT = [f"section[{k}].c.v" for k in range(8)]
+"""Voltages of the sections."""
+PARTLY = [
+    (Ladder, {"section[5].c": "steady state"}, [0.0] * 8),
+    (Ladder, {"section[0].c": "steady state"}, [0.5, *[0.0] * 7]),
+    (Ladder, {"section[0].c": "steady state", "section[1].c.v": 0.4}, [0.7, 0.4, *[0.0] * 6]),
+    (Summed, {"section[5].c": "steady state"}, [0.0] * 8),
+    # Beside a value that stays, neighbours in the mean have it.
+    (Ladder, {"section[4].c": "steady state", "section[4].c.v": 0.25}, [*[0.0] * 3, *[0.25] * 3, 0.0, 0.0]),
+    # All can rest but the section whose value is given: from the source the voltage falls linearly to it.
+    (Ladder, {"": "steady state", "section[4].c.v": 0.5}, [0.9, 0.8, 0.7, 0.6, *[0.5] * 4]),
+]
+
+
+@pytest.mark.parametrize(("kind", "initial", "exact"), PARTLY)
+def test_some_are_at_rest(
+    kind: type[Ladder], initial: dict[str, object], exact: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A section rests at the mean of its neighbours; what is not asked to rest keeps its start."""
+    for result in both(kind(n=8), monkeypatch, initial):
+        assert [result[name].at(0.0) for name in AT] == pytest.approx(exact, abs=1e-12)
+    sparse, _ = both(kind(n=8), monkeypatch, initial)
+    for path, wanted in initial.items():
+        if wanted != "steady state":
+            assert sparse.initial.reason(path) == "initial="
+        elif path and f"{path}.v" not in initial:
+            assert sparse.initial.reason(f"{path}.v") == "steady state"
+            assert sparse.initial.reason("section[7].c.v") == "default start"
+
+
+def test_what_follows_from_a_prescribed_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    sparse, _ = both(Ladder(n=8), monkeypatch, {"source.i": -0.8})
+    assert sparse["section[0].c.v"].at(0.0) == pytest.approx(0.9, abs=1e-12)
+    assert sparse.initial.reason("section[0].c.v") == "follows from the equations"
+    assert sparse.initial.reason("section[1].c.v") == "default start"
+
+
+def test_a_large_model_partly_at_rest() -> None:
+    """In a model that is large indeed: sections whose defaults stay, and one between them that is at rest."""
+    result = compile_model(Ladder(n=3200)).simulate(1e-3, initial={"section[0].c": "steady state"})
+    assert [result[name].at(0.0) for name in AT[:3]] == pytest.approx([0.5, 0.0, 0.0], abs=1e-12)
+
+
+class Restarted(Component):
+    """A decay that something sets anew at once."""
+
+    x: Variable = Variable(start=0.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), 1.0 - self.x)
+        yield when(sample(period=1.0), reinit(self.x, 3.0))
+
+
+def test_an_instant_that_undoes_the_steady_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InitializationError, match="steady|der"):
+        compile_model(Restarted()).simulate(1e-3, initial="steady state")
+    with monkeypatch.context() as patched:
+        patched.setattr(large_core, "LARGE", 0)
+        patched.setattr(programs, "EXACT_STATES", 0)
+        with pytest.raises(InitializationError, match=r"der\(`x`\) = 0 does not hold"):
+            compile_model(Restarted()).simulate(1e-3, initial="steady state")

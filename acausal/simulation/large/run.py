@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,13 +27,24 @@ from ..run import Run
 from ..sources.source_states import Feed
 from ..starts.homotopy import along_homotopy
 from ..starts.initialization import check_computed, check_held, held_values, warn_of_moved
+from ..starts.integrals import rest_integrals
 from .core import LARGE, LargeCore
+from .demands import Demand, demands
 from .motion import LargeMotion
-from .starting import SparseStart, demands
+from .report import reporter
+from .starting import SparseStart
 from .system import LargeSystem
 
 NONE = SimpleNamespace(guards=0)
 """Tables of guards: there are none."""
+
+
+class Begin(Enum):
+    """How a run begins."""
+
+    AT_REST = "steady state of the whole model"
+    AS_GIVEN = "the starts of the states meet what is demanded"
+    SOLVE = "demands next to the starts"
 
 
 class LargeRun(Run):
@@ -144,7 +156,7 @@ class LargeRun(Run):
         def restore() -> None:
             self.D, self.R, self.z, self.q, self.instants.memory = begin
             if self.near is not None:
-                states = self.core.model.differentiated & (not self.starts.steady.any())
+                states = self.core.model.differentiated & (not self._all_at_rest)
                 self.z = np.where(states, self.z, self.near)
             self.restart_record()
 
@@ -157,24 +169,24 @@ class LargeRun(Run):
         outcome = self.instants.at_start(ticks)
         xi = self.sources.states(self.t, outcome.D, outcome.R)
         self.base.check_given(xi, self.t, self.mode)
-        met = None if self._all_at_rest else self._demanded(z, xi)
-        if met is not None:
-            z, self.slopes = self._met(met, z, xi)
-        elif self.starts.steady.any():
+        begin, met = self._started(z, xi)
+        if begin is Begin.AT_REST:
             z = self._at_rest(z, xi)
+        elif met is not None:
+            z, self.slopes = met
         try:
             self.touch(*self.solved(z, self.slopes, xi), xi)
         except FAILURES as failure:
             raise curved_failed(self, failure, "start") from None
-        self.record.z, self.record.D, self.D = self.z, D, D
-        self.record.reasons = self._reasons
+        self.record.z, self.record.D, self.D, first = self.z, D, D, self.z
         self.instants.memory = self.instants.evaluate((), False, False).memory
         self.instants.process("start", (), ticks, held)
         check_held(self, self.starts)
-        if met is not None:
-            assert self.motions.last is not None
-            place = self.motions.last.last
-            met.check(np.concatenate([place.X, place.H, place.xi]), self.system.constants(self.present))
+        same = np.array_equal(self.D, outcome.D) and np.array_equal(self.R, outcome.R)
+        if begin is Begin.SOLVE or not same or any(step.jumps for step in self.record.steps):
+            self._check_demands()
+        rest_integrals(self)
+        self.record.reasons = reporter(self, first, xi)
 
     @property
     def _all_at_rest(self) -> bool:
@@ -182,24 +194,57 @@ class LargeRun(Run):
         steady = bool(starts.steady.any()) and starts.plain(self.reduced.differentiated)
         return steady and not self.reduced.initials
 
-    def _demanded(self, z: np.ndarray, xi: np.ndarray) -> SparseStart | None:
-        """What is to be solved for the start; None where the starts of the states meet it."""
-        stated, mode, starts = demands(self), self.system.mode, self.starts
+    def _started(self, z: np.ndarray, xi: np.ndarray) -> tuple[Begin, tuple[np.ndarray, np.ndarray] | None]:
+        """How the run begins, and the point with its slopes where that was solved for."""
+        if self._all_at_rest:
+            return Begin.AT_REST, None
+        stated, wished = demands(self)
+        if wished is not None:
+            with suppress(InitializationError):
+                return self._started_with(wished, z, xi)
+        return self._started_with(stated, z, xi)
+
+    def _started_with(
+        self, stated: Demand, z: np.ndarray, xi: np.ndarray
+    ) -> tuple[Begin, tuple[np.ndarray, np.ndarray] | None]:
+        if self._hold(stated, z, xi):
+            return Begin.AS_GIVEN, None
+        return Begin.SOLVE, self._met(self._sparse_start(stated), z, xi)
+
+    def _hold(self, stated: Demand, z: np.ndarray, xi: np.ndarray) -> bool:
+        """Whether the starts of the states meet all that is demanded."""
         if stated.of_states(self.system.nx):
-            return None
+            return True
         with suppress(*FAILURES):
             place = self.motions.begin(z, self.slopes, xi, self.system).last  # type: ignore[arg-type]
-            if stated.hold(np.concatenate([place.X, place.H, place.xi])):
-                return None
-        given, unknowns = np.zeros(len(self.z), bool), self.program.unknowns
+            return stated.hold(np.concatenate([place.X, place.H, place.xi]))
+        return False
+
+    def _sparse_start(self, stated: Demand) -> SparseStart:
+        starts, states = self.starts, self.system.mode.states
         steady = starts.steady if starts.steady.any() else np.zeros(len(starts.given), bool)
-        for x in np.flatnonzero(
-            starts.given & ~starts.fixed & ~steady & self.reduced.differentiated
-        ).tolist():
-            target = unknowns.settable(x)
+        given = self._core_mask(starts.given & ~starts.fixed & ~steady & self.reduced.differentiated)
+        where = f"start at t = {self.t:.9g}"
+        return SparseStart(self.system, stated, given[states], self._core_mask(steady)[states], where)
+
+    def _core_mask(self, of: np.ndarray) -> np.ndarray:
+        """Mask of the differentiated core unknowns that some of these variables are."""
+        found = np.zeros(len(self.z), bool)
+        for x in np.flatnonzero(of).tolist():
+            target = self.program.unknowns.settable(x)
             if target is not None and target[0] == "core":
-                given[target[1]] = True
-        return SparseStart(self.system, stated, given[mode.states], f"start at t = {self.t:.9g}")
+                found[target[1]] = True
+        return found
+
+    def _check_demands(self) -> None:
+        """Raise InitializationError unless what is demanded holds after the first instant.
+
+        That may have changed the equations, and with them the unknowns over which demands are rows.
+        """
+        assert self.motions.last is not None
+        place = self.motions.last.last
+        v = np.concatenate([place.X, place.H, place.xi])
+        self._sparse_start(demands(self)[0]).check(v, self.system.constants(self.present))
 
     def _met(self, met: SparseStart, z: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Core unknowns and their slopes where all that is demanded of the start holds."""
@@ -227,24 +272,6 @@ class LargeRun(Run):
                 hint="give start values near it, or start values instead of a steady state",
             ) from None
         return system.z_of @ np.concatenate([X, u, xi])
-
-    def _reasons(self) -> dict[str, tuple[str, str]]:
-        """What the values at the start follow from, by path."""
-        starts, found = self.starts, {}
-        W, stay = self.reduced.W_core, np.zeros(len(self.z), bool)
-        stay[self.system.mode.states] = True
-        for x in np.flatnonzero(self.reduced.differentiated).tolist():
-            at = W.indices[W.indptr[x] : W.indptr[x + 1]]
-            if starts.steady.any():
-                reason = "steady state"
-            elif starts.fixed[x]:
-                reason = "initial=" if x in starts.of_run else "fixed=True"
-            elif len(at) != 1 or not stay[at[0]]:
-                reason = "follows from the equations"
-            else:
-                reason = "given start" if starts.given[x] else "default start"
-            found[self.flat.variable(x)] = "", reason
-        return found
 
     def signs(self) -> list[int]:
         """Lexicographic signs of all relations: value, then time derivatives, against their noise."""

@@ -2,126 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ...errors import InitializationError, Location
-from ...flattening.template import place_of
-from ...modes.reduced_model import CurveRows
+from ...errors import InitializationError
 from ...structure.incidence import Incidence
 from ...structure.matching import alternating_reach, maximum_matching
 from ..curved.newton import NewtonFailure, newton
+from .demands import NAMED, Demand
 from .system import LargeSystem
-
-if TYPE_CHECKING:
-    from .run import LargeRun
 
 VIOLATED = 1e-6
 """Defect, relative to its terms, of a condition that does not hold."""
 WISH = 1e-6
 """Weight of the distances from the start values: with that of one the matrix has the square of the condition of the equations
 (A. Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, section 2.5)."""
-HOLDS = 1e-12
-"""The same for one that needs no solution."""
-NAMED = 4
-"""Conditions in one message."""
-
-
-@dataclass(frozen=True, eq=False)
-class Demands:
-    """What must hold at the start: rows over ``v = [X; u; xi]`` and constants, some of them plus a curved row."""
-
-    rows: Any
-    constant: np.ndarray
-    curve: np.ndarray
-    """Curved row of every condition, -1 for affine ones."""
-    texts: list[str]
-    places: list[tuple[Location, ...]]
-
-    def of_states(self, nx: int) -> bool:
-        """Whether each of them is the value of one state."""
-        alone = np.diff(self.rows.indptr) == 1
-        return not (self.curve >= 0).any() and bool(alone.all()) and bool((self.rows.indices < nx).all())
-
-    def hold(self, v: np.ndarray) -> bool:
-        """Whether all of them are affine and hold at a point to rounding."""
-        terms = abs(self.rows) @ np.abs(v) + np.abs(self.constant)
-        defect = np.abs(self.rows @ v + self.constant)
-        return not (self.curve >= 0).any() and bool((defect <= HOLDS * terms).all())
-
-    def named(self, which: np.ndarray) -> tuple[str, tuple[Location, ...]]:
-        """Some conditions in words, and where they stand."""
-        some = which[:NAMED].tolist()
-        more = f" and {len(which) - NAMED} more" if len(which) > NAMED else ""
-        return "; ".join(self.texts[k] for k in some) + more, tuple(p for k in some for p in self.places[k])
-
-
-def demands(run: LargeRun) -> Demands:
-    """Fixed values, initial equations, and derivatives that are to be zero, beside those of fixed variables."""
-    from scipy.sparse import csr_array, vstack
-
-    system, starts, flat = run.system, run.starts, run.flat
-    mode, q, width = system.mode, system.q, system.nx + system.n + system.q
-    slope_of: Any = mode.slope_of
-    parts, constants, curves, texts, places = [csr_array((0, width))], [], [], [], []
-
-    def own(rows: Any) -> Any:
-        return csr_array(rows) @ mode.z_of + _over_sources(run.core.readout.VK[fixed][:, :q], width)
-
-    targets = {x: run.program.unknowns.settable(x) for x in np.flatnonzero(starts.fixed).tolist()}
-    # That equal values are fixed for several names of one unknown is checked elsewhere.
-    kept = {(t[:2] if t else x): x for x, t in reversed(targets.items()) if not run.core.readout.observed(x)}
-    fixed = sorted(x for x in kept.values() if not ((t := targets[x]) and t[0] == "integral"))
-    if fixed:
-        parts.append(own(run.reduced.W_core[fixed]))
-        constants += (-starts.value[fixed]).tolist()
-        curves += [-1] * len(fixed)
-        texts += [f"`{flat.variable(x)}` = {starts.value[x]:.9g}" for x in fixed]
-        places += [place_of(flat.root, flat.variable(x)) for x in fixed]
-    held = {t[1] for t in targets.values() if t and t[0] == "core"}
-    still = _still(run, held)
-    if still:
-        parts.append(slope_of[list(still)])
-        constants += [0.0] * len(still)
-        curves += [-1] * len(still)
-        texts += [f"der(`{flat.variable(x)}`) = 0" for x in still.values()]
-        places += [place_of(flat.root, flat.variable(x)) for x in still.values()]
-    for rows, form in run.reduced.initials:
-        over, count = (
-            run.core.form_rows(rows.first, len(flat.stamps[rows.stamp].vb)),
-            len(flat.stamps[rows.stamp].vb),
-        )
-        affine = csr_array(over.E) @ slope_of + csr_array(over.A) @ mode.z_of
-        parts.append(affine + _over_sources(over.B[:, :q], width))
-        constants += [0.0] * count
-        bent = isinstance(rows, CurveRows)
-        curves += [run.program.curves.position[rows.first + i] if bent else -1 for i in range(count)]
-        texts += [form.statement.text] * count
-        places += [(flat.location(rows.stamp, i, form.statement.origin),) for i in range(count)]
-    found: Any = vstack(parts, format="csr")
-    found.eliminate_zeros()
-    return Demands(found, np.array(constants), np.array(curves, np.int64), texts, places)
-
-
-def _over_sources(rows: Any, width: int) -> Any:
-    from scipy.sparse import csr_array, hstack
-
-    return hstack([csr_array((rows.shape[0], width - rows.shape[1])), csr_array(rows)], format="csr")
-
-
-def _still(run: LargeRun, held: set[int]) -> dict[int, int]:
-    """Core unknowns whose derivatives are to be zero, and a variable of each; those that sources alone drive are not."""
-    system, found = run.system, {}
-    slope_of: Any = system.mode.slope_of
-    moves = np.diff(slope_of[:, : system.nx + system.n].indptr) > 0
-    wanted = np.setdiff1d(np.flatnonzero(run.starts.steady), run.flat.computed)
-    for x in wanted.tolist():
-        target = run.program.unknowns.settable(x)
-        if target is not None and target[0] == "core" and target[1] not in held and moves[target[1]]:
-            found.setdefault(target[1], x)
-    return found
 
 
 class SparseStart:
@@ -134,40 +32,58 @@ class SparseStart:
     Parameters
     ----------
     system : LargeSystem
-    stated : Demands
+    stated : Demand
     given : (nx,) array of bool
-        States with given starts.
+        States with given starts, those apart that are to be at rest.
+    resting : (nx,) array of bool
+        States that are to be at rest.
     where : str
         Activity and time, for messages.
-
-    Raises
-    ------
-    InitializationError
-        More demands than what they depend on has unknowns.
     """
 
-    def __init__(self, system: LargeSystem, stated: Demands, given: np.ndarray, where: str) -> None:
+    def __init__(
+        self, system: LargeSystem, stated: Demand, given: np.ndarray, resting: np.ndarray, where: str
+    ) -> None:
         self.system, self.demands, self._where = system, stated, where
         owner, self._bent = system.curves.owner, np.flatnonzero(stated.curve >= 0)
         found = [np.flatnonzero(owner == r) for r in stated.curve[self._bent].tolist()]
         self._demand = np.repeat(self._bent, [len(at) for at in found])
         self._argument = np.concatenate([np.zeros(0, np.int64), *found])
-        self.free = self._free(given)
-        """States that the start may move."""
+        self._given, self._resting = given, resting
 
     # -- what is free --------------------------------------------------------------------------------------------
 
-    def _free(self, given: np.ndarray) -> np.ndarray:
-        nx, structure = self.system.nx, self._structure()
-        some = np.concatenate([~given, np.ones(self.system.n, bool)])
-        if (maximum_matching(_incidence(structure[:, some])).unknown >= 0).all():
-            return np.flatnonzero(~given)
+    @cached_property
+    def free(self) -> np.ndarray:
+        """States that the start may move.
+
+        Those that are to be at rest say nothing of where that is: where it suffices they move alone.
+
+        Raises
+        ------
+        InitializationError
+            More demands than what they depend on has unknowns.
+        """
+        nx, given, structure = self.system.nx, self._given, self._structure()
+        unknowns = np.ones(self.system.n, bool)
+        chosen = ~given & (self._resting | (not self._resting.any()))
+        while True:
+            part = _incidence(structure[:, np.concatenate([chosen, unknowns])])
+            found = maximum_matching(part)
+            if (found.unknown >= 0).all():
+                return np.flatnonzero(chosen)
+            rows = np.flatnonzero(alternating_reach(part, found))
+            read = np.diff(structure[rows][:, :nx].tocsc().indptr) > 0
+            if not (read & ~given & ~chosen).any():
+                break
+            chosen |= read & ~given
         all_of = _incidence(structure)
         found = maximum_matching(all_of)
         if (found.unknown < 0).any():
             raise self._contradiction(np.flatnonzero(alternating_reach(all_of, found)[self.system.n :]))
         from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
+        some = np.concatenate([~given, unknowns])
         structure.data[:] = 1.0 + ~some[structure.indices]
         column = min_weight_full_bipartite_matching(structure)[1]
         needed = ~given
@@ -191,7 +107,8 @@ class SparseStart:
             f"{self._where}: {text} cannot all hold",
             where=places,
             why="there are more conditions than unknowns that they depend on, beside the equations of the model",
-            hint="drop one of them; conditions that follow from others are refused in models of this size",
+            hint="drop one of them; conditions that follow from others are accepted in models of this size only where"
+            " the start values meet all conditions",
         )
 
     # -- equations -----------------------------------------------------------------------------------------------
@@ -205,9 +122,21 @@ class SparseStart:
         ------
         InitializationError
         """
+        few, every = self.free, np.union1d(self.free, np.flatnonzero(~self._given))
+        if len(few) < len(every):
+            with suppress(NewtonFailure):
+                return self._solved(few, X0, u, xi, constants)
+        try:
+            return self._solved(every, X0, u, xi, constants)
+        except NewtonFailure as failure:
+            raise self._not_met(failure) from None
+
+    def _solved(
+        self, free: np.ndarray, X0: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         from scipy.sparse import block_array, csc_array, eye_array
 
-        system, free = self.system, self.free
+        system = self.system
         f, n, nx = len(free), system.n, system.nx
         kept = np.concatenate([free, nx + np.arange(n)])
         scale = np.concatenate([system.scale, system.open_scale])
@@ -229,10 +158,7 @@ class SparseStart:
 
         # Multipliers enter linearly and are found anew in every step: no iteration waits for them.
         units = np.concatenate([np.ones(f + n), np.full(len(size), np.inf)])
-        try:
-            y = point(newton(defect, np.zeros(len(units)), units))
-        except NewtonFailure as failure:
-            raise self._not_met(failure) from None
+        y = point(newton(defect, np.zeros(len(units)), units))
         return y[:nx], y[nx:]
 
     def _not_met(self, failure: NewtonFailure) -> InitializationError:

@@ -29,7 +29,7 @@ def reporter(run: Run, completed: Completed | None) -> Reasons:
     for x in np.flatnonzero(run.reduced.differentiated | run.starts.fixed | run.starts.given).tolist():
         target = unknowns.settable(x)
         if target is not None and target[0] == "integral":
-            of_integrals[flat.variable(x)] = _kind(run, x)
+            of_integrals[flat.variable(x)] = kind_of_integral(run, x)
     names = {k: flat.variable(x) for k, x in unknowns.listed.items()}
     branches = {
         _statement(run, k): (run.core.model.elements[k].branches[b].name, "initial mode")
@@ -38,7 +38,8 @@ def reporter(run: Run, completed: Completed | None) -> Reasons:
     return partial(_reasons, items, found, names, of_integrals, branches)
 
 
-def _kind(run: Run, x: int) -> str:
+def kind_of_integral(run: Run, x: int) -> str:
+    """How the start of a variable that nothing reads came about."""
     starts = run.starts
     if starts.steady[x : x + 1].any() and not starts.fixed[x]:
         target = run.program.unknowns.reinit_target(x)
