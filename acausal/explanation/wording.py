@@ -75,9 +75,7 @@ def _way_out(conflict: Conflict) -> str:
     if unconnected:
         return f"connect {unconnected}: nothing is connected there, so its flow is zero"
     if conflict.of("element"):
-        return (
-            "put an impedance between source and switch, or check which elements are closed at the same time"
-        )
+        return "put a part that gives way between them, or check which elements are closed at the same time"
     given, scaled = conflict.of("given"), _disagreeing(conflict)
     if scaled:
         names = _texts(f"`{f}` of `{m.place.path}`" for m in scaled for f in m.factors)
@@ -98,7 +96,10 @@ def _way_out(conflict: Conflict) -> str:
             return f"remove one of them{f', or change {factors}: by their values they are parallel' if factors else ''}"
         return "they close a loop that no value satisfies: change a gain in it, break it by a delay, or remove one of them"
     if len(given) < 2:
-        return "one given quantity alone contradicts the connections (a potential in a short circuit, a flow without path)"
+        return (
+            "one given quantity alone contradicts the connections (a potential between points that are one, a flow"
+            " without path)"
+        )
     return (
         "no two of them may prescribe the same quantity (potentials in parallel, flows in series): drop all but one of the"
         " prescriptions, or put a part that gives way between the sources"

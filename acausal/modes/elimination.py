@@ -4,8 +4,8 @@ Next to every value stand the sum of its absolute contributions and the variance
 error, in units of the squared rounding unit, with the errors of all contributions taken as
 independent (the probabilistic running error analysis of Higham and Mary, SIAM J. Sci. Comput. 41,
 2019). A value that is small against both is the result of cancellation and no incidence; every
-other value counts however small it is. Rank decisions are therefore free of scale: a conductance
-of 1e-12 is not an open circuit.
+other value counts however small it is. Rank decisions are therefore free of scale: a factor
+of 1e-12 is not zero.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ MACHINES = {
         ContradictionError,
         ("Eq(v, V) at source", "through `left`, `right`", "5 = 0"),
         ("load",),
-        "short circuit",
+        "points that are one",
     ),
     "a motor that is locked and driven": Broken(
         locked_motor,
@@ -184,7 +184,7 @@ MACHINES = {
         ContradictionError,
         ("Eq(der(phi), w_fixed) at shaft", "through `emf`"),
         ("dynamo", "source.v"),
-        "short circuit",
+        "points that are one",
     ),
     "a torque on no inertia": Broken(
         torque_on_no_inertia,

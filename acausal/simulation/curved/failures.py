@@ -148,7 +148,7 @@ def _dependent(run: Run, at: str, point: Point | None) -> AcausalError:
     return SingularModelError(
         f"{at}: the constraints {text} depend on each other at this point: {values(run, rows, core_at(run, point))}",
         where=places,
-        why="the mechanism is in a singular configuration, or one constraint is redundant, stated twice",
+        why="the motion is at a singular configuration, or one constraint is redundant, stated twice",
         hint="remove the redundant constraint or part, or start from another configuration",
     )
 
@@ -294,7 +294,7 @@ def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> Acausa
     return ConvergenceError(
         what,
         where=places,
-        why="the motion comes to a singular configuration, where their solution ends or branches (a dead centre, a lock)",
+        why="the motion comes to a singular configuration, where their solution ends or branches",
         hint="check the lengths and ranges in them, look for equations without solution beyond this point, or end the"
         " run before it with `until`",
     )

@@ -71,8 +71,8 @@ class Surroundings:
 def branches(C_X: np.ndarray, C_t: np.ndarray) -> bool:
     """Return whether constraints depend on each other over all coordinates, and time does not separate them.
 
-    Where the combination that vanishes changes with time, as that of a mechanism does which is driven into a dead centre, no
-    motion goes on.
+    Where the combination that vanishes changes with time, where a given motion drives the
+    coordinates to the end of their range, no motion goes on.
 
     Parameters
     ----------

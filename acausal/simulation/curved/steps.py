@@ -42,7 +42,7 @@ FINEST = 10
 TURN = 0.25
 """Longest step in periods of the fastest source where nothing is curved: what the source does shows at the stages."""
 PULSE = 0.025
-"""The same where something is curved: a pulse in every period, as of a junction, may not pass between the stages."""
+"""The same where something is curved: a pulse in every period, as of an exponential, may not pass between the stages."""
 SOLVERS: dict[str, type[Stepper]] = {"explicit": DormandPrince, "implicit": Rosenbrock}
 
 

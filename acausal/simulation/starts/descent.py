@@ -45,7 +45,7 @@ class Descent:
         self.kept = system.which < 0
         begin = frame.state()
         if not (closed and self._returned()):
-            # Mechanisms that do not even close where they begin: every row pulls like a spring.
+            # Constraints that not even the begin meets: every row pulls in proportion to what it misses.
             frame.restore(begin)
             self.kept = np.zeros(len(system.which), bool)
         self.distance = np.inf
