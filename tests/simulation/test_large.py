@@ -310,3 +310,29 @@ def test_random_networks_with_constraints(monkeypatch: pytest.MonkeyPatch) -> No
         assert np.abs(found - expected).max() < 1e-7 * (1.0 + np.abs(expected).max())
         compared += 1
     assert compared > 30
+
+
+class Bent(Component):
+    """``u`` leaves zero as ``k x**2`` does: at the start its second time derivative alone says on which side."""
+
+    k: Parameter = Parameter(default=1.0)
+    x: Variable = Variable(start=0.0)
+    u: Variable = Variable(start=0.0)
+    above: Discrete = Discrete(bool)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), 1.0)
+        yield Eq(self.u + 0.1 * sin(self.u), self.k * self.x**2)
+        yield Eq(self.above, self.u > 0.0)
+
+
+def test_relations_that_curvature_decides() -> None:
+    class Cells(Component):
+        def build(self) -> None:
+            self.cell = [Bent(k=-1.0 if k % 3 else 1.0) for k in range(large_core.LARGE)]
+
+    made = compile_model(Cells())
+    assert type(made.prepare(0.1)).__name__ == "LargeRun"
+    result = made.simulate(0.1)
+    assert [result[f"cell[{k}].above"].at(0.0) for k in range(6)] == [True, False, False] * 2
+    assert all(event.t == 0.0 for event in result.events)

@@ -98,30 +98,48 @@ class LargeMotion(Motion):
 
     def jets(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
         """``v = [X; u; xi]`` and its time derivative at a point."""
-        system = self.system
-        gradient = system.gradient(place.X, place.H, place.xi, self.constants)
-        values = system.pattern.matrix(system.pattern.parts(gradient)[1])
-        moved = np.zeros(system.n)
-        moved[system.x] = place.X_t
-        moved = values @ moved + system.by_time(gradient, place.xi)
+        gradient = self._gradient(place)
         try:
-            u_t = self._refreshed(gradient).solve(-moved)
+            u_t = self._moved(gradient, self._refreshed(gradient), place.X_t, place.xi)
         except np.linalg.LinAlgError:
-            u_t = np.full(system.n, np.nan)
-        v0 = np.concatenate([place.X, place.H, place.xi])
-        return v0, np.concatenate([place.X_t, u_t, system.S @ place.xi])
+            u_t = np.full(self.system.n, np.nan)
+        return self._first_two(place, u_t)
 
     def derivatives(self, place: Place) -> list[np.ndarray]:
-        """``v`` and its first two time derivatives; curvature of the rows does not enter the second one of ``u``."""
+        """``v`` and its first two time derivatives.
+
+        With the curved rows ``rho(a)`` the second one of ``F = 0`` is that of a motion with ``X''`` and ``xi''`` in place
+        of ``X'`` and ``xi'``, plus ``rho_aa[a', a']``.
+        """
+        system, gradient = self.system, self._gradient(place)
+        factors = self._refreshed(gradient)
+        v0, v1 = self._first_two(place, self._moved(gradient, factors, place.X_t, place.xi))
+        X_tt, sources = v1[system.nx + system.x], system.S @ place.xi
+        bends = np.zeros(system.n)
+        if len(system.curved):
+            jets = [system.arguments @ v0, system.arguments @ v1, np.zeros(len(gradient))]
+            bends[system.curved] = system.evaluate(2, jets, self.constants)[0][system.mode.curved]
+        u_tt = self._moved(gradient, factors, X_tt, sources, bends)
+        return [v0, v1, np.concatenate([X_tt, u_tt, system.S @ sources])]
+
+    def _gradient(self, place: Place) -> np.ndarray:
+        """Derivatives of the curved rows by their arguments at a point."""
+        return self.system.gradient(place.X, place.H, place.xi, self.constants)
+
+    def _moved(
+        self, gradient: np.ndarray, factors: Factors, X_t: np.ndarray, xi: np.ndarray,
+        bends: np.ndarray | float = 0.0,
+    ) -> np.ndarray:  # fmt: skip
+        """``du/dt`` from ``F_u u' + F_X X' + F_xi S xi + bends = 0``."""
         system = self.system
-        v0, v1 = self.jets(place)
-        gradient = system.gradient(place.X, place.H, place.xi, self.constants)
         values = system.pattern.matrix(system.pattern.parts(gradient)[1])
-        rates, sources = v1[system.nx : system.nx + system.n], system.S @ place.xi
-        second = np.zeros(system.n)
-        second[system.x] = rates[system.x]
-        u_tt = self._refreshed(gradient).solve(-(values @ second + system.by_time(gradient, sources)))
-        return [v0, v1, np.concatenate([rates[system.x], u_tt, system.S @ sources])]
+        moved = np.zeros(system.n)
+        moved[system.x] = X_t
+        return factors.solve(-(values @ moved + system.by_time(gradient, xi) + bends))
+
+    def _first_two(self, place: Place, u_t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        v0 = np.concatenate([place.X, place.H, place.xi])
+        return v0, np.concatenate([place.X_t, u_t, self.system.S @ place.xi])
 
 
 class StepMatrix:
