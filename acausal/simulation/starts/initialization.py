@@ -145,15 +145,17 @@ class Completed:
         return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
 
 
-def check_conditions(run: Run, completed: Completed, mode: Mode, R: np.ndarray) -> None:
+def check_conditions(
+    run: Run, completed: Completed, mode: Mode | None = None, R: np.ndarray | None = None
+) -> None:
     """Raise InitializationError unless conditions that were met in a provisional mode hold after the first instant.
 
     Parameters
     ----------
     mode, R
-        Branches and relations in which they were met.
+        Branches and relations in which they were met; None to check them in any case.
     """
-    same = run.mode == mode and np.array_equal(run.R, R)
+    same = R is not None and run.mode == mode and np.array_equal(run.R, R)
     if same and not any(step.jumps for step in run.record.steps):
         return
     conditions = completed.conditions

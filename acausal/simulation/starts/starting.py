@@ -78,17 +78,17 @@ def start(run: Run) -> None:
         completed = along_homotopy(run, lambda: _first_instant(run, given, ticks, held), restore)
     except InitializationError as error:
         ways = chain(
-            ((branches, ()) for branches in _settled(run)),
-            _reached(run, known),
-            ((branches, ()) for branches in _others(run)),
-            (({}, changed) for changed in _other_sides(run)),
+            ((branches, (), False) for branches in _settled(run)),
+            ((branches, changed, True) for branches, changed in _reached(run, known)),
+            ((branches, (), False) for branches in _others(run)),
+            (({}, changed, False) for changed in _other_sides(run)),
         )
-        for branches, changed in ways:
+        for branches, changed, strict in ways:
             run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
             run.restart_record()
             if changed:
                 restore()
-            found = _attempt(run, {**given, **branches}, ticks, held, changed)
+            found = _attempt(run, {**given, **branches}, ticks, held, changed, strict)
             if found:
                 completed = found[0]
                 break
@@ -113,13 +113,24 @@ def _warn_of_undetermined(run: Run) -> None:
 
 
 def _attempt(
-    run: Run, branches: Branches, ticks: list[bool], held: list[tuple[int, float]], changed: Sides
+    run: Run,
+    branches: Branches,
+    ticks: list[bool],
+    held: list[tuple[int, float]],
+    changed: Sides,
+    strict: bool,
 ) -> tuple[Completed | None] | None:
-    """What the completion found when the first instant begins in these branches, None if conditions do not hold then."""
+    """What the completion found when the first instant begins in these branches, None if conditions do not hold then.
+
+    If ``strict``, rates count that nothing but sources determines: a piece of a law in which they cannot vanish is the wrong one.
+    """
     try:
-        return (_first_instant(run, branches, ticks, held, changed),)
+        completed = _first_instant(run, branches, ticks, held, changed)
+        if strict and completed is not None:
+            check_conditions(run, completed)
     except AcausalError:
         return None
+    return (completed,)
 
 
 def _first_instant(
@@ -197,22 +208,23 @@ def _settled(run: Run) -> Iterator[Branches]:
     tried = []
     while run.mode not in tried and len(tried) < MOST_RETURNS:
         tried.append(run.mode)
-        branches = _branches(run)
+        branches = _branches(run, run.mode)
         # Without any the first instant would be what it was.
         if branches:
             yield branches
 
 
-def _branches(run: Run) -> Branches:
-    """Present branches of the elements that neither a control nor a given start decides."""
+def _branches(run: Run, mode: Mode) -> Branches:
+    """Branches in a mode of the elements that neither a control nor a given start decides."""
     given = run.starts.branches
-    return {k: b for k, b in enumerate(run.mode) if run.forced and run.forced[k] < 0 and k not in given}
+    return {k: b for k, b in enumerate(mode) if run.forced and run.forced[k] < 0 and k not in given}
 
 
 def _reached(run: Run, known: np.ndarray) -> Iterator[tuple[Branches, Sides]]:
     """Branches and relations as they are at the point where the last attempt ended, as long as they are new ones.
 
-    With piecewise linear laws that is Newton's method. An attempt that finds no point ends at the start values.
+    With piecewise linear laws that is Newton's method. An attempt that finds no point ends at the start values. Jumps
+    on the way there decide nothing: starts that contradict each other may have caused them.
 
     Parameters
     ----------
@@ -220,14 +232,16 @@ def _reached(run: Run, known: np.ndarray) -> Iterator[tuple[Branches, Sides]]:
         Relations with which the first attempt began.
     """
     tried: list[tuple[Mode, Sides]] = [(run.mode, ())]
-    while len(tried) <= MOST_RETURNS and len(run.instants.state_relations) and run.data is not None:
-        R = known.copy()
+    while len(tried) <= MOST_RETURNS and run.data is not None:
+        mode, R = list(run.mode), known.copy()
         R[run.instants.state_relations] = run.instants.relation_values()
-        reached = run.mode, tuple(np.flatnonzero(R != known).tolist())
+        for k, table, select in run.core.test.prepared(run.data).conditions:
+            mode[k] = select(np.array(table.signs(run.y, run.t)[0]))
+        reached = tuple(mode), tuple(np.flatnonzero(R != known).tolist())
         if reached in tried:
             return
         tried.append(reached)
-        yield _branches(run), reached[1]
+        yield _branches(run, reached[0]), reached[1]
 
 
 def _with_branches(run: Run, D: np.ndarray, branches: Branches) -> np.ndarray:
