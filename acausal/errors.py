@@ -203,11 +203,15 @@ class RequirementError(SimulationError):
     """A ``require`` condition or a declared bound of a variable does not hold."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the names closest to ``name``, those that differ in case only first; "" if there are none."""
+def nearest(name: str, known: Iterable[str], beside: Iterable[str] = ()) -> str:
+    """Return a hint with the names closest to ``name``, those that differ in case only first; "" if there are none.
+
+    Names ``beside`` the known ones are proposed where they are close, and not listed.
+    """
     names = list(known)
-    same = [n for n in names if n.lower() == name.lower()]
-    close = same or difflib.get_close_matches(name, names, n=MOST_SUGGESTED, cutoff=0.5)
+    all_names = [*names, *beside]
+    same = [n for n in all_names if n.lower() == name.lower()]
+    close = same or difflib.get_close_matches(name, all_names, n=MOST_SUGGESTED, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(f"`{c}`" for c in close) + "?"
     more = ", ..." if len(names) > 8 else ""

@@ -223,7 +223,8 @@ def find(root: Template, kind: str, path: str) -> tuple[int, Template, str]:
         return found
     other = next((k for k in "vpd" if k != kind and _locate(root, k, path)[0] is not None), "")
     hint = f"`{path}` is a {WORDS[other]}" if other else component_hint(root, path, kind)
-    hint = hint or nearest(path, _candidates(template, prefix, kind))
+    parts = [prefix + p for p, _ in template.runs[:50]]
+    hint = hint or nearest(path, _candidates(template, prefix, kind), parts)
     if kind == "p" and other:
         hint += f': give its value at the start with initial={{"{path}": ...}}'
     raise UnknownPathError(f"no {WORDS[kind]} is named `{path}`", hint=hint)
@@ -238,7 +239,7 @@ def component_hint(root: Template, path: str, kinds: str) -> str:
             return ""
         template = found[0].template
     words = " and ".join(f"{WORDS[kind]}s" for kind in kinds)
-    names = [n for kind in kinds for n in _candidates(template, f"{path}.", kind, parts=False)]
+    names = [n for kind in kinds for n in _candidates(template, f"{path}.", kind)]
     if not names:
         return f"`{path}` is a component without {words}"
     more = ", ..." if len(names) > 8 else ""
@@ -286,15 +287,14 @@ def place_of(root: Template, path: str) -> tuple[Location, ...]:
     return place
 
 
-def _candidates(template: Template, prefix: str, kind: str, parts: bool = True) -> list[str]:
+def _candidates(template: Template, prefix: str, kind: str) -> list[str]:
     own = list({"v": template.variables, "p": template.parameters, "d": template.discretes}[kind])
-    names = [p for p, _ in template.runs[:50]] if parts else []
     deeper = []
     for path, group, _ in list(template.children())[:50]:
         t = group.template
         table = {"v": t.variables, "p": t.parameters, "d": t.discretes}[kind]
         deeper += [f"{path}.{n}" for n in table]
-    return [prefix + n for n in own + deeper + names]
+    return [prefix + n for n in own + deeper]
 
 
 def name_of(root: Template, kind: str, k: int) -> str:

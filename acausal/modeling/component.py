@@ -22,7 +22,7 @@ from .fields import (
     Variable,
     active,
 )
-from .number_checks import is_finite, shown
+from .number_checks import is_finite, is_number, shown
 from .ports import Port, PortRef
 from .statements import Statement
 
@@ -128,7 +128,7 @@ class Component:
     def _check_start(self, field: Variable, value: Any) -> None:
         given = value.value if isinstance(value, Start) else value
         numbers: Any = given if field.shape and hasattr(given, "__len__") else (given,)
-        if not all(isinstance(v, Expr) or (hasattr(v, "__float__") and is_finite(v)) for v in numbers):
+        if not all(isinstance(v, Expr) or (is_number(v) and is_finite(v)) for v in numbers):
             raise DeclarationError(
                 f"the start value `{field.name}` of {type(self).__name__} must be a finite number, got {shown(given)}",
                 where=self.location(),

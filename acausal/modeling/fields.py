@@ -170,8 +170,7 @@ class Parameter(Field):
 
     def problem(self, value: Any) -> str:
         """Return what is wrong with a number for this parameter, "" if nothing is."""
-        scalar = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
-        if isinstance(value, bool) or not scalar or not is_finite(value):
+        if not is_number(value) or not is_finite(value):
             return f"must be a finite number, got {shown(value)}"
         if 0 < abs(value) < sys.float_info.min:
             return f"must be 0 or at least {sys.float_info.min:g} in magnitude, got {float(value):g}, which has no inverse"

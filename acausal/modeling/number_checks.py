@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .expressions import Expr
 
 
 def is_number(value: Any) -> bool:
     """True for a number that is no condition, expression or array."""
     return (
-        hasattr(value, "__float__") and not isinstance(value, (bool, Expr)) and not getattr(value, "ndim", 0)
+        hasattr(value, "__float__")
+        and not isinstance(value, (bool, np.bool_, Expr))
+        and not getattr(value, "ndim", 0)
     )
 
 

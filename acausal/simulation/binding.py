@@ -13,13 +13,13 @@ import numpy as np
 
 from ..codegen.discrete import Sample
 from ..errors import AcausalError, Location, ParameterError, UnconnectedInputError, UnknownPathError, nearest
-from ..flattening.template import place_of
+from ..flattening.template import Template, place_of
 from ..modeling.component import Component
 from ..modeling.elements import ElementTable
 from ..modeling.number_checks import shown
 from ..modes.core import Values, evaluate
 from ..results.names import Names
-from .checks import is_number
+from .checks import is_number, is_real
 from .clocks import Clock
 from .instants.failures import requirement_failed
 from .sources.source_states import Feed
@@ -129,15 +129,11 @@ def make_starts(
             branches[found[0]] = _branch(path, found[1], value)
         elif _is_steady(value):
             steady |= _at_rest(program, path)
-        elif not is_number(value) or not math.isfinite(value):
-            raise ParameterError(
-                f"the initial value of `{path}` must be a finite number, got {shown(value)}",
-                where=place_of(flat.root, path),
-                hint=f'"{STEADY}" makes derivatives zero' if isinstance(value, str) else "",
-            )
         else:
+            _check_initial(flat.root, path, value, is_number)
             try:
                 k, _ = flat.find("v", path)
+                _check_initial(flat.root, path, value, is_real)
                 start[k], fixed[k] = float(value), True
                 of_run.add(k)
             except UnknownPathError as unknown:
@@ -147,6 +143,21 @@ def make_starts(
                 except UnknownPathError:
                     raise unknown from None
     return Starts(start, fixed, given, branches, frozenset(of_run), steady, discretes)
+
+
+def _check_initial(root: Template, path: str, value: Any, is_value: Callable[[Any], bool]) -> None:
+    """Raise ParameterError for what is no initial value of a variable, or given for the whole model."""
+    if not path:
+        raise ParameterError(
+            f'"" in `initial` is the whole model, which takes "{STEADY}" only, got {shown(value)}',
+            hint='name a variable, as in {"load.v": 1.0}',
+        )
+    if not is_value(value) or not math.isfinite(value):
+        raise ParameterError(
+            f"the initial value of `{path}` must be a finite number, got {shown(value)}",
+            where=place_of(root, path),
+            hint=f'"{STEADY}" makes derivatives zero' if isinstance(value, str) else "",
+        )
 
 
 def _is_steady(value: object) -> bool:

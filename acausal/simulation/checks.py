@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import ParameterError, StatementError
-from ..modeling.number_checks import shown
+from ..modeling.number_checks import is_finite, shown
 
 if TYPE_CHECKING:
     from .program import Program
@@ -28,11 +29,33 @@ def is_number(value: Any) -> bool:
     return True
 
 
+def is_real(value: Any) -> bool:
+    """True for a number that is no truth value."""
+    return is_number(value) and not isinstance(value, (bool, np.bool_))
+
+
+def check_time(name: str, value: Any) -> None:
+    """Raise ParameterError unless an option is a finite number of seconds."""
+    if not is_real(value) or not is_finite(value):
+        raise ParameterError(f"`{name}` must be a finite time in seconds, got {shown(value)}")
+
+
+def check_span(t_start: Any, span: Any) -> None:
+    """Raise ParameterError unless the begin and the expected length of a stepped run are times."""
+    check_time("t_start", t_start)
+    if span is not None:
+        check_time("span", span)
+        if not t_start + span > t_start:
+            raise ParameterError(
+                f"`span` is the expected length of a run from {t_start:g} s in seconds, got {span:g}",
+                hint="leave it out, or give the time that the run will take",
+            )
+
+
 def check_options(t_start: float, t_end: float, impulses: str) -> None:
     """Raise ParameterError unless the span is positive and finite and the policy is known."""
-    for name, value in (("t_start", t_start), ("t_end", t_end)):
-        if not is_number(value) or not math.isfinite(value):
-            raise ParameterError(f"`{name}` must be a finite time in seconds, got {shown(value)}")
+    check_time("t_start", t_start)
+    check_time("t_end", t_end)
     if t_end <= t_start:
         raise ParameterError(
             f"a run needs an end after its start, got t_start = {t_start:g} and t_end = {t_end:g}",
@@ -46,12 +69,12 @@ def check_method(method: Any, rtol: Any, atol: Any) -> None:
     """Raise ParameterError unless the way of integration exists and tolerances are positive."""
     if method not in METHODS:
         raise ParameterError(f"method is {', '.join(map(repr, METHODS))}, got {method!r}")
-    if not (is_number(rtol) and TIGHTEST <= float(rtol) <= LOOSEST):
+    if not (is_real(rtol) and TIGHTEST <= float(rtol) <= LOOSEST):
         raise ParameterError(
             f"`rtol` must be a number between {TIGHTEST:g} and {LOOSEST:g}, got {rtol!r}",
             hint="1e-6 is the default; doubles do not resolve less than the one, steps mean nothing beyond the other",
         )
-    if atol is not None and not (is_number(atol) and 0.0 < float(atol) <= 1.0):
+    if atol is not None and not (is_real(atol) and 0.0 < float(atol) <= 1.0):
         raise ParameterError(
             f"`atol` must be a number above 0, at most 1, got {atol!r}",
             hint="it counts in units of the magnitude of each variable; by default it is a hundredth of `rtol`",

@@ -38,7 +38,7 @@ from .binding import (
     scalar_parameters,
     time_unit,
 )
-from .checks import check_method, check_options, check_reinits
+from .checks import check_method, check_options, check_reinits, check_span
 from .cores import Cores
 from .curved.failures import require_affine
 from .large.core import may_be_large
@@ -262,6 +262,7 @@ class Program:
         ``span`` is the expected length in seconds, by default that of the first step.
         """
         t0 = begin_of(self, t_start, start)
+        check_span(t0, span)
         t_end = t0 + (1.0 if span is None else span)
         options = self._options(t0, t_end, impulses, save, grid, method, rtol, atol)
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ParameterError
 from ..flow.readout import Moment
+from ..modeling.number_checks import shown
 from ..modes.affine import Mode, Restart
 from ..results.modes import Stats
 from ..results.record import Record, Segment
 from ..results.result import Result
 from .binding import make_feeds, mapping
+from .checks import check_time
 from .clocks import Clock
 from .curved.numerical import still
 from .loop import advance
@@ -160,10 +162,16 @@ def _status(run: Run) -> str:
     return (run.status.message or "terminated") if run.status.finished else "finished"
 
 
+_numbers = count()
+"""Of runs, to tell their snapshots apart."""
+
+
 @dataclass(frozen=True, eq=False)
 class Snapshot:
     """State of a stepped run and the length of its record."""
 
+    run: int
+    """Number of the run."""
     state: State
     data: Any
     y: np.ndarray
@@ -204,6 +212,7 @@ class Simulation:
         )
         self._run = launch(span or 1.0)
         self._begun = False
+        self._number = next(_numbers)
 
     @property
     def t(self) -> float:
@@ -234,11 +243,12 @@ class Simulation:
         Raises
         ------
         ParameterError
-            If ``t`` lies before the time reached.
+            If ``t`` is no finite time, or lies before the time reached.
         AcausalError
             Any failure of the run; its ``result`` holds what was computed.
         """
-        if not math.isfinite(t) or t < self._run.t:
+        check_time("t", t)
+        if t < self._run.t:
             raise ParameterError(
                 f"cannot advance to {t:g} s: the run is at {self._run.t:g} s",
                 hint="restore an earlier snapshot",
@@ -290,6 +300,7 @@ class Simulation:
         self._begin(1.0)
         run = self._run
         return Snapshot(
+            self._number,
             state_of(run),
             run.data,
             run.y,
@@ -300,7 +311,19 @@ class Simulation:
         )
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Return to a snapshot of this run; what came after it is forgotten."""
+        """Return to a snapshot of this run; what came after it is forgotten.
+
+        Raises
+        ------
+        ParameterError
+            If it is no snapshot of this run.
+        """
+        if not isinstance(snapshot, Snapshot) or snapshot.run != self._number:
+            what = "one of another run" if isinstance(snapshot, Snapshot) else shown(snapshot)
+            raise ParameterError(
+                f"`restore` takes a snapshot of this run, got {what}",
+                hint="take one with `snapshot()` before; another run continues a result, program.start(start=result)",
+            )
         run, state = self._run, snapshot.state
         _assign(run, state)
         run.t, run.status = state.t, snapshot.status

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from acausal import (
     Circuit,
     Component,
     DeclarationError,
+    Discrete,
     Eq,
     ExpressionError,
     Input,
@@ -20,9 +22,13 @@ from acausal import (
     ParameterError,
     RequirementError,
     UnconnectedInputError,
+    UnknownPathError,
+    assign,
     compile_model,
+    connect,
     der,
     simulate,
+    when,
 )
 from acausal.components.blocks import (
     PWM,
@@ -296,3 +302,90 @@ def test_a_period_that_no_run_comes_to_the_end_of() -> None:
     with refused(ParameterError, text, hint="longer period", path="hold"):
         simulate(circuit, 1.0)
     assert simulate(circuit, 1e-10)["hold.y"].final == 1.0
+
+
+@pytest.mark.parametrize("value", ["a", None, True, [1], float("nan"), 10**400])
+def test_times_of_stepped_runs(value: Any) -> None:
+    program: Any = compile_model(Divider())
+    with refused(
+        ParameterError, "`span` must be a finite time in seconds" if value is not None else "`t`", hint=""
+    ):
+        program.start(span=value).advance(value)
+    with refused(ParameterError, "`t` must be a finite time in seconds", hint=""):
+        program.start().advance(value)
+
+
+def test_expected_lengths_are_positive() -> None:
+    with refused(ParameterError, "`span` is the expected length of a run from 0 s", hint="leave it out"):
+        compile_model(Divider()).start(span=-1.0)
+    begin: Any = "a"
+    with refused(ParameterError, "`t_start` must be a finite time", hint=""):
+        compile_model(Divider()).start(t_start=begin)
+
+
+def test_snapshots_of_other_runs() -> None:
+    program = compile_model(Divider())
+    run: Any = program.start()
+    other = compile_model(Charged()).start().snapshot()
+    for wrong, text in (
+        (other, "one of another run"),
+        (program.start().snapshot(), "one of another run"),
+        (None, "None"),
+    ):
+        with refused(
+            ParameterError, f"`restore` takes a snapshot of this run, got {text}", hint="start=result"
+        ):
+            run.restore(wrong)
+    run.advance(1.0)
+    assert run.result["load.v"].final == 1.0
+
+
+class Charged(Divider):
+    """With a capacitor and a discrete variable beside the resistor."""
+
+    on: Discrete = Discrete(bool, start=False)
+
+    def build(self) -> None:
+        super().build()
+        self.series, self.store = Resistor(R=1.0), Capacitor(C=1.0)
+
+    def equations(self) -> Statements:
+        yield from super().equations()
+        yield connect(self.load.p, self.series.p)
+        yield connect(self.series.n, self.store.p)
+        yield connect(self.store.n, self.load.n)
+        yield when(self.store.v > 10.0, assign(self.on, True))
+
+
+@pytest.mark.parametrize("value", [True, np.True_])
+def test_truth_values_are_no_numbers(value: Any) -> None:
+    with refused(
+        ParameterError, "the initial value of `store.v` must be a finite number", hint="", path="store"
+    ):
+        simulate(Charged(), 1.0, initial={"store.v": value})
+    for options in ({"t_end": value}, {"t_end": 1.0, "t_start": value}, {"t_end": 1.0, "atol": value}):
+        with pytest.raises(ParameterError, match="True"):
+            simulate(Charged(), **options)
+    with refused(ParameterError, "`load.R` must be a finite number", hint="", path="load"):
+        simulate(Charged(), 1.0, parameters={"load.R": value})
+    with refused(DeclarationError, "the start value `v` of Capacitor must be a finite number, got", hint=""):
+        Capacitor(C=1.0, v=value)
+    assert simulate(Charged(), 1.0, initial={"on": value})["on"].values.all()
+
+
+def test_the_whole_model_takes_a_steady_state_only() -> None:
+    with refused(
+        ParameterError, 'is the whole model, which takes "steady state" only, got 1.0', hint="load.v"
+    ):
+        simulate(Charged(), 1.0, initial={"": 1.0})
+    assert simulate(Charged(), 1.0, initial={"": "steady state"})["store.v"].final == pytest.approx(
+        1.0, rel=1e-12
+    )
+
+
+def test_unknown_parameters_are_told_the_parameters() -> None:
+    with pytest.raises(UnknownPathError, match="no parameter is named `zz`") as info:
+        simulate(Charged(), 1.0, parameters={"zz": 1.0})
+    named = re.findall("`([^`]*)`", info.value.hint)
+    assert "load.R" in named
+    assert all("." in name for name in named)
