@@ -12,9 +12,11 @@ from acausal import (
     Parameter,
     Result,
     Statement,
+    Variable,
     compile_model,
     der,
     initially,
+    sqrt,
 )
 from acausal.simulation import program
 from acausal.simulation.large import core as large_core
@@ -110,3 +112,38 @@ def test_values_that_follow_from_each_other_may_both_be_fixed(monkeypatch: pytes
     initial = {"source.i": -0.5, "section[0].c.v": 1.0 - 0.5 / 8, "section[0].r.v": 0.5 / 8}
     found = voltages(sparse(Ladder(n=8), monkeypatch, initial=initial), 8)
     assert found == pytest.approx([1.0 - 0.5 / 8, *[0.0] * 7], abs=1e-14)
+
+
+class Tethered(Component):
+    """A mass at a spring whose length appears as a divisor: the equations have no values where it is zero."""
+
+    x: Variable = Variable(start=0.3)
+    y: Variable = Variable(start=-0.4)
+    v: Variable = Variable()
+    w: Variable = Variable()
+    length: Variable = Variable()
+    f: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.length, sqrt((self.x - 7.0) ** 2 + self.y**2))
+        yield Eq(self.f, 100.0 * (self.length - 0.45))
+        yield Eq(der(self.x), self.v)
+        yield Eq(der(self.y), self.w)
+        yield Eq(der(self.v), -self.f * (self.x - 7.0) / self.length)
+        yield Eq(der(self.w), -self.f * self.y / self.length)
+
+
+@pytest.mark.parametrize("end", [0.1, 1e-6])
+def test_the_search_begins_where_the_starts_lead(end: float) -> None:
+    """However short the run is: a force of 655 N is that of 7 m."""
+
+    class Cells(Component):
+        def build(self) -> None:
+            self.cell = [Tethered() for _ in range(large_core.MAX_UNKNOWNS // 6 + 1)]
+
+    made = compile_model(Cells())
+    assert type(made.prepare(end)).__name__ == "LargeRun"
+    result = made.simulate(end, initial={"cell[0].f": 655.0, "cell[0].x": 0.3})
+    assert result["cell[0].length"].at(0.0) == pytest.approx(7.0, rel=1e-12)
+    assert result["cell[0].y"].at(0.0) == pytest.approx(-np.sqrt(49.0 - 6.7**2), rel=1e-12)
+    assert result["cell[1].y"].at(0.0) == -0.4

@@ -17,6 +17,7 @@ from ..curved.failures import FAILURES, curved_failed
 from ..curved.form_noise import FLOOR, FormNoise
 from ..curved.forms import Forms
 from ..curved.integration import Motions
+from ..curved.motion import Place
 from ..curved.newton import NewtonFailure
 from ..curved.tangents import Tangents
 from ..curved.watch import open_at_zero, orientations
@@ -207,18 +208,18 @@ class LargeRun(Run):
     def _started_with(
         self, stated: Demand, z: np.ndarray, xi: np.ndarray
     ) -> tuple[Begin, tuple[np.ndarray, np.ndarray] | None]:
-        if self._hold(stated, z, xi):
-            return Begin.AS_GIVEN, None
-        return Begin.SOLVE, self._met(self._sparse_start(stated), z, xi)
-
-    def _hold(self, stated: Demand, z: np.ndarray, xi: np.ndarray) -> bool:
-        """Whether the starts of the states meet all that is demanded."""
         if stated.of_states(self.system.nx):
-            return True
+            return Begin.AS_GIVEN, None
+        place = self._consistent(z, xi)
+        if place is not None and stated.hold(np.concatenate([place.X, place.H, place.xi])):
+            return Begin.AS_GIVEN, None
+        return Begin.SOLVE, self._met(self._sparse_start(stated), place, z, xi)
+
+    def _consistent(self, z: np.ndarray, xi: np.ndarray) -> Place | None:
+        """The point with the starts of the states, if there is one."""
         with suppress(*FAILURES):
-            place = self.motions.begin(z, self.slopes, xi, self.system).last  # type: ignore[arg-type]
-            return stated.hold(np.concatenate([place.X, place.H, place.xi]))
-        return False
+            return self.motions.begin(z, self.slopes, xi, self.system).last  # type: ignore[arg-type]
+        return None
 
     def _sparse_start(self, stated: Demand) -> SparseStart:
         starts, states = self.starts, self.system.mode.states
@@ -246,11 +247,13 @@ class LargeRun(Run):
         v = np.concatenate([place.X, place.H, place.xi])
         self._sparse_start(demands(self)[0]).check(v, self.system.constants(self.present))
 
-    def _met(self, met: SparseStart, z: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Core unknowns and their slopes where all that is demanded of the start holds."""
+    def _met(
+        self, met: SparseStart, place: Place | None, z: np.ndarray, xi: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Core unknowns and their slopes where all that is demanded holds, sought from the place of the starts if possible."""
         system, ids = self.system, self.system.mode.open
         xi = xi[: system.q]
-        guess = np.where(system.mode.slopes, 0.0, z[ids])
+        guess = np.where(system.mode.slopes, 0.0, z[ids]) if place is None else place.H
         X, u = met.solve(z[ids][system.x], guess, xi, system.constants(self.present))
         v = np.concatenate([X, u, xi])
         return system.z_of @ v, system.mode.slope_of @ v
