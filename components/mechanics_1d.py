@@ -1,6 +1,6 @@
-"""Laws that rotational and translational mechanics share, stated once for angles and torques as for positions and forces.
+"""Laws that the libraries of mechanics share, stated once for angles and torques as for positions and forces.
 
-The components of both libraries name the quantities and give them units; what one says about ``phi``, ``w`` and ``tau``
+Their components name the quantities and give them units; what one says about ``phi``, ``w`` and ``tau``
 the other says about ``s``, ``v`` and ``f``.
 """
 

@@ -11,6 +11,8 @@ from .forces import PartialLineForceWithRate as PartialLineForceWithRate
 from .forces import Spring as Spring
 from .forces import SpringDamper as SpringDamper
 from .interfaces import Frame as Frame
+from .interfaces import PartialCoincident as PartialCoincident
+from .interfaces import PartialLine as PartialLine
 from .interfaces import PartialLineForce as PartialLineForce
 from .interfaces import PartialRigid as PartialRigid
 from .interfaces import PartialTwoFrames as PartialTwoFrames

@@ -62,6 +62,17 @@ class PartialTwoFrames(Component):
         yield Eq(self.frame_a.fy + self.frame_b.fy, 0)
 
 
+class PartialCoincident(PartialTwoFrames):
+    """Partial: frames at the same place, ``frame_a.tau + frame_b.tau = 0``. A component adds how the angles are related."""
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        a, b = self.frame_a, self.frame_b
+        yield Eq(b.x, a.x)
+        yield Eq(b.y, a.y)
+        yield Eq(a.tau + b.tau, 0)
+
+
 class PartialRigid(PartialTwoFrames):
     """Partial: frames at a distance ``(dx, dy)``, over which the force of ``frame_b`` has a moment about ``frame_a``.
 
@@ -79,7 +90,22 @@ class PartialRigid(PartialTwoFrames):
         yield Eq(a.tau + b.tau + self.dx * b.fy - self.dy * b.fx, 0)
 
 
-class PartialLineForce(PartialTwoFrames):
+class PartialLine(PartialTwoFrames):
+    """Partial: frames at a distance ``(dx, dy)``, both without torque."""
+
+    dx: Variable = Variable(unit="m", doc="Distance from frame_a to frame_b, first coordinate")
+    dy: Variable = Variable(unit="m", doc="Distance from frame_a to frame_b, second coordinate")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        a, b = self.frame_a, self.frame_b
+        yield Eq(self.dx, b.x - a.x)
+        yield Eq(self.dy, b.y - a.y)
+        yield Eq(a.tau, 0)
+        yield Eq(b.tau, 0)
+
+
+class PartialLineForce(PartialLine):
     """Partial: force along the line between two frames, without torque.
 
     ``f`` is positive when it pulls the frames together: ``frame_b.f = f * (dx, dy) / s``. Below ``s_small`` the direction is
@@ -90,17 +116,12 @@ class PartialLineForce(PartialTwoFrames):
         default=1e-10, unit="m", min=1e-100, doc="Length below which the direction fades out"
     )
     dx: Variable = Variable(unit="m", start=1.0, doc="Distance from frame_a to frame_b, first coordinate")
-    dy: Variable = Variable(unit="m", doc="Distance from frame_a to frame_b, second coordinate")
     s: Variable = Variable(unit="m", start=1.0, doc="Length")
     f: Variable = Variable(unit="N", doc="Force, positive when it pulls the frames together")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        a, b = self.frame_a, self.frame_b
-        yield Eq(self.dx, b.x - a.x)
-        yield Eq(self.dy, b.y - a.y)
+        b = self.frame_b
         yield Eq(self.s, sqrt(no_event(maximum(self.dx**2 + self.dy**2, self.s_small**2))))
         yield Eq(b.fx, self.f * self.dx / self.s)
         yield Eq(b.fy, self.f * self.dy / self.s)
-        yield Eq(a.tau, 0)
-        yield Eq(b.tau, 0)

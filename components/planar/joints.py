@@ -22,9 +22,10 @@ from acausal.modeling import (
     sqrt,
 )
 
+from ..mechanics_1d import nonzero
 from ..rotational.interfaces import Flange as RotationalFlange
 from ..translational.interfaces import Flange as TranslationalFlange
-from .interfaces import Frame, PartialRigid, PartialTwoFrames, pair, rotated
+from .interfaces import Frame, PartialCoincident, PartialLine, PartialRigid, pair, rotated
 
 
 class Driven(Component):
@@ -35,7 +36,7 @@ class Driven(Component):
     )
 
 
-class Revolute(PartialTwoFrames, Driven):
+class Revolute(PartialCoincident, Driven):
     """Hinge: both frames are at the same place, ``frame_b.phi = frame_a.phi + phi``.
 
     ``frame_a.tau + frame_b.tau = 0`` and ``frame_b.tau = -tau``, with the torque ``tau`` of the flange ``axis``, without it
@@ -52,13 +53,9 @@ class Revolute(PartialTwoFrames, Driven):
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        a, b = self.frame_a, self.frame_b
-        yield Eq(b.x, a.x)
-        yield Eq(b.y, a.y)
-        yield Eq(b.phi, a.phi + self.phi)
+        yield Eq(self.frame_b.phi, self.frame_a.phi + self.phi)
         yield Eq(self.w, der(self.phi))
-        yield Eq(a.tau + b.tau, 0)
-        yield Eq(b.tau, -self.tau)
+        yield Eq(self.frame_b.tau, -self.tau)
         if self.useAxisFlange:
             yield Eq(self.axis.phi, self.phi)
             yield Eq(self.axis.tau, self.tau)
@@ -103,7 +100,7 @@ class Prismatic(PartialRigid, Driven):
             yield Eq(self.f, 0)
 
 
-class Rod(PartialTwoFrames):
+class Rod(PartialLine):
     """Massless rod of length ``L`` with a hinge at each end, ``(dx, dy) = L * (cos(phi), sin(phi))``.
 
     It carries a force along its length only, ``frame_b.f = f * (cos(phi), sin(phi))``, positive in tension. One rod stands for
@@ -112,22 +109,15 @@ class Rod(PartialTwoFrames):
 
     L: Parameter = Parameter(unit="m", min=0, doc="Length")
     phi: Variable = Variable(unit="rad", doc="Angle of the line from frame_a to frame_b")
-    dx: Variable = Variable(unit="m", doc="Distance from frame_a to frame_b, first coordinate")
-    dy: Variable = Variable(unit="m", doc="Distance from frame_a to frame_b, second coordinate")
     f: Variable = Variable(unit="N", doc="Force, positive in tension")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        a, b = self.frame_a, self.frame_b
         c, s = cos(self.phi), sin(self.phi)
-        yield Eq(self.dx, b.x - a.x)
-        yield Eq(self.dy, b.y - a.y)
         yield Eq(self.dx, self.L * c)
         yield Eq(self.dy, self.L * s)
-        yield Eq(b.fx, self.f * c)
-        yield Eq(b.fy, self.f * s)
-        yield Eq(a.tau, 0)
-        yield Eq(b.tau, 0)
+        yield Eq(self.frame_b.fx, self.f * c)
+        yield Eq(self.frame_b.fy, self.f * s)
 
 
 class IdealRolling(Component):
@@ -146,7 +136,7 @@ class IdealRolling(Component):
 
     def equations(self) -> Iterator[Statement]:
         a = self.frame_a
-        yield require(self.R > 0, "the `R` must not be zero")
+        yield nonzero(self.R, "R")
         yield Eq(a.y, self.R)
         yield Eq(a.x, self.x0 - self.R * a.phi)
         yield Eq(a.fx, -self.f_long)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from acausal.modeling import Component, Eq, Parameter, Statement, Variable, connect, der
 
-from .interfaces import Frame, PartialRigid, PartialTwoFrames, pair, rotated
+from .interfaces import Frame, PartialCoincident, PartialRigid, pair, rotated
 
 
 class World(Component):
@@ -50,18 +50,14 @@ class FixedTranslation(PartialRigid):
         yield Eq(self.frame_b.phi, self.frame_a.phi)
 
 
-class FixedRotation(PartialTwoFrames):
+class FixedRotation(PartialCoincident):
     """``frame_b`` is turned by ``alpha`` against ``frame_a``, at the same place."""
 
     alpha: Parameter = Parameter(unit="rad", doc="Angle of frame_b relative to frame_a")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        a, b = self.frame_a, self.frame_b
-        yield Eq(b.x, a.x)
-        yield Eq(b.y, a.y)
-        yield Eq(b.phi, a.phi + self.alpha)
-        yield Eq(a.tau + b.tau, 0)
+        yield Eq(self.frame_b.phi, self.frame_a.phi + self.alpha)
 
 
 class PartialBody(Component):

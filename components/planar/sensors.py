@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from acausal.modeling import Component, Eq, Output, Statement, der
 
-from .interfaces import Frame, PartialTwoFrames
+from .interfaces import Frame, PartialCoincident
 
 
 class PartialAbsoluteSensor(Component):
@@ -48,7 +48,7 @@ class AbsoluteVelocity(PartialAbsoluteSensor):
         yield Eq(self.w, der(self.frame_a.phi))
 
 
-class CutForce(PartialTwoFrames):
+class CutForce(PartialCoincident):
     """Force and torque through a rigid connection, ``fx = frame_a.fx``, ``fy = frame_a.fy``, ``tau = frame_a.tau``."""
 
     fx: Output = Output(float, unit="N", doc="Force from frame_a to frame_b, first coordinate")
@@ -58,10 +58,7 @@ class CutForce(PartialTwoFrames):
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
         a, b = self.frame_a, self.frame_b
-        yield Eq(b.x, a.x)
-        yield Eq(b.y, a.y)
         yield Eq(b.phi, a.phi)
-        yield Eq(a.tau + b.tau, 0)
         yield Eq(self.fx, a.fx)
         yield Eq(self.fy, a.fy)
         yield Eq(self.tau, a.tau)
