@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from acausal.modeling import Eq, Parameter, Statement, Variable, der
 
+from ..thermal.interfaces import PartialConditionalHeatPort
 from .interfaces import PartialLineForce
 
 
@@ -31,7 +32,7 @@ class PartialLineForceWithRate(PartialLineForce):
         yield Eq(self.v_rel * self.s, self.dx * der(self.dx) + self.dy * der(self.dy))
 
 
-class Damper(PartialLineForceWithRate):
+class Damper(PartialLineForceWithRate, PartialConditionalHeatPort):
     """Linear damper, ``f = d * v_rel`` with the rate of the length ``v_rel = der(s)``. Massless."""
 
     d: Parameter = Parameter(unit="N.s/m", min=0, doc="Damping")
@@ -39,9 +40,10 @@ class Damper(PartialLineForceWithRate):
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
         yield Eq(self.f, self.d * self.v_rel)
+        yield from self.heat(self.f * self.v_rel)
 
 
-class SpringDamper(PartialLineForceWithRate):
+class SpringDamper(PartialLineForceWithRate, PartialConditionalHeatPort):
     """Linear spring and damper side by side, ``f = c * (s - s_unstretched) + d * v_rel`` with ``v_rel = der(s)``.
 
     Massless; it does not buckle when compressed.
@@ -54,3 +56,4 @@ class SpringDamper(PartialLineForceWithRate):
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
         yield Eq(self.f, self.c * (self.s - self.s_unstretched) + self.d * self.v_rel)
+        yield from self.heat(self.d * self.v_rel**2)

@@ -13,6 +13,7 @@ from acausal.components.planar import (
     Body,
     BodyShape,
     CutForce,
+    Damper,
     FixedTranslation,
     FrameForce,
     IdealRolling,
@@ -22,6 +23,7 @@ from acausal.components.planar import (
     World,
     WorldForce,
 )
+from acausal.components.thermal import HeatCapacitor
 from tests.components.signals import assembled
 from tests.oracles.pendulum import pendulum_angle
 
@@ -114,6 +116,38 @@ def test_a_spring_damper_along_a_slide() -> None:
     s = 1.0 + 0.5 * np.exp(-alpha * T) * (np.cos(w * T) + alpha / w * np.sin(w * T))
     assert result["slide.s"].at(T) == pytest.approx(s, abs=1e-7)
     assert result.audit().balance == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [Damper(d=4.0, useHeatPort=True), SpringDamper(c=50.0, d=4.0, s_unstretched=1.0, useHeatPort=True)],
+    ids=["damper", "spring and damper"],
+)
+def test_what_damping_takes_becomes_heat(part: Damper | SpringDamper) -> None:
+    """All that motion and spring lose warms the capacity."""
+    m, C = 2.0, 5.0
+    result = simulate(
+        assembled(
+            ("world.frame_b", "slide.frame_a", "part.frame_a"),
+            ("slide.frame_b", "part.frame_b", "body.frame_a"),
+            ("part.heatPort", "oil.port"),
+            world=World(),
+            slide=Prismatic(),
+            part=part,
+            body=Body(m=m, g=0.0),
+            oil=HeatCapacitor(C=C, T=300.0),
+        ),
+        1.0,
+        initial={"slide.s": 1.5, "slide.v": 2.0},
+        rtol=1e-9,
+    )
+
+    def energy(s: float, v: float) -> float:
+        return m * v**2 / 2 + (50.0 * (s - 1.0) ** 2 / 2 if isinstance(part, SpringDamper) else 0.0)
+
+    lost = energy(1.5, 2.0) - energy(result["slide.s"].final, result["slide.v"].final)
+    assert lost > 1.0
+    assert result["oil.T"].final == pytest.approx(300.0 + lost / C, abs=1e-6)
 
 
 @pytest.mark.parametrize("inertia", [0.0, 0.08], ids=["hoop without inertia", "disc"])
