@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -56,6 +57,11 @@ class Presolved:
     pinned: np.ndarray
     loose: np.ndarray
     islands: tuple[np.ndarray, ...]
+
+    @cached_property
+    def relative(self) -> frozenset[int]:
+        """Variables whose values are relative to one that is pinned, itself included."""
+        return frozenset(v for island in self.islands[: len(self.pinned)] for v in island.tolist())
 
 
 @dataclass(frozen=True, eq=False)

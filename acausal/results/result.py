@@ -312,8 +312,10 @@ class _Continuous(_Source):
         return float((row @ z)[0] + (first.readout.VK[[k]] @ xi)[0])
 
     def undetermined(self) -> np.ndarray:
-        result = self.result
-        columns = result.names.model.W_core[[self.found.index]].indices
+        result, model = self.result, self.result.names.model
+        if self.found.index in model.presolved.relative:
+            return np.ones(len(self.t), bool)
+        columns = model.W_core[[self.found.index]].indices
         flags = np.array([bool(s.data.undetermined[columns].any()) for s in result.segments.all], bool)
         return flags[np.maximum(result.points[1], 0)] if len(flags) else np.zeros(0, bool)
 

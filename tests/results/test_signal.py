@@ -340,3 +340,39 @@ def test_mean_of_a_product_is_one_over_time() -> None:
     assert (2.0 * i**2).mean(0.18, 0.2) == pytest.approx(power, rel=1e-12)
     assert (v * i).mean() == pytest.approx(result.energy("load") / 0.2, rel=1e-12)
     assert (v * i).unit == "V.A"
+
+
+def test_circulating_flows_and_potentials_without_reference_are_flagged() -> None:
+    c = Circuit()
+    for name, part in (
+        ("a", ConstantVoltage(V=1.0)),
+        ("b", ConstantVoltage(V=1.0)),
+        ("load", Resistor(R=0.5)),
+    ):
+        c.add(name, part)
+    c.add("ground", Ground())
+    c.connect(c.a.p, c.b.p, c.load.p)
+    c.connect(c.a.n, c.b.n, c.load.n, c.ground.p)
+    with pytest.warns(UserWarning, match="undetermined circulating flow"):
+        result = simulate(c, 1.0)
+    open_flows = {
+        path for path in ("a.i", "b.i", "a.p.i", "b.n.i", "load.i", "a.v", "load.p.v") if marked(result, path)
+    }
+    assert open_flows == {"a.i", "b.i", "a.p.i", "b.n.i"}
+    assert result["a.i"].final + result["b.i"].final == pytest.approx(-2.0, rel=1e-12)
+    c = Circuit()
+    c.add("store", Capacitor(C=1.0, v=1.0))
+    c.add("load", Resistor(R=0.5))
+    c.connect(c.store.p, c.load.p)
+    c.connect(c.store.n, c.load.n)
+    with pytest.warns(UserWarning, match="no reference in the island"):
+        result = simulate(c, 1.0)
+    assert marked(result, "store.p.v")
+    assert marked(result, "load.n.v")
+    assert not marked(result, "store.v")
+    assert not marked(result, "load.i")
+    assert (result["store.p.v"] - result["store.n.v"])[-1] == pytest.approx(np.exp(-2.0), rel=1e-12)
+
+
+def marked(result: Result, path: str) -> bool:
+    return bool(result[path].undetermined.all())
