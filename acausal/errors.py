@@ -6,6 +6,7 @@ Errors that end a run carry what was computed until then in ``result``.
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import os
 import warnings
@@ -242,7 +243,9 @@ PACKAGE = f"{os.path.dirname(os.path.abspath(__file__))}{os.sep}"
 def warn(message: str) -> None:
     """Warn at the line of the user that led here, the first one outside this package."""
     level, frame = 1, inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    # Cached properties are called by way of functools.
+    inside = (PACKAGE, functools.__file__)
+    while frame is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back
     # `warnings.warn` counts from this function, level one.
     warnings.warn(message, stacklevel=level)

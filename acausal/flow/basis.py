@@ -134,6 +134,16 @@ class Basis:
             phi[:, n + m :] *= sin
         return phi
 
+    def exponentials(self, hs: np.ndarray) -> np.ndarray:
+        """Values ``exp((sigma + i omega) h)`` at several times without powers, (k, functions without the sines)."""
+        n, column = self.n_real, hs[:, None]
+        rates = self.sigma[: n + self.n_turning]
+        found = np.exp(np.minimum(column * rates, LARGEST_EXPONENT)).astype(complex)
+        if self.n_turning:
+            cos, sin = self._turn(column)
+            found[:, n:] *= cos + 1j * sin
+        return found
+
     def _turn(self, h: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Cosine and sine of ``omega h``; the angle is kept in twice the precision, so that no phase drifts."""
         angle = self.omega * h

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..errors import warn
 from .basis import Basis
 from .modal import Trajectory
-from .panels import first_edges
+from .panels import first_edges, resolved_panels
 
 Integrand = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """States (k, ny) and times (k,) to values (k, m)."""
@@ -19,6 +20,12 @@ ROUNDING = 4e-16
 """Error of a panel, relative to the integral of the magnitude, that halving cannot improve."""
 STALE = 5
 """Halvings that leave most of the error after which it is rounding of the integrand."""
+MOST_PANELS = 2**18
+"""Panels of one integral; what turns more often is not resolved."""
+CHUNK = 4_000_000
+"""Numbers in one intermediate array."""
+MANY = 4096
+"""Panels that are not evaluated all at once."""
 
 KRONROD_NODES = np.array([
     0.995657163025808080735527280689003, 0.973906528517171720077964012084452, 0.930157491355708226001207180059508,
@@ -52,6 +59,7 @@ def integrate(
     h1: float,
     rtol: float | None = None,
     noise: np.ndarray | float = 0.0,
+    name: str = "an integral over time",
 ) -> np.ndarray:
     """Integral of ``f(y(h), h)`` over ``[h0, h1]``.
 
@@ -67,10 +75,17 @@ def integrate(
         trajectory.
     noise : (m,) or float
         Rounding in the values of ``f``; halving does not go below it.
+    name : str
+        What is integrated, for the warning.
 
     Returns
     -------
     integral : (m,)
+
+    Warns
+    -----
+    UserWarning
+        If so many periods lie between the limits that the panels cannot resolve them.
 
     Notes
     -----
@@ -85,11 +100,17 @@ def integrate(
     """
     if h1 <= h0:
         return np.zeros(np.asarray(f(trajectory.sample(np.array([h0])), np.array([h0]))).shape[1])
-    return _halved(trajectory, f, h0, h1, trajectory.precision if rtol is None else rtol, noise)
+    return _halved(trajectory, f, h0, h1, trajectory.precision if rtol is None else rtol, noise, name)
 
 
 def _halved(
-    trajectory: Trajectory, f: Integrand, h0: float, h1: float, rtol: float, noise: np.ndarray | float
+    trajectory: Trajectory,
+    f: Integrand,
+    h0: float,
+    h1: float,
+    rtol: float,
+    noise: np.ndarray | float,
+    name: str,
 ) -> np.ndarray:
     """Integral over panels, those that disagree being halved."""
     edges = trajectory.edges(h0, h1)
@@ -100,17 +121,17 @@ def _halved(
     stale: np.ndarray | int = 0
     last = min(LEVELS, trajectory.halvings + 1) - 1
     for level in range(last + 1):
-        hs = ((left + half)[:, None] + half[:, None] * NODES).ravel()
-        values = np.asarray(f(trajectory.sample(hs), hs), float).reshape(len(left), 21, -1)
-        fine, error, size = _panels(values, half)
+        fine, error, size = _evaluated(trajectory, f, left, half)
         allowed = np.maximum(rtol * (half / (h1 - h0))[:, None] * (magnitude + size.sum(0)), ROUNDING * size)
         allowed = np.maximum(allowed, 2.0 * half[:, None] * noise)
         if parent is not None:
             halves = error.reshape(len(parent), 2, -1).sum(1)
-            stale = stale + np.repeat(halves > 0.5 * parent, 2, axis=0)
+            # Panels with many periods disagree at random, and halving them changes nothing either.
+            long = 2.0 * half > _resolved(trajectory, left)
+            stale = stale + (np.repeat(halves > 0.5 * parent, 2, axis=0) & ~long[:, None])
         # What is not a number stays one however small the panels.
         good = np.all((error <= allowed) | (stale >= STALE) | np.isnan(error), axis=1)
-        if level == last:
+        if level == last or _too_many(trajectory, left[~good], half[~good], name, h1 - h0):
             good[:] = True
         total = total + fine[good].sum(0)
         if good.all():
@@ -122,6 +143,47 @@ def _halved(
         left = np.stack([left, left + 2.0 * half], 1).ravel()
         half = np.repeat(half, 2)
     return np.asarray(total)
+
+
+def _evaluated(
+    trajectory: Trajectory, f: Integrand, left: np.ndarray, half: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Integrals, errors and integrals of the magnitude (k, m) of panels."""
+    found = []
+    step = max(1, CHUNK // (len(NODES) * max(1, len(trajectory.y0)))) if len(left) > MANY else len(left)
+    for k in range(0, len(left), step):
+        part = half[k : k + step]
+        hs = ((left[k : k + step] + part)[:, None] + part[:, None] * NODES).ravel()
+        values = np.asarray(f(trajectory.sample(hs), hs), float).reshape(len(part), len(NODES), -1)
+        found.append(_panels(values, part))
+    return found[0] if len(found) == 1 else tuple(np.concatenate(x) for x in zip(*found, strict=True))  # type: ignore[return-value]
+
+
+def _resolved(trajectory: Trajectory, left: np.ndarray) -> np.ndarray | float:
+    """Longest panels at some times in which nothing turns too often."""
+    if not isinstance(trajectory, Trajectory):
+        # Steps of a solver resolve what they follow.
+        return np.inf
+    return resolved_panels(trajectory.flow.basis, trajectory.C, left)
+
+
+def _too_many(trajectory: Trajectory, left: np.ndarray, half: np.ndarray, name: str, length: float) -> bool:
+    """Whether panels would become too many before they resolve what turns; this is told."""
+    if not len(left) or not isinstance(trajectory, Trajectory):
+        return False
+    needed = 2.0 * half / _resolved(trajectory, left)
+    many = bool(needed.sum() > MOST_PANELS)
+    if many:
+        warn(unresolved(name, length))
+    return many
+
+
+def unresolved(name: str, length: float) -> str:
+    """Text of the warning that a quantity has too many periods in a window of some length."""
+    return (
+        f"{name} is not resolved: it turns too often in {length:.3g} s without an event to be followed, and the value "
+        "found is an estimate; give a shorter window, or take `at` for values at single times"
+    )
 
 
 def integrate_together(

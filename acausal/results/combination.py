@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import legendre
 
+from .affine import ONE, Affine, affine_integral
 from .panels import NODES, TO_SERIES, Panels
 from .signal import Signal, Source
 
@@ -45,8 +46,26 @@ class Combination:
         """Mask over ``t``: one of the signals is open."""
         return np.logical_or.reduce([s.undetermined() for _, s in self.parts])
 
+    def affine(self) -> Affine | None:
+        """The values as an affine form; None if a part is none."""
+        total = Affine({}, self.constant)
+        for factor, source in self.parts:
+            part = source.affine()
+            if part is None:
+                return None
+            total = total.plus(part, factor)
+        return total
+
+    def factors(self, power: int) -> tuple[Affine, Affine] | None:
+        """Two affine forms whose product is the value to a power; None if there are none."""
+        whole = self.affine()
+        return None if whole is None else (whole, whole if power == 2 else ONE)
+
     def power_integral(self, a: float, b: float, power: int) -> float:
         """Integral over [a, b] of the value to a power."""
+        factors = self.factors(power)
+        if factors is not None:
+            return affine_integral(self.result.segments, *factors, a, b)
         panels = self.panels(a, b, b - a)
         return panels.integral(panels.values**power)
 
@@ -58,7 +77,8 @@ class Combination:
         edges = edges[apart]
         middle, half = 0.5 * (edges[:-1] + edges[1:]), 0.5 * np.diff(edges)
         t = middle[:, None] + half[:, None] * NODES
-        return Panels(middle, half, self._sum([_values(p, t, middle) for p in found]) @ TO_SERIES)
+        series = self._sum([_values(p, t, middle) for p in found]) @ TO_SERIES
+        return Panels(middle, half, series, all(p.resolved for p in found))
 
 
 class Product(Combination):
@@ -66,6 +86,15 @@ class Product(Combination):
 
     def __init__(self, left: Source, right: Source) -> None:
         super().__init__([(1.0, left), (1.0, right)], 0.0)
+
+    def affine(self) -> Affine | None:
+        """None: a product is no affine form."""
+        return None
+
+    def factors(self, power: int) -> tuple[Affine, Affine] | None:
+        """The factors, for the first power."""
+        left, right = (s.affine() for _, s in self.parts)
+        return None if power != 1 or left is None or right is None else (left, right)
 
     def _sum(self, values: Sequence[np.ndarray]) -> np.ndarray:
         return values[0] * values[1]

@@ -112,14 +112,14 @@ def energies(
     if products is not None:
         at = products.owners
         flow[at] = result.segments.integral_of_forms(
-            lambda g: products.forms(g.readout, g.data), products.powers, products.bounds, a, b
+            lambda g: products.forms(g.readout, g.data), products.powers, a, b
         )
         for jump, segment in jumps:
             impulsive[at] += products.at_jump(jump, segment.readout)
     if others:
         at = np.concatenate([numbers for _, _, numbers in others])
         meter = PowerMeter(result.names, [(k, which) for k, which, _ in others])
-        flow[at] = result.segments.integral(meter.along, a, b, meter.bounds)
+        flow[at] = result.segments.integral(meter.along, a, b, meter.bounds, "energy")
         for jump, segment in jumps:
             impulsive[at] += meter.at_jump(jump, segment.readout, segment.moment)
     return flow + impulsive, impulsive

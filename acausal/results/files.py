@@ -175,6 +175,10 @@ class _Stored:
             exact, self.values[k], self.values[left] + part * (self.values[left + 1] - self.values[left])
         )
 
+    def affine(self) -> None:
+        """None: points are no closed form."""
+        return None
+
     def power_integral(self, a: float, b: float, power: int) -> float:
         """Exact for the straight lines (Simpson's rule)."""
         t, v = self._corners(a, b)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, warn
 from .segments import Segments
 
 TOLERANCE = 0.5e-3
@@ -53,6 +53,11 @@ def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.n
     -------
     which, hs : (k,) arrays
         Segment of every point and time since its start, in order.
+
+    Warns
+    -----
+    UserWarning
+        If `MOST_POINTS` are not enough.
     """
     n = len(segments)
     ids = shown_variables(segments, ids)
@@ -79,7 +84,10 @@ def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.n
             bent |= (np.abs(v - (va + f * (vb - va))) > allowed).any(axis=1)
         bent &= b > a
         count += int(bent.sum())
-        if not bent.any() or count > MOST_POINTS:
+        if not bent.any():
+            break
+        if count > MOST_POINTS:
+            warn(_too_few(segments, len(which)))
             break
         points.append((which[~bent], a[~bent]))
         middle, vm = 0.5 * (a + b)[bent], probes[0][bent]
@@ -92,6 +100,14 @@ def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.n
     points.append((which, a))
     which, hs = (np.concatenate(p) for p in zip(*points, strict=True))
     return _sorted(which, which, hs)[1:]
+
+
+def _too_few(segments: Segments, intervals: int) -> str:
+    return (
+        f"the points of the result do not resolve its signals: {intervals} intervals are too few for straight lines "
+        f"between {segments.start[0]:.3g} and {segments.end[-1]:.3g} s; `at`, `mean`, `rms`, `max` and `min` do not "
+        "depend on the points; make the run shorter, or give the times to show with `grid`"
+    )
 
 
 def _first_parts(segments: Segments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -50,11 +50,14 @@ class Panels:
         In seconds.
     series : (p, m) array
         Coefficients of the Legendre polynomials, m <= DEGREE + 1.
+    resolved : bool
+        False if the panels would have become too many before the series meet the function.
     """
 
     middle: np.ndarray
     half: np.ndarray
     series: np.ndarray
+    resolved: bool = True
 
     @property
     def t(self) -> np.ndarray:
@@ -160,7 +163,7 @@ def fit(f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: n
     """
     left, half = h0, 0.5 * (h1 - h0)
     last, stale = np.full(len(which), np.inf), np.zeros(len(which), np.int64)
-    scale, found = 0.0, []
+    scale, found, resolved = 0.0, [], True
     for level in range(LEVELS):
         hs = (left + half)[:, None] + half[:, None] * POINTS
         values = np.asarray(f(np.repeat(which, len(POINTS)), hs.ravel()), float).reshape(hs.shape)
@@ -173,6 +176,7 @@ def fit(f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: n
         # A value that is not a number compares as false, and halving would not help.
         bad = (error > RTOL * scale + _late(series, left, half)) & ((stale < STALE) | (error > SMALL * scale))
         if level == LEVELS - 1 or bad.sum() > MOST_PANELS:
+            resolved = level == LEVELS - 1 or not bool((error[bad] > SMALL * scale).any())
             bad[:] = False
         good = ~bad
         found.append((start[which[good]] + left[good] + half[good], half[good], series[good]))
@@ -182,7 +186,7 @@ def fit(f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: n
         left = np.stack([left, left + 2.0 * half], 1).ravel()
         which, half, last, stale = (np.repeat(x, 2) for x in (which, half, error[bad], stale[bad]))
     middle, half, series = (np.concatenate(x) for x in zip(*found, strict=True))
-    return Panels(middle, half, series)
+    return Panels(middle, half, series, resolved)
 
 
 def _late(series: np.ndarray, left: np.ndarray, half: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..flattening.flat_model import FlatModel, Stamp, kind_of
 from ..flattening.locating import locate_symbol
+from ..flow.gram import Bilinear
 from ..flow.readout import Readout
 from ..modeling.expressions import Expr, Symbol, fold
 from ..modes.affine import ModeData
@@ -27,18 +28,15 @@ Instances = Sequence[tuple[int, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Powers ``sum coefficient * X[left] * X[right]`` of the forms X; ``owner`` says whose power a product is.
+    """Powers as sums of products of forms.
 
-    Forms are values (first) and time derivatives (then) of variables, and the number one (last).
+    Forms are values (first) and time derivatives (then) of variables, and the number one (last). The owner of a
+    product is the number of the part whose power it is.
     """
 
     ids: tuple[int, ...]
     slopes: tuple[int, ...]
-    left: np.ndarray
-    right: np.ndarray
-    coefficient: np.ndarray
-    owner: np.ndarray
-    """Ascending."""
+    powers: Bilinear
 
     @property
     def size(self) -> int:
@@ -47,8 +45,8 @@ class Products:
 
     @property
     def owners(self) -> np.ndarray:
-        """Parts that have a product, in the order of the columns of `powers`."""
-        return np.unique(self.owner)
+        """Parts that have a product, in the order of the sums in `powers`."""
+        return np.unique(self.powers.owner)
 
     def forms(self, readout: Readout, data: ModeData) -> np.ndarray:
         """Forms over y of a mode, (size, ny)."""
@@ -60,24 +58,13 @@ class Products:
             [part if isinstance(part, np.ndarray) else part.toarray() for part in (values, rates, one)]
         )
 
-    def powers(self, X: np.ndarray) -> np.ndarray:
-        """Powers (..., owners) from the values (..., size) of the forms."""
-        return self._sums(self.coefficient * X[..., self.left] * X[..., self.right])
-
-    def bounds(self, X: np.ndarray) -> np.ndarray:
-        """Bounds of the magnitudes of powers from those of the forms."""
-        return self._sums(np.abs(self.coefficient) * X[..., self.left] * X[..., self.right])
-
     def at_jump(self, jump: Jump, readout: Readout) -> np.ndarray:
         """Energies (owners,) that the impulses of a micro-step carry."""
         mean, direction = means_and_impulses(jump, readout)
         forms = self.forms(readout, readout.frame)
         X, dX = forms @ mean, forms @ direction
-        return self._sums(self.coefficient * (dX[self.left] * X[self.right] + X[self.left] * dX[self.right]))
-
-    def _sums(self, products: np.ndarray) -> np.ndarray:
-        first = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        return np.add.reduceat(products, first, axis=-1)
+        p = self.powers
+        return p.sums(p.coefficient * (dX[p.left] * X[p.right] + X[p.left] * dX[p.right]))
 
 
 def split_powers(
@@ -196,6 +183,5 @@ def _products(terms: list[tuple[np.ndarray, ...]], columns: dict[Factor, int]) -
     }
     moved = np.array([*(place[f] for f in columns), len(columns)])
     order = np.argsort(owner, kind="stable")
-    return Products(
-        tuple(ids), tuple(slopes), moved[left[order]], moved[right[order]], coefficient[order], owner[order]
-    )
+    powers = Bilinear(moved[left[order]], moved[right[order]], coefficient[order], owner[order])
+    return Products(tuple(ids), tuple(slopes), powers)

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import warn
+from ..flow.quadrature import unresolved
+from .affine import ONE, Affine, affine_integral
 from .energy import Audit, audit, energy_into
 from .events import Events
 from .grid import adaptive_grid, given_grid
@@ -149,7 +152,11 @@ class Result(ResultView):
 
     @property
     def t(self) -> np.ndarray:
-        """Points in seconds; equal times are left and right limit of an event."""
+        """Points in seconds; equal times are left and right limit of an event.
+
+        By default so many that straight lines between them follow all signals, two million at most; a warning says
+        where that is too few.
+        """
         return self.points[0]
 
     def locate(self, t: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
@@ -262,16 +269,23 @@ class _Source:
         return self.evaluate(which, hs)
 
     def power_integral(self, a: float, b: float, power: int) -> float:
-        return float(
-            self.result.segments.integral(lambda s, ys, hs: self.inside(s, hs)[:, None] ** power, a, b)[0]
-        )
+        def raised(s: Segment, ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+            return self.inside(s, hs)[:, None] ** power
+
+        return float(self.result.segments.integral(raised, a, b, name=f"`{self.found.path}`")[0])
+
+    def affine(self) -> Affine | None:
+        return None
 
     def panels(self, a: float, b: float, longest: float) -> Panels:
         start, end = self.result.segments.start, self.result.segments.end
         which = np.flatnonzero(np.minimum(b, end) > np.maximum(a, start))
         begin = np.maximum(a, start[which]) - start[which]
         h0, h1, of = equal_parts(begin, np.minimum(b, end[which]) - start[which], longest)
-        return fit(self.evaluate, start, which[of], h0, h1)
+        panels = fit(self.evaluate, start, which[of], h0, h1)
+        if not panels.resolved:
+            warn(unresolved(f"`{self.found.path}`", b - a))
+        return panels
 
     def undetermined(self) -> np.ndarray:
         return np.zeros(len(self.t), bool)
@@ -286,14 +300,16 @@ class _Continuous(_Source):
         return read(self.found.index, segment.data, segment.trajectory, segment.moment, hs)
 
     def power_integral(self, a: float, b: float, power: int) -> float:
-        segments, k, slope = self.result.segments, self.found.index, self.found.kind == "slope"
-        if segments.groups[0].readout.observed(k):
+        affine = self.affine()
+        if affine is None:
             return super().power_integral(a, b, power)
+        return affine_integral(self.result.segments, affine, affine if power == 2 else ONE, a, b)
 
-        def raised(x: np.ndarray) -> np.ndarray:
-            return x**power
-
-        return float(segments.integral_of_forms(lambda g: g.form(k, slope), raised, raised, a, b)[0])
+    def affine(self) -> Affine | None:
+        segments, k = self.result.segments, self.found.index
+        if not segments.groups or segments.groups[0].readout.observed(k):
+            return None
+        return Affine({(k, self.found.kind == "slope"): 1.0}, 0.0)
 
     def before(self) -> float:
         """The start value of what differentiated variables determine; others have no left limit but the right one."""
@@ -338,3 +354,10 @@ class _Constant(_Source):
 
     def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
         return np.full(len(hs), segment.readout.P[self.found.index])
+
+    def affine(self) -> Affine | None:
+        return (
+            Affine({}, float(self.evaluate(np.zeros(1), np.zeros(1))[0]))
+            if self.result.segments.all
+            else None
+        )

@@ -8,7 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from ..flow.basis import Basis
+from ..flow.gram import Bilinear
 from ..flow.modal import Trajectory
+from ..flow.panels import many_periods
 from ..flow.quadrature import NODES, ROUNDING, integrate, integrate_together
 from ..modes.affine import ModeData
 from .record import Segment
@@ -23,8 +25,6 @@ SMALLEST = 1e-6
 
 Rates = Callable[[Segment, np.ndarray, np.ndarray], np.ndarray]
 """Function (k, m) of a segment, states and times."""
-OfForms = Callable[[np.ndarray], np.ndarray]
-"""Function of the values of forms, vectorised over the last axis: (..., m) to (..., p)."""
 
 
 class Group:
@@ -129,12 +129,19 @@ class Segments:
 
     # -- integrals -----------------------------------------------------------------------------------------------
 
-    def integral(self, f: Rates, a: float, b: float, bound: Rates | None = None) -> np.ndarray:
+    def integral(
+        self,
+        f: Rates,
+        a: float,
+        b: float,
+        bound: Rates | None = None,
+        name: str = "an integral over time",
+    ) -> np.ndarray:
         """Integral (m,) over [a, b] of ``f(segment, ys, hs)``, of shape (k, m).
 
-        ``bound`` gives the sum of the magnitudes of its terms, which may cancel.
+        ``bound`` gives the sum of the magnitudes of its terms, which may cancel; ``name`` is for warnings.
         """
-        which, h0, h1 = self._overlap(a, b)
+        which, h0, h1 = self.overlap(a, b)
         total = np.zeros(0)
         for k, begin, end in zip(which.tolist(), h0.tolist(), h1.tolist(), strict=True):
             s = self.all[k]
@@ -142,25 +149,24 @@ class Segments:
             if bound is not None and s.trajectory.reach <= 0.0:
                 hs = _probes(s.trajectory, begin, end)
                 noise = _rough(s.trajectory, bound(s, s.trajectory.sample(hs), hs).max(axis=0))
-            part = integrate(s.trajectory, lambda ys, hs, s=s: f(s, ys, hs), begin, end, noise=noise)
+            part = integrate(
+                s.trajectory, lambda ys, hs, s=s: f(s, ys, hs), begin, end, noise=noise, name=name
+            )
             total = part if not len(total) else total + part
         return total
 
-    def integral_of_forms(self, rows: Rows, f: OfForms, bound: OfForms, a: float, b: float) -> np.ndarray:
-        """Integral (p,) over [a, b] of ``f`` of affine forms.
-
-        ``bound`` gives a bound of its magnitude from bounds of the magnitudes of the forms.
-        """
-        which, h0, h1 = self._overlap(a, b)
+    def integral_of_forms(self, rows: Rows, products: Bilinear, a: float, b: float) -> np.ndarray:
+        """Integral (owners,) over [a, b] of sums of products of affine forms."""
+        which, h0, h1 = self.overlap(a, b)
         total: np.ndarray | float = 0.0
         for g, group in enumerate(self.groups):
             at = np.flatnonzero(self.group_of[which] == g)
             if len(at):
                 place = self.place[which[at]]
-                total = total + _group_integral(group, rows(group), f, bound, place, h0[at], h1[at])
+                total = total + _group_integral(group, rows(group), products, place, h0[at], h1[at])
         return np.asarray(total)
 
-    def _overlap(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def overlap(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Segments with a part of [a, b], and the times since their starts between which it lies."""
         h0, h1 = np.maximum(a, self.start) - self.start, np.minimum(b, self.end) - self.start
         which = np.flatnonzero(h1 > h0)
@@ -189,40 +195,55 @@ def _combine(group: Group, forms: np.ndarray, place: np.ndarray, hs: np.ndarray)
 
 
 def _group_integral(
-    group: Group,
-    forms: np.ndarray,
-    f: OfForms,
-    bound: OfForms,
-    place: np.ndarray,
-    h0: np.ndarray,
-    h1: np.ndarray,
+    group: Group, forms: np.ndarray, products: Bilinear, place: np.ndarray, h0: np.ndarray, h1: np.ndarray
 ) -> np.ndarray:
-    """Integral of ``f`` of forms (m, ny) over parts of some members."""
+    """Integral of sums of products of forms (m, ny) over parts of some members."""
     total: np.ndarray | float = 0.0
     left = group.beyond[place]
     inside = np.flatnonzero(~left)
     noise = (
-        ROUNDING * bound(_form_bounds(group, forms, place, h0, h1)) if len(inside) else np.zeros(len(place))
+        ROUNDING * products.bounds(_form_bounds(group, forms, place, h0, h1))
+        if len(inside)
+        else np.zeros(len(place))
     )
     step = max(1, CHUNK // (len(NODES) * (len(forms) + group.basis.size))) if len(inside) else 1
     for k in range(0, len(inside), step):
         part = inside[k : k + step]
         C = forms @ group.C[place[part]]
-        integrals, good = integrate_together(group.basis, C, f, h0[part], h1[part], noise[part])
+        many = many_periods(group.basis, C, h1[part] - h0[part])
+        if many.any():
+            for i in np.flatnonzero(many).tolist():
+                total = total + products.integral(group.basis, C[i], float(h0[part[i]]), float(h1[part[i]]))
+            part, C = part[~many], C[~many]
+            if not len(part):
+                continue
+        integrals, good = integrate_together(group.basis, C, products.values, h0[part], h1[part], noise[part])
         total = total + integrals[good].sum(0)
         left[part[~good]] = True
     for i in np.flatnonzero(left).tolist():
         trajectory = group.trajectories[int(place[i])]
         begin, end = float(h0[i]), float(h1[i])
-        rough = noise[i] if trajectory.reach > 0.0 else _noise(trajectory, forms, bound, begin, end)
-        total = total + integrate(trajectory, lambda ys, _: f(ys @ forms.T), begin, end, noise=rough)
+        if trajectory.reach > 0.0 and trajectory.reach < end and _turns_often(trajectory, begin, end):
+            for start, piece in trajectory.pieces(end):
+                at = max(begin - start, 0.0), min(end - start, piece.reach)
+                if at[1] > at[0]:
+                    total = total + products.integral(piece.flow.basis, forms @ piece.C, *at)
+            continue
+        rough = noise[i] if trajectory.reach > 0.0 else _noise(trajectory, forms, products, begin, end)
+        total = total + integrate(
+            trajectory, lambda ys, _: products.values(ys @ forms.T), begin, end, noise=rough
+        )
     return np.asarray(total)
 
 
-def _noise(trajectory: Trajectory, forms: np.ndarray, bound: OfForms, h0: float, h1: float) -> np.ndarray:
-    """Error of ``f`` along a trajectory that was integrated in steps: of the terms of the forms, which may cancel."""
+def _turns_often(trajectory: Trajectory, h0: float, h1: float) -> bool:
+    return bool(many_periods(trajectory.flow.basis, trajectory.C[None], np.array([h1 - h0]))[0])
+
+
+def _noise(trajectory: Trajectory, forms: np.ndarray, products: Bilinear, h0: float, h1: float) -> np.ndarray:
+    """Error of products along a trajectory that was integrated in steps: of the terms of the forms, which may cancel."""
     size = np.abs(trajectory.sample(_probes(trajectory, h0, h1))).max(axis=0)
-    return _rough(trajectory, bound((abs(forms) @ size)[None])[0])
+    return _rough(trajectory, products.bounds((abs(forms) @ size)[None])[0])
 
 
 def _probes(trajectory: Trajectory, h0: float, h1: float) -> np.ndarray:

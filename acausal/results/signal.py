@@ -7,11 +7,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ..errors import ParameterError
-from .extremes import ROUNDING, largest
+from ..errors import ParameterError, warn
+from .affine import Affine
 from .names import window
 from .panels import Panels
 from .spectrum import distortion, harmonics
+from .waves import extreme
 
 
 class Source(Protocol):
@@ -41,6 +42,10 @@ class Source(Protocol):
 
     def panels(self, a: float, b: float, longest: float) -> Panels:
         """Series that represent the values on [a, b], no panel longer than ``longest``."""
+        ...
+
+    def affine(self) -> Affine | None:
+        """The values as an affine form; None if they are none."""
         ...
 
     def undetermined(self) -> np.ndarray:
@@ -131,12 +136,21 @@ class Signal(NDArrayOperatorsMixin):
         return values.reshape(times.shape) if times.ndim else values[0].item()
 
     def mean(self, t0: float | None = None, t1: float | None = None) -> float:
-        """Return the mean over time in [t0, t1], by default the whole run; of a Boolean signal the duty ratio."""
+        """Return the mean over time in [t0, t1], by default the whole run; of a Boolean signal the duty ratio.
+
+        Exact for any number of periods where the signal is a sum of exponentials and sinusoids between events, and
+        so is the mean of a product of two such signals.
+
+        Warns
+        -----
+        UserWarning
+            If another signal turns too often between two events to be followed.
+        """
         a, b = window(t0, t1, self.source.t_start, self.source.t_end)
         return self.source.power_integral(a, b, 1) / (b - a)
 
     def rms(self, t0: float | None = None, t1: float | None = None) -> float:
-        """Return the root mean square over time in [t0, t1], by default the whole run."""
+        """Return the root mean square over time in [t0, t1], by default the whole run; see `mean`."""
         a, b = window(t0, t1, self.source.t_start, self.source.t_end)
         return float(np.sqrt(self.source.power_integral(a, b, 2) / (b - a)))
 
@@ -144,6 +158,12 @@ class Signal(NDArrayOperatorsMixin):
         """Return the largest value in [t0, t1], by default the whole run; between the points too.
 
         Values at single instants do not count: of a jump both limits do, of an impulse none.
+
+        Warns
+        -----
+        UserWarning
+            If the signal turns so often between two events that it cannot be followed; with several frequencies
+            the warning says between which limits the value lies.
         """
         return self._extreme(1.0, t0, t1)
 
@@ -157,13 +177,19 @@ class Signal(NDArrayOperatorsMixin):
 
     def _extreme(self, factor: float, t0: float | None, t1: float | None) -> Any:
         """The largest value, of the negative signal for a negative factor."""
-        a, b = window(t0, t1, self.source.t_start, self.source.t_end)
-        panels = self.source.panels(a, b, b - a)
-        found, t, side = largest(Panels(panels.middle, panels.half, factor * panels.series))
+        source = self.source
+        a, b = window(t0, t1, source.t_start, source.t_end)
+        found, t, side, rounding, bound = extreme(source, factor, a, b)
+        if bound > found:
+            low, high = sorted((factor * found, factor * bound))
+            warn(
+                f"the {'largest' if factor > 0.0 else 'smallest'} value of `{self.path}` is not resolved: several "
+                f"frequencies turn too often in {b - a:.3g} s to be followed, and it lies between {low:.9g} and "
+                f"{high:.9g}; give a shorter window"
+            )
         # The series has its own rounding; beside a jump its time may lie on the other side.
-        value = float(self.source.at(np.clip(np.array([t]), a, b), side)[0])
-        size = float(np.abs(panels.series).sum(axis=1).max())
-        value = value if abs(factor * value - found) <= ROUNDING * size else factor * found
+        value = float(source.at(np.clip(np.array([t]), a, b), side)[0])
+        value = value if abs(factor * value - found) <= rounding else factor * found
         return self._kind(round(value)) if self.is_discrete else value
 
     def plot(self) -> Any:
