@@ -11,6 +11,7 @@ from ..flow.gram import Bilinear
 from .segments import Group, Segments
 
 PRODUCT = Bilinear(np.array([0]), np.array([1]), np.ones(1), np.zeros(1, np.int64))
+SQUARE = Bilinear(np.array([0]), np.array([0]), np.ones(1), np.zeros(1, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +46,12 @@ class Affine:
 
 
 ONE = Affine({}, 1.0)
-ZERO = Affine({}, 0.0)
 
 
 def affine_integral(segments: Segments, left: Affine, right: Affine, a: float, b: float) -> float:
     """Integral over [a, b] of the product of two signals."""
+    if left is right:
+        return float(segments.integral_of_forms(left.row, SQUARE, a, b)[0])
 
     def rows(group: Group) -> np.ndarray:
         return np.vstack([left.row(group), right.row(group)])
