@@ -6,7 +6,19 @@ from math import exp, pi, sqrt
 import numpy as np
 import pytest
 
-from acausal import Component, Eq, Parameter, Statement, Structural, Variable, connect, der, simulate, table
+from acausal import (
+    Component,
+    Eq,
+    InitializationError,
+    Parameter,
+    Statement,
+    Structural,
+    Variable,
+    connect,
+    der,
+    simulate,
+    table,
+)
 from acausal.components import translational
 
 GRAVITY = 9.80665
@@ -92,6 +104,20 @@ def test_half_car_stays_where_it_rests(gap: bool, method: str) -> None:
         assert result[path].at(0.0) == pytest.approx(value, rel=1e-12)
         assert result[path].ptp() < 1e-12
     assert [event.kind for event in result.events] == ["start"]
+
+
+class Airborne(HalfCar):
+    """The search for a state of rest begins with wheels above the road, where nothing carries the car."""
+
+    def build(self) -> None:
+        super().build()
+        self.body, self.wheel = Beam(z=1.5), [translational.Mass(m=WHEEL, s=1.0) for _ in range(2)]
+
+
+def test_steady_state_beyond_a_gap_needs_starts_on_its_side() -> None:
+    with pytest.raises(InitializationError, match="sides of comparisons where the search began") as caught:
+        simulate(Airborne(gap=True), 1.0, initial="steady state")
+    assert "give starts near the point that you mean" in str(caught.value)
 
 
 @pytest.mark.parametrize("gap", [False, True])

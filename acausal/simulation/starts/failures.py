@@ -123,15 +123,19 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
     prescribed = [(c.variable, c.value) for c in conflicting if c.unknown >= 0]
     if prescribed and not run.reduced.curves:
         why = constraints_on(run, failure, prescribed) or why
+    hint = "drop one of them, or give it as a start that is not fixed"
     if steady:
         why = "the equations in force leave no point at which all of them rest"
+        if len(run.instants.state_relations):
+            why += ", on those sides of comparisons where the search began"
+            hint = f"give starts near the point that you mean, on its side of the comparisons; else {hint}"
     if equations:
         why = f"the nonlinear equations {named(run, _curved_rows(run, equations))[0]} bind them to each other"
     return InitializationError(
         f"at t = {run.t:.9g} {text} {what}",
         where=where,
         why=why + _left(run, conditions, failure),
-        hint="drop one of them, or give it as a start that is not fixed",
+        hint=hint,
     )
 
 
