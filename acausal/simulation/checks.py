@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError, StatementError
+from ..errors import NonFiniteError, ParameterError, StatementError
+from ..flattening.template import place_of
 from ..modeling.number_checks import is_finite, shown
 
 if TYPE_CHECKING:
     from .program import Program
+    from .run import Run
 
 IMPULSES = ("error", "allow")
 TIGHTEST, LOOSEST = 1e-15, 1e-2
 """Relative tolerances."""
+SMALL = 1e-100
+"""Magnitudes of parameters below it, or above its reciprocal, may have powers beyond the range of doubles."""
 METHODS = ("auto", "exact", "explicit", "implicit")
 
 
@@ -79,6 +83,22 @@ def check_method(method: Any, rtol: Any, atol: Any) -> None:
             f"`atol` must be a number above 0, at most 1, got {atol!r}",
             hint="it counts in units of the magnitude of each variable; by default it is a hundredth of `rtol`",
         )
+
+
+def beyond_doubles(run: Run, what: str) -> NonFiniteError:
+    """Return the error for coefficients that doubles do not hold; it names parameters of extreme magnitude."""
+    flat, P = run.flat, np.abs(run.values.P)
+    extreme = np.flatnonzero((P > 0.0) & ((P < SMALL) | (P > 1.0 / SMALL))).tolist()[:4]
+    paths = [flat.parameter(k) for k in extreme]
+    shown_ones = ", ".join(
+        f"`{path}` = {run.values.P[k]:.6g}" for path, k in zip(paths, extreme, strict=True)
+    )
+    return NonFiniteError(
+        f"{what} have coefficients beyond the range of doubles at t = {run.t:.9g}",
+        where=tuple(place for path in paths for place in place_of(flat.root, path)),
+        why=f"of {shown_ones}" if paths else "of the products and quotients of its parameters",
+        hint="give values of ordinary size; for a part without mass or storage leave it out",
+    )
 
 
 def check_reinits(program: Program) -> None:

@@ -8,6 +8,7 @@ section II.4 (error norm, first step); E. Hairer, G. Wanner, Solving Ordinary Di
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -228,6 +229,9 @@ class Stepper(ABC):
         slope = float(np.linalg.norm(self._rate / scale)) / norm * span
         h = 0.01 * span * size / slope if size >= 1e-5 and slope >= 1e-5 else 1e-6 * span
         h = min(h, span, self.max_step)
+        if not h > 0.0:
+            worst = int(np.argmax(np.abs(self._rate / scale)))
+            raise StepSizeError("the first step is too small", self.t, worst, sys.float_info.min)
         try:
             change = self._evaluate(self.t + h, self.y + h * self._rate) - self._rate
         except StepFailure:

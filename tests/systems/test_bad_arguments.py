@@ -13,14 +13,17 @@ from acausal import (
     AcausalError,
     Circuit,
     Component,
+    ConvergenceError,
     DeclarationError,
     Discrete,
     Eq,
     ExpressionError,
     Input,
+    NonFiniteError,
     Parameter,
     ParameterError,
     RequirementError,
+    Structural,
     UnconnectedInputError,
     UnknownPathError,
     assign,
@@ -30,6 +33,7 @@ from acausal import (
     simulate,
     when,
 )
+from acausal.components import translational
 from acausal.components.blocks import (
     PWM,
     BooleanTable,
@@ -389,3 +393,37 @@ def test_unknown_parameters_are_told_the_parameters() -> None:
     named = re.findall("`([^`]*)`", info.value.hint)
     assert "load.R" in named
     assert all("." in name for name in named)
+
+
+class Oscillator(Component):
+    """A mass on a spring, with a damper or without."""
+
+    m: Parameter = Parameter(default=1.0, unit="kg")
+    damped: Structural = Structural(bool, default=True)
+
+    def build(self) -> None:
+        self.fixed, self.spring, self.mass = (
+            translational.Fixed(),
+            translational.Spring(c=1.0),
+            translational.Mass(m=self.m),
+        )
+        if self.damped:
+            self.damper = translational.Damper(d=1.0)
+
+    def equations(self) -> Statements:
+        yield connect(self.fixed.flange, self.spring.flange_a)
+        yield connect(self.spring.flange_b, self.mass.flange_a)
+        if self.damped:
+            yield connect(self.fixed.flange, self.damper.flange_a)
+            yield connect(self.damper.flange_b, self.mass.flange_b)
+
+
+@pytest.mark.parametrize("m", [1e-300, 1e-307])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_parameters_whose_quotients_no_double_holds_are_named(m: float) -> None:
+    with pytest.raises(NonFiniteError, match="beyond the range of doubles") as info:
+        simulate(Oscillator(m=m), 1.0, initial={"mass.s": 1.0})
+    assert f"`mass.m` = {m:g}" in info.value.why
+    assert "mass" in [place.path for place in info.value.where]
+    with pytest.raises(ConvergenceError, match="`mass.v`"):
+        simulate(Oscillator(m=m, damped=False), 1.0, initial={"mass.s": 1.0}, method="implicit")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checks import beyond_doubles
 from .conditions import Conditions, Rank
 from .frames import AffineFrame, CurvedFrame, Linearised
 from .priorities import least_squares
@@ -87,6 +88,8 @@ class ConditionRows:
         A = np.vstack([hard / hard_size[:, None], rows[which] / divisor[:, None]])
         divisor = np.concatenate([hard_size, divisor])
         b = -np.concatenate([point.defect, value[which]]) / divisor
+        if not (np.isfinite(A).all() and np.isfinite(b).all()):
+            raise beyond_doubles(self.run, "the equations of the start")
         none = np.full(len(hard), -1)
         own = self.conditions.rank[which].copy()
         # Of wishes of one rank those for positions come first: no speed moves a position to please another one.
