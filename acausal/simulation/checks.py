@@ -88,7 +88,7 @@ def check_method(method: Any, rtol: Any, atol: Any) -> None:
 def beyond_doubles(run: Run, what: str) -> NonFiniteError:
     """Return the error for coefficients that doubles do not hold; it names parameters of extreme magnitude."""
     flat, P = run.flat, np.abs(run.values.P)
-    extreme = np.flatnonzero((P > 0.0) & ((P < SMALL) | (P > 1.0 / SMALL))).tolist()[:4]
+    extreme = np.flatnonzero(((P > 0.0) & (P < SMALL)) | ((P > 1.0 / SMALL) & np.isfinite(P))).tolist()[:4]
     paths = [flat.parameter(k) for k in extreme]
     shown_ones = ", ".join(
         f"`{path}` = {run.values.P[k]:.6g}" for path, k in zip(paths, extreme, strict=True)
