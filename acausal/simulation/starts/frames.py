@@ -23,6 +23,10 @@ LONGEST_TURN = 0.5
 """Radians: longer steps along a tangent take angles to other turns."""
 
 
+LEAST_LENGTH = 1e-6
+"""Relative to the scale of positions: what is shorter keeps a root from zero and is no length of a linkage."""
+
+
 @dataclass(frozen=True, eq=False)
 class Linearised:
     """A point: core unknowns and their derivatives, hard rows that must vanish, and all derivatives by the coordinates."""
@@ -121,7 +125,8 @@ class CurvedFrame:
         for j in np.flatnonzero(rates.sum(axis=1) == 1).tolist():
             at = int(np.argmax(rates[j]))
             if self.moving[at]:
-                scale[at] = lengths.get(run.unit(states[j]), float(scale[j])) / T0
+                length, position = lengths.get(run.unit(states[j]), 0.0), float(scale[j])
+                scale[at] = (length if length > LEAST_LENGTH * position else position) / T0
         return scale
 
     def without_rates(self) -> np.ndarray:
