@@ -73,10 +73,23 @@ class CurveFunctions:
             parts.append(np.tile(ca.which_depends(value, a, 2, False), len(rows.instances)))
         return np.concatenate(parts).astype(bool)
 
+    @cached_property
+    def bent(self) -> np.ndarray:
+        """Mask over the arguments: the slope of their row by them depends on themselves."""
+        curves = self._curves
+        parts = [np.zeros(0, bool)]
+        for rows, k in zip(curves.model.curves, curves.constants, strict=True):
+            a, _, value = _expression(curves.model, rows, k)
+            pattern = ca.hessian(ca.SX(value), a)[0].sparsity()
+            found = np.array([pattern.has_nz(i, i) for i in range(a.numel())], bool)
+            parts.append(np.tile(found, len(rows.instances)))
+        return np.concatenate(parts)
+
     def copy(self, scale: np.ndarray) -> CurveFunctions:
         """The same functions with arrays of their own, for arguments of other magnitudes."""
         made = CurveFunctions(self._curves)
         made._made, made._single, made._compiled, made.scale = self._made, self._single, self._compiled, scale
+        made.bent = self.bent
         return made
 
     def __call__(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:

@@ -19,8 +19,12 @@ _SMALL = 2.0**-30
 """No value above this fraction of its own contributions is zero: in long dense eliminations the
 error estimate grows exponentially, the errors do not."""
 
+_ROUNDED = 2.0**-36
+"""Part of the largest certain term of a row below which a doubtful one is rounding."""
 _EXACT = 2.0**-50
 _DOMINANT = 0.5
+_WEAK = 0.1
+"""Relative term, in units of that of the best row of the same length, below which a row is not solved yet."""
 _UNRELIABLE = 2.0**-10
 _SWEEPS = 3
 """Sweeps of the equilibration: weights enter comparisons only, so that orders of magnitude suffice."""
@@ -62,6 +66,13 @@ def _middle(high: np.ndarray, low: np.ndarray) -> np.ndarray:
     return -0.5 * (high + low)
 
 
+def _strong(row: int, count: np.ndarray, lever: np.ndarray) -> int:
+    """The first of the shortest rows in which no small term would be the lever of large ones, if ``row`` is not it."""
+    equal = (count == count[row]).nonzero()[0]
+    best = lever[equal].max()
+    return row if lever[row] >= _WEAK * best else int(equal[(lever[equal] >= _WEAK * best).argmax()])
+
+
 class Elimination:
     """Rows ``sum_j value[i, j] v_j = 0`` in reduced echelon form with respect to chosen columns.
 
@@ -80,11 +91,12 @@ class Elimination:
     correlated with those of other entries and may cancel later.
     """
 
-    def __init__(self, rows: np.ndarray, weight: np.ndarray) -> None:
+    def __init__(self, rows: np.ndarray, weight: np.ndarray, size: np.ndarray | None = None) -> None:
         self.value = np.array(rows, dtype=float)
         self.magnitude = np.abs(self.value)
         self.variance = self.value**2
         self.weight = weight
+        self.size = np.zeros(rows.shape[1]) if size is None else size
         self.pivot = np.full(len(rows), -1)
         """Column solved from a row, -1 if none."""
         self.row = np.full(rows.shape[1], -1)
@@ -98,22 +110,45 @@ class Elimination:
         """
         never = self.value.shape[1] + 1
         count = np.full(len(self.value), never)
+        lever = np.zeros(len(self.value))
         new = []
         changed = (self.pivot < 0).nonzero()[0]
         while len(count):
             if len(changed):
-                at = (changed[:, None], columns)
-                left = _significant(self.value[at], self.variance[at], self.magnitude[at]).sum(axis=1)
+                present = self._present(changed, columns)
+                left = present.sum(axis=1)
                 left[left == 0] = never
                 count[changed] = left
+                lever[changed] = self._levers(changed, columns, present)
             row = int(count.argmin())
             if count[row] == never:
                 break
+            if not ordered:
+                row = _strong(row, count, lever)
             count[row] = never
             touched = self._solve(row, self._dominant_column(row, columns, ordered))
             changed = touched[self.pivot[touched] < 0]
             new.append(row)
         return np.array(new, dtype=int)
+
+    def _present(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Mask over a block: terms that are no rounding.
+
+        What stands beside certain terms and is no rounding of them is a term, whatever the estimate of its error says.
+        """
+        at = (rows[:, None], columns)
+        value = self.value[at]
+        found = _significant(value, self.variance[at], self.magnitude[at])
+        size = np.abs(value) * self.size[columns]
+        largest = np.where(found, size, 0.0).max(axis=1, initial=0.0)
+        return found | ((size > _ROUNDED * largest[:, None]) & (largest > 0.0)[:, None])
+
+    def _levers(self, rows: np.ndarray, columns: np.ndarray, present: np.ndarray) -> np.ndarray:
+        """Largest term of rows in ``columns``, relative to the largest one of all."""
+        all_terms = np.abs(self.value[rows]) * self.size
+        largest = all_terms.max(axis=1)
+        own = np.where(present, all_terms[:, columns], 0.0).max(axis=1, initial=0.0)
+        return np.divide(own, largest, out=np.zeros(len(rows)), where=largest > 0.0)
 
     def append(self, rows: np.ndarray, variance: np.ndarray) -> None:
         """Add rows, reduced by all pivots found so far."""
@@ -142,7 +177,7 @@ class Elimination:
         rows = self.row[solved]
         if not len(self.value):
             return np.zeros((len(solved), len(given)))
-        found = 0.0 - self.entries(rows, given)
+        found = np.where(self._present(rows, given), 0.0 - self.value[rows[:, None], given], 0.0)
         found[rows < 0] = 0.0
         return found
 
@@ -156,7 +191,7 @@ class Elimination:
 
     def _dominant_column(self, row: int, columns: np.ndarray, ordered: bool) -> int:
         values, variance = self.value[row, columns], self.variance[row, columns]
-        present = _significant(values, variance, self.magnitude[row, columns]).nonzero()[0]
+        present = self._present(np.array([row]), columns)[0].nonzero()[0]
         if len(present) == 1:
             return int(columns[present[0]])
         candidates, values, variance = columns[present], np.abs(values[present]), variance[present]

@@ -124,7 +124,11 @@ def weighted(model: AffineModel, columns: Columns, table: np.ndarray) -> Elimina
     weight = np.ones(table.shape[1])
     weight[columns.unknown] = column_weights(table[:, columns.unknown])
     weight[columns.state] = model.pivot_scale[columns.x]
-    return Elimination(table, weight)
+    size = np.zeros(table.shape[1])
+    size[columns.unknown] = np.where(model.differentiated, model.scale / model.T0, model.scale)
+    size[columns.state] = model.scale[columns.x]
+    size[columns.source] = model.xi_scale
+    return Elimination(table, weight, size)
 
 
 def shuffle(

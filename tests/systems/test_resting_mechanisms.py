@@ -6,7 +6,6 @@ from math import atan, cos, pi, sin
 import pytest
 
 from acausal import (
-    AcausalError,
     Component,
     Eq,
     InitializationError,
@@ -176,12 +175,11 @@ class Axle(Component):
         yield connect(self.wheel.frame_b, self.spring2.frame_a)
 
 
-def test_a_start_that_fails_at_springs_without_length_names_them() -> None:
-    with pytest.raises(AcausalError) as info:
+def test_a_start_at_springs_without_length_names_them() -> None:
+    with pytest.warns(UserWarning, match="give starts of positions away from there") as told:
         simulate(Axle(w=10.0), 0.5)
     for name in ("spring1", "spring2"):
-        assert f"`Eq(frame_b.fy, f*dy/s)` of `{name}`" in info.value.hint
-    assert "give starts of positions" in info.value.hint
+        assert f"`Eq(frame_b.fy, f*dy/s)` of `{name}`" in str(told[0].message)
     level = {"": "steady state", "guide.s": 0.5 - 0.5e-3}
     assert simulate(Axle(), 1.0, initial=level).initial["beam.frame_a.phi"] == pytest.approx(0.0, abs=1e-9)
 
@@ -205,6 +203,7 @@ class Drum(Component):
 
 def test_a_run_meets_exactly_singular_matrices_where_springs_have_no_length() -> None:
     """Energy: the springs hold 2 * 12.5 J at the start; where the beam is, m g y + c (s - 0.5)**2 + m v**2 / 2 is that."""
-    result = simulate(Drum(), 0.02, rtol=1e-9)
+    with pytest.warns(UserWarning, match="all but jump at `spring1.s` = 1e-10"):
+        result = simulate(Drum(), 0.02, rtol=1e-9)
     y, v = result["beam.body.frame_a.y"].final, result["beam.body.vy"].final
     assert 9.80665 * y + 100.0 * (abs(y) - 0.5) ** 2 + v**2 / 2 == pytest.approx(25.0, rel=1e-7)

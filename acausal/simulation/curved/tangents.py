@@ -22,6 +22,10 @@ STEEPEST = 1e60
 FLATTEST = 1e-60
 """Slope, relative to the largest of its row, below which one that is not zero is taken for that small: its squares and
 those of its inverse, which the elimination needs, stay within the range of doubles."""
+SLIGHT = 1e-8
+"""Slope, relative to the largest of its row, up to which the rounding of the point may have made it."""
+ROUNDING = 1e-14
+"""Of a point, in units of the magnitudes: some ten roundings."""
 MOST_HALVINGS = 30
 """Of the arguments of a row that has no finite value where it should be touched."""
 PERTURBATION = 1e-3
@@ -57,6 +61,10 @@ class Tangents:
         read &= ~model.differentiated
         read[self.D.indices] = True
         self.read = read
+        states = model.differentiated.astype(float)
+        alone = (abs(self.Z) @ states > 0.0) & (abs(self.Z) @ (1.0 - states) == 0.0)
+        self._may_vanish = alone | ~self.functions.bent
+        """Mask over the arguments: states, and others where their own values do not decide the slope."""
         self.analysed = 0
         self.deep = False
         """Curved rows are differentiated twice in some mode, and there are signs to be told along the motion."""
@@ -147,21 +155,35 @@ class Tangents:
             steep = ~(np.abs(gradient) < STEEPEST)
             wild = ~(np.abs(value) < STEEPEST) | (np.bincount(owner[steep], minlength=m) > 0)
             if not wild.any():
-                return a0, value, self._lifted(gradient)
+                return a0, value, self._lifted(self._without_noise(a0, gradient, constants))
             a0 = np.where(wild[owner], 0.5 * a0, a0)
         gradient[wild[owner]], value[wild] = 1.0, 0.0
         return a0, value, gradient
 
+    def _without_noise(self, a0: np.ndarray, gradient: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """Slopes without those that the rounding of the point may have made, as of ``cos(x)`` at zero.
+
+        As pivots they would be infinite levers. Of ``q*abs(q)`` with an algebraic ``q`` nothing else determines ``q``.
+        """
+        moved = ROUNDING * self.scale * generic_direction(len(a0))
+        noise = np.abs(self.functions(1, [a0, moved], constants)[1])
+        slight = self._sizes(gradient, SLIGHT)[1]
+        gradient[self._may_vanish & slight & (np.abs(gradient) <= noise)] = 0.0
+        return gradient
+
     def _lifted(self, gradient: np.ndarray) -> np.ndarray:
         """Slopes with those lifted that are nearly zero, as of ``q*abs(q)`` where ``q`` has all but vanished."""
-        owner = self.curves.owner
-        size = np.abs(gradient) * self.scale
-        largest = np.zeros(len(self.curves))
-        np.maximum.at(largest, owner, size)
-        least = FLATTEST * largest[owner]
-        low = (size > 0.0) & (size < least)
+        least, low = self._sizes(gradient, FLATTEST)
         gradient[low] = np.sign(gradient[low]) * least[low] / self.scale[low]
         return gradient
+
+    def _sizes(self, gradient: np.ndarray, part: float) -> tuple[np.ndarray, np.ndarray]:
+        """A part of the largest term of the row of every slope, and which terms are smaller, but not zero."""
+        size = np.abs(gradient) * self.scale
+        largest = np.zeros(len(self.curves))
+        np.maximum.at(largest, self.curves.owner, size)
+        least = part * largest[self.curves.owner]
+        return least, (size > 0.0) & (size < least)
 
     def mode(
         self, core: NumericCore, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values

@@ -24,6 +24,10 @@ BESIDE = 0.3
 """Distance from a point at which slopes vanish, in units of the scale."""
 SETTLED = 1e-9
 """Scaled change of the point between two rounds after which it stays."""
+ACCEPTED = 1e-6
+"""The same where it does not become smaller: what is left is rounding in a model of many unknowns."""
+STALLED = 0.5
+"""Part of the change before, from which on a change has not become smaller."""
 
 
 class NoConsistentPoint(Exception):
@@ -62,6 +66,7 @@ def choose(
         return foreseen
     tried: list[Mode] = []
     first: NoConsistentMode | None = None
+    nearest = np.inf
     for k in range(MOST_ROUNDS):
         try:
             choice = run.search.next_mode(z_minus, xi, present, forced, triggers, t=run.t, **rest)
@@ -78,8 +83,10 @@ def choose(
             choice = run.search.next_mode(z_minus, xi, tried[-1], forced, triggers, t=run.t, **rest)
         restart = choice.restart
         mode = restart.data.mode
-        if tried and mode == tried[-1] and _close(run, restart.z, run.z_touch).all():
+        far = _distance(run, restart.z, run.z_touch)
+        if tried and mode == tried[-1] and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
             return Choice(restart, choice.history)
+        nearest = far
         tried.append(mode)
         z, slopes = _point(run, restart, xi)
         run.touch(z, slopes, xi, derivatives(restart)[1])
@@ -156,6 +163,11 @@ def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.n
         except NewtonFailure:
             raise failure from None
     return motion.unknowns(motion.last)
+
+
+def _distance(run: Run, z: np.ndarray, other: np.ndarray) -> float:
+    """Largest scaled difference of two points."""
+    return float(np.max(np.abs(z - other) / (run.base.model.scale + np.abs(z)), initial=0.0))
 
 
 def _close(run: Run, z: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ from .initialization import (
 )
 from .integrals import rest_integrals
 from .report import reporter
-from .steep import warn_of_steep_rest, with_steep_rows
+from .steep import warn_of_steep_rows, with_steep_rows
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -97,7 +97,7 @@ def start(run: Run) -> None:
     except AcausalError as error:
         raise with_steep_rows(run, error) from None
     warn_of_moved(run, completed)
-    warn_of_steep_rest(run)
+    warn_of_steep_rows(run)
     run.program.warn_of_islands(run.base.conflicts)
     _warn_of_undetermined(run)
 

@@ -29,13 +29,12 @@ def with_steep_rows(run: Run, error: AcausalError) -> AcausalError:
     return error
 
 
-def warn_of_steep_rest(run: Run) -> None:
-    """Warn of a steady state that was found where equations all but jump: it is one of what smooths the jump."""
-    told = _told(run) if run.starts.steady.any() else ""
+def warn_of_steep_rows(run: Run) -> None:
+    """Warn of a start that was found where equations all but jump: it is one of what smooths the jump."""
+    told = _told(run)
     if told:
-        warn(
-            f"at the steady state found, {told}: give starts of positions away from there to find another one"
-        )
+        found = "steady state" if run.starts.steady.any() else "start"
+        warn(f"at the {found} found, {told}: give starts of positions away from there to find another one")
 
 
 def _told(run: Run) -> str:
