@@ -82,6 +82,9 @@ class Elimination:
     weight : (N,) array
         Typical magnitude of every column variable. A variable is solved from a row only if its
         term there is within a factor 2 of the largest one, which bounds the growth.
+    size : (N,) array, optional
+        Magnitude of every column variable in the model. Of rows of equal length one is solved whose term there is not
+        small beside its others, whose lever it would be; and terms are told from rounding by the certain ones beside them.
 
     Notes
     -----

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..run import Run
 
 STEEP = 1e6
-"""Slope at a point over that beside it, from which a function all but jumps there."""
+"""Term of a row at a point over the largest one beside it, from which the row all but jumps there."""
 BESIDE = 0.1
 """Distance to the point beside it, in units of the scale."""
 
@@ -50,7 +50,11 @@ def _steep_rows(run: Run) -> list[int]:
     here = tangents.arguments(run.z_touch, np.zeros(len(run.z_touch)), run.xi)
     beside = here + BESIDE * tangents.scale * generic_direction(len(here))
     constants = tangents.constants(run.present)
-    at, near = (np.abs(np.array(tangents.functions(0, [a], constants)[1])) for a in (here, beside))
+    at, near = (
+        np.abs(np.array(tangents.functions(0, [a], constants)[1])) * tangents.scale for a in (here, beside)
+    )
+    largest = np.zeros(len(run.program.curves))
+    np.maximum.at(largest, owner, np.where(np.isfinite(near), near, 0.0))
     with np.errstate(invalid="ignore"):
-        steep = ~(at <= STEEP * near) & (near > 0.0)
+        steep = ~(at <= STEEP * largest[owner]) & (near > 0.0)
     return np.unique(owner[steep]).tolist()
