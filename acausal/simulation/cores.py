@@ -12,12 +12,13 @@ import numpy as np
 from ..errors import ModelSizeError
 from ..modes.core import Values
 from ..modes.labels import Labels
-from .large.core import LARGE, MAX_UNKNOWNS, LargeCore, build_large_core
+from .large.sizes import LARGE, MAX_UNKNOWNS
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .sources.source_states import Feed
 from .starts.initialization import Starts
 
 if TYPE_CHECKING:
+    from .large.core import LargeCore
     from .program import Program
 
 MAX_CORES = 64
@@ -66,6 +67,8 @@ class Cores:
         starts: Starts, unit: float | None = None,
     ) -> LargeCore | None:  # fmt: skip
         """The same with sparse rows; None where constraints need the analysis of a dense mode."""
+        from .large.core import build_large_core
+
         unit, program = T0 if unit is None else unit, self._program
 
         def build(made: Values) -> LargeCore | None:

@@ -26,7 +26,6 @@ from ..modes.reduced_model import ReducedModel, reduce_model
 from ..results.grid import check_grid
 from ..results.names import Names
 from ..results.result import Result
-from .analysis import program_structure
 from .binding import (
     PassCounts,
     check_static,
@@ -41,8 +40,7 @@ from .binding import (
 from .checks import check_method, check_options, check_reinits, check_span
 from .cores import Cores
 from .curved.failures import require_affine
-from .large.core import may_be_large
-from .large.run import LargeRun
+from .large.sizes import may_be_large
 from .loop import advance, finish
 from .progress import reporting
 from .run import EXACT_STATES, Options, Run
@@ -183,7 +181,11 @@ class Program:
         options, core = options or Options(), None
         if self._is_large(options, starts):
             core = self.cores.large(values, D, values.R, feeds, T0, span, starts)
-        kind = Run if core is None else LargeRun
+        kind: type[Run] = Run
+        if core is not None:
+            from .large.run import LargeRun
+
+            kind = LargeRun
         core = core or self.cores.dense(values, D, values.R, feeds, T0, span, starts)
         return kind(self, values, core, feeds, options, t0, T0, span, clocks, starts, given_numbers)
 
@@ -327,6 +329,9 @@ class Program:
         parameters, initial, inputs : mapping, optional
             As for `simulate`; inputs that are given nowhere are zero.
         """
+        # Not part of a run: a fresh process imports it when it is asked for.
+        from .analysis import program_structure
+
         return program_structure(self, reduce, mode, parameters, initial, inputs)
 
     def _stopping(self, until: Any) -> Program:

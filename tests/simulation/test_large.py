@@ -43,7 +43,7 @@ from acausal.components.electrical import (
 )
 from acausal.components.rotational import IdealGear, Inertia, Spring, Torque
 from acausal.simulation import program
-from acausal.simulation.large import core as large_core
+from acausal.simulation.large import sizes
 from tests.systems.ladder import Ladder, exact_voltages
 from tests.systems.large_models import Chain, CubicChain, Grid, chain_positions, grid_voltages
 
@@ -56,7 +56,7 @@ def values(result: Result, names: list[str], t: np.ndarray) -> np.ndarray:
 def sparse_run(model: Component, end: float, monkeypatch: pytest.MonkeyPatch, **options: object) -> Result:
     """A run with sparse rows, whatever the size of the model."""
     with monkeypatch.context() as patched:
-        patched.setattr(large_core, "LARGE", 0)
+        patched.setattr(sizes, "LARGE", 0)
         patched.setattr(program, "EXACT_STATES", 0)
         made = compile_model(model)
         kind = made.prepare(end, inputs=options.get("inputs"))  # type: ignore[arg-type]
@@ -329,7 +329,7 @@ class Bent(Component):
 def test_relations_that_curvature_decides() -> None:
     class Cells(Component):
         def build(self) -> None:
-            self.cell = [Bent(k=-1.0 if k % 3 else 1.0) for k in range(large_core.LARGE)]
+            self.cell = [Bent(k=-1.0 if k % 3 else 1.0) for k in range(sizes.LARGE)]
 
     made = compile_model(Cells())
     assert type(made.prepare(0.1)).__name__ == "LargeRun"

@@ -18,7 +18,7 @@ from acausal import (
     compile_model,
     der,
 )
-from acausal.simulation.large.core import LARGE
+from acausal.simulation.large.sizes import LARGE
 
 COUNT = LARGE + 20
 ODD = 137

@@ -19,7 +19,7 @@ from acausal import (
     sqrt,
 )
 from acausal.simulation import program
-from acausal.simulation.large import core as large_core
+from acausal.simulation.large import sizes
 from tests.systems.ladder import Ladder
 
 
@@ -61,8 +61,8 @@ def voltages(result: Result, n: int) -> np.ndarray:
 def sparse(model: Component, monkeypatch: pytest.MonkeyPatch, **options: object) -> Result:
     """A run with sparse rows, whatever the size of the model."""
     with monkeypatch.context() as patched:
-        patched.setattr(large_core, "LARGE", 0)
-        patched.setattr(large_core, "MAX_UNKNOWNS", 0)
+        patched.setattr(sizes, "LARGE", 0)
+        patched.setattr(sizes, "MAX_UNKNOWNS", 0)
         patched.setattr(program, "EXACT_STATES", 0)
         made = compile_model(model)
         assert type(made.prepare(1e-3)).__name__ == "LargeRun"
@@ -139,7 +139,7 @@ def test_the_search_begins_where_the_starts_lead(end: float) -> None:
 
     class Cells(Component):
         def build(self) -> None:
-            self.cell = [Tethered() for _ in range(large_core.MAX_UNKNOWNS // 6 + 1)]
+            self.cell = [Tethered() for _ in range(sizes.MAX_UNKNOWNS // 6 + 1)]
 
     made = compile_model(Cells())
     assert type(made.prepare(end)).__name__ == "LargeRun"

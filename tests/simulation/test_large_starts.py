@@ -21,8 +21,8 @@ from acausal import (
     when,
 )
 from acausal.simulation import program as programs
-from acausal.simulation.large import core as large_core
-from acausal.simulation.large.core import LARGE
+from acausal.simulation.large import sizes
+from acausal.simulation.large.sizes import LARGE
 from tests.systems.ladder import Ladder
 from tests.systems.test_homotopy import Fading, Follower, Relaxing
 
@@ -93,8 +93,8 @@ def both(model: Component, monkeypatch: pytest.MonkeyPatch, initial: object) -> 
     """Runs with sparse rows and by the analysis of dense modes."""
     dense = compile_model(model).simulate(1e-3, initial=initial)  # type: ignore[arg-type]
     with monkeypatch.context() as patched:
-        patched.setattr(large_core, "LARGE", 0)
-        patched.setattr(large_core, "MAX_UNKNOWNS", 0)
+        patched.setattr(sizes, "LARGE", 0)
+        patched.setattr(sizes, "MAX_UNKNOWNS", 0)
         patched.setattr(programs, "EXACT_STATES", 0)
         program = compile_model(model)
         assert type(program.prepare(1e-3)).__name__ == "LargeRun"
@@ -166,7 +166,7 @@ def test_an_instant_that_undoes_the_steady_state(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(InitializationError, match="steady|der"):
         compile_model(Restarted()).simulate(1e-3, initial="steady state")
     with monkeypatch.context() as patched:
-        patched.setattr(large_core, "LARGE", 0)
+        patched.setattr(sizes, "LARGE", 0)
         patched.setattr(programs, "EXACT_STATES", 0)
         with pytest.raises(InitializationError, match=r"der\(`x`\) = 0 does not hold"):
             compile_model(Restarted()).simulate(1e-3, initial="steady state")

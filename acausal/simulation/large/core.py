@@ -19,11 +19,6 @@ from ..sources.source_states import Feed
 from ..starts.initialization import Starts
 from .system import LargeSystem
 
-LARGE = 300
-"""Core unknowns above which rows stay sparse where integration is numerical."""
-MAX_UNKNOWNS = 3000
-"""Largest core with dense matrices of a mode; a pencil of this size takes some 100 MB."""
-
 
 class LargeCore(NumericCore):
     """A core with sparse rows, and the equations that are solved along its motions."""
@@ -67,13 +62,3 @@ def _kept_back(reduced: ReducedModel, starts: Starts, labels: Labels) -> np.ndar
     alone = np.flatnonzero(np.diff(W.indptr) == 1)
     found[W.indices[W.indptr[alone]]] = True
     return found if labels.priority is None else found | (labels.priority > 0.0)
-
-
-def may_be_large(reduced: ReducedModel, starts: Starts) -> bool:
-    """Whether a model has so many unknowns, and nothing that needs the analysis of modes or of its start.
-
-    Conditions of the start are met without that analysis where matrices would be too large for it: it accepts those that
-    follow from others, and explains contradictions better.
-    """
-    count, simple = len(reduced.core), not reduced.initials and starts.plain(reduced.differentiated)
-    return not reduced.elements and (count > MAX_UNKNOWNS or (count > LARGE and simple))

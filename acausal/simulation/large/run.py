@@ -29,10 +29,11 @@ from ..sources.source_states import Feed
 from ..starts.homotopy import along_homotopy
 from ..starts.initialization import check_computed, check_held, held_values, warn_of_moved
 from ..starts.integrals import rest_integrals
-from .core import LARGE, LargeCore
+from .core import LargeCore
 from .demands import Demand, demands
 from .motion import LargeMotion
 from .report import reporter
+from .sizes import LARGE
 from .starting import SparseStart
 from .system import LargeSystem
 
