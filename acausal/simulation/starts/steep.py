@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STEEP = 1e6
 """Term of a row at a point over the largest one beside it, from which the row all but jumps there."""
 BESIDE = 0.1
-"""Distance to the point beside it, in units of the scale."""
+"""Distance to the points beside it, in units of the scale."""
 
 
 def with_steep_rows(run: Run, error: AcausalError) -> AcausalError:
@@ -43,18 +43,21 @@ def _told(run: Run) -> str:
 
 
 def _steep_rows(run: Run) -> list[int]:
-    """Curved rows with a slope at the last point that is far above that beside it."""
+    """Curved rows with a slope at the last point that is far above those on both sides of it."""
     if not (run.numerical and run.reduced.curves):
         return []
     tangents, owner = run.tangents, run.program.curves.owner
     here = tangents.arguments(run.z_touch, np.zeros(len(run.z_touch)), run.xi)
-    beside = here + BESIDE * tangents.scale * generic_direction(len(here))
+    step = BESIDE * tangents.scale * generic_direction(len(here))
     constants = tangents.constants(run.present)
-    at, near = (
-        np.abs(np.array(tangents.functions(0, [a], constants)[1])) * tangents.scale for a in (here, beside)
-    )
+
+    def terms(arguments: np.ndarray) -> np.ndarray:
+        return np.abs(np.array(tangents.functions(0, [arguments], constants)[1])) * tangents.scale
+
+    at, near = terms(here), np.maximum(terms(here + step), terms(here - step))
     largest = np.zeros(len(run.program.curves))
-    np.maximum.at(largest, owner, np.where(np.isfinite(near), near, 0.0))
+    # Where a function has no finite slope on one side, as an exponential, it is no peak that is here.
+    np.maximum.at(largest, owner, np.where(np.isnan(near), np.inf, near))
     with np.errstate(invalid="ignore"):
         steep = ~(at <= STEEP * largest[owner]) & (near > 0.0)
     return np.unique(owner[steep]).tolist()
