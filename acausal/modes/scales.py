@@ -12,17 +12,13 @@ ROUNDING = 1e-12
 """Magnitude, in the unit of the variable, below which a start may be rounding: such as a speed at the end of a run."""
 
 MOST_DOUBLINGS = 60
-"""Of a unit of time."""
+"""Of a unit of time: from rounding of a second to ages, within which every model has its own."""
 SWEEPS = 8
 """Passes over all equations; a variable keeps the largest value of the pass that first reaches it."""
 
 
 def propagate_scales(
-    rows: Rows,
-    known: np.ndarray,
-    xi_scale: np.ndarray,
-    T0: float,
-    labels: np.ndarray,
+    rows: Rows, known: np.ndarray, xi_scale: np.ndarray, T0: float, labels: np.ndarray
 ) -> np.ndarray:
     """Network scales: every equation passes its largest known term on to its unknown ones.
 

@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from ..curved.system import CurvedSystem
     from ..run import Run
 
-
 LONGEST_TURN = 0.5
 """Radians: longer steps along a tangent take angles to other turns."""
-
-
 LEAST_LENGTH = 1e-6
 """Relative to the scale of positions: what is shorter keeps a root from zero and is no length of a linkage."""
 
