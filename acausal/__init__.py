@@ -1,7 +1,8 @@
 """Component-oriented, acausal, hybrid physical modelling with truly ideal switching."""
 
 from .api import simulate as simulate
-from .codegen.residual import Residual as Residual
+from .compilation.residual import Residual as Residual
+from .diagnosis.structure import Structure as Structure
 from .errors import AcausalError as AcausalError
 from .errors import BalanceError as BalanceError
 from .errors import ChatteringError as ChatteringError
@@ -33,7 +34,6 @@ from .errors import UnconnectedInputError as UnconnectedInputError
 from .errors import UnitError as UnitError
 from .errors import UnknownNameError as UnknownNameError
 from .errors import UnknownPathError as UnknownPathError
-from .explanation.structure import Structure as Structure
 from .modeling import Circuit as Circuit
 from .modeling import Complementarity as Complementarity
 from .modeling import Component as Component

@@ -6,7 +6,7 @@ from circuits import LongLadder
 from common import Row, finish, median
 
 from acausal.flattening.flatten import flatten
-from acausal.modes.reduced_model import reduce_model
+from acausal.reduction.reduced_model import reduce_model
 
 
 def main() -> None:

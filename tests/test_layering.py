@@ -16,11 +16,10 @@ ORDER = (
     "modeling",
     "structure",
     "flattening",
-    "modes",
-    "codegen",
-    "explanation",
-    "solvers",
-    "flow",
+    "reduction",
+    "compilation",
+    "diagnosis",
+    "dynamics",
     "results",
     "simulation",
     "api",
@@ -202,7 +201,7 @@ def test_functions_are_short() -> None:
         ("from ..simulation import driver", "acausal.simulation.driver"),
         ("from .. import api", "acausal.api"),
         ("from .matching import maximum_matching", "acausal.structure.matching.maximum_matching"),
-        ("import acausal.modes.affine as affine", "acausal.modes.affine"),
+        ("import acausal.reduction.affine as affine", "acausal.reduction.affine"),
     ],
 )
 def test_relative_imports_are_resolved(text: str, module: str) -> None:
@@ -212,14 +211,14 @@ def test_relative_imports_are_resolved(text: str, module: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "from ..modes import affine",
+        "from ..reduction import affine",
         "from .. import api",
         "from acausal import Component",
         "import acausal",
         "from acausal.components.electrical import Resistor",
         "from .. import components",
         "if TYPE_CHECKING:\n    from ..results import Result",
-        "def f():\n    from ..flow import modal",
+        "def f():\n    from ..dynamics import modal",
     ],
 )
 def test_an_upward_import_is_recognised(text: str) -> None:
@@ -238,7 +237,7 @@ def test_a_downward_import_is_accepted(text: str) -> None:
     [("import scipy", False), ("def f():\n    import scipy", True), ("class A:\n    import scipy", False)],
 )
 def test_an_import_inside_a_function_is_deferred(text: str, deferred: bool) -> None:
-    assert [entry.deferred for entry in imports(text, "acausal.flow.modal")] == [deferred]
+    assert [entry.deferred for entry in imports(text, "acausal.dynamics.modal")] == [deferred]
 
 
 @pytest.mark.parametrize(

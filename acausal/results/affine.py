@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..flow.gram import Bilinear
+from ..dynamics.gram import Bilinear
 from .segments import Group, Segments
 
 PRODUCT = Bilinear(np.array([0]), np.array([1]), np.ones(1), np.zeros(1, np.int64))

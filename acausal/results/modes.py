@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import counted
-from ..modes.affine import Mode
+from ..reduction.affine import Mode
 from .names import Names
 from .segments import Segments
 

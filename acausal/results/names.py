@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.discrete import Sample
+from ..compilation.discrete import Sample
 from ..errors import DeclarationError, ParameterError, UnknownPathError, nearest
 from ..flattening.template import Template, component_hint
 from ..modeling.component import Component, touched
 from ..modeling.expressions import Expr, Symbol
 from ..modeling.fields import Field
 from ..modeling.ports import PortRef
-from ..modes.core import model_relation
-from ..modes.reduced_model import ReducedModel
+from ..reduction.core import model_relation
+from ..reduction.reduced_model import ReducedModel
 
 MOST_CANDIDATES = 5000
 """Names compared with an unknown one at most."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.readout import Moment, Readout
 from ..errors import DeclarationError
 from ..flattening.flat_model import VECTOR, Stamp, kind_of
 from ..flattening.locating import locate_symbol
-from ..flow.readout import Moment, Readout
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from .names import Names
 from .record import Jump, Segment

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.gram import Bilinear
+from ..dynamics.readout import Readout
 from ..flattening.flat_model import FlatModel, Stamp, kind_of
 from ..flattening.locating import locate_symbol
-from ..flow.gram import Bilinear
-from ..flow.readout import Readout
 from ..modeling.expressions import Expr, Symbol, fold
-from ..modes.affine import ModeData
+from ..reduction.affine import ModeData
 from .power import means_and_impulses
 from .record import Jump
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..flow.modal import Trajectory
-from ..flow.readout import Moment, Readout
-from ..modes.affine import Mode, ModeData
+from ..dynamics.modal import Trajectory
+from ..dynamics.readout import Moment, Readout
+from ..reduction.affine import Mode, ModeData
 
 Reasons = Callable[[], dict[str, tuple[str, str]]]
 """Returns what values follow from, by path."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.quadrature import unresolved
 from ..errors import warn
-from ..flow.quadrature import unresolved
 from .affine import ONE, Affine, affine_integral
 from .energy import Audit, audit, energy_into
 from .events import Events

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ..flow.basis import Basis
-from ..flow.gram import Bilinear
-from ..flow.modal import Trajectory
-from ..flow.panels import many_periods
-from ..flow.quadrature import NODES, ROUNDING, integrate, integrate_together
-from ..modes.affine import ModeData
+from ..dynamics.basis import Basis
+from ..dynamics.gram import Bilinear
+from ..dynamics.modal import Trajectory
+from ..dynamics.panels import many_periods
+from ..dynamics.quadrature import NODES, ROUNDING, integrate, integrate_together
+from ..reduction.affine import ModeData
 from .record import Segment
 
 CHUNK = 4_000_000

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..flow.basis import TURN, Basis
-from ..flow.panels import PANEL, longest_panel
+from ..dynamics.basis import TURN, Basis
+from ..dynamics.panels import PANEL, longest_panel
 from .affine import Affine
 from .extremes import ROUNDING, largest
 from .panels import NODES, TO_SERIES, Panels

@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..explanation.as_solved import structure_as_solved
-from ..explanation.as_written import structure_as_written, structure_of_large_model
-from ..explanation.branches import element_entries, given_branches
-from ..explanation.equations import Equations
-from ..explanation.findings import AffineConstraint, CurvedConstraint, DeclaredStarts, Findings, Key
-from ..explanation.numbering import (
+from ..diagnosis.as_solved import structure_as_solved
+from ..diagnosis.as_written import structure_as_written, structure_of_large_model
+from ..diagnosis.branches import element_entries, given_branches
+from ..diagnosis.equations import Equations
+from ..diagnosis.findings import AffineConstraint, DeclaredStarts, Findings, Key, NonlinearConstraint
+from ..diagnosis.numbering import (
     branches_in_force,
     equation_of_form,
     equations_in_force,
     statement_of_element,
 )
-from ..explanation.structure import Structure
+from ..diagnosis.structure import Structure
+from ..dynamics.directions import generic_direction
 from ..flattening.flat_model import parameter_vector, start_values
 from ..flattening.flatten import overrides
-from ..modes.affine import Mode, ModeData
-from ..modes.constraints import FoundConstraint, traced_constraints
-from ..modes.core import Values
+from ..reduction.affine import Mode, ModeData
+from ..reduction.constraints import FoundConstraint, traced_constraints
+from ..reduction.core import Values
 from ..results.names import value_of
-from ..solvers.directions import generic_direction
 from .binding import make_starts, scalar_parameters
-from .curved.failures import FAILURES, curved_failed
-from .curved.motion import Motion
-from .curved.system import CurvedSystem
+from .nonlinear.failures import FAILURES, nonlinear_failed
+from .nonlinear.motion import Motion
+from .nonlinear.system import NonlinearSystem
 from .run import Options
 from .starts.conditions import Starts
 from .stepping import begin
@@ -76,7 +76,7 @@ def program_structure(
     try:
         found = _Analysis(run, chosen).findings()
     except FAILURES as failure:
-        raise curved_failed(run, failure, "structure") from None
+        raise nonlinear_failed(run, failure, "structure") from None
     return structure_as_solved(program.reduced, found, names, _values(run, fed), _zeros(fed, inputs))
 
 
@@ -123,10 +123,10 @@ def _unanalysed(program: Program, P: np.ndarray, D: np.ndarray, declared: Declar
 
 
 @dataclass(frozen=True, eq=False)
-class _Curved:
-    """The curved system of a mode, and its motion with the states selected."""
+class _Nonlinear:
+    """The nonlinear system of a mode, and its motion with the states selected."""
 
-    system: CurvedSystem
+    system: NonlinearSystem
     motion: Motion
 
 
@@ -143,11 +143,11 @@ class _Analysis:
         """Analyse the mode."""
         run, model = self.run, self.run.core.model
         data = run.core.mode(self.mode)
-        curved = self._curved(data) if self.reduced.curves else None
-        opened = None if curved is None else curved.system.mode
+        nonlinear = self._nonlinear(data) if self.reduced.curves else None
+        opened = None if nonlinear is None else nonlinear.system.mode
         index = data.index if opened is None else opened.index
         rounds = index - int(np.count_nonzero(model.differentiated) < model.n)
-        affine = self._affine(data, rounds, curved)
+        affine = self._affine(data, rounds, nonlinear)
         shared = {
             "values": run.present,
             "starts": _declared(run.starts),
@@ -156,23 +156,23 @@ class _Analysis:
             "integrals": tuple(o.variable for o in self.reduced.observers if o.integral),
             "open": tuple(self.variable[j] for j in np.flatnonzero(data.undetermined).tolist()),
         }
-        if curved is None:
+        if nonlinear is None:
             states = tuple((self.variable[j], 0) for j in data.states.tolist())
             return Findings(index=index, states=states, **shared)
-        return self._with_curves(curved, index, shared)
+        return self._with_curves(nonlinear, index, shared)
 
     # -- affine rows ---------------------------------------------------------------------------------------------
 
-    def _affine(self, data: ModeData, rounds: int, curved: _Curved | None) -> list[AffineConstraint]:
+    def _affine(self, data: ModeData, rounds: int, nonlinear: _Nonlinear | None) -> list[AffineConstraint]:
         if rounds <= 0:
             return []
         model = self.run.core.model
         m = len(model.rows(self.mode))
-        if curved is None:
+        if nonlinear is None:
             rows, settled, read = np.zeros(m, bool), data.settled[:0], np.zeros(model.n, bool)
         else:
             tangents = self.run.tangents
-            rows, settled, read = tangents.curved_rows(self.mode) >= 0, data.settled, tangents.read
+            rows, settled, read = tangents.nonlinear_rows(self.mode) >= 0, data.settled, tangents.read
         found = traced_constraints(model, self.mode, rounds, rows, settled, read)
         return [self._constraint(c) for c in found]
 
@@ -192,18 +192,18 @@ class _Analysis:
             c.round, factors, float(c.sources[0]), moving, equations, self.variable[c.dependent]
         )
 
-    # -- curved rows ---------------------------------------------------------------------------------------------
+    # -- nonlinear rows ---------------------------------------------------------------------------------------------
 
-    def _curved(self, data: ModeData) -> _Curved:
+    def _nonlinear(self, data: ModeData) -> _Nonlinear:
         run = self.run
         z, slopes, xi = run.z, run.slopes, run.xi
         system = run.tangents.mode(run.core, self.mode, z, slopes, xi, run.present)
         motion = run.motions.made(z, slopes, xi, system)
         motion.select(motion.last)
-        return _Curved(system, motion)
+        return _Nonlinear(system, motion)
 
-    def _with_curves(self, curved: _Curved, index: int, shared: dict[str, Any]) -> Findings:
-        system, motion = curved.system, curved.motion
+    def _with_curves(self, nonlinear: _Nonlinear, index: int, shared: dict[str, Any]) -> Findings:
+        system, motion = nonlinear.system, nonlinear.motion
         p = system.orders.unknowns
         X = [(self.variable[j], 0) for j in system.mode.states.tolist()]
         open_keys = [
@@ -215,22 +215,24 @@ class _Analysis:
         H = [_raised(k, int(times)) for k, times in zip(open_keys, p.tolist(), strict=True)]
         number = equation_of_form(self.reduced, self.mode, self.equations)
         of_row = {k: int(number[row]) for k, row in enumerate(self.run.program.curves.rows.tolist())}
-        levels = dict(zip(system.mode.curved.tolist(), system.orders.rows.tolist(), strict=True))
+        levels = dict(zip(system.mode.nonlinear.tolist(), system.orders.rows.tolist(), strict=True))
         highest = int(max([*system.orders.rows.tolist(), *p.tolist()], default=0))
         return Findings(
             index=max(index, highest + 1),
             states=tuple(X[k] for k in motion.selection.states.tolist()),
             coordinates=tuple(X),
             iterated=tuple(H),
-            curved=tuple(self._levels(curved, [*X, *H], of_row)),
+            nonlinear=tuple(self._levels(nonlinear, [*X, *H], of_row)),
             hidden={of_row[k]: n for k, n in levels.items() if n},
-            slope=_Slopes(self, curved, open_keys).of,
+            slope=_Slopes(self, nonlinear, open_keys).of,
             **shared,
         )
 
-    def _levels(self, curved: _Curved, keys: list[Key], of_row: dict[int, int]) -> list[CurvedConstraint]:
-        """Differentiated curved rows with the coordinates that occur in them."""
-        system, motion = curved.system, curved.motion
+    def _levels(
+        self, nonlinear: _Nonlinear, keys: list[Key], of_row: dict[int, int]
+    ) -> list[NonlinearConstraint]:
+        """Differentiated nonlinear rows with the coordinates that occur in them."""
+        system, motion = nonlinear.system, nonlinear.motion
         place = motion.last
         y = np.concatenate([place.X, place.H])
         scale = np.concatenate([system.scale, system.open_scale])
@@ -241,9 +243,9 @@ class _Analysis:
             J = np.concatenate([found.C_y, found.F_y])
             pattern |= (J != 0.0) | np.isnan(J)
         rows = [*zip(system.constraint_rows.tolist(), system.constraint_levels.tolist(), strict=True)]
-        rows += [*zip(system.mode.curved.tolist(), system.orders.rows.tolist(), strict=True)]
+        rows += [*zip(system.mode.nonlinear.tolist(), system.orders.rows.tolist(), strict=True)]
         return [
-            CurvedConstraint(of_row[row], level, tuple(keys[k] for k in np.flatnonzero(occurs).tolist()))
+            NonlinearConstraint(of_row[row], level, tuple(keys[k] for k in np.flatnonzero(occurs).tolist()))
             for (row, level), occurs in zip(rows, pattern, strict=True)
             if level
         ]
@@ -254,16 +256,16 @@ def _raised(key: Key, times: int) -> Key:
 
 
 class _Slopes:
-    """Time derivatives of variables in terms of coordinates, as the curved system has them."""
+    """Time derivatives of variables in terms of coordinates, as the nonlinear system has them."""
 
-    def __init__(self, analysis: _Analysis, curved: _Curved, open_keys: list[Key]) -> None:
-        self.analysis, self.mode = analysis, curved.system.mode
+    def __init__(self, analysis: _Analysis, nonlinear: _Nonlinear, open_keys: list[Key]) -> None:
+        self.analysis, self.mode = analysis, nonlinear.system.mode
         ns = len(self.mode.states)
         self.keys = [(analysis.variable[j], 0) for j in self.mode.states.tolist()] + open_keys
         self.position = {k: n for n, k in enumerate(self.keys)}
         self.ns, self.nv = ns, len(self.keys)
         self.highest = {
-            k: int(p) for k, p in zip(open_keys, curved.system.orders.unknowns.tolist(), strict=True)
+            k: int(p) for k, p in zip(open_keys, nonlinear.system.orders.unknowns.tolist(), strict=True)
         }
 
     def of(self, v: int, order: int) -> dict[Key, float] | None:

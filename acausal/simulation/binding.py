@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..codegen.discrete import Sample
+from ..compilation.discrete import Sample
 from ..errors import AcausalError, Location, ParameterError, UnconnectedInputError, UnknownPathError, nearest
 from ..flattening.template import Template, place_of
 from ..modeling.component import Component
 from ..modeling.elements import ElementTable
 from ..modeling.number_checks import shown
-from ..modes.core import Values, evaluate
+from ..reduction.core import Values, evaluate
 from ..results.names import Names
 from .checks import is_number, is_real
 from .clocks import Clock

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelSizeError
-from ..modes.core import Values
-from ..modes.labels import Labels
+from ..reduction.core import Values
+from ..reduction.labels import Labels
 from .large.sizes import LARGE, MAX_UNKNOWNS
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .sources.source_states import Feed

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dynamics.modal import Trajectory
+from ..dynamics.scan import first_crossing
 from ..errors import NonFiniteError
-from ..flow.modal import Trajectory
-from ..flow.scan import first_crossing
-from ..modes.affine import ModeData
+from ..reduction.affine import ModeData
 from ..results.record import Segment
-from .curved.numerical import integrate
 from .instants.naming import without_progress
+from .nonlinear.numerical import integrate
 
 if TYPE_CHECKING:
     from .run import Run

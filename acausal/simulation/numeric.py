@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from ..explanation.conflicts import Conflicts, first_defect
-from ..explanation.wording import contradiction
-from ..flow.modal import AffineFlow
-from ..flow.readout import PointFrame, Readout
-from ..modes.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
-from ..modes.assemble import assemble
-from ..modes.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
-from ..modes.labels import Labels
-from ..modes.magnitudes import curved_magnitudes, magnitude
-from ..modes.reduced_model import ReducedModel
-from ..modes.reduction import reduce_mode, source_conditions
-from ..modes.restart import CONTRADICTING
-from .curved.watch import CLOSED_FORM, Watch, can_trigger, orientations
+from ..diagnosis.conflicts import Conflicts, first_defect
+from ..diagnosis.wording import contradiction
+from ..dynamics.modal import AffineFlow
+from ..dynamics.readout import PointFrame, Readout
+from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
+from ..reduction.assemble import assemble
+from ..reduction.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
+from ..reduction.labels import Labels
+from ..reduction.magnitudes import magnitude, nonlinear_magnitudes
+from ..reduction.reduced_model import ReducedModel
+from ..reduction.reduction import reduce_mode, source_conditions
+from ..reduction.restart import CONTRADICTING
 from .instants.lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
+from .nonlinear.watch import CLOSED_FORM, Watch, can_trigger, orientations
 from .sources.source_states import Feed
 
 MAX_WATCHES = 4096
@@ -80,7 +80,7 @@ class SegmentTables:
 class NumericCore:
     """An affine model with its cache of modes; a function of parameters, discretes in factors, and scales.
 
-    ``make`` returns the forms and the model. Of models that touch curved rows at the points where a run stops, many are
+    ``make`` returns the forms and the model. Of models that touch nonlinear rows at the points where a run stops, many are
     never looked at.
     """
 
@@ -102,7 +102,7 @@ class NumericCore:
         self._tables: dict[ModeData, SegmentTables] = {}
 
     def touching(self, make: Callable[[], tuple[Rows, AffineModel]]) -> NumericCore:
-        """The same numbers with tangents in the place of curved rows."""
+        """The same numbers with tangents in the place of nonlinear rows."""
         return NumericCore(self.reduced, self.values, self.exosystem, make, self.unit, self.readout)
 
     @cached_property
@@ -234,8 +234,8 @@ def build_core(
     matrices = core_matrices(reduced, values, exosystem)
     xi_scale = source_scale(reduced, values, exosystem, feeds, T0, span)
     known = np.maximum(np.abs(starts), nominals)
-    slopes = curved_slopes(reduced)
-    least = curved_magnitudes(reduced, values, span)
+    slopes = nonlinear_slopes(reduced)
+    least = nonlinear_magnitudes(reduced, values, span)
     model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least)
     if reduced.curves:
         xi_scale[-TOUCH_STATES:] = _touch_scale(model.T0)
@@ -245,7 +245,7 @@ def build_core(
     return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout)
 
 
-def curved_slopes(reduced: ReducedModel) -> np.ndarray:
+def nonlinear_slopes(reduced: ReducedModel) -> np.ndarray:
     """Mask over the core unknowns: a derivative occurs in a row that is not affine."""
     found = np.zeros(len(reduced.core), bool)
     for c in reduced.curves:

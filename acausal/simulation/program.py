@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.curves import CurveFunctions
-from ..codegen.discrete import discrete_program
-from ..codegen.residual import Residual, residual_of
-from ..codegen.sources import source_program
+from ..compilation.curves import CurveFunctions
+from ..compilation.discrete import discrete_program
+from ..compilation.residual import Residual, residual_of
+from ..compilation.sources import source_program
+from ..diagnosis.conflicts import Conflicts
+from ..diagnosis.freedoms import islands
+from ..diagnosis.structure import Structure
 from ..errors import ParameterError, warn
-from ..explanation.conflicts import Conflicts
-from ..explanation.freedoms import islands
-from ..explanation.structure import Structure
 from ..flattening.flat_model import FlatModel, parameter_vector, start_values
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
-from ..modes.core import Values
-from ..modes.curves import Curves
-from ..modes.reduced_model import ReducedModel, reduce_model
+from ..reduction.core import Values
+from ..reduction.curves import Curves
+from ..reduction.reduced_model import ReducedModel, reduce_model
 from ..results.grid import check_grid
 from ..results.names import Names
 from ..results.result import Result
@@ -39,9 +39,9 @@ from .binding import (
 )
 from .checks import check_method, check_options, check_reinits, check_span
 from .cores import Cores
-from .curved.failures import require_affine
 from .large.sizes import may_be_large
 from .loop import advance, finish
+from .nonlinear.failures import require_affine
 from .progress import reporting
 from .run import EXACT_STATES, Options, Run
 from .sources.source_states import Feed

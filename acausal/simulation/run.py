@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..dynamics.readout import Moment
 from ..errors import Location, NonFiniteError
-from ..flow.readout import Moment
-from ..modes.affine import Mode, ModeData, Restart
-from ..modes.core import Values
+from ..reduction.affine import Mode, ModeData, Restart
+from ..reduction.core import Values
 from ..results.record import Record
 from .clocks import Clock
-from .curved.form_noise import Tolerances
-from .curved.integration import Motions
-from .curved.tangents import Tangents
 from .instants.choice import choose, derivatives
 from .instants.instant import Instants
 from .instants.search import Choice, Search
+from .nonlinear.form_noise import Tolerances
+from .nonlinear.integration import Motions
+from .nonlinear.tangents import Tangents
 from .numeric import NumericCore, SegmentTables
 from .sources.source_states import Feed, SourceStates
 from .starts.bounds import Bounds, core_bounds
@@ -111,7 +111,7 @@ class Run:
         """Instants before the present one that had its key."""
 
     def _prepare_numerical(self) -> None:
-        """What numerical integration needs: curved rows, or a method that asks for it."""
+        """What numerical integration needs: nonlinear rows, or a method that asks for it."""
         options = self.options
         asked = options.method in ("explicit", "implicit")
         many = options.method == "auto" and np.count_nonzero(self.core.model.differentiated) > EXACT_STATES
@@ -122,7 +122,7 @@ class Run:
         atol = options.rtol * 1e-2 if options.atol is None else options.atol
         self.tolerances = Tolerances(options.rtol, atol, self.T0 / 40.0)
         self.base = self.core
-        """The numbers of the affine rows; ``core`` touches the curved ones at the present point."""
+        """The numbers of the affine rows; ``core`` touches the nonlinear ones at the present point."""
         self.slopes = self.bends = np.zeros(len(self.z))
         """First and second time derivatives of the core unknowns at the present point."""
         self.homotopy = 1.0
@@ -140,7 +140,7 @@ class Run:
             self.here()
 
     def _look_at(self, core: NumericCore) -> Tangents:
-        """Curved rows with these numbers."""
+        """Nonlinear rows with these numbers."""
         made = Tangents(core, self.program.curves, self.program.curve_functions)
         made.bounds = self.bounds
         return made
@@ -245,7 +245,7 @@ class Run:
     def touch(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
     ) -> None:
-        """Take the affine model that touches the curved one at a point."""
+        """Take the affine model that touches the nonlinear one at a point."""
         self.z_touch = z
         self._adopt(self.tangents.at(z, slopes, xi, self.present, bends))
 

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dynamics.readout import Moment
 from ..errors import ParameterError
-from ..flow.readout import Moment
 from ..modeling.number_checks import shown
-from ..modes.affine import Mode, Restart
+from ..reduction.affine import Mode, Restart
 from ..results.modes import Stats
 from ..results.record import Record, Segment
 from ..results.result import Result
 from .binding import make_feeds, mapping
 from .checks import check_time
 from .clocks import Clock
-from .curved.numerical import still
 from .loop import advance
+from .nonlinear.numerical import still
 from .sources.source_states import Feed
 
 if TYPE_CHECKING:

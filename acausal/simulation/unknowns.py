@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Location
-from ..modes.reduced_model import ReducedModel
+from ..reduction.reduced_model import ReducedModel
 
 
 class Unknowns:

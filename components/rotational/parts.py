@@ -54,7 +54,7 @@ class Spring(PartialCompliant):
 class CubicSpring(PartialCompliant):
     """Torsion spring that hardens or softens, ``tau = c * x + c3 * x**3`` with ``x = phi_rel - phi_rel0`` (Duffing).
 
-    Curved: the model is on the general path. A softening one, ``c3 < 0``, gives way beyond ``x**2 = -c / (3 * c3)``, where it
+    Nonlinear: the model is on the general path. A softening one, ``c3 < 0``, gives way beyond ``x**2 = -c / (3 * c3)``, where it
     is no spring any more.
     """
 

@@ -142,8 +142,8 @@ class LinearSpeedDependentTorque(PartialSpeedDependentTorque):
 class QuadraticSpeedDependentTorque(PartialSpeedDependentTorque):
     """Torque proportional to the square of speed, ``tau = tau_nominal * (w / w_nominal)**2``, as of fans and vehicles in air.
 
-    Without ``TorqueDirection`` the sign is that of ``tau_nominal * w``: a load or a drive in both directions. Curved: the model
-    is on the general path.
+    Without ``TorqueDirection`` the sign is that of ``tau_nominal * w``: a load or a drive in both directions. Nonlinear: the
+    model is on the general path.
     """
 
     def equations(self) -> Iterator[Statement]:

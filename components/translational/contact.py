@@ -109,7 +109,7 @@ class MassWithStopAndFriction(PartialMass, PartialConditionalHeatPort):
 
     ``f = (F_Coulomb + F_Stribeck * exp(-fexp * |v|)) * sign(v) + F_prop * v`` sliding, ``|f| <= F_Coulomb + F_Stribeck``
     sticking; ``flange_a.s >= smin`` and ``flange_b.s <= smax``, where it is stopped without rebound. At a stop friction
-    takes its share of a push before the stop does, though in truth nothing tells. Curved: the model is on the general path;
+    takes its share of a push before the stop does, though in truth nothing tells. Nonlinear: the model is on the general path;
     without Stribeck effect take `MassWithFriction` and `HardStop`.
     """
 

@@ -54,7 +54,7 @@ class Spring(PartialCompliant):
 class CubicSpring(PartialCompliant):
     """Spring that hardens or softens, ``f = c * x + c3 * x**3`` with ``x = s_rel - s_rel0`` (Duffing).
 
-    Curved: the model is on the general path. A softening one, ``c3 < 0``, gives way beyond ``x**2 = -c / (3 * c3)``, where it
+    Nonlinear: the model is on the general path. A softening one, ``c3 < 0``, gives way beyond ``x**2 = -c / (3 * c3)``, where it
     is no spring any more.
     """
 

@@ -142,7 +142,7 @@ class LinearSpeedDependentForce(PartialSpeedDependentForce):
 class QuadraticSpeedDependentForce(PartialSpeedDependentForce):
     """Force proportional to the square of speed, ``f = f_nominal * (v / v_nominal)**2``, as of fans and vehicles in air.
 
-    Without ``ForceDirection`` the sign is that of ``f_nominal * v``: a load or a drive in both directions. Curved: the model
+    Without ``ForceDirection`` the sign is that of ``f_nominal * v``: a load or a drive in both directions. Nonlinear: the model
     is on the general path.
     """
 

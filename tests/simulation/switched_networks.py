@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from acausal.modes.affine import AffineModel, Branch, Element, Kind, Rows
+from acausal.reduction.affine import AffineModel, Branch, Element, Kind, Rows
 
 INF = np.inf
 

@@ -60,7 +60,7 @@ class Pendulum(ac.Component):
         yield ac.Eq(ac.der(self.area), self.v * ac.floor(4 * self.x))
 
 
-def test_curved_motion_wraps_both_ways() -> None:
+def test_nonlinear_motion_wraps_both_ways() -> None:
     r = ac.simulate(Pendulum(), 2.0)
     t = np.linspace(0.01, 1.99, 97)
     x = r["x"].at(t)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from acausal.simulation.curved.newton import NewtonFailure, continued, newton
+from acausal.simulation.nonlinear.newton import NewtonFailure, continued, newton
 
 ONE = np.ones(1)
 

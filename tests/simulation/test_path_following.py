@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from acausal.modes.affine import Branch, Element, Kind
+from acausal.reduction.affine import Branch, Element, Kind
 from acausal.simulation.instants.element_curves import PathLost, Probe, port_curve
 from acausal.simulation.instants.path_following import follow_path
 from tests.simulation.switched_networks import Network, build, friction, rows

@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from acausal.modes.affine import Branch, Element, Kind
-from acausal.modes.reduction import reduce_mode
+from acausal.reduction.affine import Branch, Element, Kind
+from acausal.reduction.reduction import reduce_mode
 from acausal.simulation.instants.lexicographic import CandidateTest, Instant
 from acausal.simulation.instants.search import NoConsistentMode, Search, SearchOptions
 from tests.simulation.switched_networks import Network, build, friction_stack, random_network, rows

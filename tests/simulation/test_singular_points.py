@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, diags_array
 
-from acausal.simulation.curved.singular_points import SparseSurroundings, Surroundings, branches
+from acausal.simulation.nonlinear.singular_points import SparseSurroundings, Surroundings, branches
 
 
 def sparse(rows: np.ndarray, J: np.ndarray) -> SparseSurroundings:

@@ -90,7 +90,7 @@ class Misplaced(Three):
         yield Eq(self.y, 3 * self.z)
 
 
-class MisplacedCurved(Component):
+class MisplacedNonlinear(Component):
     """The same with roots: two equations for ``x``, one for ``y`` and ``z``, and a state beside them."""
 
     s: Variable = Variable(start=1.0)
@@ -315,7 +315,7 @@ EQUATIONS = {
         "determines `y`, `z`",
     ),
     "nonlinear equations in the wrong place": Broken(
-        MisplacedCurved,
+        MisplacedNonlinear,
         SingularModelError,
         ("Eq(x**2, 1)", "Eq(x**3, 1)", "`y`", "`z`"),
         ("Eq(der(s)",),

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 from acausal import Residual, Result
-from acausal.codegen.residual_modes import ModeEntry
+from acausal.compilation.residual_modes import ModeEntry
 
 
 class Defects:

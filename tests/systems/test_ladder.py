@@ -5,7 +5,7 @@ import pytest
 
 from acausal import simulate
 from acausal.flattening.flatten import flatten
-from acausal.modes.reduced_model import reduce_model
+from acausal.reduction.reduced_model import reduce_model
 from tests.systems.ladder import Ladder, exact_voltages
 
 

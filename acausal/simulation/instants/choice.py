@@ -1,4 +1,4 @@
-"""Choice of the next mode of a curved model: search on touching affine models until point and mode stay."""
+"""Choice of the next mode of a nonlinear model: search on touching affine models until point and mode stay."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...modes.affine import Mode, Restart
-from ...solvers.directions import generic_direction
-from ..curved.newton import NewtonFailure
-from ..curved.state_selection import DependentConstraints
+from ...dynamics.directions import generic_direction
+from ...reduction.affine import Mode, Restart
+from ..nonlinear.newton import NewtonFailure
+from ..nonlinear.state_selection import DependentConstraints
 from .search import Choice, NoConsistentMode
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def choose(
     Notes
     -----
     Every round searches on the model that touches at the last point, restarts there from the left limits,
-    and solves the curved rows of the mode found from that restart. At a fixed point the restart conserves what
-    it must, all rows hold, and guards have their signs along the curved motion. A search begins with the present
+    and solves the nonlinear rows of the mode found from that restart. At a fixed point the restart conserves what
+    it must, all rows hold, and guards have their signs along the nonlinear motion. A search begins with the present
     mode; where tangents lead to and fro between modes, with the last one. Where a hint foretells the mode and nothing
     can jump in it, the first round would do no more than name it.
     """
@@ -138,7 +138,7 @@ def derivatives(restart: Restart) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _guesses(run: Run) -> np.ndarray:
-    """Mask of the algebraic variables of curved rows: their values are guesses."""
+    """Mask of the algebraic variables of nonlinear rows: their values are guesses."""
     return run.tangents.read & ~run.core.model.differentiated
 
 
@@ -149,7 +149,7 @@ def _beside(run: Run) -> np.ndarray:
 
 
 def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Point on the curved rows of a mode next to a restart on a touching model.
+    """Point on the nonlinear rows of a mode next to a restart on a touching model.
 
     Algebraic variables are sought from where the model was touched, where a tangent may lead far astray.
     """
@@ -180,7 +180,7 @@ def mean_along(
 ) -> np.ndarray | None:
     """Means of the core unknowns over an instant in which the states move along a straight line.
 
-    Impulses do work against what curved rows give along the way (a charge against the potential it makes),
+    Impulses do work against what nonlinear rows give along the way (a charge against the potential it makes),
     in the structure that holds before the instant. None where that is the mean of both limits.
     """
     slopes = np.zeros_like(z_minus)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...modes.affine import AffineModel, Branch, Element, Kind, Rows
+from ...reduction.affine import AffineModel, Branch, Element, Kind, Rows
 
 _PARALLEL = 1e-9
 _FREE_BRANCHES = {Kind.COMPLEMENTARITY: 2, Kind.FRICTION: 3}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...diagnosis.conflict import Conflict
+from ...diagnosis.wording import MOST_NAMED, contradiction, singular
 from ...errors import (
     AcausalError,
     InitializationError,
@@ -16,13 +18,11 @@ from ...errors import (
     RequirementError,
     SimulationError,
 )
-from ...explanation.conflict import Conflict
-from ...explanation.wording import MOST_NAMED, contradiction, singular
 from ...flattening.open_ports import with_open_ports
 from ...flattening.template import place_of
-from ...modes.affine import Inadmissible
-from ...modes.labels import flow_like
-from ..curved.failures import tangents_contradict
+from ...reduction.affine import Inadmissible
+from ...reduction.labels import flow_like
+from ..nonlinear.failures import tangents_contradict
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -45,9 +45,9 @@ def search_failed(
     reasons = _reasons(error)
     kinds = {reason for reason, _ in reasons}
     where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
-    curved = tangents_contradict(run, where, "start" if kind == "start" else "restart")
-    if kinds <= {"contradictory sources", "singular"} and curved is not None:
-        return curved
+    nonlinear = tangents_contradict(run, where, "start" if kind == "start" else "restart")
+    if kinds <= {"contradictory sources", "singular"} and nonlinear is not None:
+        return nonlinear
     if kinds == {"contradictory sources"}:
         return contradiction(_conflicts(run, error, forced)[0][0], _at(run))
     if "reinit" in kinds and (kinds == {"reinit"} or reinits):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import FlowInterruptedError
-from ...modes.affine import Element, Kind, Restart
+from ...reduction.affine import Element, Kind, Restart
 
 if TYPE_CHECKING:
     from ..run import Run

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import ChatteringError, EventIterationError, Location, NonFiniteError
-from ...modes.affine import Inadmissible, Kind, Mode, Restart
-from ...modes.impacts import lost_energy, restitution
+from ...reduction.affine import Inadmissible, Kind, Mode, Restart
+from ...reduction.impacts import lost_energy, restitution
 from ...results.record import Jump, Step
-from ..curved.failures import FAILURES as CURVED
-from ..curved.failures import curved_failed
+from ..nonlinear.failures import FAILURES as NONLINEAR
+from ..nonlinear.failures import nonlinear_failed
 from .choice import mean_along
 from .failures import requirement_failed, search_failed
 from .impulse_policy import check_interruption
@@ -197,8 +197,8 @@ class Instants:
                 restart, J1 = self._bounce(restart, z_minus, xi)
         except (NoConsistentMode, Inadmissible) as error:
             raise search_failed(run, error, o.forced, requested, kind) from None
-        except CURVED as failure:
-            raise curved_failed(run, failure, "start" if kind == "start" else "restart") from None
+        except NONLINEAR as failure:
+            raise nonlinear_failed(run, failure, "start" if kind == "start" else "restart") from None
         step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
         if restart.jumped:
             check_interruption(run, restart, z_minus, kind)
@@ -227,8 +227,8 @@ class Instants:
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
         step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
         if before is not None:
-            curved = bool(run.reduced.curves) and bool(J1.any())
-            mean = mean_along(run, before.mode, z_minus, restart.z, xi) if curved else None
+            nonlinear = bool(run.reduced.curves) and bool(J1.any())
+            mean = mean_along(run, before.mode, z_minus, restart.z, xi) if nonlinear else None
             step.jump = Jump(before, run.y, z_minus, restart.data, restart.y, J1, mean)
             lost = lost_energy(model, before, restart.data, z_minus, restart.z, J1, xi, mean)
             step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
@@ -333,7 +333,7 @@ def _repeats(trail: list[State]) -> bool:
 
 
 def _operators(run: Run) -> list[Any]:
-    from ...modes.assemble import truth
+    from ...reduction.assemble import truth
 
     found = []
     for rows in run.reduced.relations:

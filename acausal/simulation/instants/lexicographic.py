@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...modes.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart, Rows
-from ...modes.restart import restart
+from ...reduction.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart, Rows
+from ...reduction.restart import restart
 
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...modes.affine import AffineModel, Mode
+from ...reduction.affine import AffineModel, Mode
 from .element_curves import PathLost, PortCurve, Probe, is_free, port_curve
 
 _TILT = 1e-7

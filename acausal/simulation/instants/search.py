@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from ...modes.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
+from ...reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
 from .element_curves import PathLost, free_branches, has_curves, is_free
 from .lexicographic import CandidateTest, Instant, Verdict
 from .path_following import follow_path

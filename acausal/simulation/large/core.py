@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...codegen.curves import CurveFunctions
-from ...flow.readout import Readout
-from ...modes.affine import Inadmissible
-from ...modes.core import Values, build_exosystem, sparse_matrices
-from ...modes.curves import Curves
-from ...modes.labels import Labels
-from ...modes.large.model import sparse_model
-from ...modes.reduced_model import ReducedModel
-from ..numeric import NumericCore, curved_slopes, source_scale
+from ...compilation.curves import CurveFunctions
+from ...dynamics.readout import Readout
+from ...reduction.affine import Inadmissible
+from ...reduction.core import Values, build_exosystem, sparse_matrices
+from ...reduction.curves import Curves
+from ...reduction.labels import Labels
+from ...reduction.large.model import sparse_model
+from ...reduction.reduced_model import ReducedModel
+from ..numeric import NumericCore, nonlinear_slopes, source_scale
 from ..sources.source_states import Feed
 from ..starts.initialization import Starts
 from .system import LargeSystem
@@ -44,7 +44,7 @@ def build_large_core(
     matrices = sparse_matrices(reduced, values, exosystem)
     xi_scale = source_scale(reduced, values, exosystem, feeds, T0, span)
     known = np.maximum(np.abs(starts.value * reduced.differentiated), nominals)
-    model = sparse_model(reduced, matrices, known, xi_scale, T0, labels, curved_slopes(reduced))
+    model = sparse_model(reduced, matrices, known, xi_scale, T0, labels, nonlinear_slopes(reduced))
     readout = Readout(reduced, exosystem, values.P)
     numbers = matrices.forms, model
     core = LargeCore(reduced, values, exosystem, lambda: numbers, unit, readout)

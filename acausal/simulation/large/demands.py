@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import Location
 from ...flattening.template import place_of
-from ...modes.reduced_model import CurveRows
+from ...reduction.reduced_model import CurveRows
 
 if TYPE_CHECKING:
     from .run import LargeRun
@@ -23,12 +23,12 @@ NAMED = 4
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """Conditions on the start: rows over ``v = [X; u; xi]`` and constants, some of them plus a curved row."""
+    """Conditions on the start: rows over ``v = [X; u; xi]`` and constants, some of them plus a nonlinear row."""
 
     rows: Any
     constant: np.ndarray
     curve: np.ndarray
-    """Curved row of every condition, -1 for affine ones."""
+    """Nonlinear row of every condition, -1 for affine ones."""
     texts: list[str]
     places: list[tuple[Location, ...]]
 
@@ -36,7 +36,7 @@ class Demand:
     def affine(
         cls, rows: Any, constant: np.ndarray, texts: list[str], places: list[tuple[Location, ...]]
     ) -> Demand:
-        """Conditions without curved rows."""
+        """Conditions without nonlinear rows."""
         return cls(rows, constant, np.full(len(constant), -1), texts, places)
 
     @classmethod

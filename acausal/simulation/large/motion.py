@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...solvers import StepFailure
-from ..curved.motion import Motion, Place
-from ..curved.newton import NewtonFailure
-from ..curved.singular_points import SparseSurroundings, scaled_sparse
-from ..curved.state_selection import Selection
+from ...dynamics.problem import StepFailure
+from ..nonlinear.motion import Motion, Place
+from ..nonlinear.newton import NewtonFailure
+from ..nonlinear.singular_points import SparseSurroundings, scaled_sparse
+from ..nonlinear.state_selection import Selection
 from .sparse_matrices import Factors
 from .system import LargeSystem
 
@@ -42,10 +42,10 @@ class LargeMotion(Motion):
             factors = self._factors_at(X, H, xi) if self._factors is None else self._factors
             return system.solve(X, H, xi, self.constants, factors)
         except np.linalg.LinAlgError:
-            raise NewtonFailure("singular", H, np.full(system.n, np.nan), system.mode.curved) from None
+            raise NewtonFailure("singular", H, np.full(system.n, np.nan), system.mode.nonlinear) from None
         except NewtonFailure as failure:
-            failure.rows = system.mode.curved
-            failure.residual = self._defects(failure, X, xi)[system.curved]
+            failure.rows = system.mode.nonlinear
+            failure.residual = self._defects(failure, X, xi)[system.nonlinear]
             raise
 
     def _defects(self, failure: NewtonFailure, X: np.ndarray, xi: np.ndarray) -> np.ndarray:
@@ -108,7 +108,7 @@ class LargeMotion(Motion):
     def derivatives(self, place: Place) -> list[np.ndarray]:
         """``v`` and its first two time derivatives.
 
-        With the curved rows ``rho(a)`` the second one of ``F = 0`` is that of a motion with ``X''`` and ``xi''`` in place
+        With the nonlinear rows ``rho(a)`` the second one of ``F = 0`` is that of a motion with ``X''`` and ``xi''`` in place
         of ``X'`` and ``xi'``, plus ``rho_aa[a', a']``.
         """
         system, gradient = self.system, self._gradient(place)
@@ -116,14 +116,14 @@ class LargeMotion(Motion):
         v0, v1 = self._first_two(place, self._moved(gradient, factors, place.X_t, place.xi))
         X_tt, sources = v1[system.nx + system.x], system.S @ place.xi
         bends = np.zeros(system.n)
-        if len(system.curved):
+        if len(system.nonlinear):
             jets = [system.arguments @ v0, system.arguments @ v1, np.zeros(len(gradient))]
-            bends[system.curved] = system.evaluate(2, jets, self.constants)[0][system.mode.curved]
+            bends[system.nonlinear] = system.evaluate(2, jets, self.constants)[0][system.mode.nonlinear]
         u_tt = self._moved(gradient, factors, X_tt, sources, bends)
         return [v0, v1, np.concatenate([X_tt, u_tt, system.S @ sources])]
 
     def _gradient(self, place: Place) -> np.ndarray:
-        """Derivatives of the curved rows by their arguments at a point."""
+        """Derivatives of the nonlinear rows by their arguments at a point."""
         return self.system.gradient(place.X, place.H, place.xi, self.constants)
 
     def _moved(
@@ -143,7 +143,7 @@ class LargeMotion(Motion):
 
 
 class StepMatrix:
-    """``shift I - dX'/dX`` of a large system, without ever forming it: a `solvers.linear.Shifted`.
+    """``shift I - dX'/dX`` of a large system, without ever forming it: a `dynamics.linear.Shifted`.
 
     With ``F_X' dX' + F_w dw + F_X dX = 0`` the equation ``(shift I - J) k = b`` reads
     ``(shift F_X' + F_X) k + F_w dw = F_X' b``.
@@ -156,7 +156,7 @@ class StepMatrix:
         self._left: Any = None
 
     def take(self, gradient: np.ndarray, factors: Factors) -> None:
-        """Take the slopes of the curved rows at a point, and the factors of the matrix over the unknowns there."""
+        """Take the slopes of the nonlinear rows at a point, and the factors of the matrix over the unknowns there."""
         self._slopes, self._values = self._pattern.parts(gradient)
         self._unknowns = factors
         if self._right is None or len(gradient):

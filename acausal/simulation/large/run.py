@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from ...dynamics.readout import PointFrame
 from ...errors import InitializationError, SingularModelError
-from ...flow.readout import PointFrame
-from ...modes.affine import Mode, Restart, Rows
-from ..curved.failures import FAILURES, curved_failed
-from ..curved.form_noise import FLOOR, FormNoise
-from ..curved.forms import Forms
-from ..curved.integration import Motions
-from ..curved.motion import Place
-from ..curved.newton import NewtonFailure
-from ..curved.tangents import Tangents
-from ..curved.watch import open_at_zero, orientations
+from ...reduction.affine import Mode, Restart, Rows
 from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
 from ..instants.search import Choice
+from ..nonlinear.failures import FAILURES, nonlinear_failed
+from ..nonlinear.form_noise import FLOOR, FormNoise
+from ..nonlinear.forms import Forms
+from ..nonlinear.integration import Motions
+from ..nonlinear.motion import Place
+from ..nonlinear.newton import NewtonFailure
+from ..nonlinear.tangents import Tangents
+from ..nonlinear.watch import open_at_zero, orientations
 from ..numeric import NumericCore
 from ..run import Run
 from ..sources.source_states import Feed
@@ -54,7 +54,7 @@ class LargeRun(Run):
 
     always_numerical = True
     system: LargeSystem
-    """The equations; ``tangents`` know single curved rows at points, for messages."""
+    """The equations; ``tangents`` know single nonlinear rows at points, for messages."""
 
     def _prepare_numerical(self) -> None:
         super()._prepare_numerical()
@@ -179,7 +179,7 @@ class LargeRun(Run):
         try:
             self.touch(*self.solved(z, self.slopes, xi), xi)
         except FAILURES as failure:
-            raise curved_failed(self, failure, "start") from None
+            raise nonlinear_failed(self, failure, "start") from None
         self.record.z, self.record.D, self.D, first = self.z, D, D, self.z
         self.instants.memory = self.instants.evaluate((), False, False).memory
         self.instants.process("start", (), ticks, held)
@@ -284,8 +284,8 @@ class LargeRun(Run):
         return self._signs
 
     def _lexicographic(self) -> list[int]:
-        rows, curved = self.system.watched(self.core, self.mode)
-        forms = relation_forms(self.system, rows, curved, np.ones(len(curved)))
+        rows, nonlinear = self.system.watched(self.core, self.mode)
+        forms = relation_forms(self.system, rows, nonlinear, np.ones(len(nonlinear)))
         if not forms.count:
             return []
         jets = self.motions.last.derivatives(self.motions.last.last)  # type: ignore[attr-defined,union-attr]
@@ -318,21 +318,21 @@ class LargeRun(Run):
 
 
 def relation_forms(
-    system: LargeSystem, rows: Rows, curved: np.ndarray, orientation: np.ndarray
+    system: LargeSystem, rows: Rows, nonlinear: np.ndarray, orientation: np.ndarray
 ) -> LargeForms:
     """Relations over ``v``."""
     from scipy.sparse import csr_array, hstack
 
     mode, q = system.mode, system.q
-    sources: Any = hstack([csr_array((len(curved), mode.z_of.shape[1] - q)), rows.B[:, :q]], format="csr")
-    return LargeForms((rows.E @ mode.slope_of + rows.A @ mode.z_of + sources).tocsr(), curved, orientation)
+    sources: Any = hstack([csr_array((len(nonlinear), mode.z_of.shape[1] - q)), rows.B[:, :q]], format="csr")
+    return LargeForms((rows.E @ mode.slope_of + rows.A @ mode.z_of + sources).tocsr(), nonlinear, orientation)
 
 
 class LargeForms(Forms):
     """Forms whose rows are sparse."""
 
-    def __init__(self, over_v: Any, curved: np.ndarray, orientation: np.ndarray) -> None:
-        super().__init__(over_v, curved, orientation)
+    def __init__(self, over_v: Any, nonlinear: np.ndarray, orientation: np.ndarray) -> None:
+        super().__init__(over_v, nonlinear, orientation)
         self.weights = over_v
 
     def levels(self, motion: LargeMotion, jets: list[np.ndarray]) -> list[np.ndarray]:
@@ -343,7 +343,7 @@ class LargeForms(Forms):
             arguments = [system.arguments @ v for v in jets]
             for level, value in enumerate(found):
                 rows = system.evaluate(level, arguments[: level + 1], motion.constants)[0]
-                value[self.curved] = rows[self.rows]
+                value[self.nonlinear] = rows[self.rows]
         return found
 
 
@@ -365,15 +365,15 @@ class LargeMotions(Motions):
         )
         signs = run.signs()
         orientation = orientations(0, operators, values)
-        rows, curved = run.system.watched(run.core, run.mode)
+        rows, nonlinear = run.system.watched(run.core, run.mode)
         armed = np.array(signs) * orientation > 0
-        forms = relation_forms(system, rows, curved, orientation)
+        forms = relation_forms(system, rows, nonlinear, orientation)
         return forms, list(range(len(signs))), armed, open_at_zero(0, operators, values)
 
     def _noise(self, motion: Any, of: np.ndarray, which: np.ndarray, length: float) -> FormNoise:
         run, system = self.run, motion.system
-        rows, curved = system.watched(run.core, run.mode)
-        forms = relation_forms(system, rows, curved, np.ones(len(curved)))
+        rows, nonlinear = system.watched(run.core, run.mode)
+        forms = relation_forms(system, rows, nonlinear, np.ones(len(nonlinear)))
         weights = abs(forms.weights)
         v = np.abs(motion.jets(motion.last)[0])
         rounding = ROUNDING * (weights @ v) + SCALE_FLOOR * run.form_scale(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...modes.reduced_model import ReducedModel
+from ...reduction.reduced_model import ReducedModel
 from ..starts.initialization import Starts
 
 LARGE = 300

@@ -1,4 +1,4 @@
-"""Sparse matrices of one pattern whose entries are combinations of constants and slopes of curved rows."""
+"""Sparse matrices of one pattern whose entries are combinations of constants and slopes of nonlinear rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...modes.large.reduction import row_of_argument
+from ...reduction.large.reduction import row_of_argument
 
 PIVOT = 1e-3
 """Diagonal entry, relative to the largest of its column, that serves as pivot."""
@@ -51,10 +51,10 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Layout of ``E + R D`` (over derivatives) and ``A + R Z`` (over variables), with ``R`` the slopes of curved rows.
+    """Layout of ``E + R D`` (over derivatives) and ``A + R Z`` (over variables), with ``R`` the slopes of nonlinear rows.
 
     Entries are stored by columns. ``slopes`` and ``values`` are constant parts; ``of_slopes`` and ``of_values`` turn the
-    slopes of all curved rows by their arguments into what is added to them.
+    slopes of all nonlinear rows by their arguments into what is added to them.
     """
 
     n: int
@@ -79,11 +79,11 @@ class Pattern:
         ----------
         E, A : (n, n) csr_array
         curve : (n,) array
-            Curved row of every row, -1 for affine ones.
+            Nonlinear row of every row, -1 for affine ones.
         Z, D : (arguments, n) csr_array
-            Arguments of the curved rows over variables and derivatives.
+            Arguments of the nonlinear rows over variables and derivatives.
         owner : (arguments,) array
-            Curved row of every argument.
+            Nonlinear row of every argument.
         states : array of int
             Differentiated variables.
         """

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import InitializationError
 from ...structure.incidence import Incidence
 from ...structure.matching import alternating_reach, maximum_matching
-from ..curved.newton import NewtonFailure, newton
+from ..nonlinear.newton import NewtonFailure, newton
 from .demands import NAMED, Demand
 from .system import LargeSystem
 
@@ -180,14 +180,14 @@ class SparseStart:
         return self._joined(slopes, values, self.demands.rows, self._bends(gradient, self.system.arguments))
 
     def _gradient(self, v: np.ndarray, constants: np.ndarray) -> np.ndarray:
-        """Derivatives of all curved rows, those of demands included, by their arguments."""
+        """Derivatives of all nonlinear rows, those of demands included, by their arguments."""
         system = self.system
         if not len(system.curves):
             return np.zeros(0)
         return system.evaluate(0, [system.arguments @ v], constants)[1].copy()
 
     def _bends(self, gradient: np.ndarray, arguments: Any) -> Any:
-        """Derivatives of the curved demands by ``v``."""
+        """Derivatives of the nonlinear demands by ``v``."""
         from scipy.sparse import csr_array
 
         shape = (len(self.demands.texts), arguments.shape[0])
@@ -217,8 +217,8 @@ class SparseStart:
         """Defects of the demands."""
         found = self.demands.rows @ v + self.demands.constant
         if len(self._bent):
-            curved = self.system.evaluate(0, [self.system.arguments @ v], constants)[0]
-            found[self._bent] += curved[self.demands.curve[self._bent]]
+            nonlinear = self.system.evaluate(0, [self.system.arguments @ v], constants)[0]
+            found[self._bent] += nonlinear[self.demands.curve[self._bent]]
         return found
 
     def check(self, v: np.ndarray, constants: np.ndarray) -> None:

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ...codegen.curves import CurveFunctions
-from ...modes.affine import Mode, Rows
-from ...modes.core import TOUCH_STATES, Values
-from ...modes.curves import Curves
-from ...modes.large.elimination import without_definitions
-from ...modes.large.reduction import SparseRows, without_constraints
-from ...modes.linearize import Numbering
-from ...modes.open_mode import OpenMode, Orders
-from ..curved.newton import newton
+from ...compilation.curves import CurveFunctions
+from ...reduction.affine import Mode, Rows
+from ...reduction.core import TOUCH_STATES, Values
+from ...reduction.curves import Curves
+from ...reduction.large.elimination import without_definitions
+from ...reduction.large.reduction import SparseRows, without_constraints
+from ...reduction.linearize import Numbering
+from ...reduction.open_mode import OpenMode, Orders
+from ..nonlinear.newton import newton
 from ..numeric import NumericCore
 from .sparse_matrices import Factors, Pattern
 
@@ -31,7 +31,7 @@ SETTLED, SHRINKS = 1e-11, 0.3
 
 
 class LargeSystem:
-    """The only mode of a large model; stands for a `CurvedSystem` in its runs.
+    """The only mode of a large model; stands for a `NonlinearSystem` in its runs.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class LargeSystem:
         """The matrix over the unknowns is the same everywhere."""
 
     def copy(self) -> LargeSystem:
-        """The same equations with arrays of their own for the values of curved rows: two runs share none."""
+        """The same equations with arrays of their own for the values of nonlinear rows: two runs share none."""
         made = copy(self)
         made.functions = self.functions.copy(self.functions.scale)
         return made
@@ -101,7 +101,7 @@ class LargeSystem:
         n, x, w = rows.n, np.flatnonzero(known), np.flatnonzero(~known)
         nx = len(x)
         self.n, self.m, self.nx, self.x = n, n, nx, x
-        self.curved = np.flatnonzero(rows.curve >= 0)
+        self.nonlinear = np.flatnonzero(rows.curve >= 0)
         self.pattern = Pattern.of(rows.E, rows.A, rows.curve, rows.Z, rows.D, rows.owner, x)
         scale = model.scale[rows.ids]
         self.scale, self.open_scale = scale[x], scale / np.where(known, model.T0, 1.0)
@@ -116,15 +116,15 @@ class LargeSystem:
         slope_of = over_v(rows.z_of @ slopes, rows.sources_of @ csr_array(self.S))
         self.arguments = over_v(rows.Z @ values + rows.D @ slopes, rows.X)
         self._affine = over_v(rows.A @ values + rows.E @ slopes, rows.B)
-        rate, curved = over_v(slopes[x], csr_array((nx, self.q))), rows.curve[self.curved]
+        rate, nonlinear = over_v(slopes[x], csr_array((nx, self.q))), rows.curve[self.nonlinear]
         index = rounds + (n > nx)
-        self.mode = OpenMode((), rows.ids[x], rows.ids, known, z_of, slope_of, rate, curved, index)
+        self.mode = OpenMode((), rows.ids[x], rows.ids, known, z_of, slope_of, rate, nonlinear, index)
         self.z_of = z_of
-        self.orders = Orders(np.zeros(len(curved), np.int64), np.zeros(n, np.int64))
+        self.orders = Orders(np.zeros(len(nonlinear), np.int64), np.zeros(n, np.int64))
         self.constraint_rows = self.constraint_levels = np.zeros(0, np.int64)
 
     def _constant_matrix(self) -> bool:
-        if not len(self.curved):
+        if not len(self.nonlinear):
             return True
         rows = self.rows
         bent = np.flatnonzero(self.functions.nonlinear & rows.in_force())
@@ -135,11 +135,11 @@ class LargeSystem:
     # -- as a mode among others ----------------------------------------------------------------------------------
 
     def constants(self, values: Values) -> np.ndarray:
-        """Constants of the curved rows."""
+        """Constants of the nonlinear rows."""
         return self.curves.constant_values(values)
 
     def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:
-        """All state relations, and the curved row of each or -1."""
+        """All state relations, and the nonlinear row of each or -1."""
         return core.relations, self._curve_of[self.numbering.relations]
 
     def v0(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
@@ -151,7 +151,7 @@ class LargeSystem:
         return u[self.x]
 
     def evaluate(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:
-        """Curved rows at given arguments: see `CurveFunctions`."""
+        """Nonlinear rows at given arguments: see `CurveFunctions`."""
         return self.functions(level, jets, constants)
 
     # -- equations -----------------------------------------------------------------------------------------------
@@ -160,13 +160,15 @@ class LargeSystem:
         """``F``, one entry per unknown."""
         v = np.concatenate((X, u, xi))
         found = self._affine @ v
-        if len(self.curved):
-            found[self.curved] += self.functions(0, [self.arguments @ v], constants)[0][self.mode.curved]
+        if len(self.nonlinear):
+            found[self.nonlinear] += self.functions(0, [self.arguments @ v], constants)[0][
+                self.mode.nonlinear
+            ]
         return found
 
     def gradient(self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
-        """Derivatives of all curved rows by their arguments."""
-        if not len(self.curved):
+        """Derivatives of all nonlinear rows by their arguments."""
+        if not len(self.nonlinear):
             return np.zeros(0)
         return self.functions(0, [self.arguments @ np.concatenate((X, u, xi))], constants)[1].copy()
 
@@ -174,9 +176,9 @@ class LargeSystem:
         """Derivative of ``F`` by time alone."""
         moved = self.S @ xi
         found = self.rows.B @ moved
-        if len(self.curved):
+        if len(self.nonlinear):
             terms = np.bincount(self.rows.owner, gradient * (self.rows.X @ moved), len(self.curves))
-            found[self.curved] += terms[self.mode.curved]
+            found[self.nonlinear] += terms[self.mode.nonlinear]
         return found
 
     def solve(
@@ -188,7 +190,7 @@ class LargeSystem:
         ------
         NewtonFailure
         """
-        if factors is not None and not len(self.curved):
+        if factors is not None and not len(self.nonlinear):
             return factors.solve(-(self._over_states @ X + self.rows.B @ xi))
         if factors is not None:
             found = self._simplified(X, u, xi, constants, factors)

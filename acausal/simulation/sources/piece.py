@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...modes.exosystem import PIECE_DEGREE
+from ...reduction.exosystem import PIECE_DEGREE
 
 TRIM = 2.0**-50
 """Size of the highest coefficients, relative to the largest value, that are rounding."""

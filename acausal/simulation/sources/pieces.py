@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...errors import NonFiniteError, ParameterError
-from ...modes.exosystem import PIECE_DEGREE
+from ...reduction.exosystem import PIECE_DEGREE
 from .piece import DEPARTURE, GROWTH, TRIM, Piece, fit
 
 FIT_ERROR = 1e-13

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...codegen.sources import SourceProgram
+from ...compilation.sources import SourceProgram
 from ...errors import NonFiniteError, ParameterError
-from ...modes.core import Exosystem
-from ...modes.exosystem import PIECE_DEGREE
+from ...reduction.core import Exosystem
+from ...reduction.exosystem import PIECE_DEGREE
 from .piece import Piece
 from .pieces import Pieces, typical_size
 

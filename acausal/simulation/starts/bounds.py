@@ -9,7 +9,7 @@ import numpy as np
 from ...modeling.fields import Variable
 
 if TYPE_CHECKING:
-    from ..curved.system import CurvedSystem
+    from ..nonlinear.system import NonlinearSystem
     from ..run import Run
 
 Bounds = tuple[np.ndarray, np.ndarray]
@@ -34,7 +34,7 @@ def core_bounds(run: Run) -> Bounds | None:
     return (low, high) if bounded.any() and (low <= high).all() else None
 
 
-def open_bounds(bounds: Bounds | None, system: CurvedSystem) -> Bounds | None:
+def open_bounds(bounds: Bounds | None, system: NonlinearSystem) -> Bounds | None:
     """Bounds of the open unknowns of a mode; None without any."""
     if bounds is None:
         return None

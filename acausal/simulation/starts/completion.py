@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...solvers.directions import generic_direction
-from ..curved.newton import NewtonFailure
+from ...dynamics.directions import generic_direction
+from ..nonlinear.newton import NewtonFailure
 from .conditions import Conditions, Rank
 from .descent import Descent
-from .frames import AffineFrame, CurvedFrame
+from .frames import AffineFrame, NonlinearFrame
 from .priorities import MISSED, Solution, least_squares, solve
 from .rows import ConditionRows
 from .rows import System as System
@@ -105,7 +105,7 @@ class Completer:
     `newton`); where slopes vanish the iteration begins again beside the point.
     """
 
-    def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | CurvedFrame) -> None:
+    def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> None:
         self.run, self.conditions, self.frame = run, conditions, frame
         self.rows = ConditionRows(run, conditions, frame)
         self.beside = False
@@ -205,7 +205,7 @@ class Completer:
                 found = self._newton(active, demanded)
             except (NewtonFailure, Unreachable) as failure:
                 first = first or failure
-                if not self._curved():
+                if not self._nonlinear():
                     break
                 if demanded > Rank.STEADY:
                     continue
@@ -300,12 +300,12 @@ class Completer:
             if blocked.any():
                 stays = size <= STALLED or last
                 if not (
-                    self._curved() and not stays and self._advance(system, solution.step, active, _length)
+                    self._nonlinear() and not stays and self._advance(system, solution.step, active, _length)
                 ):
                     failure = Unreachable(system, blocked)
                     failure.nearest, failure.state = self._found(system, solution), frame.state()
                     raise failure
-            elif size <= SETTLED or (size <= ACCEPTED and last) or not self._curved():
+            elif size <= SETTLED or (size <= ACCEPTED and last) or not self._nonlinear():
                 frame.move(solution.step)
                 return self._found(system, solution)
             elif last:
@@ -326,11 +326,14 @@ class Completer:
         x = np.abs(self.frame.x) / self.frame.scale
         return float(np.max(np.abs(step) / (1.0 + x), initial=0.0))
 
-    def _curved(self) -> bool:
+    def _nonlinear(self) -> bool:
         """Whether a step need not lead to the solution."""
         conditions = self.conditions
         return (
-            self.frame.constrained or bool(conditions.observed) or conditions.has_curved or self.frame.solved
+            self.frame.constrained
+            or bool(conditions.observed)
+            or conditions.has_nonlinear
+            or self.frame.solved
         )
 
     def _advance(
@@ -345,7 +348,7 @@ class Completer:
             failure: NewtonFailure | None = None
             try:
                 frame.move(length * step)
-                if not before > MISSED or not self._curved():
+                if not before > MISSED or not self._nonlinear():
                     return True
                 after = self.rows.defects(frame.linearise(), active) / system.divisor
                 if size(after[top]) <= (1.0 - DECREASE * length) * before:

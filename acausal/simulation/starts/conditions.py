@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...dynamics.readout import Moment
 from ...errors import Location
 from ...flattening.template import place_of
-from ...flow.readout import Moment
-from ...modes.affine import Rows
-from ...modes.reduced_model import CurveRows
+from ...reduction.affine import Rows
+from ...reduction.reduced_model import CurveRows
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -115,7 +115,7 @@ class Conditions:
         """Variable of every condition whose value it prescribes in the core, else -1."""
         self._rows: dict[int, tuple[Any, Any, Any]] = {}
         """Condition -> rows over derivatives, unknowns and sources, where it is not the value of one variable."""
-        self._curved: list[tuple[int, int]] = []
+        self._nonlinear: list[tuple[int, int]] = []
         self._observed: list[tuple[int, int]] = []
         self._gather()
         self.rank = np.array([c.rank for c in self.items], np.int64)
@@ -183,7 +183,7 @@ class Conditions:
                 place = run.flat.location(rows.stamp, i, form.statement.origin)
                 made = Condition(Rank.FIXED, f"initially at {place}", form.statement.text, (place,))
                 if isinstance(rows, CurveRows):
-                    self._curved.append((len(self.items), run.program.curves.position[rows.first + i]))
+                    self._nonlinear.append((len(self.items), run.program.curves.position[rows.first + i]))
                     self._add(made)
                 else:
                     self._add(made, rows=(over.E[i], over.A[i], over.B[i]))
@@ -238,14 +238,14 @@ class Conditions:
         (D, Z, _, _), model = self.stacked, self.run.core.model
         return abs(Z) @ model.network_scale + abs(D) @ (model.network_scale / model.T0)
 
-    def curved(self, arguments: np.ndarray) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
+    def nonlinear(self, arguments: np.ndarray) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
         """(condition, value, arguments, slopes by them) of initial equations that are not affine."""
-        if not self._curved:
+        if not self._nonlinear:
             return
         run = self.run
         value, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
         value, gradient = np.array(value), np.array(gradient)
-        for k, row in self._curved:
+        for k, row in self._nonlinear:
             at = np.flatnonzero(run.program.curves.owner == row)
             yield k, float(value[row]), at, gradient[at]
 
@@ -255,9 +255,9 @@ class Conditions:
         return self._observed
 
     @property
-    def has_curved(self) -> bool:
+    def has_nonlinear(self) -> bool:
         """Whether some initial equation is not affine."""
-        return bool(self._curved)
+        return bool(self._nonlinear)
 
     def violated(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> list[int]:
         """Conditions that must hold and do not at a point; observed variables are left out."""
@@ -266,12 +266,12 @@ class Conditions:
         size = abs(D) @ np.abs(slopes) + abs(Z) @ np.abs(z) + abs(X) @ np.abs(xi) + np.abs(constant)
         size = size + self.magnitudes
         affine = np.ones(len(self), bool)
-        affine[[k for k, _ in (*self._curved, *self._observed)]] = False
+        affine[[k for k, _ in (*self._nonlinear, *self._observed)]] = False
         wrong = affine & (self.rank <= Rank.STEADY) & (defect > VIOLATED * size)
-        if self._curved:
+        if self._nonlinear:
             tangents = self.run.tangents
             arguments = tangents.arguments(z, slopes, xi)
-            for k, value, at, gradient in self.curved(arguments):
+            for k, value, at, gradient in self.nonlinear(arguments):
                 reach = np.abs(gradient) * (tangents.scale[at] + np.abs(arguments[at]))
                 wrong[k] = abs(value) > VIOLATED * reach.max(initial=0.0)
         return np.flatnonzero(wrong).tolist()

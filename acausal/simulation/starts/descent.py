@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..curved.newton import NewtonFailure
+from ..nonlinear.newton import NewtonFailure
 from .priorities import least_squares
 
 if TYPE_CHECKING:
-    from .frames import AffineFrame, CurvedFrame
+    from .frames import AffineFrame, NonlinearFrame
     from .rows import ConditionRows, System
 
 MOST_ROUNDS = 200
@@ -38,7 +38,7 @@ class Descent:
     """Least squares over the coordinates of a frame: of conditions, with the rows of the mode kept, or of all of them."""
 
     def __init__(
-        self, frame: AffineFrame | CurvedFrame, rows: ConditionRows, active: np.ndarray, closed: bool
+        self, frame: AffineFrame | NonlinearFrame, rows: ConditionRows, active: np.ndarray, closed: bool
     ) -> None:
         self.frame, self.rows, self.active = frame, rows, active
         system = self._system()

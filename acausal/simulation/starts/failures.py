@@ -9,11 +9,11 @@ import numpy as np
 
 from ...errors import AcausalError, InitializationError
 from ...flattening.open_ports import with_open_ports
-from ..curved.points import accepted, core_at, named, surroundings, values
 from ..instants.failures import constraints_on, demanding
+from ..nonlinear.points import accepted, core_at, named, surroundings, values
 from .completion import System, Unreachable
 from .conditions import Condition, Conditions, Rank
-from .frames import CurvedFrame
+from .frames import NonlinearFrame
 from .moving import moving
 from .priorities import MISSED, combination
 
@@ -41,7 +41,7 @@ def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> Acaus
     return with_open_ports(_not_found(run, conditions, failure), run.flat)
 
 
-def check_rates(run: Run, conditions: Conditions, frame: CurvedFrame) -> None:
+def check_rates(run: Run, conditions: Conditions, frame: NonlinearFrame) -> None:
     """Raise InitializationError where an initial equation reads a rate that nothing gives: it would count as zero."""
     found = conditions.rates()
     if not found:
@@ -130,7 +130,7 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
             why += ", on those sides of comparisons where the search began"
             hint = f"give starts near the point that you mean, on its side of the comparisons; else {hint}"
     if equations:
-        why = f"the nonlinear equations {named(run, _curved_rows(run, equations))[0]} bind them to each other"
+        why = f"the nonlinear equations {named(run, _nonlinear_rows(run, equations))[0]} bind them to each other"
     return InitializationError(
         f"at t = {run.t:.9g} {text} {what}",
         where=where,
@@ -139,8 +139,8 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
     )
 
 
-def _curved_rows(run: Run, rows: list[int]) -> list[int]:
-    """Curved rows behind hard rows, which come first in a system."""
+def _nonlinear_rows(run: Run, rows: list[int]) -> list[int]:
+    """Nonlinear rows behind hard rows, which come first in a system."""
     of_row = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present).constraint_rows
     return list(dict.fromkeys(int(of_row[r]) for r in rows))
 
@@ -166,13 +166,13 @@ def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> Acausa
     places = [p for c in demanded[:MOST_NAMED] for p in c.where]
     last = ""
     if equations:
-        curved = _with_coupled(run, _curved_rows(run, equations))
-        text, stated = named(run, curved)
+        nonlinear = _with_coupled(run, _nonlinear_rows(run, equations))
+        text, stated = named(run, nonlinear)
         parts.append(f"the nonlinear equations {text}")
         places += stated
-        last = f"\n  begun at {values(run, curved, core_at(run, accepted(run)))}"
+        last = f"\n  begun at {values(run, nonlinear, core_at(run, accepted(run)))}"
         if failure.nearest is not None:
-            last += f"\n  last tried {values(run, curved, failure.nearest.z)}"
+            last += f"\n  last tried {values(run, nonlinear, failure.nearest.z)}"
     return InitializationError(
         f"no start values were found at t = {run.t:.9g} at which {', '.join(parts) or 'all equations'} hold{last}",
         where=tuple(dict.fromkeys(places)),

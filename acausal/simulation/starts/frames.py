@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...codegen.correction import dense
-from ...modes.magnitudes import curved_magnitudes
-from ...solvers.directions import generic_direction
-from ..curved.integration import settled_unknowns
-from ..curved.motion import Motion
+from ...compilation.correction import dense
+from ...dynamics.directions import generic_direction
+from ...reduction.magnitudes import nonlinear_magnitudes
+from ..nonlinear.integration import settled_unknowns
+from ..nonlinear.motion import Motion
 from .bounds import Bounds, within
 
 if TYPE_CHECKING:
-    from ..curved.system import CurvedSystem
+    from ..nonlinear.system import NonlinearSystem
     from ..run import Run
 
 LONGEST_TURN = 0.5
@@ -84,8 +84,8 @@ class AffineFrame:
         )
 
 
-class CurvedFrame:
-    """Coordinates ``X`` of a curved mode under its constraints; open unknowns ``H`` follow from them by Newton's method."""
+class NonlinearFrame:
+    """Coordinates ``X`` of a nonlinear mode under its constraints; open unknowns ``H`` follow from them by Newton's method."""
 
     def __init__(self, run: Run) -> None:
         system = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present)
@@ -219,7 +219,7 @@ class CurvedFrame:
         return H_X, np.abs(inverse) @ (np.abs(F_X) + np.abs(F_H) @ np.abs(H_X))
 
 
-def _state_bounds(bounds: Bounds | None, system: CurvedSystem) -> Bounds | None:
+def _state_bounds(bounds: Bounds | None, system: NonlinearSystem) -> Bounds | None:
     """Bounds of the coordinates of a mode; None without any."""
     if bounds is None:
         return None
@@ -246,7 +246,7 @@ def place_at(run: Run, z: np.ndarray, slopes: np.ndarray) -> None:
 def _lengths_of_units(run: Run) -> dict[str, float]:
     """Units -> largest magnitude that constants of nonlinear equations give to variables of the unit."""
     found: dict[str, float] = {}
-    sizes = curved_magnitudes(run.reduced, run.core.values, 0.0)
+    sizes = nonlinear_magnitudes(run.reduced, run.core.values, 0.0)
     for x in np.flatnonzero(sizes).tolist():
         unit = run.program.unknowns.unit(x)
         if unit not in ("", "1"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ...errors import AcausalError
-from ..curved.newton import NewtonFailure, continued
+from ..nonlinear.newton import NewtonFailure, continued
 
 if TYPE_CHECKING:
     from ..run import Run

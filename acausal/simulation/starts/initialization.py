@@ -18,15 +18,15 @@ from ...errors import InitializationError, warn
 from ...flattening.locating import locate_symbol
 from ...flattening.template import place_of
 from ...modeling.expressions import walk
-from ...modes.affine import Inadmissible, Mode
-from ..curved.failures import FAILURES, curved_failed
+from ...reduction.affine import Inadmissible, Mode
 from ..instants.failures import demanding, search_failed
+from ..nonlinear.failures import FAILURES, nonlinear_failed
 from .bounds import within
 from .completion import Completer, Completion, Unreachable
 from .conditions import Conditions, Rank
 from .conditions import Starts as Starts
 from .failures import check_rates, unreachable
-from .frames import AffineFrame, CurvedFrame, place_at
+from .frames import AffineFrame, NonlinearFrame, place_at
 from .priorities import independent, solve
 
 if TYPE_CHECKING:
@@ -190,8 +190,8 @@ def complete(run: Run) -> Completed | None:
     if not len(conditions):
         return None
     try:
-        frame = CurvedFrame(run) if run.reduced.curves else AffineFrame(run)
-        if isinstance(frame, CurvedFrame):
+        frame = NonlinearFrame(run) if run.reduced.curves else AffineFrame(run)
+        if isinstance(frame, NonlinearFrame):
             check_rates(run, conditions, frame)
         found = Completer(run, conditions, frame).complete()
         z = found.z
@@ -203,7 +203,7 @@ def complete(run: Run) -> Completed | None:
     except Inadmissible as error:
         raise search_failed(run, error, run.forced, (), "start") from None
     except FAILURES as failure:
-        raise curved_failed(run, failure, "start") from None
+        raise nonlinear_failed(run, failure, "start") from None
     z = _exact(run, conditions, found, z)
     left = _left_limits(run, conditions, found)
     run.z = np.where(left, run.z, z)

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...errors import AcausalError, InitializationError
 from ...flattening.template import place_of
-from ..curved.failures import FAILURES
+from ..nonlinear.failures import FAILURES
 from .completion import Completer, Completion, Unreachable
 from .conditions import Conditions, Rank
-from .frames import AffineFrame, CurvedFrame
+from .frames import AffineFrame, NonlinearFrame
 from .priorities import MISSED, least_squares
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
     relaxed = Conditions(run)
     relaxed.rank[found] = Rank.STEADY_FIXED
     try:
-        frame = CurvedFrame(run) if run.reduced.curves else AffineFrame(run)
+        frame = NonlinearFrame(run) if run.reduced.curves else AffineFrame(run)
         rest = Completer(run, relaxed, frame).complete()
     except (AcausalError, Unreachable, *FAILURES):
         return None

@@ -106,7 +106,7 @@ def _own_values(
 def _compromises(
     items: list[Condition], found: Completion, missed: np.ndarray, reasons: dict[int, str]
 ) -> None:
-    """Tell the starts that hold no more than nearly, as others of their rank contradict them under curved constraints."""
+    """Tell the starts that hold no more than nearly, as others of their rank contradict them under nonlinear constraints."""
     if not (found.system.which < 0).any():
         return  # Starts that contradict each other are left limits.
     for k in np.flatnonzero(missed & found.mask("room", len(items))).tolist():

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import beyond_doubles
 from .conditions import Conditions, Rank
-from .frames import AffineFrame, CurvedFrame, Linearised
+from .frames import AffineFrame, Linearised, NonlinearFrame
 from .priorities import least_squares
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class System:
 class ConditionRows:
     """Conditions over the coordinates of a frame: values, slopes and magnitudes."""
 
-    def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | CurvedFrame) -> None:
+    def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> None:
         self.run, self.conditions, self.frame = run, conditions, frame
         self.D, self.Z, self.X, self.constant = conditions.stacked
         self._sizes_D, self._sizes_Z = abs(self.D), abs(self.Z)
@@ -67,7 +67,7 @@ class ConditionRows:
         found = reads.max(axis=1, initial=0.0) > 0.0
         if self.frame.open:
             tangents = self.run.tangents
-            for k, _, at, _ in self.conditions.curved(np.zeros(len(self.run.program.curves.owner))):
+            for k, _, at, _ in self.conditions.nonlinear(np.zeros(len(self.run.program.curves.owner))):
                 reads = abs(tangents.Z[at]) @ np.abs(z_open) + abs(tangents.D[at]) @ np.abs(slopes_open)
                 found[k] = bool(np.any(reads))
             for k, _ in self.conditions.observed:
@@ -135,8 +135,10 @@ class ConditionRows:
         """What is missing in the rows of a system at another point, not scaled."""
         conditions, xi = self.conditions, self.conditions.xi
         value = self._affine_values(point)
-        if conditions.has_curved:
-            for k, found, _, _ in conditions.curved(self.run.tangents.arguments(point.z, point.slopes, xi)):
+        if conditions.has_nonlinear:
+            for k, found, _, _ in conditions.nonlinear(
+                self.run.tangents.arguments(point.z, point.slopes, xi)
+            ):
                 value[k] = found
         if conditions.observed:
             value[[k for k, _ in conditions.observed]] += conditions.read(point.z, point.slopes, xi)
@@ -149,10 +151,10 @@ class ConditionRows:
         """Values (k,) and derivatives by the coordinates (k, nx) of all conditions, least units (k,), and which do not vary."""
         value, size, xi = self._affine_values(point), self.conditions.magnitudes.copy(), self.conditions.xi
         rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)
-        if self.conditions.has_curved:
+        if self.conditions.has_nonlinear:
             tangents = self.run.tangents
             arguments = tangents.arguments(point.z, point.slopes, xi)
-            for k, found, at, gradient in self.conditions.curved(arguments):
+            for k, found, at, gradient in self.conditions.nonlinear(arguments):
                 value[k] = found
                 rows[k] = gradient @ (tangents.Z[at] @ point.z_x + tangents.D[at] @ point.slopes_x)
                 size[k] = float(np.max(np.abs(gradient) * tangents.scale[at], initial=0.0))

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...diagnosis.freedoms import undetermined
+from ...dynamics.directions import generic_direction
 from ...errors import AcausalError, InitializationError, warn
-from ...explanation.freedoms import undetermined
-from ...modes.affine import Inadmissible, Kind, Mode
-from ...modes.restart import restart
-from ...solvers.directions import generic_direction
-from ..curved.failures import FAILURES as CURVED
-from ..curved.failures import curved_failed
+from ...reduction.affine import Inadmissible, Kind, Mode
+from ...reduction.restart import restart
 from ..instants.element_curves import free_branches
 from ..instants.failures import search_failed
 from ..instants.search import Choice, NoConsistentMode
+from ..nonlinear.failures import FAILURES as NONLINEAR
+from ..nonlinear.failures import nonlinear_failed
 from .completion import BESIDE, MOST_MOVES
 from .homotopy import along_homotopy
 from .initialization import (
@@ -330,7 +330,7 @@ def _provisional(
         guards = outcome.disabled
         try:
             return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards, reinits=reinits)
-        except (NoConsistentMode, *CURVED):
+        except (NoConsistentMode, *NONLINEAR):
             if not reinits:
                 raise
             # The completion says which fixed values cannot hold; tangents at start values do not say whether they can.
@@ -342,11 +342,11 @@ def _provisional(
         return
     try:
         run.enter(_chosen(outcome.forced, branches, search).restart)
-    except (NoConsistentMode, *CURVED) as error:
+    except (NoConsistentMode, *NONLINEAR) as error:
         if not (run.reduced.curves and _enter_beside(run, z, xi, outcome.forced)):
             if isinstance(error, NoConsistentMode):
                 raise search_failed(run, error, outcome.forced, held, "start") from None
-            raise curved_failed(run, error, "start") from None
+            raise nonlinear_failed(run, error, "start") from None
     run.z, run.D = z, D
 
 
@@ -355,7 +355,7 @@ def _enter_as_it_is(run: Run, z: np.ndarray, xi: np.ndarray) -> bool:
     try:
         run.data = run.core.mode(run.mode)
         run.tangents.mode(run.core, run.mode, run.z_touch, run.slopes, xi, run.present)
-    except (Inadmissible, *CURVED):
+    except (Inadmissible, *NONLINEAR):
         return False
     if len(run.data.admissible):
         return False
@@ -373,7 +373,7 @@ def _enter_beside(run: Run, z: np.ndarray, xi: np.ndarray, forced: tuple[int, ..
         try:
             run.data = run.core.mode(run.mode)
             run.tangents.mode(run.core, run.mode, run.z_touch, run.slopes, xi, run.present)
-        except (Inadmissible, *CURVED):
+        except (Inadmissible, *NONLINEAR):
             continue
         if len(run.data.admissible):
             continue  # Equations depend on each other there too.
@@ -392,7 +392,7 @@ def _chosen(
     if kept != forced:
         try:
             return search(kept)
-        except (NoConsistentMode, *CURVED):
+        except (NoConsistentMode, *NONLINEAR):
             return search(forced)
     return search(forced)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...dynamics.directions import generic_direction
 from ...errors import AcausalError, warn
-from ...solvers.directions import generic_direction
-from ..curved.points import named, values
+from ..nonlinear.points import named, values
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -43,7 +43,7 @@ def _told(run: Run) -> str:
 
 
 def _steep_rows(run: Run) -> list[int]:
-    """Curved rows with a slope at the last point that is far above those on both sides of it."""
+    """Nonlinear rows with a slope at the last point that is far above those on both sides of it."""
     if not (run.numerical and run.reduced.curves):
         return []
     tangents, owner = run.tangents, run.program.curves.owner

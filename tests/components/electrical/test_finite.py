@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from acausal.codegen.residual import Residual
+from acausal.compilation.residual import Residual
 from acausal.components.electrical import (
     IGBT,
     NMOS,

@@ -1,0 +1,139 @@
+"""What the symbols of an instance are in terms of the arguments of a generated function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import casadi as ca
+
+from ..flattening.flat_model import kind_of
+from ..flattening.forms import choices
+from ..modeling.expressions import Expr, Symbol
+from ..reduction.core import model_relation
+from ..reduction.reduced_model import ReducedModel
+from .lowering import lower
+
+
+class Arguments:
+    """Symbols of the arguments, made when first used: parameters ``p``, discretes ``d``, relations ``r``, variables ``x``."""
+
+    def __init__(self, model: ReducedModel) -> None:
+        self.model = model
+        self.t = ca.SX.sym("t")
+        self.tables: dict[str, dict[int, Any]] = {"p": {}, "d": {}, "r": {}, "x": {}}
+        self.samples: dict[tuple[int, int, int], Any] = {}
+        self.sample_nodes: list[tuple[int, int, Expr]] = []
+        self.initial = ca.SX.sym("initial")
+        self.terminal = ca.SX.sym("terminal")
+
+    def symbol(self, kind: str, k: int) -> Any:
+        """Return the argument for number ``k`` of a kind."""
+        table = self.tables[kind]
+        if k not in table:
+            table[k] = ca.SX.sym(f"{kind}{k}")
+        return table[k]
+
+    def numbers(self, kind: str) -> list[int]:
+        """Global numbers behind the entries of ``vector(kind)``."""
+        return list(self.tables[kind])
+
+    def vector(self, kind: str) -> Any:
+        """Return all arguments of a kind as one vector."""
+        return ca.vertcat(*self.tables[kind].values()) if self.tables[kind] else ca.SX.zeros(0)
+
+    def sample(self, stamp: int, instance: int, node: Expr) -> Any:
+        """Return the flag of a sampled condition of an instance."""
+        key = (stamp, instance, id(node))
+        if key not in self.samples:
+            self.samples[key] = ca.SX.sym(f"s{len(self.samples)}")
+            self.sample_nodes.append((stamp, instance, node))
+        return self.samples[key]
+
+
+class Context:
+    """Lowers expressions of instances; ``d`` may be replaced by new values during an update."""
+
+    def __init__(self, arguments: Arguments) -> None:
+        self.arguments = arguments
+        self.model = arguments.model
+        self.new: dict[int, Any] = {}
+        """Discretes already determined in this micro-step."""
+        self.timed: dict[int, Any] = {}
+        """Timed relations already determined in this micro-step."""
+        self.signals: dict[int, Any] = {}
+
+    def discrete(self, k: int) -> Any:
+        """Return a discrete: its new value if it is already determined."""
+        return self.new[k] if k in self.new else self.arguments.symbol("d", k)
+
+    def lower(self, stamp: int, instance: int, expr: Expr) -> Any:
+        """Return the SX of an expression of one instance."""
+        return lower(
+            expr, lambda n: self._leaf(stamp, instance, n), lambda n: self._special(stamp, instance, n)
+        )
+
+    def number(self, stamp: int, instance: int, symbol: Symbol) -> tuple[str, int]:
+        """Return (kind, global number) of a symbol of an instance."""
+        kind = kind_of(symbol)
+        return kind, self.model.flat.symbol(stamp, instance, kind, symbol)
+
+    def _leaf(self, stamp: int, instance: int, node: Expr) -> Any:
+        if isinstance(node, Symbol):
+            kind, k = self.number(stamp, instance, node)
+            if kind == "p":
+                return self.arguments.symbol("p", k)
+            return self.discrete(k) if kind == "d" else self.variable(k)
+        if node.op == "time":
+            return self.arguments.t
+        return self.arguments.initial if node.op == "initial" else self.arguments.terminal
+
+    def variable(self, k: int) -> Any:
+        """A continuous variable; one that a discrete alone determines is read like that discrete."""
+        return self.signals[k] if k in self.signals else self.arguments.symbol("x", k)
+
+    def relation_number(self, stamp: int, instance: int, node: Expr) -> int | None:
+        """Return the global number of a registered relation, None for other nodes."""
+        local = self.model.forms[stamp].relation_at.get(id(node))
+        return None if local is None else model_relation(self.model, stamp, local) + instance
+
+    def _special(self, stamp: int, instance: int, node: Expr) -> Any:
+        number = self.relation_number(stamp, instance, node)
+        if number is not None:
+            return self.timed[number] if number in self.timed else self.arguments.symbol("r", number)
+        if node.op == "sample":
+            return self.arguments.sample(stamp, instance, node)
+        if node.op == "table":
+            return self.lower(stamp, instance, choices(node))
+        if node.op in ("pre", "edge", "change"):
+            assert isinstance(node.args[0], Symbol)
+            kind, k = self.number(stamp, instance, node.args[0])
+            before = self.arguments.symbol("d" if kind == "d" else "x", k)
+            if node.op == "pre":
+                return before
+            now = self.discrete(k)
+            return ca.logic_and(now, ca.logic_not(before)) if node.op == "edge" else ca.ne(now, before)
+        return None
+
+
+def read_numbers(context: Context, stamp: int, instance: int, expr: Expr) -> Iterator[tuple[str, int]]:
+    """Yield (kind, number) of what an expression reads now: not through ``pre``, nor through frozen relations.
+
+    Timed relations count with what they compare, under kind "t".
+    """
+    forms = context.model.forms[stamp]
+    stack, seen = [expr], set()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen or node.op == "pre":
+            continue
+        seen.add(id(node))
+        if isinstance(node, Symbol):
+            yield context.number(stamp, instance, node)
+            continue
+        number = context.relation_number(stamp, instance, node)
+        if number is not None:
+            if not forms.relations[forms.relation_at[id(node)]].timed:
+                continue
+            yield "t", number
+        stack.extend(reversed(node.args))

@@ -1,0 +1,203 @@
+"""CasADi functions of the nonlinear rows: values, total derivatives along a motion, and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..flattening.flat_model import kind_of
+from ..flattening.locating import locate_symbol
+from ..modeling.expressions import Expr, Symbol
+from ..reduction.curves import Constants, Curves
+from ..reduction.reduced_model import CurveRows, ReducedModel
+from .lowering import Buffered, lower
+
+MOST_COMPILED = 256
+"""Functions of modes that are kept: a run of many modes makes some for each."""
+
+
+class CurveFunctions:
+    """Evaluates all nonlinear rows ``rho(a; c)`` and their first three total derivatives in time.
+
+    Level 0 gives ``rho``, level 1 ``d rho/dt = rho_a a1``, level 2 ``d2 rho/dt2 = rho_a a2 + rho_aa[a1, a1]``
+    with the arguments ``a``, ``a1 = da/dt``, ``a2 = d2a/dt2``, and level 3 likewise, without gradients.
+
+    Parameters
+    ----------
+    curves : Curves
+    """
+
+    def __init__(self, curves: Curves) -> None:
+        self._curves = curves
+        self._made: dict[int, ca.Function] = {}
+        self._levels: dict[int, Buffered] = {}
+        self._single: dict[tuple[int, int], Any] = {}
+        self._compiled: dict[Hashable, Any] = {}
+        self._group = np.repeat(
+            np.arange(len(curves.model.curves)), [len(c.instances) for c in curves.model.curves]
+        )
+        self.scale = np.ones(len(curves.owner))
+        """Magnitudes of the arguments."""
+
+    def compiled(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What was made for these numbers before, by any run, or is made now."""
+        found = self._compiled.get(key)
+        if found is None:
+            found = make()
+            while len(self._compiled) >= MOST_COMPILED:
+                self._compiled.pop(next(iter(self._compiled)), None)
+            self._compiled[key] = found
+        return found
+
+    def row(self, k: int, level: int, jets: list[Any], constants: Any) -> Any:
+        """Symbolic value of one nonlinear row at a level; ``jets`` and ``constants`` are its own."""
+        group = int(self._group[k])
+        f = self._single.get((group, level))
+        if f is None:
+            curves = self._curves
+            expression = _expression(curves.model, curves.model.curves[group], curves.constants[group])
+            f = self._single[group, level] = _differentiated(expression, level)
+        return f(*jets, constants)[0]
+
+    @cached_property
+    def nonlinear(self) -> np.ndarray:
+        """Mask over the arguments: the slope of their row by them is not constant."""
+        curves = self._curves
+        parts = [np.zeros(0, bool)]
+        for rows, k in zip(curves.model.curves, curves.constants, strict=True):
+            a, _, value = _expression(curves.model, rows, k)
+            parts.append(np.tile(ca.which_depends(value, a, 2, False), len(rows.instances)))
+        return np.concatenate(parts).astype(bool)
+
+    @cached_property
+    def bent(self) -> np.ndarray:
+        """Mask over the arguments: the slope of their row by them depends on themselves."""
+        curves = self._curves
+        parts = [np.zeros(0, bool)]
+        for rows, k in zip(curves.model.curves, curves.constants, strict=True):
+            a, _, value = _expression(curves.model, rows, k)
+            pattern = ca.hessian(ca.SX(value), a)[0].sparsity()
+            found = np.array([pattern.has_nz(i, i) for i in range(a.numel())], bool)
+            parts.append(np.tile(found, len(rows.instances)))
+        return np.concatenate(parts)
+
+    def copy(self, scale: np.ndarray) -> CurveFunctions:
+        """The same functions with arrays of their own, for arguments of other magnitudes."""
+        made = CurveFunctions(self._curves)
+        made._made, made._single, made._compiled, made.scale = self._made, self._single, self._compiled, scale
+        made.bent = self.bent
+        return made
+
+    def __call__(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:
+        """Values (m,) of a level, and their gradients (na,) with respect to ``jets[0]``, ``jets[1]``, ... in order.
+
+        The gradient of a level with respect to its highest jet is that of level 0 with respect to ``a``.
+        The arrays are overwritten by the next call.
+        """
+        f = self._levels.get(level)
+        if f is None:
+            if level not in self._made:
+                self._made[level] = _level(self._curves, level)
+            f = self._levels[level] = Buffered(self._made[level])
+        for k in range(level + 1):
+            f.inputs[k][:] = jets[k]
+        f.inputs[level + 1][:] = constants
+        f()
+        if level == 0 and not np.isfinite(f.outputs[1]).all():
+            self._mend(f)
+        return f.outputs
+
+    def _mend(self, f: Buffered) -> None:
+        """Put difference quotients over the scale of an argument in place of slopes that are not finite.
+
+        The slope of ``sqrt`` at zero is infinite, its value is not.
+        """
+        value, gradient = f.outputs[0].copy(), f.outputs[1].copy()
+        owner, a = self._curves.owner, f.inputs[0]
+        wrong = np.flatnonzero(~np.isfinite(gradient) & np.isfinite(value[owner]))
+        for k in wrong.tolist():
+            before = a[k]
+            # One of the two directions may lead out of the domain of the function.
+            for step in (self.scale[k], -self.scale[k]):
+                a[k] = before + step
+                f()
+                gradient[k] = (f.outputs[0][owner[k]] - value[owner[k]]) / step
+                if np.isfinite(gradient[k]):
+                    break
+            a[k] = before
+        f.outputs[0][:], f.outputs[1][:] = value, gradient
+
+
+def _level(curves: Curves, level: int) -> ca.Function:
+    """One function for all rows: each curve mapped over its instances."""
+    functions = [
+        (_differentiated(_expression(curves.model, rows, k), level), len(rows.instances))
+        for rows, k in zip(curves.model.curves, curves.constants, strict=True)
+    ]
+    symbols, parts = [], []
+    for j in range(level + 2):
+        sizes = [f.size1_in(j) * n for f, n in functions]
+        symbols.append(ca.MX.sym(f"a{j}", sum(sizes)))
+        parts.append(ca.vertsplit(symbols[-1], np.cumsum([0, *sizes]).tolist()))
+    outputs: list[list[Any]] = []
+    for g, (f, n) in enumerate(functions):
+        inputs = [ca.reshape(part[g], f.size1_in(j), n) for j, part in enumerate(parts)]
+        outputs.append([ca.vec(r) for r in (f.map(n) if n > 1 else f).call(inputs)])
+    return ca.Function("curves", symbols, [ca.vertcat(*found) for found in zip(*outputs, strict=True)])
+
+
+def _expression(model: ReducedModel, rows: CurveRows, constants: Constants) -> tuple[Any, Any, Any]:
+    """Arguments, constants and value of one curve as SX."""
+    forms, template, curve = model.forms[rows.stamp], model.flat.stamps[rows.stamp].template, rows.curve
+    a = ca.SX.sym("a", len(curve.keys) + len(curve.knowns))
+    c = ca.SX.sym("c", constants.count)
+    argument = {key: a[k] for k, key in enumerate(curve.keys)}
+    known = {id(e): a[len(curve.keys) + k] for k, e in enumerate(curve.knowns)}
+    order = (
+        [("p", k) for k in constants.p] + [("d", k) for k in constants.d] + [("r", k) for k in constants.r]
+    )
+    constant = {name: c[k] for k, name in enumerate(order)}
+
+    def leaf(node: Expr) -> Any:
+        if id(node) in known:
+            return known[id(node)]
+        assert isinstance(node, Symbol)
+        kind = kind_of(node)
+        local = locate_symbol(template, kind, node)
+        return argument[(local, False)] if kind == "v" else constant[(kind, local)]
+
+    def special(node: Expr) -> Any:
+        if id(node) in known:
+            return known[id(node)]
+        if id(node) in forms.relation_at:
+            return constant[("r", forms.relation_at[id(node)])]
+        if node.op == "der":
+            return argument[(forms.classify(node.args[0]), True)]  # type: ignore[index, arg-type]
+        if node.op == "homotopy":
+            parts = (lower(part, leaf, special) for part in (node.args[0], node.data[0]))
+            return _blended(c[c.numel() - 1], *parts)
+        return lower(node.args[0], leaf, special) if node.op == "pre" else None
+
+    return a, c, lower(curve.expr, leaf, special)
+
+
+def _blended(share: Any, actual: Any, simplified: Any) -> Any:
+    """A homotopy; at both ends it is one of its parts, whatever the other one is, not a number included."""
+    way = ca.if_else(share != 0.0, share * actual, 0.0)
+    return way + ca.if_else(share != 1.0, (1.0 - share) * simplified, 0.0)
+
+
+def _differentiated(expression: tuple[Any, Any, Any], level: int) -> ca.Function:
+    """Total derivative of one curve, and its gradients."""
+    a, c, value = expression
+    jets = [a]
+    for k in range(level):
+        jets.append(ca.SX.sym(f"a{k + 1}", a.numel()))
+        value = sum((ca.jtimes(value, x, dx) for x, dx in zip(jets[:-1], jets[1:], strict=True)), ca.SX(0))
+    value = ca.SX(value)
+    gradients = [ca.densify(ca.gradient(value, x)) for x in jets[: max(level, 1) if level < 3 else 0]]
+    return ca.Function("curve", [*jets, c], [ca.densify(value), *gradients])

@@ -1,0 +1,293 @@
+"""One micro-step of the discrete part as a single function: sorted equations, whens, state machines.
+
+Reference for the synchronous reading of ``when``: semantics of the language, "Instants".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..errors import EventIterationError, Location
+from ..flattening.forms import has_time
+from ..flattening.template import Assignment, WhenChain
+from ..modeling.expressions import Expr
+from ..modeling.statements import Assign, Reinit, Terminate
+from ..reduction.reduced_model import ReducedModel
+from .context import Arguments, Context, read_numbers
+from .lowering import Buffered
+from .ordering import Ordering, Signals
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A sampled condition: period and start are parameter expressions of an instance."""
+
+    stamp: int
+    instance: int
+    node: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A branch of a when: what fires with it."""
+
+    reinits: tuple[tuple[int, int], ...]
+    """(variable, position among the reinit values)."""
+    messages: tuple[str, ...]
+    place: Location
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteProgram:
+    """The function of one micro-step and what its arguments and results mean.
+
+    Arguments: parameters, discretes before, relations, variables, samples, memory of conditions,
+    (t, tolerance, initial, terminal). Results: discretes, memory, relations, times of the timed
+    relations, fired branches, reinit values, checks, controls of the elements, enabled guards.
+    """
+
+    update: Buffered
+    p: np.ndarray
+    x: np.ndarray
+    r: np.ndarray
+    timed: np.ndarray
+    samples: tuple[Sample, ...]
+    branches: tuple[Branch, ...]
+    checks: tuple[tuple[str, Location, str], ...]
+    """(message, place, condition as written)."""
+    guards: tuple[tuple[int, int, int], ...]
+    """(element, branch, guard) of the entries of the enabled guards."""
+    written: tuple[tuple[int, Location], ...]
+    memory: int
+
+
+class _Update:
+    def __init__(self, model: ReducedModel) -> None:
+        self.model = model
+        self.flat = model.flat
+        self.arguments = Arguments(model)
+        self.context = Context(self.arguments)
+        self.signals = Signals(self.context)
+        self.order = Ordering(self.context, self.signals)
+        for k in range(model.flat.nd):
+            self.arguments.symbol("d", k)
+        for k in range(model.nr):
+            self.arguments.symbol("r", k)
+        self.tolerance = ca.SX.sym("tolerance")
+        self.memory: list[tuple[Any, Any]] = []
+        self.fired: list[Any] = []
+        self.branches: list[Branch] = []
+        self.reinits: list[Any] = []
+        self.times: dict[int, Any] = {}
+
+    def lower(self, stamp: int, instance: int, expr: Expr) -> Any:
+        for kind, k in list(read_numbers(self.context, stamp, instance, expr)):
+            if kind == "v":
+                knowns = self.signals.knowns(k)
+                if knowns is not None:
+                    self.context.signals[k] = sum(f * self.context.lower(s, i, e) for f, s, i, e in knowns)
+            elif kind == "t" and k not in self.context.timed:
+                self._timed_relation(k)
+        return self.context.lower(stamp, instance, expr)
+
+    def _timed_relation(self, number: int) -> None:
+        """Value after time t of a relation that is affine in time, and the time at which it changes."""
+        rows = next(
+            r for r in self.model.relations if r.first <= number < r.first + len(self.flat.stamps[r.stamp].vb)
+        )
+        a = self.arguments
+        g, inner = self._with_relations_held(rows.stamp, number - rows.first, rows.relation.difference)
+        slope = ca.jacobian(g, a.t)
+        at = -ca.substitute(g, a.t, ca.SX(0)) / slope
+        moving = ca.ne(slope, 0)
+        reached = a.t + self.tolerance >= at
+        positive = ca.if_else(moving, ca.if_else(reached, slope > 0, slope < 0), g > 0)
+        negative = ca.if_else(moving, ca.if_else(reached, slope < 0, slope > 0), g < 0)
+        values = {
+            "<": negative, "<=": ca.logic_not(positive), ">": positive, ">=": ca.logic_not(negative),
+            "==": ca.logic_and(ca.logic_not(positive), ca.logic_not(negative)), "!=": ca.logic_or(positive, negative),
+        }  # fmt: skip
+        found = [ca.SX(values[rows.relation.node.op]), ca.if_else(moving, at, np.inf)]
+        found = ca.substitute(found, [s for s, _ in inner], [value for _, value in inner])
+        self.context.timed[number], self.times[number] = found
+
+    def _with_relations_held(
+        self, stamp: int, instance: int, expr: Expr
+    ) -> tuple[Any, list[tuple[Any, Any]]]:
+        """An expression with symbols for the timed relations in it, which do not move with its time; their values."""
+        self.lower(stamp, instance, expr)
+        timed = self.context.timed
+        held = {
+            k: ca.SX.sym(f"held{k}")
+            for kind, k in read_numbers(self.context, stamp, instance, expr)
+            if kind == "t"
+        }
+        self.context.timed = {**timed, **held}
+        made = self.lower(stamp, instance, expr)
+        self.context.timed = timed
+        return made, [(s, timed[k]) for k, s in held.items()]
+
+    # -- the function --------------------------------------------------------------------------------------------
+
+    def item(self, stamp: int, instance: int, item: Any) -> None:
+        if isinstance(item, Assignment):
+            target = self.context.number(stamp, instance, item.target)[1]
+            self.context.new[target] = self.lower(stamp, instance, item.value)
+            return
+        targets = self.order.targets(stamp, instance, item)
+        result = {d: self.arguments.symbol("d", d) for d in targets}
+        free = ca.SX(1)
+        for conditions, actions in item.branches:
+            fires = self._fires(stamp, instance, conditions, item.edge)
+            now = ca.logic_and(free, fires)
+            free = ca.logic_and(free, ca.logic_not(fires))
+            self._actions(stamp, instance, item, actions, now, result)
+        self.context.new.update(result)
+
+    def _fires(self, stamp: int, instance: int, conditions: tuple[Expr, ...], edge: bool) -> Any:
+        any_ = ca.SX(0)
+        for c in conditions:
+            value = self.lower(stamp, instance, c)
+            if edge:
+                before = ca.SX.sym(f"w{len(self.memory)}")
+                self.memory.append((before, value))
+                value = ca.logic_and(value, ca.logic_not(before))
+            any_ = ca.logic_or(any_, value)
+        return any_
+
+    def _actions(
+        self, stamp: int, instance: int, item: WhenChain, actions: Any, now: Any, result: dict[int, Any]
+    ) -> None:
+        reinits, messages = [], [a.message for a in actions if isinstance(a, Terminate)]
+        place = self.flat.location(stamp, instance, item.origin)
+        fresh: dict[int, Any] = {}
+        for action in self._action_order(stamp, instance, actions, place):
+            self.context.new.update(fresh)
+            value = self.lower(stamp, instance, action.value)
+            _, k = self.context.number(stamp, instance, action.target)
+            if isinstance(action, Reinit):
+                reinits.append((k, len(self.reinits)))
+                self.reinits.append(value)
+            else:
+                fresh[k] = value
+                result[k] = ca.if_else(now, value, result[k])
+        for k in fresh:
+            self.context.new.pop(k, None)
+        self.branches.append(Branch(tuple(reinits), tuple(messages), place))
+        self.fired.append(now)
+
+    def _action_order(self, stamp: int, instance: int, actions: Any, place: Location) -> list[Any]:
+        """Assignments of one branch after those whose new values they read, reinits last."""
+        rest = [a for a in actions if isinstance(a, Assign)]
+        targets = {
+            id(a): self.context.number(stamp, instance, a.target)[1]
+            for a in rest
+            if not isinstance(a, Reinit)
+        }
+        order: list[Any] = []
+        while rest:
+            open_ = {targets[id(a)] for a in rest if id(a) in targets}
+            ready = [a for a in rest if not open_ & set(self.signals.now(stamp, instance, a.value))]
+            if not ready:
+                names = [self.flat.discrete(d) for d in sorted(open_)]
+                raise EventIterationError(
+                    f"the assignments of `{'`, `'.join(names)}` read their own new values",
+                    where=(place,),
+                    hint="read the value before the assignment with pre(...)",
+                )
+            order += [a for a in ready if id(a) in targets] or ready
+            rest = [a for a in rest if a not in order]
+        return order
+
+    def checks(self) -> tuple[list[Any], list[tuple[str, Location, str]]]:
+        values, labels = [], []
+        for k, s in enumerate(self.flat.stamps):
+            for c in s.template.checks:
+                for i in range(len(s.vb)):
+                    values.append(self.lower(k, i, c.condition))
+                    labels.append((c.message, self.flat.location(k, i, c.origin), str(c.condition)))
+        return values, labels
+
+    def controls(self) -> tuple[list[Any], list[tuple[int, int, int]], list[Any]]:
+        """Per element the value of its control or enabling condition; enabled flags of guards."""
+        values, guards, flags = [], [], []
+        for rows in self.model.elements:
+            table = rows.forms.statement.table
+            for i in range(len(self.flat.stamps[rows.stamp].vb)):
+                number = len(values)
+                values.append(self._control(rows, table, i))
+                for b, branch in enumerate(table.branches):
+                    for g, leave in enumerate(branch.guards):
+                        if leave.enabled is not None:
+                            guards.append((number, b, g))
+                            flags.append(self.lower(rows.stamp, i, leave.enabled))
+        return values, guards, flags
+
+    def _control(self, rows: Any, table: Any, i: int) -> Any:
+        if table.control is not None:
+            return ca.SX(1) if rows.forms.continuous else self.lower(rows.stamp, i, table.control)
+        value = ca.SX(1) if table.enabled is None else self.lower(rows.stamp, i, table.enabled)
+        if table.breakaway is not None and not self.model.forms[rows.stamp].reads(table.breakaway, "v"):
+            capacity = self.lower(rows.stamp, i, table.breakaway)
+            value = ca.logic_and(value, ca.ne(capacity, 0))
+        elif table.breakaway is not None and has_time(table.breakaway):
+            capacity = self.lower(rows.stamp, i, table.breakaway)
+            moving = ca.logic_or(ca.ne(capacity, 0), ca.ne(ca.jacobian(capacity, self.arguments.t), 0))
+            value = ca.logic_and(value, moving)
+        return value
+
+
+def discrete_program(model: ReducedModel) -> DiscreteProgram:
+    """Build the function of one micro-step.
+
+    Raises
+    ------
+    DuplicateWriterError
+        If two statements determine one discrete variable.
+    EventIterationError
+        If discrete variables determine each other without ``pre``.
+    """
+    u = _Update(model)
+    items = u.order.items()
+    for n in u.order.sorted(items):
+        u.item(*items[n])
+    for rows in model.relations:
+        if rows.relation.timed:
+            for i in range(len(model.flat.stamps[rows.stamp].vb)):
+                if rows.first + i not in u.context.timed:
+                    u._timed_relation(rows.first + i)
+    controls, guards, flags = u.controls()
+    checks, labels = u.checks()
+    a, c = u.arguments, u.context
+    timed = sorted(u.times)
+    outputs = [
+        [c.discrete(k) for k in range(model.flat.nd)],
+        [value for _, value in u.memory],
+        [c.timed[k] if k in c.timed else a.symbol("r", k) for k in range(model.nr)],
+        [u.times[k] for k in timed],
+        u.fired,
+        u.reinits,
+        checks,
+        controls,
+        flags,
+    ]
+    results = [ca.vertcat(*o) if o else ca.SX.zeros(0) for o in outputs]
+    samples = ca.vertcat(*a.samples.values()) if a.samples else ca.SX.zeros(0)
+    memory = ca.vertcat(*(m for m, _ in u.memory)) if u.memory else ca.SX.zeros(0)
+    clock = ca.vertcat(a.t, u.tolerance, a.initial, a.terminal)
+    arguments = [a.vector("p"), a.vector("d"), a.vector("r"), a.vector("x"), samples, memory, clock]
+    update = ca.Function("update", arguments, results)
+    written = tuple(
+        (d, model.flat.location(s, i, item.origin))
+        for s, i, item in items
+        for d in u.order.targets(s, i, item)
+    )
+    return DiscreteProgram(
+        Buffered(update), np.array(a.numbers("p"), np.int64), np.array(a.numbers("x"), np.int64),
+        np.array([k for k in range(model.nr) if k not in u.times], np.int64), np.array(timed, np.int64),
+        tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), tuple(labels), tuple(guards), written, len(u.memory),
+    )  # fmt: skip

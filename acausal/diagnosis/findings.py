@@ -1,0 +1,112 @@
+"""What the analysis of a mode found, in the numbering of the flattened model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..reduction.core import Values
+
+Key = tuple[int, int]
+"""A variable of the flattened model, and the order of its derivative."""
+
+
+class DeclaredStarts(NamedTuple):
+    """Start values of all variables (nv,), which of them must hold, and which were given, ``initial=`` included."""
+
+    value: np.ndarray
+    fixed: np.ndarray
+    given: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class AffineConstraint:
+    """``sum factors[v] * x_v + offset = 0`` with constant factors; ``moving``: the offset depends on time or inputs.
+
+    Attributes
+    ----------
+    order : int
+        Differentiations after which it appeared.
+    factors : dict of int to float
+        By variable.
+    offset : float
+        Constant part.
+    moving : bool
+    equations : dict of int to int
+        Equations it follows from -> how often they are differentiated; -1 - k for the k-th integer row of the core
+        if that is an input.
+    dependent : int
+        Variable it determines.
+    """
+
+    order: int
+    factors: dict[int, float]
+    offset: float
+    moving: bool
+    equations: dict[int, int]
+    dependent: int
+
+
+@dataclass(frozen=True, eq=False)
+class NonlinearConstraint:
+    """Equation that is not affine, differentiated ``order`` times, and the coordinates that occur in it then."""
+
+    equation: int
+    order: int
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """States and constraints of one mode at a point.
+
+    Attributes
+    ----------
+    values : Values
+        Parameters, discrete variables and relations.
+    starts : DeclaredStarts
+    mode : tuple of int
+        Branch of every element.
+    index : int
+    states : tuple of Key
+        What is integrated.
+    affine : tuple of AffineConstraint
+    coordinates : tuple of Key
+        Variables and derivatives that equations which are not affine may tie, states among them.
+    iterated : tuple of Key
+        Unknowns of Newton's method.
+    nonlinear : tuple of NonlinearConstraint
+        Equations that are not affine with their derivatives, those of order 0 left out.
+    hidden : dict of int to int
+        Equation that is not affine -> how many of its derivatives, itself included, constrain coordinates.
+    slope : callable, optional
+        (variable, order) -> the coordinates and their derivatives, with factors, that make up its time derivative, or
+        None where time takes part.
+    integrals : tuple of int
+        Variables that are integrated beside everything else.
+    open : tuple of int
+        Variables that nothing determines in this mode.
+    """
+
+    values: Values
+    starts: DeclaredStarts
+    mode: tuple[int, ...]
+    index: int
+    states: tuple[Key, ...]
+    affine: tuple[AffineConstraint, ...] = ()
+    coordinates: tuple[Key, ...] = ()
+    iterated: tuple[Key, ...] = ()
+    nonlinear: tuple[NonlinearConstraint, ...] = ()
+    hidden: dict[int, int] = field(default_factory=dict)
+    slope: Callable[[int, int], dict[Key, float] | None] | None = None
+    integrals: tuple[int, ...] = ()
+    open: tuple[int, ...] = ()
+
+
+def spread(entries: list[tuple[int, Key]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows, variables and orders of pairs as arrays."""
+    found = np.array([(r, v, o) for r, (v, o) in entries], np.int64).reshape(-1, 3)
+    return found[:, 0], found[:, 1], found[:, 2]

@@ -1,0 +1,300 @@
+"""From groups and sources to the rank-one terms of a flow: ``y(h) = sum_t left_t (right_t y0) phi_t(h)``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from .basis import Basis
+from .double_double import Complex
+from .exosystem import Block, Member, blocks
+from .spectrum import Group, decouple
+
+Rate = tuple[float, float, float]
+"""sigma, omega, omega_low with omega >= 0."""
+
+
+def rate_of(centre: complex, low: complex) -> Rate:
+    """Rate of a complex exponent or of its conjugate."""
+    if centre.imag == 0:
+        return centre.real, 0.0, 0.0
+    return centre.real, abs(centre.imag), low.imag if centre.imag > 0 else -low.imag
+
+
+JOIN = 0.01
+"""Distance, times T0, within which an eigenvalue is joined with a constant, sinusoid or exponential."""
+SERIES_RADIUS = 0.5
+"""Largest spread of exponents times the length of a piece."""
+SERIES_SPAN = 16384.0
+"""Longest piece in units of T0: shorter series for tiny spreads."""
+SERIES_LAST = 2.0**-62
+"""Size of the first neglected term of a series."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Flow as rank-one terms sorted by basis function.
+
+    Attributes
+    ----------
+    left, right : (ny, nt), (nt, ny)
+    starts : (basis.size,)
+        First term of every basis function.
+    reach : float
+    limited : list of (reach, columns, decays)
+        Basis functions that belong to a truncated series, exact over `reach`.
+    """
+
+    basis: Basis
+    left: np.ndarray
+    right: np.ndarray
+    starts: np.ndarray
+    reach: float
+    limited: list[tuple[float, np.ndarray, bool]]
+
+
+@dataclass(eq=False)
+class Terms:
+    """Real rank-one terms collected per basis function ``(rate, side, k)``; side 0: cosine or none, 1: sine."""
+
+    columns: dict[tuple[Rate, int, int], list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=dict)
+
+    def add(self, rate: Rate, side: int, k: int, left: np.ndarray, right: np.ndarray) -> None:
+        """Add the real term ``left (right y0)``."""
+        self.columns.setdefault((rate, side, k), []).append((left, right))
+
+    def add_complex(self, centre: complex, low: complex, k: int, left: Complex, right: Complex) -> None:
+        """Add ``Re(left (right y0) exp(centre h) h^k / k!)``."""
+        if centre.imag < 0:
+            left, right = left.conj(), right.conj()
+        rate = rate_of(centre, low)
+        lr, li, rr, ri = left.real, left.imag, right.real, right.imag
+        self.add(rate, 0, k, lr, rr)
+        if centre.imag:
+            # exp(i a) = cos a + i sin a: the sine takes minus the imaginary part of the coefficient.
+            self.add(rate, 0, k, -li, ri)
+            self.add(rate, 1, k, -li, rr)
+            self.add(rate, 1, k, -lr, ri)
+        elif li.any() and ri.any():
+            self.add(rate, 0, k, -li, ri)
+
+    def order(self) -> list[tuple[Rate, int, int]]:
+        """Columns in the order of `Basis`, with every lower power and every sine present."""
+        known = dict.fromkeys((rate, k) for rate, _, k in self.columns)
+        powers: dict[Rate, int] = {}
+        for rate, k in known:
+            powers[rate] = max(k, powers.get(rate, 0))
+        flat = [(rate, k) for rate, top in powers.items() for k in range(top + 1)]
+        still = [(rate, 0, k) for rate, k in flat if not rate[1]]
+        turning = [(rate, k) for rate, k in flat if rate[1]]
+        return still + [(rate, side, k) for side in (0, 1) for rate, k in turning]
+
+
+def _add_source(terms: Terms, block: Block, nx: int, ny: int) -> None:
+    """The exosystem states themselves."""
+    states = nx + block.states
+    unit = np.eye(ny)
+    member = block.members[0]
+    rate = (member.centre.real, member.centre.imag, member.centre_low.imag)
+    for i in states:
+        terms.add(rate, 0, 0, unit[i], unit[i])
+    if block.is_sinusoid:
+        for i, row in zip(states, block.S / member.centre.imag, strict=True):
+            right = np.zeros(ny)
+            right[states] = row
+            terms.add(rate, 1, 0, unit[i], right)
+        return
+    power, k = block.S, 1
+    while len(block.S) > 1 and power.any():
+        for i, row in zip(states, power, strict=True):
+            if row.any():
+                right = np.zeros(ny)
+                right[states] = row
+                terms.add(rate, 0, k, unit[i], right)
+        power, k = power @ block.S, k + 1
+
+
+class _Assembler:
+    """Collects the terms of one flow, group by group and source by source."""
+
+    def __init__(self, Ay: np.ndarray, nx: int, T0: float) -> None:
+        self.nx, self.ny, self.T0 = nx, len(Ay), T0
+        self.terms = Terms()
+        self.limits: list[tuple[float, Rate]] = []
+        self.sources = blocks(Ay[nx:, nx:], nx)
+        self.members = [member for block in self.sources for member in block.members]
+        self.driven = [Ay[:nx, nx:] @ member.P for member in self.members]
+        self.particular = [np.zeros((nx, len(member.N)), complex) for member in self.members]
+
+    def add_sources(self) -> None:
+        """The exosystem states themselves, and the quasi-steady response of the physical states to them."""
+        start = 0
+        for block in self.sources:
+            _add_source(self.terms, block, self.nx, self.ny)
+            X = self.particular[start]
+            if block.is_sinusoid:
+                # The second member is conjugate to the first, and only real parts count.
+                X = X + self.particular[start + 1].conj()
+            if self.nx and X.any():
+                self._add_particular(block.members[0], X)
+            start += len(block.members)
+
+    def _add_particular(self, member: Member, X: np.ndarray) -> None:
+        left = np.zeros((self.ny, X.shape[1]), complex)
+        left[: self.nx] = X
+        rows, k = member.Q, 0
+        while rows.any():
+            for i in np.flatnonzero(rows.any(1)):
+                self.terms.add_complex(member.centre, member.centre_low, k, left[:, i], rows[i])
+            rows, k = member.N @ rows, k + 1
+
+    def add_modes(self, modes: list[Group]) -> None:
+        """Simple modes: free response, and the forced responses, all modes at once."""
+        nx = self.nx
+        exponent = np.array([mode.centre for mode in modes])
+        low = np.array([mode.centre_low for mode in modes])
+        left = np.zeros((self.ny, len(modes)), complex)
+        left[:nx] = np.hstack([mode.P for mode in modes]) * np.array([mode.weight for mode in modes])
+        right = np.zeros((len(modes), self.ny), complex)
+        right[:, :nx] = U = np.vstack([mode.U for mode in modes])
+        for member, drive, X in zip(self.members, self.driven, self.particular, strict=True):
+            beta = U @ drive
+            delta = (exponent - member.centre) + (low - member.centre_low)
+            joined = np.abs(delta) * self.T0 < join_distance(len(member.N))
+            if joined.any():
+                for i in np.flatnonzero(joined & beta.any(1)):
+                    self._add_joined(member, left[:, i : i + 1], delta[i : i + 1, None], beta[i : i + 1])
+                beta[joined], delta[joined] = 0.0, 1.0
+            x = _sylvester_column_by_column(lambda column, d=delta: column / d, member.N, beta)
+            X += left[:nx] @ x
+            right -= x @ member.Q
+        for i, mode in enumerate(modes):
+            self.terms.add_complex(mode.centre, mode.centre_low, 0, left[:, i], right[i])
+
+    def add_cluster(self, group: Group) -> None:
+        """A group of several modes with one common exponent: free response and forced responses."""
+        nx, m = self.nx, len(group.N)
+        left = np.zeros((self.ny, m), complex)
+        left[:nx] = group.weight * group.P
+        right = np.zeros((m, self.ny), complex)
+        right[:, :nx] = group.U
+        for member, drive, X in zip(self.members, self.driven, self.particular, strict=True):
+            beta = group.U @ drive
+            delta = group.N + (
+                (group.centre - member.centre) + (group.centre_low - member.centre_low)
+            ) * np.eye(m)
+            if np.abs(np.linalg.eigvals(delta)).min() * self.T0 < join_distance(len(member.N)):
+                if beta.any():
+                    self._add_joined(member, left, delta, beta)
+                continue
+            x = _sylvester_column_by_column(np.linalg.inv(delta).dot, member.N, beta)
+            X += left[:nx] @ x
+            right -= x @ member.Q
+        self._add_series(group.centre, group.centre_low, left, group.N, [right])
+
+    def _add_joined(self, member: Member, left: np.ndarray, delta: np.ndarray, beta: np.ndarray) -> None:
+        """Forced response of modes that are close to the exponent of the source."""
+        drive, power = [], member.Q
+        for _ in range(len(member.N)):
+            drive.append(beta @ power)
+            power = member.N @ power
+        self._add_series(member.centre, member.centre_low, left, delta, [np.zeros_like(drive[0]), *drive])
+
+    def _add_series(
+        self, centre: complex, low: complex, left: np.ndarray, N: np.ndarray, start: list[np.ndarray]
+    ) -> None:
+        """Power series of ``z' = N z + d(h)``: start value ``start[0]``, derivatives of the drive ``start[1:]`` at 0."""
+        triangular = len(N) == 1 or not np.tril(N, -1).any()
+        spread = float(np.abs(N.diagonal() if triangular else np.linalg.eigvals(N)).max())
+        reach, degree = _series(spread, self.T0, len(N) + len(start))
+        c = start[0]
+        for k in range(degree + 1):
+            for i in np.flatnonzero(c.any(1)):
+                self.terms.add_complex(centre, low, k, left[:, i], c[i])
+            c = N @ c
+            if k + 1 < len(start):
+                c = c + start[k + 1]
+            elif not c.any():
+                return
+        self.limits.append((reach, rate_of(centre, low)))
+
+
+def assemble(Ay: np.ndarray, nx: int, T0: float) -> Parts:
+    """Terms, basis and reach of the flow of ``y' = Ay y`` with `nx` physical states."""
+    work = _Assembler(Ay, nx, T0)
+    groups = decouple(Ay[:nx, :nx], T0) if nx else []
+    modes = [group for group in groups if len(group.N) == 1]
+    if modes:
+        work.add_modes(modes)
+    for group in groups:
+        if len(group.N) > 1:
+            work.add_cluster(group)
+    work.add_sources()
+    return _pack(work.terms, work.limits, len(Ay))
+
+
+def _series(spread: float, T0: float, lead: int) -> tuple[float, int]:
+    """Length over which a power series serves, and its degree; `lead` terms do not count for convergence."""
+    if spread == 0.0:
+        return np.inf, 2 * lead
+    reach = 2.0 ** math.floor(math.log2(min(SERIES_RADIUS / spread, SERIES_SPAN * T0)))
+    degree, size = 0, 1.0
+    while size > SERIES_LAST:
+        degree += 1
+        size *= spread * reach / degree
+    return reach, lead + degree
+
+
+def _sylvester_column_by_column(
+    solve: Callable[[np.ndarray], np.ndarray], N: np.ndarray, beta: np.ndarray
+) -> np.ndarray:
+    """Solution of ``delta X - X N = -beta`` with strictly upper triangular `N`; `solve` divides a column by delta."""
+    X = np.empty_like(beta)
+    X[:, 0] = solve(-beta[:, 0])
+    for k in range(1, len(N)):
+        X[:, k] = solve(X[:, :k] @ N[:k, k] - beta[:, k])
+    return X
+
+
+@lru_cache
+def join_distance(m: int) -> float:
+    """Distance of exponents, times T0, below which a source of chain length `m` is not split off.
+
+    The particular solution exceeds the forced response over T0 by ``m! / distance^m``, which is
+    the factor by which rounding grows.
+    """
+    distance = JOIN
+    while float(np.prod(np.arange(1, m + 1) / distance)) > 1.0 / JOIN:
+        distance *= 1.25
+    return distance
+
+
+def _pack(terms: Terms, limits: list[tuple[float, Rate]], ny: int) -> Parts:
+    order = terms.order()
+    nothing = [(np.zeros(ny), np.zeros(ny))]
+    left: list[np.ndarray] = []
+    right: list[np.ndarray] = []
+    starts = []
+    for key in order:
+        starts.append(len(left))
+        for a, b in terms.columns.get(key, nothing):
+            left.append(a)
+            right.append(b)
+    basis = Basis([(*rate, k) for rate, side, k in order if side == 0])
+    limited = []
+    for reach, rate in limits:
+        columns = np.array([j for j, (other, _, _) in enumerate(order) if other == rate])
+        limited.append((reach, columns, rate[0] < 0))
+    reach = min((r for r, _, _ in limited), default=np.inf)
+    return Parts(
+        basis,
+        np.array(left).T.reshape(ny, -1),
+        np.array(right).reshape(-1, ny),
+        np.array(starts),
+        reach,
+        limited,
+    )

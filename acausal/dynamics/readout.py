@@ -1,0 +1,297 @@
+"""Any variable of the model from the state of a segment: rows of matrices, and observers on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..flattening.flat_model import VECTOR, kind_of
+from ..modeling.expressions import Expr, Symbol, fold
+from ..reduction.affine import ModeData
+from ..reduction.core import Exosystem, model_relation
+from ..reduction.observers import Observer
+from ..reduction.reduced_model import ReducedModel
+from .modal import Trajectory
+from .quadrature import integrate
+
+SPARSE = 300
+"""Core unknowns above which rows over a point of them are kept sparse."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What a segment has besides its trajectory: start time, discretes, relations, integrals at the start."""
+
+    t: float
+    D: np.ndarray
+    R: np.ndarray
+    q: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class PointFrame:
+    """What reading needs of a mode whose state is ``[z, z', xi]``, as `ModeData` has it for a closed form."""
+
+    n: int
+    S: np.ndarray
+    """Generator of the sources."""
+    mode: tuple[int, ...] = ()
+    undetermined: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    index: int = 0
+    freedom: int = 0
+    """Number of states that the mode has."""
+    guard_element: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Owner of every guard in force."""
+    path: str = "general"
+    reason: str = ""
+    """The equation, or else, that keeps the mode off the closed form."""
+
+    @cached_property
+    def states(self) -> np.ndarray:
+        """Places of ``z`` and ``z'``: sources follow."""
+        return np.arange(2 * self.n)
+
+    def spread(self, W: Any, V: Any) -> Any:
+        """Rows over z and sources, sparse matrices (k, n) and (k, q), as rows over the state."""
+        from scipy.sparse import csr_array, hstack
+
+        rows: Any = hstack([W, csr_array(W.shape), V], format="csr")
+        return rows if self.n > SPARSE else rows.toarray()
+
+    def derived(self, rows: Any) -> Any:
+        """Time derivatives of rows over ``z`` and sources."""
+        return rows @ self._derivative
+
+    @cached_property
+    def _derivative(self) -> Any:
+        """Takes rows over ``[z, z', xi]`` without entries over ``z'`` to those of their derivatives."""
+        from scipy.sparse import block_array, csr_array, identity
+
+        n = self.n
+        S = csr_array(self.S)
+        made: Any = block_array(
+            [[None, identity(n), None], [csr_array((n, n)), None, None], [None, None, S]], format="csr"
+        )
+        return made
+
+
+class Readout:
+    """Reads variables of one model with one set of parameters.
+
+    Variables that the core determines are rows over ``y`` of a mode; the others
+    are evaluated through the observers, in their order.
+    """
+
+    def __init__(self, model: ReducedModel, exosystem: Exosystem, P: np.ndarray) -> None:
+        self.model, self.P = model, P
+        self.VK = (model.V_known @ exosystem.K).tocsr()
+        self.observer_of = {o.unknown: k for k, o in enumerate(model.observers)}
+        self.integrals = [k for k, o in enumerate(model.observers) if o.integral]
+        self.position = {k: n for n, k in enumerate(self.integrals)}
+        self._rows: WeakKeyDictionary[ModeData, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
+        self._frames: dict[tuple[Any, ...], PointFrame] = {}
+
+    # -- affine part ---------------------------------------------------------------------------------------------
+
+    def rows(self, data: ModeData, ids: tuple[int, ...]) -> Any:
+        """Rows over y of the affine part of variables, (k, ny); a sparse matrix where y is long."""
+        known = self._rows.setdefault(data, {})
+        found = known.get(ids)
+        if found is None:
+            at = list(ids)
+            found = known[ids] = data.spread(self.model.W_core[at], self.VK[at])
+        return found
+
+    def observed(self, k: int) -> list[tuple[int, int]]:
+        """(observer, factor) through which variable ``k`` depends on unknowns outside the core."""
+        W = self.model.W
+        cols, vals = W.indices[W.indptr[k] : W.indptr[k + 1]], W.data[W.indptr[k] : W.indptr[k + 1]]
+        pairs = zip(cols.tolist(), vals.tolist(), strict=True)
+        return [(self.observer_of[j], int(v)) for j, v in pairs if j in self.observer_of]
+
+    @cached_property
+    def frame(self) -> ModeData:
+        """Stands for a mode whose state is ``[z, z', xi]``: any point, on the constraints of a mode or not."""
+        n, q = self.model.W_core.shape[1], self.VK.shape[1]
+        return PointFrame(n, np.zeros((q, q)))  # type: ignore[return-value]
+
+    def moving_frame(self, S: np.ndarray, data: ModeData, freedom: int, reason: str) -> PointFrame:
+        """The same for a mode along its motion, with the generator of the sources; equal modes share one."""
+        key = (data.mode, data.undetermined.tobytes(), data.index, freedom)
+        found = self._frames.get(key)
+        if found is None:
+            found = self._frames[key] = PointFrame(
+                self.model.W_core.shape[1], S, data.mode, data.undetermined, data.index, freedom,
+                data.guard_element, reason=reason,
+            )  # fmt: skip
+        return found
+
+    @cached_property
+    def dynamic(self) -> np.ndarray:
+        """Mask of the core unknowns that stand for a differentiated variable."""
+        found = np.zeros(self.model.W_core.shape[1], bool)
+        W = self.model.W_core
+        alone = self.model.differentiated & (np.diff(W.indptr) == 1)
+        found[W.indices[W.indptr[:-1][alone]]] = True
+        return found
+
+    # -- values --------------------------------------------------------------------------------------------------
+
+    def columns(
+        self,
+        ids: tuple[int, ...],
+        slopes: tuple[int, ...],
+        data: ModeData,
+        trajectory: Trajectory | None,
+        moment: Moment,
+        hs: np.ndarray,
+        ys: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values (k, len(ids)) of several variables and time derivatives (k, len(slopes)) of others at once."""
+        e = _Evaluation(self, data, trajectory, moment, hs, ys)
+        values = _along(self.rows(data, ids), e.ys)
+        rates = _along(data.derived(self.rows(data, slopes)), e.ys)
+        for n, k in enumerate(ids):
+            if self.observed(k):
+                values[:, n] = e.variable(k)
+        for n, k in enumerate(slopes):
+            if self.observed(k):
+                rates[:, n] = e.slope(k)
+        return values, rates
+
+    def values(
+        self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
+    ) -> np.ndarray:
+        """Values of variable ``k`` at the times ``hs`` of a segment."""
+        return _Evaluation(self, data, trajectory, moment, hs).variable(k)
+
+    def slopes(
+        self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
+    ) -> np.ndarray:
+        """Time derivative of variable ``k`` at the times ``hs`` of a segment."""
+        return _Evaluation(self, data, trajectory, moment, hs).slope(k)
+
+    def at(self, ids: tuple[int, ...], data: ModeData, y: np.ndarray, moment: Moment) -> np.ndarray:
+        """Values of several variables at one state, integrals at ``moment.q``."""
+        found = self.rows(data, ids) @ y
+        for n, k in enumerate(ids):
+            if self.observed(k):
+                found[n] = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :]).variable(k)[0]
+        return found
+
+    def rates(self, data: ModeData, y: np.ndarray, moment: Moment) -> np.ndarray:
+        """Time derivatives of the integrals at one state."""
+        e = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :])
+        return np.array([e.rate(k)[0] for k in self.integrals])
+
+    def advance(self, data: ModeData, trajectory: Trajectory, moment: Moment, h: float) -> np.ndarray:
+        """Integrals at the end of a segment of length ``h``."""
+        if not self.integrals or h <= 0.0:
+            return moment.q
+
+        def rates(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+            e = _Evaluation(self, data, trajectory, moment, hs, ys)
+            return np.column_stack([e.rate(k) for k in self.integrals])
+
+        return moment.q + integrate(trajectory, rates, 0.0, h)
+
+
+def _along(rows: Any, ys: np.ndarray) -> np.ndarray:
+    """Values (k, m) of rows (m, ny) at states (k, ny)."""
+    return (rows @ ys.T).T
+
+
+class _Evaluation:
+    """Values at some times of one segment; observers are evaluated once."""
+
+    def __init__(
+        self,
+        readout: Readout,
+        data: ModeData,
+        trajectory: Trajectory | None,
+        moment: Moment,
+        hs: np.ndarray,
+        ys: np.ndarray | None = None,
+    ) -> None:
+        self.r, self.data, self.trajectory, self.moment, self.hs = readout, data, trajectory, moment, hs
+        self.ys = ys if ys is not None else trajectory.sample(hs)  # type: ignore[union-attr]
+        self.known: dict[int, np.ndarray] = {}
+
+    def variable(self, k: int) -> np.ndarray:
+        total = _along(self.r.rows(self.data, (k,)), self.ys)[:, 0]
+        for observer, factor in self.r.observed(k):
+            total = total + factor * self.observer(observer)
+        return total
+
+    def slope(self, k: int) -> np.ndarray:
+        total = _along(self.data.derived(self.r.rows(self.data, (k,))), self.ys)[:, 0]
+        for observer, factor in self.r.observed(k):
+            if not self.r.model.observers[observer].integral:
+                return np.full(len(self.hs), np.nan)
+            total = total + factor * self.r.model.observers[observer].sign * self.rate(observer)
+        return total
+
+    def observer(self, k: int) -> np.ndarray:
+        """Value of the unknown that observer ``k`` determines."""
+        if k not in self.known:
+            o = self.r.model.observers[k]
+            self.known[k] = self._integral(k) if o.integral else o.sign * (self._solve(o) - self._offset(o))
+        return self.known[k]
+
+    def _offset(self, o: Observer) -> np.ndarray:
+        """Known part of the variable that an observer is solved for, beside its unknown."""
+        return _along(self.r.rows(self.data, (o.variable,)), self.ys)[:, 0]
+
+    def rate(self, k: int) -> np.ndarray:
+        """Time derivative of the variable of an integral observer."""
+        return self._solve(self.r.model.observers[k])
+
+    def _solve(self, o: Observer) -> np.ndarray:
+        return -self._expression(o, o.rest) / self._expression(o, o.factor)
+
+    def _integral(self, k: int) -> np.ndarray:
+        o = self.r.model.observers[k]
+        n = self.r.position[k]
+        start = np.full(len(self.hs), self.moment.q[n])
+        if self.trajectory is None or not self.hs.any():
+            return o.sign * start
+        r, trajectory = self.r, self.trajectory
+
+        def rate(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+            return _Evaluation(r, self.data, trajectory, self.moment, hs, ys).rate(k)[:, None]
+
+        order = np.argsort(self.hs, kind="stable")
+        total, before, out = self.moment.q[n], 0.0, np.empty(len(self.hs))
+        for i in order.tolist():
+            h = float(self.hs[i])
+            if h > before:
+                total = total + integrate(trajectory, rate, before, h)[0]
+                before = h
+            out[i] = total
+        return o.sign * out
+
+    def _expression(self, o: Observer, expr: Expr) -> np.ndarray:
+        model, moment = self.r.model, self.moment
+        forms, flat, i = model.forms[o.stamp], model.flat, o.instance
+
+        def leaf(node: Expr) -> Any:
+            if isinstance(node, Symbol):
+                kind = kind_of(node)
+                k = flat.symbol(o.stamp, i, kind, node)
+                return self.r.P[k] if kind == "p" else moment.D[k] if kind == "d" else self.variable(k)
+            return moment.t + self.hs if node.op == "time" else node.data
+
+        def apply(node: Expr, args: list[Any]) -> Any:
+            local = forms.relation_at.get(id(node))
+            if local is not None:
+                return moment.R[model_relation(model, o.stamp, local) + i] != 0.0
+            if node.op in ("der", "slope"):
+                return self.slope(flat.symbol(o.stamp, i, "v", node.args[0]))  # type: ignore[arg-type]
+            return args[0] if node.op == "pre" else VECTOR[node.op](*args)
+
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(np.asarray(fold(expr, leaf, apply), float), self.hs.shape)

@@ -1,0 +1,192 @@
+"""Decoupling of a state matrix into groups that evolve on their own.
+
+``decouple`` gives ``A P_g = P_g T_g`` with a well conditioned set of bases.
+States stay physical: an orthogonal mixture of states of different speed would
+destroy the slow ones before anything is evaluated, so the quality of a basis is
+measured by ``abs(P) abs(U)``, with states in units that follow from the matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .double_double import Complex, dual, residual
+
+CONDITION = 1e3
+"""Largest condition of a set of bases that is accepted."""
+CONVERGED = 1e-8
+"""Size of a correction after which the next, quadratically smaller one is rounding."""
+ROUNDING = 4e-16
+"""Size of a correction that is not worth making."""
+SWEEPS = 5
+"""Damped balancing sweeps: the order of magnitude is enough."""
+TINY = 1e-300
+"""Keeps an isolated state at its scale."""
+SPAN = 100.0
+"""Ratio of speeds, and of rotation to decay, above which rounding of an eigenvalue shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """One invariant subspace: ``exp(A h) P = P exp(centre h) exp(N h)``.
+
+    Attributes
+    ----------
+    P, U : (n, m), (m, n) complex
+        Basis and its dual, ``U P = I``.
+    centre, centre_low : complex
+        Common exponent, as an unevaluated sum.
+    N : (m, m) complex
+        Remainder, nilpotent or with small eigenvalues; zero for a simple mode.
+    weight : int
+        2 when the conjugate group is represented by this one.
+    """
+
+    P: Complex
+    U: Complex
+    centre: complex
+    centre_low: complex
+    N: Complex
+    weight: int
+
+
+def decouple(A: np.ndarray, T0: float) -> list[Group]:
+    """Split a real matrix into simple modes, or into the smallest groups that are well conditioned.
+
+    Parameters
+    ----------
+    A : (n, n)
+        Real state matrix in physical units.
+    T0 : float
+        Time unit in seconds.
+
+    Returns
+    -------
+    list of Group
+        The real parts of their sum, each counted ``weight`` times, is the flow.
+
+    Notes
+    -----
+    Eigenvalues come from the matrix ordered by speed (the QR algorithm keeps
+    small eigenvalues of a matrix graded downwards) and are corrected by Newton
+    steps with residuals in twice the precision. Defective or nearly defective
+    matrices go to `groups.group`.
+    """
+    if len(A) == 1:
+        one = np.ones((1, 1), complex)
+        return [Group(one, one, complex(A[0, 0]), 0j, np.zeros((1, 1), complex), 1)]
+    found = eigenvectors(A, T0)
+    if found is None:
+        from .groups import group
+
+        return group(A, T0)
+    V, U, lam, low, turning = found
+    zero = np.zeros((1, 1), complex)
+    return [
+        Group(
+            V[:, i : i + 1], U[i : i + 1], complex(lam[i]), complex(low[i]), zero, 2 if turning[i] > 0 else 1
+        )
+        for i in range(len(A))
+        if turning[i] >= 0
+    ]
+
+
+def speed_order(A: np.ndarray) -> np.ndarray:
+    """Permutation that puts fast states first; independent of the scaling of states."""
+    speed = np.abs(A.diagonal()) + np.sqrt(np.abs(A * A.T).sum(1))
+    return np.argsort(-speed, kind="stable")
+
+
+def state_scales(A: np.ndarray, T0: float) -> np.ndarray:
+    """Relative sizes of states at which couplings in both directions have the same speed.
+
+    Osborne balancing; a coupling in one direction only counts as answered within T0, so
+    that an integrator has the size of what it integrates times T0.
+    """
+    B = np.abs(A)
+    np.fill_diagonal(B, 0.0)
+    with np.errstate(divide="ignore"):
+        B = B + np.where(B > 0, 1.0 / (T0 * T0 * B), 0.0).T
+    if len(A) == 2:
+        ratio = np.sqrt(B[0, 1] / B[1, 0]) if B[0, 1] else 1.0
+        return np.array([ratio, 1.0])
+    one = np.ones(len(A))
+    scale = one
+    for _ in range(SWEEPS):
+        factor = ((B.dot(one) + TINY) / (one.dot(B) + TINY)) ** 0.25
+        scale = scale * factor
+        B = B * factor / factor[:, None]
+    return scale
+
+
+def condition(P: np.ndarray, U: np.ndarray, scale: np.ndarray) -> float:
+    """Largest growth of a rounding error of the start value, with states measured by `scale`."""
+    growth = np.abs(P) @ np.abs(U)
+    return float((growth * scale / scale[:, None]).max())
+
+
+def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, Complex, np.ndarray] | None:
+    """Eigenvectors, dual vectors and eigenvalues with their rounding errors; None when ill conditioned.
+
+    The last value is 0 for a real eigenvalue, else positive for one of each conjugate pair and
+    negative for the other. Corrections of tiny pairs may change the sign of an imaginary part.
+    """
+    n = len(A)
+    order = speed_order(A)
+    values, vectors = np.linalg.eig(A[order[:, None], order])
+    V = np.empty((n, n), complex)
+    V[order] = vectors
+    still, pairs = np.imag(values) == 0, np.flatnonzero(np.imag(values) > 0)
+    lam, low = values.astype(complex), np.zeros(n, complex)
+    scale = state_scales(A, T0)
+    U = _dual(V)
+    if U is None:
+        return None
+    for _ in range(4):
+        if not condition(V, U, scale) < CONDITION:
+            return None
+        if not _rounding_shows(lam):
+            break
+        Z, shift = _newton_step(A, V, U, lam)
+        # Close pairs magnify rounding; one half of a pair stands for both, so they must stay conjugate.
+        shift.imag[still] = 0.0
+        shift[pairs + 1] = shift[pairs].conj()
+        change = np.abs(Z).max()
+        if change > 1e-2:
+            return None
+        if change > ROUNDING:
+            V = V + V @ Z
+            V.imag[:, still] = 0.0
+            V[:, pairs + 1] = V[:, pairs].conj()
+            U = dual(V)
+            U.imag[still] = 0.0
+        moved = lam + shift
+        lam, low = moved, (lam - moved) + shift
+        if change < CONVERGED:
+            break
+    return V, U, lam, low, np.sign(np.imag(values))
+
+
+def _newton_step(A: np.ndarray, V: Complex, U: Complex, lam: Complex) -> tuple[Complex, Complex]:
+    """Corrections ``V + V Z`` and ``lam + shift`` of first order."""
+    E = U @ residual(A, V, lam)
+    shift = E.diagonal().copy()
+    gap = lam - lam[:, None]
+    np.fill_diagonal(E, 0.0)
+    # Equal eigenvalues: any basis of the eigenspace serves, there is nothing to separate.
+    apart = np.abs(gap) > 1e-14 * np.abs(lam)
+    return np.where(apart, E / np.where(apart, gap, 1.0), 0.0), shift
+
+
+def _dual(V: Complex) -> Complex | None:
+    try:
+        return np.linalg.inv(V)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _rounding_shows(lam: Complex) -> bool:
+    speed = np.abs(lam)
+    return bool(speed.max() > SPAN * speed.min() or (np.abs(lam.imag) > 0.1 * SPAN * np.abs(lam.real)).any())

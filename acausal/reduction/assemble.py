@@ -1,0 +1,176 @@
+"""The affine switched model of a core: elements with their branch tables, names and scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .affine import AffineModel, Branch, Element, Kind, Rows
+from .core import CoreMatrices, Values, evaluate, model_relation
+from .labels import Labels
+from .reduced_model import ElementRows, ReducedModel
+from .scales import longer_unit, propagate_scales
+
+_KINDS = {
+    "complementarity": Kind.COMPLEMENTARITY,
+    "friction": Kind.FRICTION,
+    "impact": Kind.IMPACT,
+    "modes": Kind.MODES,
+}
+
+
+def assemble(
+    model: ReducedModel,
+    core: CoreMatrices,
+    values: Values,
+    magnitudes: np.ndarray,
+    xi_scale: np.ndarray,
+    T0: float,
+    labels: Labels,
+    nonlinear_slopes: np.ndarray | None = None,
+    least: np.ndarray | None = None,
+) -> AffineModel:
+    """Return the affine model; rows that are not affine are left empty.
+
+    Parameters
+    ----------
+    magnitudes : (nv,) array
+        Magnitudes of all variables known from nominals and start values, 0 elsewhere.
+    xi_scale : (q,) array
+    T0 : float
+        Time unit; a longer one is taken where ``least`` demands it.
+    labels : Labels
+        Names and units, which do not depend on numbers.
+    nonlinear_slopes : (n,) array of bool, optional
+        Unknowns whose derivatives occur in rows that are not affine.
+    least : (nv,) array, optional
+        Magnitudes that variables have in rows that are not affine.
+    """
+    n = len(model.core)
+    elements = tuple(
+        _element(model, core, values, rows, i, labels.flow)
+        for rows in model.elements
+        for i in range(len(model.flat.stamps[rows.stamp].vb))
+    )
+    every = [core.base, *(b.equations for e in elements for b in e.branches)]
+    stacked = Rows(*(np.concatenate([getattr(r, a) for r in every]) for a in "EAB"))
+    known = core_magnitudes(model, magnitudes)
+    if least is not None:
+        some = np.flatnonzero(least)
+        sums = model.W_core[some], least[some]
+        T0 = longer_unit(stacked, known, xi_scale, T0, labels.units, sums)
+    scale = propagate_scales(stacked, known, xi_scale, T0, labels.units)
+    differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
+    if nonlinear_slopes is not None:
+        differentiated |= nonlinear_slopes
+    return AffineModel(
+        labels.names,
+        differentiated,
+        core.base,
+        elements,
+        core.exosystem.S,
+        scale,
+        xi_scale,
+        T0,
+        labels.rows,
+        labels.units,
+        labels.priority,
+    )
+
+
+def core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:
+    """Largest magnitude among the aliases of every core unknown."""
+    W = model.W_core
+    single = np.diff(W.indptr) == 1
+    row = np.flatnonzero(single)
+    known = np.zeros(W.shape[1])
+    np.maximum.at(known, W.indices[W.indptr[row]], magnitudes[row])
+    return known
+
+
+def _slice(rows: Rows, at: list[int]) -> Rows:
+    return Rows(rows.E[at], rows.A[at], rows.B[at])
+
+
+def _element(
+    model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int, flow: np.ndarray
+) -> Element:
+    table, statement = rows.forms.statement.table, rows.forms.statement
+    branches, blocked = [], []
+    for made, (equations, guards, others) in zip(table.branches, rows.branches, strict=True):
+        eq = _slice(core.forms, [k + i for k in equations])
+        cuts = tuple(
+            bool((a != 0).any() and flow[a != 0].all() and not (e != 0).any())
+            for a, e in zip(eq.A, eq.E, strict=True)
+        )
+        targets = tuple(g.target for g in made.guards)
+        branches.append(Branch(made.name, eq, _slice(core.forms, [k + i for k in guards]), targets, cuts))
+        blocked.append(_slice(core.forms, [k + i for k in others]))
+    path = model.flat.path(rows.stamp, i)
+    kind = _KINDS.get(table.kind, Kind.CONDITION if rows.forms.continuous else Kind.CONTROLLED)
+    extra: dict[str, Any] = {}
+    if kind is Kind.CONDITION:
+        extra = _selection(model, core, values, rows, i)
+    one = np.array([i])
+    if table.restitution is not None:
+        extra["restitution"] = float(evaluate(model, rows.stamp, table.restitution, values, one)[0])
+    if table.rest_speed is not None:
+        extra["rest_speed"] = float(evaluate(model, rows.stamp, table.rest_speed, values, one)[0])
+    if table.impulse is not None:
+        extra["impulse_allowed"] = table.impulse == "allow"
+    name = f"{path}.{statement.name}" if path else statement.name
+    monotone = table.monotone or (kind is Kind.FRICTION and _without_stiction(branches))
+    return Element(name, kind, tuple(branches), tuple(blocked), table.curve, monotone, **extra)
+
+
+def _without_stiction(branches: list[Branch]) -> bool:
+    """The friction curve is monotone: breakaway equals sliding at rest, and sliding does not fall with speed."""
+    stick, slips = branches[0], branches[1:3]
+    speed = stick.equations.A[0]
+    for guard, branch in zip(range(2), slips, strict=True):
+        sign = 1.0 - 2.0 * guard
+        step = stick.guards.B[guard] + sign * branch.equations.B[0]
+        slope = stick.guards.A[guard] + sign * branch.equations.A[0]
+        if step.any() or sign * (slope @ speed) > 0.0:
+            return False
+    return True
+
+
+def truth(op: str, sign: int) -> bool:
+    """Value of the relation ``a op b`` from the sign of a - b."""
+    return {"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0, "==": sign == 0, "!=": sign != 0}[
+        op
+    ]
+
+
+def _selection(
+    model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int
+) -> dict[str, Any]:
+    """Relations that select the branch of an element, and which one their signs select."""
+    conditions, relations = rows.forms.conditions, model.forms[rows.stamp].relations
+    numbers = [model_relation(model, rows.stamp, k) + i for k in conditions]
+    operators = [relations[k].node.op for k in conditions]
+    control = rows.forms.statement.table.control
+
+    def combination(signs: np.ndarray) -> int:
+        holds = [truth(op, int(sign)) for op, sign in zip(operators, signs, strict=True)]
+        return sum(value << k for k, value in enumerate(reversed(holds)))
+
+    if control is None:
+        return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": combination}
+
+    def select(signs: np.ndarray) -> int:
+        trial = Values(values.P, values.D, values.R.copy())
+        for number, op, sign in zip(numbers, operators, signs, strict=True):
+            trial.R[number] = float(truth(op, int(sign)))
+        return 0 if evaluate(model, rows.stamp, control, trial, np.array([i]))[0] else 1
+
+    return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": select}
+
+
+def condition_rows(model: ReducedModel, rows: ElementRows, i: int) -> list[int]:
+    """Form rows of the relations that select the branch of an element."""
+    first = {id(r.relation): r.row for r in model.relations if r.stamp == rows.stamp and not r.relation.timed}
+    relations = model.forms[rows.stamp].relations
+    return [first[id(relations[k])] + i for k in rows.forms.conditions]

@@ -1,0 +1,73 @@
+"""The constraints among the states of a mode, with the equations they follow from: the elimination once more, labelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .affine import AffineModel, Mode
+from .reduction import Columns, shuffle, weighted
+
+
+@dataclass(frozen=True, eq=False)
+class FoundConstraint:
+    """One row ``states @ x + sources @ xi = 0`` without unknowns.
+
+    Attributes
+    ----------
+    round : int
+        Differentiations after which it appeared.
+    states : ndarray, shape (nx,)
+        Factors of the differentiated variables.
+    sources : ndarray, shape (q,)
+        Factors of the sources.
+    weights : ndarray, shape (k, m)
+        Equations it combines, differentiated 0 to ``k - 1`` times.
+    dependent : int
+        Core unknown it was solved for.
+    """
+
+    round: int
+    states: np.ndarray
+    sources: np.ndarray
+    weights: np.ndarray
+    dependent: int
+
+
+def traced_constraints(
+    model: AffineModel, mode: Mode, rounds: int, nonlinear: np.ndarray, settled: np.ndarray, read: np.ndarray
+) -> list[FoundConstraint]:
+    """Find the constraints that affine equations of a mode impose on its states, in the order of their appearance.
+
+    Parameters
+    ----------
+    rounds : int
+        Differentiations that the mode needs.
+    nonlinear : (m,) array of bool
+        Equations in force that are not affine; they are left out.
+    settled : (k, ...) array
+        Further rows, which give undetermined variables their values.
+    read : (n,) array of bool
+        Core unknowns that are solved for last.
+
+    Notes
+    -----
+    The steps are those of the reduction itself, so that the same variables come out as dependent ones.
+    """
+    rows, columns = model.rows(mode), Columns.of(model)
+    m, plain = len(rows), columns.table(rows)[~nonlinear]
+    label = np.zeros((len(plain) + len(settled), m * (rounds + 1)))
+    label[np.arange(len(plain)), np.flatnonzero(~nonlinear)] = 1.0
+    table = np.vstack([plain, settled])
+    system = weighted(model, columns, np.hstack([table, label]))
+    labels, found = np.arange(table.shape[1], table.shape[1] + label.shape[1]), []
+    for k, new in zip(range(rounds), shuffle(model, columns, system, m, read), strict=False):
+        states, sources = system.entries(new, columns.state), system.entries(new, columns.source)
+        weights = system.entries(new, labels).reshape(len(new), rounds + 1, m)
+        dependent = columns.x[system.pivot[new] - columns.state[0]]
+        found += [
+            FoundConstraint(k, *parts, dependent=int(j))
+            for *parts, j in zip(states, sources, weights, dependent, strict=True)
+        ]
+    return found

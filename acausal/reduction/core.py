@@ -1,0 +1,251 @@
+"""Numbers in place: the affine core of a reduced model for one set of parameters and discrete values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import NonFiniteError
+from ..flattening.flat_model import VECTOR, kind_of
+from ..flattening.locating import locate_symbol
+from ..modeling.expressions import Expr, Symbol, fold
+from .affine import Rows
+from .exosystem import PIECE_DEGREE, Term
+from .reduced_model import FormRows, Known, ReducedModel, Sparse
+
+TOUCH_STATES = 3
+"""States ``tau^3/6``, ``tau^2/2`` and ``tau`` at the end of the exosystem of a model with nonlinear rows: the time since the
+point where an affine model touches it, zero there (see `linearize`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Numbers that expressions may read: parameters, discretes, relations."""
+
+    P: np.ndarray
+    D: np.ndarray
+    R: np.ndarray
+    homotopy: float = 1.0
+    """Share of the actual parts of homotopies; less than one only on the way to the start."""
+
+
+def evaluate(
+    model: ReducedModel, stamp: int, expr: Expr, values: Values, instances: np.ndarray | None = None
+) -> np.ndarray:
+    """Evaluate an expression without continuous variables for all, or some, instances of a stamp."""
+    forms, s = model.forms[stamp], model.flat.stamps[stamp]
+    at = np.arange(len(s.vb)) if instances is None else instances
+
+    def relation(node: Expr) -> np.ndarray | None:
+        k = forms.relation_at.get(id(node))
+        return None if k is None else values.R[model_relation(model, stamp, k) + at] != 0.0
+
+    def leaf(node: Expr) -> Any:
+        if isinstance(node, Symbol):
+            kind = kind_of(node)
+            if kind == "v":
+                return 0.0  # only inside a relation, whose frozen value replaces it
+            k = locate_symbol(s.template, kind, node)
+            return values.P[s.pb[at] + k] if kind == "p" else values.D[s.db[at] + k]
+        return 0.0 if node.data is None else node.data
+
+    def apply(node: Expr, args: list[Any]) -> Any:
+        if node.op == "pre":
+            return args[0]
+        frozen = relation(node)
+        return VECTOR[node.op](*args) if frozen is None else frozen
+
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(np.asarray(fold(expr, leaf, apply), float), at.shape)
+
+
+def model_relation(model: ReducedModel, stamp: int, local: int) -> int:
+    """Return the number of the first instance of a relation of a stamp."""
+    return model.relation_first[stamp][local]
+
+
+@dataclass(frozen=True, eq=False)
+class Exosystem:
+    """All time-dependent known expressions as states xi, xi' = S xi; xi[0] = 1 carries the static ones."""
+
+    S: np.ndarray
+    K: Sparse
+    """Known values (nk, q) from the states."""
+    blocks: tuple[tuple[int, int, int, Term | None], ...]
+    """(first state, known number, count of instances, term): chains of ``term.states`` states per instance."""
+    static: np.ndarray
+    """Values of the static known expressions (nk,), zero elsewhere."""
+
+
+def build_exosystem(
+    model: ReducedModel, values: Values, input_degrees: tuple[int, ...], piece_time: float
+) -> Exosystem:
+    """Number the exosystem states and set up their generator.
+
+    ``input_degrees``: per open input the degree of the polynomial pieces it is fed with.
+    ``piece_time``: time unit of the chains of general functions, so that their entries stay comparable.
+    """
+    from scipy.sparse import csr_array
+
+    static = _static_values(model, values)
+    blocks: list[tuple[int, int, int, Term | None]] = []
+    firsts: list[tuple[int, int]] = []
+    parts: list[tuple[int, np.ndarray]] = []
+    q = 1
+    for known, term, generators in _chains(model, values, input_degrees, piece_time):
+        blocks.append((q, known, len(generators), term))
+        for i, generator in enumerate(generators):
+            firsts.append((known + i, q))
+            parts.append((q, generator))
+            q += len(generator)
+    if model.curves:
+        q += TOUCH_STATES
+    S = np.zeros((q, q))
+    for first, generator in parts:
+        S[first : first + len(generator), first : first + len(generator)] = generator
+    if model.curves:
+        S[q - 3, q - 2] = S[q - 2, q - 1] = S[q - 1, 0] = 1.0
+    entries = np.array([*firsts, *((k, 0) for k in np.flatnonzero(static))], np.int64).reshape(-1, 2)
+    data = np.concatenate([np.ones(len(firsts)), static[static != 0.0]])
+    K = csr_array((data, (entries[:, 0], entries[:, 1])), shape=(model.nk, q))
+    return Exosystem(S, K, tuple(blocks), static)
+
+
+def _static_values(model: ReducedModel, values: Values) -> np.ndarray:
+    """Values of the static known expressions (nk,), zero elsewhere."""
+    found = np.zeros(model.nk)
+    for known in model.knowns:
+        if known.static:
+            own = evaluate(model, known.stamp, known.expr, values)
+            if not np.isfinite(own).all():
+                raise _known_not_finite(model, known, own)
+            found[known.first : known.first + known.count] = own
+    return found
+
+
+def _chains(
+    model: ReducedModel, values: Values, input_degrees: tuple[int, ...], piece_time: float
+) -> Iterator[tuple[int, Term | None, list[np.ndarray]]]:
+    """Chains of states: the first known number they are for, the term, and a generator for each instance of it."""
+    for known in model.knowns:
+        for term in known.terms:
+            rates = [0.0] * known.count
+            if term.rate is not None:
+                rates = evaluate(model, known.stamp, term.rate, values).tolist()
+            yield known.first, term, [_generator(term.kind, term.states, r, piece_time) for r in rates]
+    for (_, _, known_number), degree in zip(model.inputs, input_degrees, strict=True):
+        kind = "pieces" if degree > 1 else "polynomial"
+        yield known_number, None, [_generator(kind, degree + 1, 0.0, piece_time)]
+
+
+def _generator(kind: str, n: int, rate: float, unit: float) -> np.ndarray:
+    if kind == "sinusoid":
+        return np.array([[0.0, 1.0], [-(rate**2), 0.0]])
+    if kind == "exponential":
+        return np.array([[rate]])
+    return np.diag(np.full(n - 1, 1.0 / unit if n > PIECE_DEGREE else 1.0), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class CoreMatrices:
+    """All form rows and the core equations over the core unknowns.
+
+    ``forms``: every affine form of the model; ``base``: the equations of the core.
+    """
+
+    forms: Rows
+    base: Rows
+    exosystem: Exosystem
+
+
+def core_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -> CoreMatrices:
+    """Evaluate all factors and gather them over the core unknowns.
+
+    Raises
+    ------
+    NonFiniteError
+        When a coefficient is infinite or not a number.
+    """
+    sparse = sparse_matrices(model, values, exosystem)
+    forms, base = (Rows(r.E.toarray(), r.A.toarray(), r.B.toarray()) for r in (sparse.forms, sparse.base))  # type: ignore[attr-defined]
+    return CoreMatrices(forms, base, exosystem)
+
+
+def sparse_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -> CoreMatrices:
+    """The same as sparse matrices, by rows."""
+    from scipy.sparse import csr_array, vstack
+
+    E, A, known = form_matrices(model, values)
+    W = model.W_core
+    forms = Rows(E @ W, A @ W, ((known + A @ model.V_known) @ exosystem.K).tocsr())
+    stays = [r.first + i for r, i in zip(model.base, model.base_instances, strict=True)]
+    select = np.concatenate(stays or [np.zeros(0, np.int64)])
+    K, U = model.K_core
+    kept = Rows(csr_array(K.shape), K, U @ exosystem.K)  # type: ignore[arg-type]
+
+    def stacked(own: Sparse, more: Sparse) -> Any:
+        return vstack([own[select], more], format="csr")
+
+    base = Rows(*(stacked(getattr(forms, name), getattr(kept, name)) for name in "EAB"))
+    return CoreMatrices(forms, base, exosystem)
+
+
+def form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
+    """Return the factors of all affine forms: ``E`` and ``A`` (n_rows, nv), and of the known parts (n_rows, nk).
+
+    Raises
+    ------
+    NonFiniteError
+        When a factor is infinite or not a number.
+    """
+    from scipy.sparse import csr_array
+
+    triplets: dict[bool, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {True: [], False: []}
+    known: list[tuple[np.ndarray, np.ndarray]] = []
+    for r in model.rows:
+        s = model.flat.stamps[r.stamp]
+        at = r.first + np.arange(len(s.vb))
+        for (k, derivative), factor in r.form.factors.items():
+            value = evaluate(model, r.stamp, factor, values)
+            if not np.isfinite(value).all():
+                raise _not_finite(model, r, k, factor, value)
+            triplets[derivative].append((at, s.vb + k, value))
+        if r.known >= 0:
+            known.append((at, r.known + np.arange(len(s.vb))))
+
+    def matrix(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Any:
+        row, col, val = (np.concatenate([p[k] for p in parts] or [np.zeros(0)]) for k in range(3))
+        m = csr_array(
+            (val, (row.astype(np.int64), col.astype(np.int64))), shape=(model.n_rows, model.flat.nv)
+        )
+        m.sum_duplicates()
+        return m
+
+    row = np.concatenate([k[0] for k in known] or [np.zeros(0, np.int64)])
+    col = np.concatenate([k[1] for k in known] or [np.zeros(0, np.int64)])
+    K = csr_array((np.ones(len(row)), (row, col)), shape=(model.n_rows, model.nk))
+    return matrix(triplets[True]), matrix(triplets[False]), K
+
+
+def _not_finite(model: ReducedModel, r: FormRows, k: int, factor: Expr, value: np.ndarray) -> NonFiniteError:
+    i = int(np.flatnonzero(~np.isfinite(value))[0])
+    name = model.flat.variable(int(model.flat.stamps[r.stamp].vb[i]) + k)
+    template = model.flat.stamps[r.stamp].template
+    return NonFiniteError(
+        f"the factor of `{name}`, `{factor}`, is {value[i]}",
+        where=(model.flat.location(r.stamp, i, template.origin_of(factor)),),
+        hint="a parameter that may be zero must not stand in a denominator",
+    )
+
+
+def _known_not_finite(model: ReducedModel, known: Known, value: np.ndarray) -> NonFiniteError:
+    i = int(np.flatnonzero(~np.isfinite(value))[0])
+    origin = model.flat.stamps[known.stamp].template.origin_of(known.expr)
+    return NonFiniteError(
+        f"`{known.expr}` is {value[i]}",
+        where=(model.flat.location(known.stamp, i, origin),),
+        hint="a parameter that may be zero must not stand in a denominator",
+    )

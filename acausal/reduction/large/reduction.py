@@ -1,0 +1,269 @@
+"""Index reduction with sparse rows: constraints between states are found, and solved for some of them once and for all.
+
+Rows without unknowns of their own, or more rows than they have unknowns together, constrain the states (the shuffle
+algorithm of `reduction`, confined to the over-determined part). Where numbers are constant a constraint holds at all
+times, so one state of each can be replaced by the others in all rows, derivatives included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...structure.decomposition import decompose
+from ...structure.incidence import Incidence
+from ...structure.matching import maximum_matching
+from ..affine import Inadmissible
+
+MOST_ROUNDS = 5
+CANCELLED = 1e-13
+"""Sum, relative to its terms, that is rounding."""
+DEPENDENT = 1e-11
+"""Relative pivot below which a row depends on others."""
+LARGEST_PART = 500
+"""Rows of one connected over-determined part."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """Rows ``E z' + A z + B xi``, some of them plus a nonlinear row ``rho(a)`` with ``a = Z z + D z' + X xi``.
+
+    All unknowns of the model are ``z_of y + z_of_slopes y' + sources_of xi`` with the unknowns ``y`` that the rows are over.
+    """
+
+    E: Any
+    A: Any
+    B: Any
+    curve: np.ndarray
+    """Nonlinear row of every row, -1 for affine ones."""
+    owner: np.ndarray
+    """Nonlinear row of every argument."""
+    Z: Any
+    D: Any
+    X: Any
+    z_of: Any
+    z_of_slopes: Any
+    sources_of: Any
+    ids: np.ndarray
+    """Unknowns of the model that ``y`` are."""
+    known: np.ndarray
+    """Mask (n,): states, whose derivatives are unknowns in their place."""
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns ``y``."""
+        return self.A.shape[1]
+
+    def differentiated(self) -> np.ndarray:
+        """Mask (n,): the derivative occurs."""
+        found = np.zeros(self.n, bool)
+        found[self.E.indices] = found[self.D[self.in_force()].indices] = True
+        return found
+
+    def in_force(self) -> np.ndarray:
+        """Mask over the arguments: their nonlinear row is an equation."""
+        return np.isin(self.owner, self.curve[self.curve >= 0])
+
+    def unknowns(self) -> Incidence:
+        """Unknowns of every row: derivatives in the places of the states."""
+        row_of = row_of_argument(self.curve, self.owner)
+        rows, columns = [], []
+        for matrix, slope, nonlinear in (
+            (self.E, True, False),
+            (self.A, False, False),
+            (self.D, True, True),
+            (self.Z, False, True),
+        ):
+            entries = matrix.tocoo()
+            row = row_of[entries.row] if nonlinear else entries.row
+            some = (row >= 0) & (self.known[entries.col] == slope)
+            rows.append(row[some].astype(np.int64))
+            columns.append(entries.col[some].astype(np.int64))
+        return Incidence.from_pairs(np.concatenate(rows), np.concatenate(columns), (len(self.curve), self.n))
+
+    def taken(self, order: np.ndarray) -> SparseRows:
+        """The same rows in another order."""
+        return replace(self, E=self.E[order], A=self.A[order], B=self.B[order], curve=self.curve[order])
+
+    def replaced(self, rest: np.ndarray, S: Any, V: Any, generator: Any, rows: np.ndarray) -> SparseRows:
+        """The given rows over the unknowns ``rest``, ``y = S y[rest] + V xi``."""
+        moved = V @ generator
+
+        def sources(values: Any, slopes: Any, own: Any) -> Any:
+            return (own + values @ V + slopes @ moved).tocsr()
+
+        A, E = self.A[rows], self.E[rows]
+        return replace(
+            self, E=product(E, S), A=product(A, S), B=sources(A, E, self.B[rows]), curve=self.curve[rows],
+            Z=product(self.Z, S), D=product(self.D, S), X=sources(self.Z, self.D, self.X),
+            z_of=product(self.z_of, S), z_of_slopes=product(self.z_of_slopes, S),
+            sources_of=sources(self.z_of, self.z_of_slopes, self.sources_of), ids=self.ids[rest], known=self.known[rest],
+        )  # fmt: skip
+
+
+def row_of_argument(curve: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """Row that every argument of nonlinear rows belongs to, -1 for those of guards and relations.
+
+    Parameters
+    ----------
+    curve : (n,) array
+        Nonlinear row of every row, -1 for affine ones.
+    owner : (arguments,) array
+        Nonlinear row of every argument.
+    """
+    at = np.flatnonzero(curve >= 0)
+    row_of = np.full(max(int(owner.max(initial=-1)), int(curve.max(initial=-1))) + 1, -1)
+    row_of[curve[at]] = at
+    return row_of[owner]
+
+
+def product(left: Any, right: Any) -> Any:
+    """Product of sparse matrices without entries that are rounding."""
+    found = (left @ right).tocsr()
+    found = found.multiply(abs(found) > CANCELLED * (abs(left) @ abs(right))).tocsr()
+    found.eliminate_zeros()
+    return found
+
+
+def without_constraints(rows: SparseRows, generator: Any, kept_back: np.ndarray) -> tuple[SparseRows, int]:
+    """Replace states until every unknown has a row of its own, in whose place it then stands; returns also the rounds.
+
+    Parameters
+    ----------
+    rows : SparseRows
+    generator : (q, q) csr_array
+        Of the sources.
+    kept_back : (n,) array of bool
+        Unknowns that are replaced only if no others can be.
+
+    Raises
+    ------
+    Inadmissible
+        "singular": nonlinear rows constrain states, or rows contradict each other or say nothing.
+    """
+    kept_back = kept_back.copy()
+    for count in range(MOST_ROUNDS):
+        rows = replace(rows, known=rows.differentiated())
+        incidence = rows.unknowns()
+        matching = maximum_matching(incidence)
+        if matching.perfect:
+            return rows.taken(matching.equation), count
+        if incidence.m != incidence.n:
+            break
+        over = decompose(incidence, matching).over
+        if (rows.curve[over.equations] >= 0).any():
+            break
+        C, U, spent = _constraints(rows, over.equations, over.unknowns)
+        chosen = _pivots(C, kept_back)
+        rest = np.setdiff1d(np.arange(rows.n), chosen)
+        S, V = _substitution(C, U, chosen, rest)
+        rows = rows.replaced(rest, S, V, generator, np.setdiff1d(np.arange(rows.n), spent))
+        kept_back = kept_back[rest]
+    raise Inadmissible("singular")
+
+
+def _constraints(
+    rows: SparseRows, equations: np.ndarray, unknowns: np.ndarray
+) -> tuple[Any, Any, np.ndarray]:
+    """Constraints ``C y + U xi = 0`` hidden in over-determined rows, and the rows they take the place of."""
+    from scipy.sparse import csr_array, diags_array
+    from scipy.sparse.csgraph import connected_components
+
+    slopes = diags_array(rows.known.astype(float))
+    M = (rows.E[equations] @ slopes + rows.A[equations] @ (diags_array(np.ones(rows.n)) - slopes)).tocsr()[
+        :, unknowns
+    ]
+    M.eliminate_zeros()
+    count, label = connected_components(M @ M.T + diags_array(np.ones(len(equations))), directed=False)
+    order = np.argsort(label, kind="stable")
+    ends = np.searchsorted(label[order], np.arange(count + 1))
+    alone = np.diff(M.indptr) == 0
+    single = np.flatnonzero(alone)
+    parts = [
+        csr_array(
+            (np.ones(len(single)), (np.arange(len(single)), single)), shape=(len(single), len(equations))
+        )
+    ]
+    spent = [single]
+    for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        if b - a == 1:
+            continue
+        members = order[a:b]
+        if b - a > LARGEST_PART:
+            raise Inadmissible("singular")
+        dropped, combination = _dependent(M[members].toarray())
+        at = np.repeat(np.arange(len(dropped)), len(members)), np.tile(members, len(dropped))
+        parts.append(csr_array((combination.ravel(), at), shape=(len(dropped), len(equations))))
+        spent.append(members[dropped])
+    from scipy.sparse import vstack
+
+    N: Any = vstack(parts, format="csr")
+    N.eliminate_zeros()
+    C = product(N, rows.A[equations])
+    C = (C @ slopes).tocsr()
+    C.eliminate_zeros()
+    return C, product(N, rows.B[equations]), equations[np.concatenate(spent)]
+
+
+def _dependent(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that depend on others, and the combinations of all rows that show it."""
+    from scipy.linalg import lstsq, qr
+
+    size = np.abs(M).max(axis=1, keepdims=True)
+    scaled = M / np.where(size > 0.0, size, 1.0)
+    found: Any = qr(scaled.T, mode="r", pivoting=True)
+    R, order = found
+    diagonal = np.abs(np.diagonal(R))
+    rank = int((diagonal > DEPENDENT * max(diagonal[0], 1e-300)).sum())
+    kept, dropped = order[:rank], np.sort(order[rank:])
+    combination = np.zeros((len(dropped), len(M)))
+    combination[np.arange(len(dropped)), dropped] = 1.0
+    if rank and len(dropped):
+        weights: Any = lstsq(scaled[kept].T, scaled[dropped].T)
+        combination[:, kept] = -weights[0].T
+    combination /= np.where(size > 0.0, size, 1.0).T
+    combination[np.abs(combination) <= CANCELLED * np.abs(combination).max(axis=1, keepdims=True)] = 0.0
+    return dropped, combination
+
+
+def _pivots(C: Any, kept_back: np.ndarray) -> np.ndarray:
+    """A state for every constraint, those that occur in one constraint alone before others."""
+    k, n = C.shape
+    uses = np.bincount(C.indices, minlength=n)
+    for allowed in ((uses == 1) & ~kept_back, ~kept_back, np.ones(n, bool)):
+        entries = C.tocoo()
+        some = allowed[entries.col]
+        found = maximum_matching(
+            Incidence.from_pairs(
+                entries.row[some].astype(np.int64), entries.col[some].astype(np.int64), (k, n)
+            )
+        )
+        if (found.unknown >= 0).all():
+            return found.unknown
+    raise Inadmissible("singular")
+
+
+def _substitution(C: Any, U: Any, chosen: np.ndarray, rest: np.ndarray) -> tuple[Any, Any]:
+    """Unknowns from those that stay, ``y = S y[rest] + V xi``."""
+    from scipy.sparse import csr_array, diags_array
+    from scipy.sparse.linalg import spsolve
+
+    n, k = C.shape[1], len(chosen)
+    own, given = C[:, chosen].tocsc(), C[:, rest]
+    if own.nnz == k:
+        inverse = diags_array(1.0 / own.diagonal())
+        over, sources = -(inverse @ given), -(inverse @ U)
+    else:
+        try:
+            over, sources = (
+                csr_array(-spsolve(own, part.tocsc())).reshape(part.shape) for part in (given, U)
+            )
+        except RuntimeError as singular:
+            raise Inadmissible("singular") from singular
+        if not (np.isfinite(over.data).all() and np.isfinite(sources.data).all()):
+            raise Inadmissible("singular")
+    place: Any = csr_array((np.ones(k), (chosen, np.arange(k))), shape=(n, k))
+    stay = csr_array((np.ones(len(rest)), (rest, np.arange(len(rest)))), shape=(n, len(rest)))
+    return (stay + place @ over).tocsr(), (place @ sources).tocsr()

@@ -1,0 +1,187 @@
+"""One mode of a nonlinear model: all affine rows eliminated, nonlinear rows left open.
+
+Affine rows solve every unknown but as many as there are nonlinear rows. These *open* unknowns ``h`` and the
+selected states ``s`` give everything else by matrices, which do not depend on the point. What the nonlinear rows
+say about ``h`` follows from their structure: a row that has no open unknown of its own constrains the states
+and is differentiated (Sigma method), and open unknowns it ties to others are differentiated with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..structure.offsets import sigma_offsets
+from .affine import AffineModel, Mode, ModeData
+from .elimination import Elimination, column_weights, product
+from .reduction import Columns, derivative
+
+DEEPEST = 8
+"""Differentiations after which no unknown is looked for in a row."""
+MOST_DERIVATIVES = 2
+"""Differentiations of a nonlinear row: index 3 altogether."""
+
+
+class StructurallySingular(Exception):
+    """Nonlinear rows do not determine the open unknowns; ``rows`` and ``unknowns`` are the part that fails."""
+
+    def __init__(self, reason: str, rows: np.ndarray, unknowns: np.ndarray) -> None:
+        super().__init__(reason)
+        self.reason, self.rows, self.unknowns = reason, rows, unknowns
+
+
+@dataclass(frozen=True, eq=False)
+class OpenMode:
+    """Matrices of one mode over ``v = [s; h; xi]``.
+
+    ``z = z_of v``, ``z' = slope_of v`` (differentiated variables only), ``s' = rate v``.
+    """
+
+    mode: Mode
+    states: np.ndarray
+    """Core unknowns selected as ``s``."""
+    open: np.ndarray
+    """Core unknowns ``h``: a non-differentiated variable itself, the derivative of a differentiated one."""
+    slopes: np.ndarray
+    """Mask over ``h``: it is a derivative."""
+    z_of: np.ndarray
+    slope_of: np.ndarray
+    rate: np.ndarray
+    nonlinear: np.ndarray
+    """Nonlinear rows in force, by their number among all nonlinear rows."""
+    index: int
+    """Differentiations of affine constraints, plus one if anything is algebraic."""
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """How often nonlinear rows are differentiated (m,), and the highest derivative of every open unknown (m,)."""
+
+    rows: np.ndarray
+    unknowns: np.ndarray
+
+    @property
+    def highest(self) -> int:
+        """Largest number of differentiations."""
+        return int(max(self.rows.max(initial=0), self.unknowns.max(initial=0)))
+
+
+def open_mode(
+    model: AffineModel, mode: Mode, data: ModeData, nonlinear_row: np.ndarray, read: np.ndarray
+) -> OpenMode:
+    """Eliminate the affine rows of a mode.
+
+    Parameters
+    ----------
+    model : AffineModel
+        Touching the nonlinear model somewhere.
+    data : ModeData
+        Its reduction in this mode: gives the rows that settle what is undetermined.
+    nonlinear_row : (rows,) array
+        Per equation in force the number of its nonlinear row, -1 for affine ones.
+    read : (n,) array of bool
+        Core unknowns in nonlinear rows; they stay open before others.
+    """
+    rows, columns = model.rows(mode), Columns.of(model)
+    affine = np.flatnonzero(nonlinear_row < 0)
+    table = np.vstack([columns.table(rows)[affine], data.settled])
+    weight = np.ones(table.shape[1])
+    weight[columns.unknown] = column_weights(table[:, columns.unknown])
+    weight[columns.state] = model.pivot_scale[columns.x]
+    system = Elimination(table, weight)
+    rounds = _eliminate(model, columns, system, read)
+    solved = system.row[columns.state] >= 0
+    states = columns.x[~solved]
+    open_unknowns = np.flatnonzero(system.row[columns.unknown] < 0)
+    given = np.concatenate([columns.state[~solved], open_unknowns, columns.source])
+    found = system.solution(columns.unknown, given)
+    ns, m = len(states), len(open_unknowns)
+    found[open_unknowns, ns + np.arange(m)] = 1.0
+    z_of, slope_of = found.copy(), np.zeros_like(found)
+    slope_of[columns.x] = found[columns.x]
+    z_of[states] = np.eye(ns, len(given))
+    z_of[columns.x[solved]] = system.solution(columns.state[solved], given)
+    slopes = model.differentiated[open_unknowns]
+    nonlinear = nonlinear_row[nonlinear_row >= 0]
+    if len(nonlinear) != m:
+        raise StructurallySingular("count", nonlinear, open_unknowns)
+    index = rounds + (len(columns.x) < model.n)
+    return OpenMode(mode, states, open_unknowns, slopes, z_of, slope_of, found[states], nonlinear, index)
+
+
+def _eliminate(model: AffineModel, columns: Columns, system: Elimination, read: np.ndarray) -> int:
+    """Solve the unknowns, first those that no nonlinear row reads; differentiate constraints. Returns rounds."""
+
+    def solve() -> None:
+        system.reduce(columns.unknown[~read])
+        system.reduce(columns.unknown)
+
+    solve()
+    rounds = 0
+    while len(new := system.reduce(columns.state, ordered=True)):
+        rounds += 1
+        value, variance = system.value[new], system.variance[new]
+        system.append(derivative(columns, value, model.S), derivative(columns, variance, model.S**2))
+        solve()
+    return rounds
+
+
+def orders(mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np.ndarray]) -> Orders:
+    """Differentiations that the nonlinear rows of a mode need.
+
+    Parameters
+    ----------
+    owner : (na,) array
+        Nonlinear row of every argument.
+    arguments : (na, nv) array
+        Arguments over ``v``.
+    gradients : list of (na,) arrays
+        Derivatives of the rows with respect to their arguments at some points; an entry that is
+        zero at all of them is none.
+
+    Raises
+    ------
+    StructurallySingular
+        The rows do not determine the open unknowns, however often they are differentiated, or more
+        than twice would be needed.
+    """
+    ns, m = len(mode.states), len(mode.open)
+    incidence = np.zeros((m, ns + m), bool)
+    for gradient in gradients:
+        for k, row in enumerate(mode.nonlinear.tolist()):
+            at = np.flatnonzero(owner == row)
+            found = product(gradient[None, at], arguments[at, : ns + m])
+            incidence[k] |= (found[0] != 0.0) | np.isnan(found[0])
+    depth = _depths(mode.rate[:, :ns] != 0.0, mode.rate[:, ns : ns + m] != 0.0)
+    sigma = np.full((m, m), -DEEPEST - 1)
+    for k in range(m):
+        through = -depth[incidence[k, :ns]].min(axis=0, initial=DEEPEST + 1)
+        sigma[k] = np.where(incidence[k, ns:], 0, through)
+    row, col = np.nonzero(sigma >= -DEEPEST)
+    offsets = sigma_offsets(row, col, sigma[row, col], (m, m))
+    if offsets.singular is not None:
+        unmatched = np.flatnonzero(offsets.matching.unknown < 0)
+        missing = np.flatnonzero(offsets.matching.equation < 0)
+        raise StructurallySingular("undetermined", mode.nonlinear[unmatched], mode.open[missing])
+    found = Orders(offsets.c, offsets.d)
+    if found.highest > MOST_DERIVATIVES:
+        deep = np.flatnonzero(found.rows > MOST_DERIVATIVES)
+        raise StructurallySingular("index", mode.nonlinear[deep], mode.open[:0])
+    return found
+
+
+def _depths(states: np.ndarray, unknowns: np.ndarray) -> np.ndarray:
+    """How often each state is differentiated until an open unknown appears, (n_s, m); ``DEEPEST + 1`` for never.
+
+    Parameters
+    ----------
+    states, unknowns : (n_s, n_s) and (n_s, m) arrays of bool
+        What the rates of the states read. States give way to them: a state has no derivatives of its own beside those.
+    """
+    depth = np.where(unknowns, 1, DEEPEST + 1)
+    for _ in range(DEEPEST):
+        for k in range(len(states)):
+            depth[k] = np.minimum(depth[k], 1 + depth[states[k]].min(axis=0, initial=DEEPEST))
+    return depth

@@ -1,1 +1,0 @@
-"""Curved models: their equations along a motion, integrated numerically, with located crossings."""

@@ -1,0 +1,1 @@
+"""Nonlinear models: their equations along a motion, integrated numerically, with located crossings."""

@@ -1,0 +1,311 @@
+"""Why nonlinear equations could not be solved or integrated, in the words of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...diagnosis.structural import structurally_singular
+from ...dynamics.directions import generic_direction
+from ...dynamics.problem import StepSizeError
+from ...errors import (
+    AcausalError,
+    ConvergenceError,
+    InitializationError,
+    NonFiniteError,
+    NotAffineError,
+    SingularModelError,
+)
+from ...flattening.open_ports import with_open_ports
+from ...reduction.labels import nonlinear_row
+from ...reduction.open_mode import StructurallySingular
+from ...reduction.reduced_model import ReducedModel
+from ..instants.choice import NoConsistentPoint
+from .newton import NewtonFailure
+from .points import (
+    MOST_ROWS,
+    Point,
+    accepted,
+    core_at,
+    named,
+    rows_of_largest,
+    rows_without_slope,
+    surroundings,
+    tried,
+    values,
+    worst_rows,
+    zero_parameters,
+)
+from .singular_points import NEARLY_SINGULAR
+from .state_selection import DependentConstraints
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+FAILURES = (NewtonFailure, DependentConstraints, StepSizeError, StructurallySingular, NoConsistentPoint)
+
+FLAT = 1e-12
+"""Slope, relative to one a scale away, that has vanished: of a cube, within a millionth of the scale."""
+GROWN = 100.0
+"""Factor by which a state has grown by decades."""
+
+
+def nonlinear_failed(run: Run, failure: Exception, where: str) -> AcausalError:
+    """Return the error to raise for a failed solution; ``where`` says in which activity.
+
+    What contradicts itself whatever the solution is raised at once.
+    """
+    run.check_given()
+    return _with_open_ports(run, _nonlinear_failed(run, failure, where))
+
+
+def _with_open_ports(run: Run, error: AcausalError) -> AcausalError:
+    """What is singular at once, or cannot start, may lack a connection; what has run until now does not."""
+    lacking = isinstance(error, SingularModelError | InitializationError)
+    return with_open_ports(error, run.flat) if lacking else error
+
+
+def _nonlinear_failed(run: Run, failure: Exception, where: str) -> AcausalError:
+    if isinstance(failure, StepSizeError):
+        return _step_size(run, failure)
+    steps = run.motions.steps if where == "integration" else None
+    at = f"{where} at t = {run.t + (0.0 if steps is None else steps.end.h):.9g}"
+    point = tried(run, failure) if steps is None else accepted(run)
+    if isinstance(failure, StructurallySingular):
+        return _singular(run, failure, at)
+    if isinstance(failure, DependentConstraints):
+        return _dependent(run, at, point)
+    if isinstance(failure, NoConsistentPoint):
+        return _unsettled(run, failure, at)
+    assert isinstance(failure, NewtonFailure)
+    return _not_solved(run, failure, at, point)
+
+
+def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalError | None:
+    """Return the error for nonlinear equations among the culprits ``where`` of a touching model; None without any."""
+    names = [nonlinear_row(run.reduced, r) for r in range(len(run.program.curves))]
+    rows = [r for r, (text, place) in enumerate(names) if f"{text} at {place}" in where]
+    if not rows:
+        return None
+    text, places = named(run, rows)
+    unbalanced = structurally_singular(run.flat, run.values.P, f"{kind} at t = {run.t:.9g}: ")
+    if unbalanced is not None:
+        return _with_open_ports(run, unbalanced)
+    error = SingularModelError(
+        f"{kind} at t = {run.t:.9g}: the nonlinear equations {text} contradict each other or leave unknowns open;"
+        f" last values {values(run, rows, run.z_touch)}",
+        where=places,
+        why="their slopes vanish or are proportional at this point, or one of them follows from others",
+        hint="give start values away from such a point, or look for an equation that is stated twice",
+    )
+    return _with_open_ports(run, error)
+
+
+def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
+    unbalanced = structurally_singular(run.flat, run.values.P, f"{at}: ")
+    if failure.reason != "index" and unbalanced is not None:
+        return unbalanced
+    flat = rows_without_slope(run)
+    if failure.reason != "index" and flat:
+        return _without_slope(run, flat, at, run.z_touch)
+    text, places = named(run, failure.rows.tolist())
+    unknowns = ", ".join(f"`{run.state_name(j)}`" for j in failure.unknowns.tolist()[:6])
+    if failure.reason == "index":
+        return SingularModelError(
+            f"{at}: the nonlinear equations {text} would have to be differentiated more than twice",
+            where=places,
+            hint="state the constraint on a lower derivative, or give the parts between some compliance",
+        )
+    return SingularModelError(
+        f"{at}: nonlinear equations do not determine {unknowns or 'their unknowns'}: {text or 'none is left for them'}",
+        where=places,
+        why="in this mode other equations determine all variables of some of them, and none is left for the unknowns",
+        hint="look for a quantity that is prescribed twice, and for one that nothing prescribes",
+    )
+
+
+def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
+    text, places = named(run, rows)
+    zero = ", ".join(f"`{name}`" for name in zero_parameters(run, rows)[:MOST_ROWS])
+    away = "give start values away from such a point"
+    return SingularModelError(
+        f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, z)}",
+        where=places,
+        why="all their derivatives vanish there, so that they determine nothing",
+        hint=f"{zero} in them is zero: give another value, or {away}" if zero else away,
+    )
+
+
+def _dependent(run: Run, at: str, point: Point | None) -> AcausalError:
+    near = surroundings(run, point)
+    assert near is not None
+    if len(near.flat):
+        return _without_slope(run, near.flat.tolist(), at, core_at(run, point))
+    rows = near.dependent()[1].tolist()
+    text, places = named(run, rows)
+    return SingularModelError(
+        f"{at}: the constraints {text} depend on each other at this point: {values(run, rows, core_at(run, point))}",
+        where=places,
+        why="the motion is at a singular configuration, or one constraint is redundant, stated twice",
+        hint="remove the redundant constraint or part, or start from another configuration",
+    )
+
+
+def _unsettled(run: Run, failure: NoConsistentPoint, at: str) -> AcausalError:
+    names = [e.path for e in run.core.model.elements]
+    moving = [n for k, n in enumerate(names) if len({m[k] for m in failure.modes[-4:]}) > 1]
+    what = (
+        f"the elements {', '.join(f'`{n}`' for n in moving[:6])} do not settle"
+        if moving
+        else "values do not settle"
+    )
+    return ConvergenceError(
+        f"{at}: {what} in {len(failure.modes)} rounds of linearisation",
+        where=tuple(run.element_place(k)[1] for k, n in enumerate(names) if n in moving[:4]),
+        hint="give start values near the solution, or a curve without steep bends",
+    )
+
+
+def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
+    motion = run.motions.last
+    t = run.t + failure.t
+    inner = motion.failure if motion is not None else None
+    if inner is not None:
+        return _not_solved(run, inner, f"integration at t = {t:.9g}", accepted(run))
+    component = failure.component
+    name = ""
+    if motion is not None and component is not None:
+        X = motion.selection.states[component]
+        states = motion.system.mode.states
+        name = f" of `{run.state_name(int(states[X]))}`" if X < len(states) else ""
+    z = core_at(run, accepted(run))
+    rows = rows_of_largest(run, z)
+    text, places = named(run, rows)
+    return ConvergenceError(
+        f"integration at t = {t:.9g}: no step of {failure.h:.3g} s or more keeps the error{name} within the tolerance"
+        + (f"; largest near {text}, last values {values(run, rows, z)}" if rows else ""),
+        where=places,
+        why="the solution has a singularity there, or bends faster than doubles resolve",
+        hint=_growth(run)
+        + "look for a division by zero or a root of zero; state jumps of the equations as elements or relations",
+    )
+
+
+def _growth(run: Run) -> str:
+    """The state that has grown most since the segment began, where that is by decades.
+
+    A motion that nothing damps takes up the errors of its steps; one whose speed sets its own pace, as that of a free
+    linkage, then grows without bound in finite time.
+    """
+    steps = run.motions.steps
+    if steps is None:
+        return ""
+    system, count = steps.motion.system, len(steps.motion.system.mode.states)
+    begin, most = np.abs(steps.begin.X[:count]), steps.size[:count]
+    ratio = most / np.maximum(begin, system.scale[:count])
+    if not (ratio > GROWN).any():
+        return ""
+    k = int(ratio.argmax())
+    name = run.state_name(int(system.mode.states[k]))
+    return (
+        f"`{name}` has grown from {begin[k]:.3g} to {most[k]:.3g}: if less so with a smaller `rtol`, then by the errors of"
+        " the steps; else "
+    )
+
+
+def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) -> AcausalError:
+    rows = worst_rows(run, failure)
+    z = core_at(run, point)
+    if failure.reason == "not finite":
+        text, places = named(run, rows)
+        return NonFiniteError(
+            f"{at}: {text} cannot be evaluated; last values {values(run, rows, z)}",
+            where=places,
+            why="an argument lies outside the domain of a function (root, logarithm, division)",
+            hint="limit the argument, put `no_event` around the choice that guards it, or give start values inside",
+        )
+    near = surroundings(run, point)
+    started = at.startswith("start")
+    if near is not None and rows:
+        ratio, dependent = near.dependent()
+        if failure.reason == "singular" or (not started and ratio < NEARLY_SINGULAR):
+            if near.branching and not started:
+                return _dependent(run, at, point)
+            return _singular_point(run, dependent.tolist(), at, z)
+        together = near.coupled(rows[0]).tolist()
+        rows = [r for r in rows if r in together]
+    flat = _flat(run, rows, z)
+    if flat:
+        return _flat_there(run, flat, at, z)
+    text, places = named(run, rows)
+    kind = InitializationError if started else ConvergenceError
+    return kind(
+        f"{at}: the nonlinear equations {text} were not solved; last values {values(run, rows, z)}",
+        where=places,
+        why="Newton's method with damping, and continuation from zero sources, found no solution",
+        hint="give start values near the solution, check signs and units, look for equations without solution,"
+        " as of a loop whose lengths do not let it close; a law that is flat at zero, as a high power is, needs a"
+        " linear term beside it",
+    )
+
+
+def _flat(run: Run, rows: list[int], z: np.ndarray) -> list[int]:
+    """Those of some nonlinear rows whose slopes by unknowns all but vanish at a point, measured by those around it."""
+    tangents, owner = run.tangents, run.program.curves.owner
+    reads = np.asarray((abs(tangents.Z) + abs(tangents.D)).sum(axis=1)).ravel() > 0.0
+
+    def steepness(arguments: np.ndarray) -> np.ndarray:
+        _, gradient = tangents.functions(0, [arguments], tangents.constants(run.present))
+        return np.bincount(
+            owner, np.where(reads, np.abs(np.array(gradient)) * tangents.scale, 0.0), len(run.program.curves)
+        )
+
+    here = tangents.arguments(z, run.slopes, run.xi)
+    there = here + tangents.scale * generic_direction(len(here))
+    flat = steepness(here) <= FLAT * steepness(there)
+    return [r for r in rows if flat[r]]
+
+
+def _flat_there(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
+    text, places = named(run, rows)
+    kind = InitializationError if at.startswith("start") else ConvergenceError
+    return kind(
+        f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, z)}",
+        where=places,
+        why="next to it a change of their unknowns changes nothing in them, so that rates are without bound or open",
+        hint="begin away from such a point, or put a linear term beside a law that is flat there, as a high power is",
+    )
+
+
+def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
+    """The error for nonlinear rows whose slopes depend on each other where they were to be solved."""
+    text, places = named(run, rows)
+    what = f"{at}: the nonlinear equations {text} are singular; last values {values(run, rows, z)}"
+    if at.startswith("start"):
+        return InitializationError(
+            what,
+            where=places,
+            why="their slopes vanish or depend on each other, so that some of their unknowns may take any value",
+            hint="give start values away from such a point, leave out a redundant equation or part, and look for"
+            " equations without solution",
+        )
+    return ConvergenceError(
+        what,
+        where=places,
+        why="the motion comes to a singular configuration, where their solution ends or branches",
+        hint="check the lengths and ranges in them, look for equations without solution beyond this point, or end the"
+        " run before it with `until`",
+    )
+
+
+def require_affine(model: ReducedModel) -> None:
+    """Raise NotAffineError for a model with nonlinear rows: the exact path cannot take it."""
+    if model.curves:
+        text, place = nonlinear_row(model, 0)
+        raise NotAffineError(
+            f"`{text}` is not affine in the unknowns and part of the dynamic core",
+            where=(place,),
+            hint='the exact path takes affine equations; method="auto" integrates others numerically',
+        )

@@ -1,0 +1,68 @@
+"""Guards and relations of a mode along its motion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...reduction.affine import Rows
+from ...reduction.open_mode import OpenMode
+from .motion import Motion
+from .newton import NewtonFailure
+
+
+class Forms:
+    """Watched forms: affine ones over ``v``, and nonlinear rows.
+
+    Parameters
+    ----------
+    over_v : (forms, nv) array
+        Forms over ``v``; those of nonlinear rows are not read.
+    nonlinear : (forms,) array
+        Number of the nonlinear row, -1 for affine forms.
+    orientation : (forms,) array
+        Sign that makes each positive where it is in force.
+    """
+
+    def __init__(self, over_v: Any, nonlinear: np.ndarray, orientation: np.ndarray) -> None:
+        self.affine = np.flatnonzero(nonlinear < 0)
+        self.nonlinear = np.flatnonzero(nonlinear >= 0)
+        self.rows = nonlinear[self.nonlinear]
+        self.over_v = over_v[self.affine]
+        self.orientation = orientation
+        self.count = len(nonlinear)
+
+    @classmethod
+    def of(cls, mode: OpenMode, rows: Rows, nonlinear: np.ndarray, orientation: np.ndarray) -> Forms:
+        """Take forms over unknowns and sources to those over ``v``."""
+        q = mode.z_of.shape[1] - len(mode.states) - len(mode.open)
+        over_v = rows.E @ mode.slope_of + rows.A @ mode.z_of
+        over_v[:, over_v.shape[1] - q :] += rows.B[:, :q]
+        return cls(over_v, nonlinear, orientation)
+
+    def at(self, motion: Motion, v0: np.ndarray, v1: np.ndarray) -> np.ndarray:
+        """Values and time derivatives, (k, 2, forms), where ``v`` and its derivative (k, nv) are given.
+
+        Raises
+        ------
+        NewtonFailure
+            A nonlinear form has no value at one of the points.
+        """
+        found = np.empty((len(v0), 2, self.count))
+        found[:, 0, self.affine], found[:, 1, self.affine] = v0 @ self.over_v.T, v1 @ self.over_v.T
+        if len(self.rows):
+            system = motion.system
+            for at, u0, u1 in zip(found, v0, v1, strict=True):
+                jets = [system.arguments @ u0, system.arguments @ u1]
+                at[0, self.nonlinear] = system.evaluate(0, jets[:1], motion.constants)[0][self.rows]
+                at[1, self.nonlinear] = system.evaluate(1, jets, motion.constants)[0][self.rows]
+            self._check(found, v0)
+        return found * self.orientation
+
+    def _check(self, found: np.ndarray, v0: np.ndarray) -> None:
+        lost = ~np.isfinite(found[:, 0, self.nonlinear]).all(axis=0)
+        if lost.any():
+            raise NewtonFailure("not finite", v0[-1], np.where(lost, np.nan, 0.0), self.rows)
+        # The slope of a root at zero is infinite: there the values alone tell.
+        np.nan_to_num(found, copy=False, posinf=0.0, neginf=0.0)

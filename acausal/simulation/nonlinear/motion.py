@@ -1,0 +1,358 @@
+"""The motion of one mode by numerical integration: rates of the selected states, and every variable at a point.
+
+The states integrated are those coordinates of ``X`` that the constraints leave free (`state_selection`); the others
+are solved from the constraints wherever the motion is evaluated, so that nothing drifts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dynamics.modal import Trajectory
+from ...dynamics.problem import StepFailure
+from ..starts.bounds import inside
+from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
+from .singular_points import Surroundings, branches, scaled
+from .state_selection import Selection, StateSelection
+from .system import Linear, NonlinearSystem
+
+WANDERED = 0.1
+"""Scaled distance from the prediction beyond which solved coordinates may have changed to another branch."""
+UNMOVED = 1e-6
+"""Magnitude, in units of the scale, of coordinates that are zero so far."""
+
+
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """A point with the changes of the open unknowns per change of the states and, last column, of time."""
+
+    h: float
+    y: np.ndarray
+    H: np.ndarray
+    slope: np.ndarray
+
+
+@dataclass(eq=False)
+class Place:
+    """A point of the motion: coordinates, open unknowns, sources and all arguments with their rates."""
+
+    h: float
+    X: np.ndarray
+    H: np.ndarray
+    xi: np.ndarray
+    X_t: np.ndarray
+    constraints: np.ndarray | None = None
+    """Derivatives of the constraints by the coordinates, once they were looked at."""
+
+
+class Motion:
+    """A `dynamics.problem.Problem`: the states of one mode as functions of the time ``h`` since the start of a segment.
+
+    Parameters
+    ----------
+    system : NonlinearSystem
+    sources : Trajectory
+        Of the exosystem alone.
+    constants : array
+        Constants of the nonlinear rows.
+    X, H : arrays
+        A guess of the point at the start.
+    """
+
+    batched = True
+    """Many points may be solved at once."""
+
+    def __init__(
+        self,
+        system: NonlinearSystem,
+        sources: Trajectory,
+        constants: np.ndarray,
+        X: np.ndarray,
+        H: np.ndarray,
+    ) -> None:
+        self.system, self.sources, self.constants = system, sources, constants
+        self.failure: NewtonFailure | None = None
+        self.last = self.accepted = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
+        self.selection = Selection(np.arange(system.nx), np.zeros(0, np.int64))
+        self.anchor: Anchor | None = None
+        self.size = system.scale
+        """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
+        self._selections = StateSelection(system)
+
+    def accept(self, place: Place) -> None:
+        """Go on from a point."""
+        self.last = self.accepted = place
+
+    @property
+    def period(self) -> float:
+        """Shortest period of the sources, in seconds; infinite if none is periodic."""
+        fastest = float(self.sources.flow.basis.omega.max(initial=0.0))
+        return 2.0 * math.pi / fastest if fastest else math.inf
+
+    @property
+    def returns(self) -> bool:
+        """Whether some source is a polynomial of a degree above one, which may rise and fall within a step."""
+        return bool(self.sources.flow.basis.power.max(initial=0.0) > 1.0)
+
+    # -- choice of states ----------------------------------------------------------------------------------------
+
+    def select(self, place: Place) -> None:
+        """Choose states at a point.
+
+        Raises
+        ------
+        DependentConstraints
+        """
+        if self.system.constraints:
+            self.selection = self._selections.best(self._scaled_slopes(place))
+            self.anchor = None
+
+    def worn(self, place: Place) -> bool:
+        """Whether other coordinates would make better states by now."""
+        if not self.system.constraints:
+            return False
+        return self._selections.worn(self._scaled_slopes(place), self.selection)
+
+    def overturned(self, begin: Place, end: Place) -> bool:
+        """Whether the constraints were singular between two neighbouring points."""
+        if not self.system.constraints:
+            return False
+        return self._selections.overturned(self._scaled_slopes(begin), self._scaled_slopes(end))
+
+    def _scaled_slopes(self, place: Place) -> np.ndarray:
+        """Derivatives of the constraints by the coordinates in units of their magnitudes."""
+        if place.constraints is None:
+            place.constraints = self._linear(place).C_y[:, : self.system.nx].copy()
+        return place.constraints * np.maximum(self.size, UNMOVED * self.system.scale)
+
+    # -- points --------------------------------------------------------------------------------------------------
+
+    def solve(
+        self, h: float, y: np.ndarray, near: Place | None = None, selection: Selection | None = None
+    ) -> Place:
+        """The point with states ``y``.
+
+        Parameters
+        ----------
+        near : Place, optional
+            Begin of the iteration; the last point by default.
+        selection : Selection, optional
+            What ``y`` are; by default the present states, and solved coordinates far from the prediction,
+            which may belong to another branch, are refused.
+
+        Raises
+        ------
+        NewtonFailure, StepFailure
+        """
+        near, chosen = near or self.last, selection or self.selection
+        system, xi = self.system, self.sources.at(h)
+        X = near.X + near.X_t * (h - near.h)
+        X[chosen.states] = y
+        predicted = X[chosen.dependent]
+        anchor = self.anchor
+        if anchor is None or anchor.h != self.accepted.h or selection is not None:
+            guess = near.H
+        else:
+            guess = anchor.H + anchor.slope[:, :-1].dot(y - anchor.y) + anchor.slope[:, -1] * (h - anchor.h)
+        place = self._corrected(h, X, guess, xi, chosen.dependent)
+        if place is None:
+            if len(chosen.dependent):
+                X = self.on_constraints(X, near.H, xi, chosen.dependent)
+            H = self.open_unknowns(X, guess, xi)
+            place = Place(h, X, H, xi, system.rate(X, H, xi))
+        if selection is None and len(chosen.dependent):
+            self._refuse_other_branch(place.X, predicted)
+        return place
+
+    def _corrected(
+        self, h: float, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
+    ) -> Place | None:
+        """The point next to a guess by full steps for all unknowns together; None where these do not contract."""
+        correction = self.system.correction(dependent)
+        if correction is None:
+            return None
+        y, nx, before = np.concatenate((X, H)), len(X), math.inf
+        while True:
+            y, rate, sizes = correction(y, xi, self.constants)
+            for size in sizes:
+                if not size <= max(CONTRACTS * before, ACCURATE):
+                    return None
+                before = min(size, 1.0)
+            if before <= ACCURATE:
+                return Place(h, y[:nx].copy(), y[nx:].copy(), xi, rate.copy())
+
+    def _refuse_other_branch(self, X: np.ndarray, predicted: np.ndarray) -> None:
+        dependent = self.selection.dependent
+        scale = self.system.scale[dependent]
+        far = np.abs(X[dependent] - predicted) > WANDERED * (scale + np.abs(predicted))
+        if far.any():
+            raise StepFailure("solved coordinates jump")
+
+    def on_constraints(
+        self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
+    ) -> np.ndarray:
+        """Coordinates with the dependent ones solved."""
+        system, constants = self.system, self.constants
+        X = X.copy()
+
+        def defect(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            X[dependent] = x
+            found = system.linear(X, H, xi, constants)
+            return found.C, found.C_y[:, dependent]
+
+        try:
+            X[dependent] = newton(defect, X[dependent].copy(), system.scale[dependent])
+        except NewtonFailure as failure:
+            failure.rows = system.constraint_rows
+            raise
+        return X
+
+    def open_unknowns(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Open unknowns that the nonlinear rows give at ``X``; ``H`` is a guess."""
+        system, constants = self.system, self.constants
+        if not system.m:
+            return H
+
+        def defect(unknown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            found = system.linear(X, unknown, xi, constants)
+            return found.F, found.F_y[:, system.nx :]
+
+        try:
+            if system.open_bounds is not None:
+                return self._within_bounds(defect, H)
+            return newton(defect, H, system.open_scale)
+        except NewtonFailure as failure:
+            failure.rows = system.mode.nonlinear
+            raise
+
+    def _within_bounds(
+        self, defect: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], H: np.ndarray
+    ) -> np.ndarray:
+        """Open unknowns within the bounds of their variables if they are found there, else anywhere."""
+        scale, bounds = self.system.open_scale, self.system.open_bounds
+        assert bounds is not None
+        for guess in (H, inside(H, bounds, scale)):
+            try:
+                return newton(defect, guess, scale, bounds)
+            except NewtonFailure:
+                continue
+        return newton(defect, H, scale)
+
+    def _linear(self, place: Place, time: bool = False) -> Linear:
+        return self.system.linear(place.X, place.H, place.xi, self.constants, time)
+
+    def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Surroundings:
+        """Slopes of the nonlinear rows at a point, which need not be consistent."""
+        system, solved = self.system, self.selection.dependent
+        found = system.linear(X, H, xi, self.constants, time=True)
+        first = system.constraint_levels == 0
+        branching = branches(found.C_y[first, : system.nx] * system.scale, found.C_t[first])
+        if len(solved) != system.constraints:
+            solved = np.arange(system.nx)
+        columns = np.concatenate([solved, system.nx + np.arange(system.m)])
+        scale = np.concatenate([system.scale, system.open_scale])
+        J = (np.vstack([found.C_y, found.F_y]) * scale)[:, columns]
+        return Surroundings(
+            np.concatenate([system.constraint_rows, system.mode.nonlinear]), scaled(J), branching
+        )
+
+    # -- the problem of the solvers ------------------------------------------------------------------------------
+
+    def rate(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Derivative of the states."""
+        if not self.system.m:
+            return self.system.free_rate(y, self.sources.at(t))
+        return self._found(t, y).X_t[self.selection.states]
+
+    def _found(self, t: float, y: np.ndarray) -> Place:
+        """The point with states ``y``, sought from the last one, and if that leads astray from the last accepted one."""
+        reason = ""
+        for near in dict.fromkeys((self.last, self.accepted)):
+            try:
+                self.last = self.solve(t, y, near)
+            except NewtonFailure as failure:
+                self.failure, reason = failure, failure.reason
+            except StepFailure as failure:
+                self.failure, reason = None, str(failure)
+            else:
+                self.failure = None
+                return self.last
+        self.last = self.accepted
+        raise StepFailure(reason)
+
+    def jacobian(self, t: float, y: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Derivatives of the rate by the states and by time, through the solved coordinates and unknowns."""
+        place = self._found(t, y)
+        system, states = self.system, self.selection.states
+        moved = system.rate_of_sources @ system.S.dot(place.xi)
+        if not (system.m or len(self.selection.dependent)):
+            return system.rate_of_states, moved
+        X_y = np.zeros((system.nx, len(states) + 1))
+        X_y[states, np.arange(len(states))] = 1.0
+        try:
+            X_y, H_y = self._sensitivities(place, X_y)
+        except np.linalg.LinAlgError:
+            raise StepFailure("singular") from None
+        self.anchor = Anchor(t, y.copy(), place.H, H_y)
+        found = system.rate_of_states @ X_y + system.rate_of_open @ H_y
+        found[:, -1] += moved
+        return found[states, :-1], found[states, -1]
+
+    def _sensitivities(self, place: Place, X_y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``dX`` and ``dH`` per change of the states and, last column, of time."""
+        nx, lin = self.system.nx, self._linear(place, time=True)
+        dependent = self.selection.dependent
+        if len(dependent):
+            given = lin.C_y[:, :nx] @ X_y
+            given[:, -1] += lin.C_t
+            X_y[dependent] = -np.linalg.solve(lin.C_y[:, dependent], given)
+        given = lin.F_y[:, :nx] @ X_y
+        given[:, -1] += lin.F_t
+        return X_y, -np.linalg.solve(lin.F_y[:, nx:], given)
+
+    # -- everything at a point -----------------------------------------------------------------------------------
+
+    def jets(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        """``v = [s; h; xi]`` and its time derivative at a point."""
+        system = self.system
+        y = np.concatenate([place.X, place.H])
+        v0, v1 = system.v0(y, place.xi), system.v1(y, place.xi)
+        if len(system.algebraic):
+            v1[len(system.mode.states) + system.algebraic] = self._open_rates(place)[system.algebraic]
+        return v0, v1
+
+    def _open_rates(self, place: Place) -> np.ndarray:
+        """Time derivatives of ``H``; not numbers where they do not exist."""
+        system, lin = self.system, self._linear(place, time=True)
+        moved = lin.F_y[:, : system.nx] @ place.X_t + lin.F_t
+        try:
+            return -solve_linear(lin.F_y[:, system.nx :], moved)
+        except np.linalg.LinAlgError:
+            return np.full(system.m, np.nan)
+
+    def bends(self, place: Place) -> np.ndarray:
+        """Second time derivatives of the core unknowns at a point; open unknowns without derivatives count as straight."""
+        system, mode = self.system, self.system.mode
+        _, v1 = self.jets(place)
+        ns, order = len(mode.states), system.orders.unknowns
+        v2 = np.zeros_like(v1)
+        v2[:ns] = mode.rate @ v1
+        v2[ns:][: system.m][order == 1] = self._open_rates(place)[order == 1]
+        v2[ns:][: system.m][order == 2] = place.H[order == 2]
+        v2[ns + system.m :] = system.S @ (system.S @ place.xi)
+        return mode.z_of @ v2
+
+    def free_jets(self, hs: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its time derivative (k, nv) without open unknowns, at times (k,) and coordinates (k, nX) there."""
+        system, xi = self.system, self.sources.sample(hs).T
+        return system.v0(X.T, xi).T, system.v1(X.T, xi).T
+
+    def unknowns(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        """Core unknowns and their time derivatives."""
+        v0, v1 = self.jets(place)
+        return self.system.z_of @ v0, self.system.z_of @ v1

@@ -1,0 +1,133 @@
+"""Nonlinear rows of a run and points at which they failed: names, places, values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import Location, shortened
+from ...flattening.flat_model import kind_of
+from ...modeling.expressions import Symbol, walk
+from ...reduction.labels import nonlinear_row
+from .motion import Motion
+from .newton import NewtonFailure
+from .singular_points import Surroundings
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+MOST_ROWS = 4
+"""Nonlinear rows in one sentence."""
+LONGEST = 80
+"""Characters of an equation in it."""
+
+
+def named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
+    """Return nonlinear rows as a list in words, and where they stand."""
+    found = [nonlinear_row(run.reduced, int(r)) for r in rows]
+    others = dict.fromkeys(f"`{place.path or run.flat.label}`" for _, place in found[MOST_ROWS:])
+    more = f" and {len(found) - MOST_ROWS} more of {', '.join(list(others)[:MOST_ROWS])}" if others else ""
+    text = "; ".join(
+        f"`{shortened(name, LONGEST)}` of `{place.path or run.flat.label}`"
+        for name, place in found[:MOST_ROWS]
+    )
+    return text + more, tuple(dict.fromkeys(place for _, place in found[:MOST_ROWS]))
+
+
+def values(run: Run, rows: Iterable[int], z: np.ndarray) -> str:
+    """Values ``z`` of the variables in some nonlinear rows."""
+    owner, found = run.program.curves.owner, {}
+    Z = run.tangents.Z + run.tangents.D
+    for r in rows:
+        for k in np.flatnonzero(owner == r).tolist():
+            for j in Z.indices[Z.indptr[k] : Z.indptr[k + 1]].tolist():
+                found[j] = f"`{run.state_name(j)}` = {z[j]:.6g}"
+    names = list(found.values())
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+
+Point = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Coordinates, open unknowns and sources of a motion."""
+
+
+def tried(run: Run, failure: Exception) -> Point | None:
+    """Where a solution failed, the last iterate in it; None before any motion."""
+    motion = run.motions.last
+    if motion is None:
+        return None
+    system, place = motion.system, motion.last
+    X, H = place.X.copy(), place.H
+    if isinstance(failure, NewtonFailure) and failure.rows is system.mode.nonlinear:
+        H = failure.x
+    elif isinstance(failure, NewtonFailure) and failure.rows is system.constraint_rows:
+        X[motion.selection.dependent] = failure.x
+    return X, H, place.xi
+
+
+def accepted(run: Run) -> Point | None:
+    """The end of the last accepted step; None before any motion."""
+    motion, steps = run.motions.last, run.motions.steps
+    if motion is None:
+        return None
+    place = motion.last if steps is None else steps.end
+    return place.X, place.H, place.xi
+
+
+def core_at(run: Run, point: Point | None) -> np.ndarray:
+    """Core unknowns at a point."""
+    motion = run.motions.last
+    return run.z_touch if motion is None or point is None else _core_unknowns(motion, *point)
+
+
+def surroundings(run: Run, point: Point | None) -> Surroundings | None:
+    """Slopes of the nonlinear rows at a point."""
+    motion = run.motions.last
+    return None if motion is None or point is None else motion.surroundings(*point)
+
+
+def _core_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
+    return motion.system.mode.z_of @ motion.system.v0(np.concatenate([X, H]), xi)
+
+
+def worst_rows(run: Run, failure: NewtonFailure) -> list[int]:
+    """Nonlinear rows of a failed iteration, those with the largest defects first; those without value alone if any."""
+    r = failure.residual
+    rows = failure.rows if failure.rows is not None else np.arange(len(run.program.curves))[: len(r)]
+    lost = np.flatnonzero(~np.isfinite(r))
+    order = lost if len(lost) else np.argsort(-np.abs(r), kind="stable")
+    return list(dict.fromkeys(int(rows[k]) for k in order.tolist() if k < len(rows)))[:MOST_ROWS]
+
+
+def rows_without_slope(run: Run) -> list[int]:
+    """Nonlinear rows all of whose derivatives vanish where the model was touched."""
+    arguments = run.tangents.arguments(run.z_touch, run.slopes, run.xi)
+    _, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
+    steep = np.bincount(run.program.curves.owner, np.abs(np.array(gradient)), len(run.program.curves))
+    return np.flatnonzero(steep == 0.0).tolist()
+
+
+def zero_parameters(run: Run, rows: Iterable[int]) -> list[str]:
+    """Paths of the parameters in some nonlinear rows that are zero."""
+    wanted, flat, first = set(rows), run.flat, 0
+    found: dict[str, None] = {}
+    for c in run.reduced.curves:
+        for k, i in enumerate(c.instances.tolist()):
+            for node in walk(c.curve.expr) if first + k in wanted else ():
+                if isinstance(node, Symbol) and kind_of(node) == "p":
+                    at = flat.symbol(c.stamp, i, "p", node)
+                    if run.values.P[at] == 0.0:
+                        found[flat.parameter(at)] = None
+        first += len(c.instances)
+    return list(found)
+
+
+def rows_of_largest(run: Run, z: np.ndarray) -> list[int]:
+    """Nonlinear rows with the variable that is largest by its scale among those in nonlinear rows."""
+    Z, owner = abs(run.tangents.Z) + abs(run.tangents.D), run.program.curves.owner
+    read = np.unique(Z.indices)
+    if not len(read):
+        return []
+    largest = read[np.argmax(np.abs(z[read]) / run.core.model.scale[read])]
+    return np.unique(owner[np.flatnonzero(Z[:, [int(largest)]].toarray().ravel())]).tolist()

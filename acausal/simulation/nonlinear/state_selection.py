@@ -1,0 +1,127 @@
+"""Which coordinates of a mode are integrated: those that the constraints leave free, chosen by pivoting.
+
+Constraints are differentiated by coordinates in units of their magnitudes, so that no choice depends on units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .system import NonlinearSystem
+
+RESELECT = 0.3
+"""Pivot of the chosen coordinates, relative to the best, below which others are chosen."""
+SINGULAR = 1e-11
+"""Relative pivot of the constraints below which they depend on each other."""
+OVERTURNED = 0.5
+"""Cosine between the planes of the constraints at both ends of a step, below the negative of which they were singular."""
+
+
+class DependentConstraints(Exception):
+    """The constraints do not determine as many coordinates as there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Coordinates integrated, and those solved from the constraints."""
+
+    states: np.ndarray
+    dependent: np.ndarray
+
+
+class StateSelection:
+    """Selections of one mode, made from derivatives of its constraints by the scaled coordinates.
+
+    Parameters
+    ----------
+    system : NonlinearSystem
+    """
+
+    def __init__(self, system: NonlinearSystem) -> None:
+        self._system = system
+        self._made: dict[bytes, Selection] = {}
+
+    def best(self, J: np.ndarray) -> Selection:
+        """Choose states where the derivatives are ``J``.
+
+        Raises
+        ------
+        DependentConstraints
+        """
+        everything = np.arange(J.shape[1])
+        solved, _ = self._pivoted(self._competing(J), np.ones(len(everything), bool))
+        states = np.setdiff1d(everything, solved)
+        return self._made.setdefault(states.tobytes(), Selection(states, np.sort(solved)))
+
+    def worn(self, J: np.ndarray, selection: Selection) -> bool:
+        """Whether other coordinates would make better states by now."""
+        J, own = self._competing(J), np.zeros(J.shape[1], bool)
+        own[selection.dependent] = True
+        try:
+            present = self._pivoted(J, own)[1]
+            # No pivot exceeds one.
+            return present < RESELECT and present < RESELECT * self._pivoted(J, np.ones_like(own))[1]
+        except DependentConstraints:
+            return True
+
+    def overturned(self, begin: np.ndarray, end: np.ndarray) -> bool:
+        """Whether the constraints were singular between two neighbouring points with these derivatives.
+
+        There all maximal minors of their derivatives vanish and change sign. The sum of the products of the minors at
+        both points is a determinant (Cauchy and Binet), and the cosine of the angle between oriented planes.
+        """
+        first = self._system.constraint_levels == 0
+        A, B = begin[first], end[first]
+        mixed = _determinant(A @ B.T)
+        if mixed >= 0.0:
+            return False
+        return mixed**2 > OVERTURNED**2 * _determinant(A @ A.T) * _determinant(B @ B.T)
+
+    def _competing(self, J: np.ndarray) -> np.ndarray:
+        """The largest entry of each row one; preferred states count less."""
+        size = np.abs(J).max(axis=1, keepdims=True)
+        return J / np.where(size > 0.0, size, 1.0) * self._system.pivot_weight
+
+    def _pivoted(self, J: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, float]:
+        """Coordinates solved from the constraints, and the smallest pivot relative to the largest of its level.
+
+        Constraints are solved level by level, those differentiated more often for other coordinates than
+        those before, which are their derivatives (as dummy derivatives are chosen: Mattsson and Soderlind,
+        SIAM J. Sci. Comput. 14, 1993); a level that has too few of these takes any.
+        """
+        levels, worst = self._system.constraint_levels, 1.0
+        solved, lower = np.zeros(0, np.int64), np.zeros(J.shape[1], bool)
+        for level in range(int(levels.max()) + 1):
+            rows = J[levels == level]
+            free = allowed.copy()
+            free[solved] = False
+            found = _pivots(rows, np.flatnonzero(free & ~lower))
+            if found is None:
+                found = _pivots(rows, np.flatnonzero(free))
+            if found is None:
+                raise DependentConstraints
+            solved, worst = np.concatenate([solved, found[0]]), min(worst, found[1])
+            lower |= rows.any(axis=0)
+        return solved, worst
+
+
+def _determinant(matrix: np.ndarray) -> float:
+    return float(matrix[0, 0]) if len(matrix) == 1 else float(np.linalg.det(matrix))
+
+
+def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """Columns that solve all rows best, and the smallest pivot relative to the largest; None if there are none."""
+    from scipy.linalg import lapack
+
+    n = len(J)
+    if len(among) < n:
+        return None
+    # Called without the checks of `scipy.linalg.qr`, which cost more than small systems.
+    found: Any = lapack.dgeqp3(J[:, among])  # pyright: ignore[reportAttributeAccessIssue]
+    diagonal = np.abs(np.diagonal(found[0]))
+    if diagonal[-1] <= SINGULAR * max(diagonal[0], 1e-300):
+        return None
+    return among[found[1][:n] - 1], float(diagonal[-1] / diagonal[0]) if n > 1 else float(diagonal[-1])

@@ -1,0 +1,365 @@
+"""The solution of one segment in steps of a solver, made as far as they are asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dynamics.automatic import Automatic, Stiffness
+from ...dynamics.basis import Basis
+from ...dynamics.dormand_prince import DormandPrince
+from ...dynamics.problem import StepSizeError
+from ...dynamics.rosenbrock import Rosenbrock
+from ...dynamics.step import Step
+from ...dynamics.stepper import Stepper
+from .form_noise import FormNoise, Tolerances
+from .forms import Forms
+from .motion import Motion, Place
+from .newton import NewtonFailure
+from .state_selection import DependentConstraints, Selection
+from .turns import doubtful_turn, lowest
+
+DEGREE = 5
+POLYNOMIALS = Basis([(0.0, 0.0, 0.0, k) for k in range(DEGREE + 1)])
+"""Powers of time: what forms are interpolated by within a step."""
+FINE = 0.02
+"""Error of the interpolation, relative to the distance of a form from zero, that needs no finer one."""
+SHORTEST = 1e-12
+"""Step, in lengths of the segment, that is not made shorter to reach a point that can be solved."""
+SINGULAR_MARGIN = 1e-3
+"""Distance from a singular point of the constraints at which a run ends, in lengths of the step that led beyond it."""
+REACH = 1e-9
+"""Rounding that makes no further step."""
+FINEST = 10
+"""Halvings of a step for the interpolation of forms."""
+TURN = 0.25
+"""Longest step in periods of the fastest source where nothing is nonlinear: what the source does shows at the stages."""
+PULSE = 0.025
+"""The same where something is nonlinear: a pulse in every period, as of an exponential, may not pass between the stages."""
+SOLVERS: dict[str, type[Stepper]] = {"explicit": DormandPrince, "implicit": Rosenbrock}
+
+
+def _hermite() -> np.ndarray:
+    """From values and slopes at 0, 1/2, 1 to derivatives at 0, in units of the length of the step."""
+    theta = np.array([0.0, 0.5, 1.0])
+    powers = np.arange(DEGREE + 1)
+    values = theta[:, None] ** powers
+    slopes = powers * theta[:, None] ** np.maximum(powers - 1, 0)
+    factorial = np.array([math.factorial(int(k)) for k in powers])
+    return factorial[:, None] * np.linalg.inv(np.vstack([values, slopes]))
+
+
+HERMITE = _hermite()
+INSIDE = np.array([0.25, 0.5, 0.75, 1.0])
+QUARTERS = (
+    np.power.outer(INSIDE[::2], np.arange(DEGREE + 1))
+    / [math.factorial(k) for k in range(DEGREE + 1)]
+    @ HERMITE
+)
+"""From the same to the interpolation at 1/4 and 3/4."""
+STRAIGHT = np.outer([1.0, 0.5, 0.0, -1.0, -1.0, -1.0], np.eye(6)[0]) + np.outer(
+    [0.0, 0.5, 1.0, 1.0, 1.0, 1.0], np.eye(6)[2]
+)
+"""From the same to those of the straight line between the ends."""
+SINKING = np.array([[0.0], [-1.0], [-2.0], [-2.0], [-2.0], [-2.0]])
+"""A straight line that leaves zero."""
+
+
+@dataclass(slots=True, eq=False)
+class Accepted:
+    """A step with the coordinates it integrates and the points at its ends."""
+
+    step: Step
+    selection: Selection
+    begin: Place
+    end: Place
+
+
+@dataclass(slots=True, eq=False)
+class Singular:
+    """The constraints are singular before the time ``before``; nearer than ``margin`` to it there are no more steps."""
+
+    before: float
+    margin: float
+
+    def reached(self, h: float) -> bool:
+        """Whether a time is that near."""
+        return self.before - h <= self.margin
+
+
+class Steps:
+    """Accepted steps of a segment, extended on demand.
+
+    Parameters
+    ----------
+    motion : Motion
+        At its start, states selected.
+    solver : str
+        "explicit", "implicit", or "auto" for what the steps show to be the better one.
+    length : float
+        Of the segment, in seconds.
+    size : (nX,) array
+        Largest magnitudes of the coordinates so far; grows with the steps.
+    stiffness : Stiffness
+        What is known of the mode, for "auto".
+    """
+
+    def __init__(
+        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, size: np.ndarray,
+        stiffness: Stiffness,
+    ) -> None:  # fmt: skip
+        self.motion, self.length, self.size = motion, length, size
+        motion.size = size
+        self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
+        self.accepted: list[Accepted] = []
+        self.stacked: Any = None
+        """The accepted steps in arrays, once many points were asked for."""
+        self.begin = self._place = motion.last
+        motion.accept(motion.last)
+        self._singular: Singular | None = None
+        self._bare = not motion.selection.states.size
+        self._longest = self._most()
+        self._stepper = self._new(0.0, None)
+
+    @property
+    def reached(self) -> float:
+        """Time up to which there are steps."""
+        return self._stepper.t
+
+    @property
+    def end(self) -> Place:
+        """The point up to which steps are accepted."""
+        return self._place
+
+    def _new(self, h: float, first: float | None) -> Stepper | Automatic:
+        motion, y = self.motion, self._place.X[self.motion.selection.states]
+        options: dict[str, Any] = {
+            "rtol": self.tolerances.rtol, "atol": self._absolute(), "max_step": self._longest, "first_step": first,
+            "span": self.length,
+        }  # fmt: skip
+        if self._solver is None:
+            return Automatic(motion, h, y, stiffness=self._stiffness, **options)
+        return self._solver(motion, h, y, **options)
+
+    def _most(self) -> float:
+        """Longest step that misses nothing which comes and goes with the sources."""
+        motion = self.motion
+        if not len(motion.system.mode.nonlinear):
+            return TURN * motion.period
+        most = PULSE * motion.period
+        return min(most, self.tolerances.longest) if self._bare or motion.returns else most
+
+    def _absolute(self) -> np.ndarray:
+        system, states = self.motion.system, self.motion.selection.states
+        return self.tolerances.absolute(self.size[states], system.scale[states])
+
+    def extend(self) -> Accepted:
+        """One more step.
+
+        Raises
+        ------
+        StepSizeError, NewtonFailure
+        """
+        motion, begin = self.motion, self._place
+        step, end = self._made(begin)
+        made = Accepted(step, motion.selection, begin, end)
+        self.accepted.append(made)
+        self._place = end
+        motion.accept(end)
+        np.maximum(self.size, np.abs(end.X), out=self.size)
+        self._stepper.atol = self._absolute()
+        if motion.worn(end):
+            motion.select(end)
+            self._stepper = self._new(step.t1, self._stepper.h)
+        return made
+
+    def _made(self, begin: Place) -> tuple[Step, Place]:
+        """A step, and the point at its end.
+
+        A step that ends where there is none, or beyond a singular point of the constraints, is made half as long.
+        """
+        motion = self.motion
+        limit = self._limit(begin.h) if self._bare else self.length
+        motion.accept(begin)
+        while True:
+            if self._singular is not None and self._singular.reached(begin.h):
+                raise DependentConstraints
+            try:
+                step = self._stepper.step(limit)
+                end = motion.solve(step.t1, step.y1, motion.last, motion.selection)
+            except (NewtonFailure, StepSizeError) as failure:
+                if self._singular is not None:
+                    raise DependentConstraints from None
+                length = 0.5 * (self._stepper.t - begin.h)
+                if isinstance(failure, StepSizeError) or length < SHORTEST * self.length:
+                    raise
+            else:
+                if not motion.overturned(begin, end):
+                    return step, end
+                length = 0.5 * (step.t1 - begin.h)
+                margin = SINGULAR_MARGIN * 2.0 * length if self._singular is None else self._singular.margin
+                self._singular = Singular(step.t1, margin)
+            motion.last, limit = begin, begin.h + length
+            self._stepper = self._new(begin.h, length)
+
+    def _limit(self, h: float) -> float:
+        """End of a step from ``h`` without states: equal parts of the rest."""
+        count = math.ceil((self.length - h) / self._longest * (1.0 - REACH))
+        return self.length if count <= 1 else h + (self.length - h) / count
+
+    def cut(self, h: float) -> None:
+        """Forget what lies after ``h``."""
+        self.accepted = [a for a in self.accepted if a.step.t0 < h]
+
+    def place(self, h: float) -> Place:
+        """The point at a time within the steps made."""
+        return self.inside(self.at(h), h)
+
+    def at(self, h: float) -> Accepted:
+        """The step that holds a time."""
+        low, high = 0, len(self.accepted) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if self.accepted[middle].step.t1 < h:
+                low = middle + 1
+            else:
+                high = middle
+        return self.accepted[low]
+
+    def inside(self, a: Accepted, h: float) -> Place:
+        """The point at a time within a step."""
+        step = a.step
+        if h <= step.t0:
+            return a.begin
+        if h >= step.t1:
+            return a.end
+        theta = (h - step.t0) / (step.t1 - step.t0)
+        y = step.at(np.array([theta]))[0]
+        ends = (a.begin, a.end) if theta < 0.5 else (a.end, a.begin)
+        try:
+            return self.motion.solve(h, y, ends[0], a.selection)
+        except NewtonFailure:
+            return self.motion.solve(h, y, ends[1], a.selection)
+
+    def jets_at(self, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its time derivative at one time within the steps made."""
+        return self.motion.jets(self.place(h))
+
+    def jets(self, a: Accepted, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its time derivative at times ``hs`` (k,) within a step, (k, nv) each."""
+        motion, step = self.motion, a.step
+        if motion.system.m:
+            found = [motion.jets(self.inside(a, h)) for h in hs.tolist()]
+            return np.array([v for v, _ in found]), np.array([v for _, v in found])
+        X = step.at((hs - step.t0) / (step.t1 - step.t0))
+        X[hs >= step.t1] = step.y1
+        return motion.free_jets(hs, X)
+
+
+@dataclass(slots=True, eq=False)
+class _Flow:
+    basis: Basis
+
+
+class Piece:
+    """Forms on part of a step as polynomials of the time since its begin: what the scan for crossings reads."""
+
+    flow = _Flow(POLYNOMIALS)
+
+    def __init__(self, values: np.ndarray, length: float) -> None:
+        self.reach = length
+        self.C = (HERMITE @ values).T / length ** np.arange(DEGREE + 1)
+
+
+class WatchedSteps:
+    """The steps of a segment as pieces for `first_crossing`, integrated as the search proceeds."""
+
+    reach = -1.0
+
+    def __init__(self, steps: Steps, forms: Forms, noise: FormNoise, open_at_zero: np.ndarray) -> None:
+        self.steps, self._forms, self.noise = steps, forms, noise
+        self._open_at_zero = open_at_zero
+        self.highest = np.full(forms.count, -math.inf)
+        """Largest values of the forms at the ends and middles of pieces."""
+        self.piece = 0.0, 0.0
+        """Begin and end of the last piece."""
+        self.vanished = np.zeros(forms.count, bool)
+        """Forms that were positive and lie at zero along the last piece, where they are not in force any more."""
+        self.nonzero = np.zeros(forms.count)
+        """Begins of the last pieces in which the forms were not zero throughout."""
+
+    def pieces(self, h_end: float) -> Iterator[tuple[float, Piece]]:
+        """Starts and pieces until the end of the segment."""
+        steps = self.steps
+        end: np.ndarray | None = None
+        while steps.reached < h_end:
+            a = steps.extend()
+            if not self._forms.count:
+                continue
+            self.noise.grow(steps.size)
+            begin = self._values(a, np.array([a.step.t0]))[0] if end is None else end
+            end = yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
+
+    def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:
+        """Forms and their slopes, (k, 2, forms)."""
+        return self._forms.at(self.steps.motion, *self.steps.jets(a, hs))
+
+    def _split(
+        self, a: Accepted, h0: float, h1: float, begin: np.ndarray, depth: int
+    ) -> Generator[tuple[float, Piece], None, np.ndarray]:
+        """One piece, or two halves while the interpolation is too rough near zero; returns the values at the end."""
+        length = h1 - h0
+        times = h0 + length * INSIDE
+        times[-1] = h1
+        try:
+            first, middle, third, end = self._values(a, times)
+        except NewtonFailure:
+            # A crossing may lie before the place where a form has no value.
+            if not depth:
+                raise
+            half = h0 + 0.5 * length
+            middle = yield from self._split(a, h0, half, begin, depth - 1)
+            return (yield from self._split(a, half, h1, middle, depth - 1))
+        nodes = np.vstack([begin[0], middle[0], end[0], length * np.vstack([begin[1], middle[1], end[1]])])
+        error = np.abs(QUARTERS @ nodes - [first[0], third[0]]).max(axis=0)
+        near = np.abs(nodes[:3]).min(axis=0)
+        turn = self._turn(a, np.append(h0, times), np.stack([begin, first, middle, third, end]), error)
+        if turn is not None and depth:
+            lowest = yield from self._split(a, h0, turn, begin, depth - 1)
+            return (yield from self._split(a, turn, h1, lowest, depth - 1))
+        rough = error > np.maximum(FINE * near, self.noise.floor)
+        if rough.any():
+            if depth:
+                middle = yield from self._split(a, h0, float(times[1]), begin, depth - 1)
+                return (yield from self._split(a, float(times[1]), h1, middle, depth - 1))
+            # Beside a bend the quintic swings beyond values that the form does not have.
+            nodes = np.where(rough, STRAIGHT @ nodes, nodes)
+        np.maximum(self.highest, nodes[:3].max(axis=0), out=self.highest)
+        zero = ~nodes.any(axis=0)
+        self.nonzero[~zero] = h0
+        self.vanished = zero & self._open_at_zero & (self.highest > self.noise.floor)
+        if self.vanished.any():
+            nodes = np.where(self.vanished, SINKING * np.maximum(self.noise.floor, self.noise.touch), nodes)
+        self.piece = h0, h1
+        yield h0, Piece(nodes, length)
+        return end
+
+    def _turn(self, a: Accepted, hs: np.ndarray, nodes: np.ndarray, error: np.ndarray) -> float | None:
+        """Time at which a form turns so near zero that its interpolation does not tell the side; None without any."""
+        found = doubtful_turn(hs, nodes, error, self.noise)
+        if found is None:
+            return None
+        i, k = found
+        try:
+            return lowest(
+                lambda h: float(self._values(a, np.array([h]))[0, 1, k]),
+                (float(hs[i]), float(nodes[i, 1, k])),
+                (float(hs[i + 1]), float(nodes[i + 1, 1, k])),
+                float(self.noise.touch[k]),
+            )
+        except NewtonFailure:
+            return None

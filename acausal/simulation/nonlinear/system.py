@@ -1,0 +1,194 @@
+"""Equations of one mode of a nonlinear model as functions of time and its states, solved by Newton's method.
+
+``X`` holds the states of the affine part and the open unknowns that are differentiated, with their lower
+derivatives; ``H`` the highest derivatives of the open unknowns. Nonlinear rows differentiated less often than
+needed constrain ``X`` (``C = 0``); differentiated fully they determine ``H`` (``F = 0``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...compilation.correction import MOST_COLUMNS, Correction, correcting, dense
+from ...compilation.curves import CurveFunctions
+from ...compilation.equations import Equations, Jet
+from ...reduction.curves import Curves
+from ...reduction.open_mode import OpenMode, Orders
+
+LARGE = 4096
+"""Entries from which a matrix may be stored sparse."""
+PREFERENCE = 8.0
+"""Factor by which a coordinate of the next higher priority may be the better pivot and still be kept as a state."""
+SPARSE = 0.1
+"""Share of entries that are not zero up to which it is."""
+
+
+@dataclass(eq=False)
+class Linear:
+    """Residuals and Jacobians at a point; columns are [X, H]."""
+
+    C: np.ndarray
+    F: np.ndarray
+    C_y: np.ndarray
+    F_y: np.ndarray
+    C_t: np.ndarray
+    F_t: np.ndarray
+
+
+def thin(matrix: np.ndarray) -> Any:
+    """The matrix, in sparse form where that pays."""
+    if matrix.size < LARGE or np.count_nonzero(matrix) > SPARSE * matrix.size:
+        return matrix
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix)
+
+
+class NonlinearSystem:
+    """One mode.
+
+    Parameters
+    ----------
+    mode : OpenMode
+    orders : Orders
+    arguments : (na, nv) array
+        Arguments of all nonlinear rows over ``v = [s; h; xi]``.
+    curves : Curves
+    evaluate : CurveFunctions
+    S : (q, q) array
+        Generator of the sources.
+    scale : (n_s + m,) array
+        Magnitudes of ``s`` and ``h``.
+    unit : float
+        Unit of time, in seconds.
+    priority : (n_s + m,) array or None
+        Ranks of ``s`` and ``h`` as states; None for equal ones.
+    """
+
+    def __init__(
+        self, mode: OpenMode, orders: Orders, arguments: np.ndarray, curves: Curves, evaluate: CurveFunctions,
+        S: np.ndarray, scale: np.ndarray, unit: float, priority: np.ndarray | None,
+    ) -> None:  # fmt: skip
+        self.mode, self.orders, self.evaluate, self.S = mode, orders, evaluate, S
+        ns, m = len(mode.states), len(mode.open)
+        p, c = orders.unknowns, orders.rows
+        first, second = np.flatnonzero(p >= 1), np.flatnonzero(p >= 2)
+        self.nx, self.m = ns + len(first) + len(second), m
+        self.highest = orders.highest
+        self.algebraic = np.flatnonzero(p == 0)
+        jets = _jets(mode, p, first, second, S, self.nx)
+        self.v0, self.v1 = (Jet(thin(j.y), thin(j.xi)) for j in jets[:2])
+        self.z_of = thin(mode.z_of)
+        used = jets[: self.highest + 1]
+        self.arguments = arguments
+        rate = _rates(mode, first, second, jets, self.nx)
+        self._rate = Jet(thin(rate.y), thin(rate.xi))
+        self.rate_of_states, self.rate_of_open = thin(rate.y[:, : self.nx]), rate.y[:, self.nx :]
+        """``dX/dt`` over X and over H."""
+        self.open_bounds: tuple[np.ndarray, np.ndarray] | None = None
+        """Within which open unknowns are sought first, while a start is sought."""
+        self.scale = np.concatenate([scale[:ns], scale[ns + first], scale[ns + second] / unit])
+        rank = np.zeros(ns + m) if priority is None else priority
+        weight = PREFERENCE ** -np.concatenate([rank[:ns], rank[ns + first], rank[ns + second]])
+        self.pivot_weight = weight / weight.max(initial=1.0)
+        """Factors, at most one, with which coordinates compete for being solved from constraints."""
+        self.open_scale = scale[ns:] / unit**p
+        hidden = [
+            (row, i) for row, k in zip(mode.nonlinear.tolist(), c.tolist(), strict=True) for i in range(k)
+        ]
+        full = list(zip(mode.nonlinear.tolist(), c.tolist(), strict=True))
+        self.constraint_rows = np.array([row for row, _ in hidden], np.int64)
+        """Nonlinear row behind every constraint; those of ``F`` are the rows of the mode in order."""
+        self.constraint_levels = np.array([level for _, level in hidden], np.int64)
+        """How often each constraint is differentiated."""
+        self.constraints = len(hidden)
+        jets_of_arguments = [Jet(arguments @ j.y, arguments @ j.xi) for j in used]
+        magnitudes = np.concatenate([self.scale, self.open_scale])
+        self._equations = Equations(curves, evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit)
+        self._corrections: dict[bytes, Correction] = {}
+
+    # -- evaluation ----------------------------------------------------------------------------------------------
+
+    def linear(
+        self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, constants: np.ndarray, time: bool = False
+    ) -> Linear:
+        """Constraints ``C`` and equations ``F`` at a point with their derivatives, until the next call."""
+        value, slope, *moved = self._equations(np.concatenate((X, H)), xi, constants, time)
+        n = self.constraints
+        t = moved[0] if time else value
+        return Linear(value[:n], value[n:], slope[:n], slope[n:], t[:n], t[n:])
+
+    def correction(self, dependent: np.ndarray) -> Correction | None:
+        """Newton's method for the dependent coordinates and ``H``; None where there are too many for it."""
+        key = dependent.tobytes()
+        found = self._corrections.get(key)
+        if found is None and 0 < len(dependent) + self.m <= MOST_COLUMNS:
+            columns = np.concatenate([dependent, self.nx + np.arange(self.m)])
+            scale = np.concatenate([self.scale[dependent], self.open_scale])
+            equations, rate = self._equations, self._rate
+            made = equations.compiled(
+                (key, dense(rate.y).tobytes(), dense(rate.xi).tobytes()),
+                lambda: correcting(equations.function, columns, rate),
+            )
+            found = self._corrections[key] = Correction(made, scale)
+        return found
+
+    def many(
+        self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``[C, F]``, their derivatives over [X, H] and by time at many points, one per row of ``y`` and ``xi``."""
+        return self._equations.many(y, xi, constants)
+
+    def rate(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """``dX/dt``."""
+        return self._rate(np.concatenate([X, H]), xi)
+
+    def free_rate(self, X: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """``dX/dt`` of a mode without open unknowns."""
+        return self._rate(X, xi)
+
+    @property
+    def rate_of_both(self) -> Any:
+        """``dX/dt`` over [X, H]."""
+        return self._rate.y
+
+    @property
+    def rate_of_sources(self) -> Any:
+        """``dX/dt`` over xi."""
+        return self._rate.xi
+
+
+def _jets(
+    mode: OpenMode, p: np.ndarray, first: np.ndarray, second: np.ndarray, S: np.ndarray, nx: int
+) -> list[Jet]:
+    """``v = [s; h; xi]`` and its first two time derivatives; what is not known of them is zero."""
+    ns, m, q = len(mode.states), len(mode.open), len(S)
+    nv = ns + m + q
+    power, jets = np.eye(q), []
+    lower = {0: (first, ns), 1: (second, ns + len(first))}
+    for level in range(3):
+        y, xi = np.zeros((nv, nx + m)), np.zeros((nv, q))
+        if level == 0:
+            y[np.arange(ns), np.arange(ns)] = 1.0
+        else:
+            y[:ns], xi[:ns] = mode.rate @ jets[-1].y, mode.rate @ jets[-1].xi
+        known, at = lower.get(level, (first[:0], 0))
+        y[ns + known, at + np.arange(len(known))] = 1.0
+        top = np.flatnonzero(p == level)
+        y[ns + top, nx + top] = 1.0
+        xi[ns + m :] = power
+        power = power @ S
+        jets.append(Jet(y, xi))
+    return jets
+
+
+def _rates(mode: OpenMode, first: np.ndarray, second: np.ndarray, jets: list[Jet], nx: int) -> Jet:
+    ns = len(mode.states)
+    rows = np.concatenate([np.arange(ns), ns + first])
+    y, xi = jets[1].y[rows], jets[1].xi[rows]
+    last = np.zeros((len(second), y.shape[1]))
+    last[np.arange(len(second)), nx + second] = 1.0
+    return Jet(np.vstack([y, last]), np.vstack([xi, np.zeros((len(second), xi.shape[1]))]))

@@ -1,0 +1,275 @@
+"""What a run needs of the nonlinear rows: affine models that touch them at a point, and the nonlinear modes themselves."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ...compilation.curves import CurveFunctions
+from ...dynamics.directions import generic_direction
+from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
+from ...reduction.core import TOUCH_STATES, Values
+from ...reduction.curves import Curves
+from ...reduction.linearize import Numbering, SlopeSums, touching_model, touching_rows
+from ...reduction.open_mode import OpenMode, open_mode, orders
+from ..numeric import NumericCore
+from ..starts.bounds import Bounds, open_bounds
+from .system import NonlinearSystem
+
+STEEPEST = 1e60
+"""Values and slopes beyond would drown all others of a model."""
+FLATTEST = 1e-60
+"""Slope, relative to the largest of its row, below which one that is not zero is taken for that small: its squares and
+those of its inverse, which the elimination needs, stay within the range of doubles."""
+SLIGHT = 1e-8
+"""Slope, relative to the largest of its row, up to which the rounding of the point may have made it."""
+ROUNDING = 1e-14
+"""Of a point, in units of the magnitudes: some ten roundings."""
+MOST_HALVINGS = 30
+"""Of the arguments of a row that has no finite value where it should be touched."""
+PERTURBATION = 1e-3
+"""Distance, in units of the scale of the arguments, of the second point at which incidence is looked at."""
+
+
+class Tangents:
+    """Touching models and nonlinear modes for one set of numbers.
+
+    Parameters
+    ----------
+    core : NumericCore
+        The affine rows alone.
+    curves : Curves
+    functions : CurveFunctions
+        Copied: two runs share none.
+    """
+
+    def __init__(self, core: NumericCore, curves: Curves, functions: CurveFunctions) -> None:
+        self.core, self.curves = core, curves
+        self.numbering = Numbering.of(core.reduced)
+        self.Z, self.D, _, _ = curves.variables
+        self.X = curves.sources(core.exosystem)
+        self._over = SlopeSums.of(self.D, curves), SlopeSums.of(self.Z, curves), SlopeSums.of(self.X, curves)
+        model = core.model
+        self.scale = (
+            abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(self.X) @ model.xi_scale
+        )
+        self.functions = functions.copy(self.scale)
+        read = np.zeros(model.n, bool)
+        read[self.Z.indices] = True
+        # In the place of a differentiated variable the elimination solves its derivative.
+        read &= ~model.differentiated
+        read[self.D.indices] = True
+        self.read = read
+        states = model.differentiated.astype(float)
+        alone = (abs(self.Z) @ states > 0.0) & (abs(self.Z) @ (1.0 - states) == 0.0)
+        self._may_vanish = alone | ~self.functions.bent
+        """Mask over the arguments: states, and others where their own values do not decide the slope."""
+        self.analysed = 0
+        self.deep = False
+        """Nonlinear rows are differentiated twice in some mode, and there are signs to be told along the motion."""
+        self.bounds: Bounds | None = None
+        """Bounds of the core unknowns while a start is sought."""
+        self._modes: dict[Mode, NonlinearSystem] = {}
+        self._touched: tuple[tuple[bytes, ...], NumericCore] | None = None
+        """The model that was asked for last: an instant begins where the segment before it ended."""
+        position = np.full(core.reduced.n_rows + 1, -1)
+        position[curves.rows] = np.arange(len(curves))
+        self._curve_of = position
+        """Nonlinear row of every form row; the last entry serves rows without a form."""
+
+    def constants(self, values: Values) -> np.ndarray:
+        """Constants of the nonlinear rows."""
+        return self.curves.constant_values(values)
+
+    def arguments(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Arguments of the nonlinear rows."""
+        return self.Z @ z + self.D @ slopes + self.X @ xi
+
+    def at(
+        self,
+        z: np.ndarray,
+        slopes: np.ndarray,
+        xi: np.ndarray,
+        values: Values,
+        bends: np.ndarray | None = None,
+    ) -> NumericCore:
+        """The affine model that touches the nonlinear one at a point, made when it is first looked at.
+
+        Parameters
+        ----------
+        z, slopes : (n,) arrays
+            Core unknowns and their time derivatives, those of algebraic ones included.
+        xi : (q,) array
+        bends : (n,) array, optional
+            Second time derivatives of what nonlinear constraints read; without them third derivatives are not touched.
+        """
+        if not len(self.curves):
+            return self.core
+        constants = self.constants(values)
+        bends = bends if self.deep else None
+        parts = (z, slopes, xi, constants) if bends is None else (z, slopes, xi, constants, bends)
+        key = tuple([part.tobytes() for part in parts])
+        if self._touched is None or self._touched[0] != key:
+            touch = partial(self._touch, z, slopes, xi, constants, bends)
+            self._touched = key, self.core.touching(touch)
+        return self._touched[1]
+
+    def _touch(
+        self,
+        z: np.ndarray,
+        slopes: np.ndarray,
+        xi: np.ndarray,
+        constants: np.ndarray,
+        bends: np.ndarray | None,
+    ) -> tuple[Rows, AffineModel]:
+        core = self.core
+        a0, value, gradient = self._tangent(self.arguments(z, slopes, xi), constants)
+        moved, none = core.exosystem.S @ xi, np.zeros_like(slopes)
+        a1 = self.arguments(slopes, none, moved)
+        bend = self._remainder([a0, a1], constants)
+        third = np.zeros(len(self.curves))
+        if bends is not None:
+            third = self._remainder(
+                [a0, a1, self.arguments(bends, none, core.exosystem.S @ moved)], constants
+            )
+        forms = touching_rows(self.curves, core.forms, a0, value, gradient, bend, third, self._over)
+        return forms, touching_model(core.model, self.numbering, forms)
+
+    def _remainder(self, jets: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
+        """The next total derivative of the rows, without the part that is linear in that of the arguments."""
+        found = np.array(self.functions(len(jets), [*jets, np.zeros_like(jets[0])], constants)[0])
+        found[~(np.abs(found) < STEEPEST)] = 0.0
+        return found
+
+    def _tangent(self, a0: np.ndarray, constants: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Arguments, values and slopes; rows beyond the range of doubles are touched nearer to zero.
+
+        Rows that have no value there either get any tangent: Newton's method finds and names them.
+        """
+        owner, m = self.curves.owner, len(self.curves)
+        wild = np.zeros(m, bool)
+        value, gradient = np.zeros(m), np.zeros(len(owner))
+        for _ in range(MOST_HALVINGS):
+            value, gradient = (np.array(x) for x in self.functions(0, [a0], constants))
+            steep = ~(np.abs(gradient) < STEEPEST)
+            wild = ~(np.abs(value) < STEEPEST) | (np.bincount(owner[steep], minlength=m) > 0)
+            if not wild.any():
+                return a0, value, self._lifted(self._without_noise(a0, gradient, constants))
+            a0 = np.where(wild[owner], 0.5 * a0, a0)
+        gradient[wild[owner]], value[wild] = 1.0, 0.0
+        return a0, value, gradient
+
+    def _without_noise(self, a0: np.ndarray, gradient: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """Slopes without those that the rounding of the point may have made, as of ``cos(x)`` at zero.
+
+        As pivots they would be infinite levers. Of ``q*abs(q)`` with an algebraic ``q`` nothing else determines ``q``.
+        """
+        moved = ROUNDING * self.scale * generic_direction(len(a0))
+        noise = np.abs(self.functions(1, [a0, moved], constants)[1])
+        slight = self._sizes(gradient, SLIGHT)[1]
+        gradient[self._may_vanish & slight & (np.abs(gradient) <= noise)] = 0.0
+        return gradient
+
+    def _lifted(self, gradient: np.ndarray) -> np.ndarray:
+        """Slopes with those lifted that are nearly zero, as of ``q*abs(q)`` where ``q`` has all but vanished."""
+        least, low = self._sizes(gradient, FLATTEST)
+        gradient[low] = np.sign(gradient[low]) * least[low] / self.scale[low]
+        return gradient
+
+    def _sizes(self, gradient: np.ndarray, part: float) -> tuple[np.ndarray, np.ndarray]:
+        """A part of the largest term of the row of every slope, and which terms are smaller, but not zero."""
+        size = np.abs(gradient) * self.scale
+        largest = np.zeros(len(self.curves))
+        np.maximum.at(largest, self.curves.owner, size)
+        least = part * largest[self.curves.owner]
+        return least, (size > 0.0) & (size < least)
+
+    def mode(
+        self, core: NumericCore, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+    ) -> NonlinearSystem:
+        """The nonlinear mode; its structure is taken from the neighbourhood of a point.
+
+        Raises
+        ------
+        Inadmissible, StructurallySingular
+        """
+        found = self.known(mode) or self._made(core, mode, z, slopes, xi, values)
+        found.open_bounds = open_bounds(self.bounds, found)
+        return found
+
+    def known(self, mode: Mode) -> NonlinearSystem | None:
+        """The nonlinear mode, if its structure has been found before."""
+        return self._modes.get(mode)
+
+    def _made(
+        self, core: NumericCore, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+    ) -> NonlinearSystem:
+        self.analysed += 1
+        data = core.mode(mode)
+        nonlinear_row = self.nonlinear_rows(mode)
+        opened = open_mode(core.model, mode, data, nonlinear_row, self.read)
+        made = self._system(opened, z, slopes, xi, values)
+        if not (len(data.settled) and len(self.curves)):
+            self._modes[mode] = made
+        return made
+
+    def _system(
+        self, opened: OpenMode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+    ) -> NonlinearSystem:
+        model = self.core.model
+        over_v = self.Z @ opened.z_of + self.D @ opened.slope_of
+        ns, m = len(opened.states), len(opened.open)
+        over_v[:, ns + m :] += self.X.toarray()
+        if len(self.curves):
+            q = model.q - TOUCH_STATES
+            keep = ns + m + q
+            opened = OpenMode(
+                opened.mode, opened.states, opened.open, opened.slopes, opened.z_of[:, :keep],
+                opened.slope_of[:, :keep], opened.rate[:, :keep], opened.nonlinear, opened.index,
+            )  # fmt: skip
+            over_v = over_v[:, :keep]
+        else:
+            q = model.q
+        S = model.S[:q, :q]
+        found = orders(opened, self.curves.owner, over_v, self._gradients(z, slopes, xi, values))
+        signs = bool(model.elements) or len(self.core.relations.A) > 0
+        self.deep |= signs and bool((found.rows > 1).any())
+        coordinates = np.concatenate([opened.states, opened.open])
+        scale = model.scale[coordinates]
+        scale[ns:][opened.slopes] /= model.T0
+        return NonlinearSystem(
+            opened, found, over_v, self.curves, self.functions, S, scale, model.T0,
+            None if model.priority is None else model.priority[coordinates],
+        )  # fmt: skip
+
+    def _gradients(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+    ) -> list[np.ndarray]:
+        """Derivatives at a point and beside it."""
+        if not len(self.curves):
+            return []
+        constants, a0 = self.constants(values), self.arguments(z, slopes, xi)
+        beside = a0 + PERTURBATION * self.scale * generic_direction(len(a0))
+        found = [np.array(self.functions(0, [a], constants)[1]) for a in (a0, beside)]
+        return [np.where(np.isfinite(g), g, 1.0) for g in found]
+
+    def forget_modes(self) -> None:
+        """The nonlinear rows are others from now on, and with them the structure of the modes."""
+        self._modes.clear()
+
+    def nonlinear_rows(self, mode: Mode) -> np.ndarray:
+        """Nonlinear row of every equation of a mode, -1 for affine ones."""
+        return self._curve_of[self.numbering.mode(mode)]
+
+    def rows_in_force(self, mode: Mode) -> np.ndarray:
+        """Nonlinear rows among the equations of a mode."""
+        rows = self.nonlinear_rows(mode)
+        return rows[rows >= 0]
+
+    def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:
+        """Guards in force and all state relations, and the nonlinear row of each or -1."""
+        model = core.model
+        guards = [e.branches[b].guards for e, b in zip(model.elements, mode, strict=True)]
+        rows = stack_rows([*guards, core.relations], model)
+        return rows, self._curve_of[self.numbering.mode_guards(mode)]

@@ -1,0 +1,81 @@
+"""Which forms can trigger during a segment, and from which side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dynamics.modal import Trajectory
+from ...reduction.affine import ModeData
+from ..instants.lexicographic import SCALE_FLOOR
+
+CLOSED_FORM = 4.0 * 2.0**-52
+"""Rounding of a closed form relative to the sum of the magnitudes of its terms."""
+
+
+class Watch:
+    """Forms of one mode that can trigger in one situation, oriented to be positive where they are in force.
+
+    Attributes
+    ----------
+    which : list of int
+        Numbers of the forms among all of the mode.
+    forms : (m, ny) array
+    armed : (m,) array of bool
+        The form leaves zero into the positive.
+    """
+
+    def __init__(
+        self,
+        data: ModeData,
+        forms: np.ndarray,
+        noise: np.ndarray,
+        scale: np.ndarray,
+        orientation: np.ndarray,
+        armed: np.ndarray,
+        which: np.ndarray,
+    ) -> None:
+        self.which = which.tolist()
+        self.forms = forms[which] * orientation[which, None]
+        self.armed = armed[which]
+        self._rounding = 2.0 * noise[which]
+        self._cancellation = 2.0 * CLOSED_FORM * np.abs(self.forms)
+        self._least = 2.0 * SCALE_FLOOR * scale[which]
+        self._slope = 8.0 * (self.forms @ data.Ay)
+
+    def floor(self, trajectory: Trajectory, t: float, length: float) -> np.ndarray:
+        """Depth at which an unarmed form reacts: twice the noise of the sign test, so that the test then sees it.
+
+        Where large terms of the closed form cancel, their rounding counts too.
+        """
+        y, terms = trajectory.y0, trajectory.magnitude(length)
+        noise = self._rounding.dot(np.abs(y)) + self._cancellation.dot(terms)
+        return noise + self._least + math.ulp(t) * np.abs(self._slope.dot(y))
+
+
+def can_trigger(data: ModeData, forced: Sequence[int], disabled: frozenset[Any], count: int) -> np.ndarray:
+    """Which of ``count`` guards and relations can trigger: not those of forced elements or disabled guards."""
+    found = np.ones(count, bool)
+    position: dict[int, int] = {}
+    for i, e in enumerate(data.guard_element.tolist()):
+        k = position[e] = position.get(e, -1) + 1
+        found[i] = forced[e] < 0 and (e, data.mode[e], k) not in disabled
+    return found
+
+
+def orientations(guards: int, operators: Sequence[str], values: Sequence[float]) -> np.ndarray:
+    """Sign that makes every form positive where it is in force: guards as they are, relations by their value."""
+    towards = [
+        1.0 if bool(v) == (op in (">", ">=")) else -1.0 for op, v in zip(operators, values, strict=True)
+    ]
+    return np.array([1.0] * guards + towards)
+
+
+def open_at_zero(guards: int, operators: Sequence[str], values: Sequence[float]) -> np.ndarray:
+    """Forms that are not in force any more where they come to lie at zero: strict relations that hold, others that do not."""
+    return np.array(
+        [False] * guards + [bool(v) == (op in "<>") for op, v in zip(operators, values, strict=True)]
+    )

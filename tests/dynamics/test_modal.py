@@ -1,0 +1,223 @@
+"""Flow of affine modes against the matrix exponential in multiple precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from acausal.dynamics.modal import AffineFlow, Trajectory
+
+from .oracle import blocks, chain, exact_state, generator, ladder, sinusoid
+
+# A few rounding errors, grown by at most 1 / (eigenvalue T0) where sources are split off.
+TOLERANCE = 5e-15
+
+
+def largest_error(Ay: np.ndarray, nx: int, T0: float, y0: np.ndarray, hs: list[float]) -> float:
+    """Largest error of a state relative to its largest magnitude over the given times."""
+    y0 = np.asarray(y0, float)
+    trajectory = AffineFlow(Ay, nx, T0).start(y0)
+    exact = np.array([exact_state(Ay, h, y0) for h in hs])
+    scale = np.maximum(np.abs(exact).max(0), np.abs(y0))
+    scale[scale == 0] = 1.0
+    single = np.array([trajectory.at(h) for h in hs])
+    together = trajectory.sample(np.array(hs))
+    return float(max(np.abs((single - exact) / scale).max(), np.abs((together - exact) / scale).max()))
+
+
+@pytest.mark.parametrize("conductance", [1e-5, 1e-9, 1e-10, 1e-12])
+def test_buck_with_leakage_keeps_its_slow_state(conductance: float) -> None:
+    A = [[-1 / (2 * conductance * 1e-4), -1 / 47e-6], [1e4, -2000.0]]
+    Ay = generator(A, [[1e5], [0.0]], [[0.0]])
+    assert largest_error(Ay, 2, 2e-5, np.array([1.0, 5.0, 12.0]), [1e-14, 1e-9, 5e-6, 1e-3]) < TOLERANCE
+    reversed_states = Ay[np.ix_([1, 0, 2], [1, 0, 2])]
+    assert (
+        largest_error(reversed_states, 2, 2e-5, np.array([5.0, 1.0, 12.0]), [1e-14, 5e-6, 1e-3]) < TOLERANCE
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ladder_with_capacitors_over_twelve_decades(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    C = 10.0 ** rng.permutation(np.linspace(-13, -1, 5))
+    B = np.zeros((5, 2))
+    B[0, 0] = 1 / C[0]
+    Ay = generator(ladder(C, 10.0 ** rng.uniform(0, 2, 5)), B, sinusoid(314.0))
+    assert largest_error(Ay, 5, 2e-2, rng.normal(size=7), [1e-13, 1e-9, 1e-4, 0.1, 3.0]) < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("A", "B", "S", "T0"),
+    [
+        pytest.param([[0, 1], [0, 0]], [[0], [2]], [[0]], 1.0, id="double integrator"),
+        pytest.param([[0, -1e6], [100, -2e4]], [[1], [0]], [[0]], 1e-3, id="critically damped"),
+        pytest.param(
+            chain(4), [[0, 0], [0, 0], [0, 0], [2, 0]], chain(2), 1.0, id="integrators driven by a ramp"
+        ),
+        pytest.param(
+            chain(4).T, [[2, 0], [0, 0], [0, 0], [0, 0]], chain(2), 1.0, id="integrators in reverse order"
+        ),
+        pytest.param([[0, 1], [-(314.0**2), 0]], [[0, 0], [1e4, 0]], sinusoid(314.0), 0.02, id="resonance"),
+        pytest.param(
+            [[0, 1], [-(314.0**2), 0]], [[0, 0], [1e4, 0]], sinusoid(314.001), 0.02, id="close to resonance"
+        ),
+        pytest.param([[0]], [[2]], [[0]], 0.02, id="integrator driven by a constant"),
+        pytest.param([[0]], [[2, 1]], chain(2), 0.02, id="integrator driven by a ramp"),
+        pytest.param([[-1e-4]], [[2]], [[0]], 0.02, id="leaky integrator"),
+        pytest.param([[-1e-12]], [[2]], [[0]], 0.02, id="hardly leaky integrator"),
+        pytest.param([[-3]], [[2, 0]], chain(2), 0.02, id="slow lag driven by a ramp"),
+        pytest.param([[-3, 1], [1, -4]], [[1], [1]], [[-3]], 1.0, id="exponential source"),
+        pytest.param(
+            [[-3, 1], [0, -3]], [[0], [1]], [[-3]], 1.0, id="exponential source at a double eigenvalue"
+        ),
+        pytest.param(
+            [[0, 1, 0, 0], [-9, 0, 1, 0], [0, 0, 0, 1], [0, 0, -9, 0]],
+            np.eye(4)[:, :2],
+            sinusoid(3.0),
+            1.0,
+            id="two equal oscillators in a chain at resonance",
+        ),
+    ],
+)
+def test_defective_and_resonant_modes(A: object, B: object, S: object, T0: float) -> None:
+    Ay = generator(A, B, S)
+    nx = len(np.atleast_2d(A))
+    y0 = np.arange(1.0, len(Ay) + 1)
+    assert largest_error(Ay, nx, T0, y0, [1e-6 * T0, 0.3 * T0, 3 * T0, 50 * T0]) < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "A",
+    [
+        pytest.param([[-1e13, 1e3, 0], [1e3, 0, -1e6], [0, 100, -2e4]], id="critically damped"),
+        pytest.param([[-1e13, 1e3, 0], [1e3, 0, 1], [0, 0, 0]], id="double integrator"),
+        pytest.param(
+            [[-1e13 / 0.3, 1e13 / 0.3, 0], [1e13 / 0.7, -1e13 / 0.7, 0], [1, 0, 0]],
+            id="masses on a stiff damper",
+        ),
+    ],
+)
+def test_stiff_and_defective_together(A: object) -> None:
+    Ay = generator(A, [[1], [2], [0]], [[0]])
+    assert largest_error(Ay, 3, 1e-3, np.array([1.0, 1.0, 0.2, 0.3]), [1e-14, 1e-6, 1e-4, 0.1]) < TOLERANCE
+
+
+@pytest.mark.parametrize(("n", "gain"), [(6, 50.0), (8, 10.0)])
+def test_one_way_cascade_with_ill_conditioned_eigenvectors(n: int, gain: float) -> None:
+    A = -np.diag(np.linspace(1, 3, n)) + np.diag(gain * np.ones(n - 1), -1)
+    Ay = generator(A, np.eye(n)[:, :1], [[0]])
+    assert largest_error(Ay, n, 1.0, np.ones(n + 1), [1e-3, 0.1, 1.0, 5.0, 20.0]) < TOLERANCE
+
+
+def test_oscillators_keep_their_phase_over_1e5_radians() -> None:
+    Ay = generator([[0, -1 / 1e-5], [1 / 1.1e-5, -1e-3]], [[0, 1e3], [0, 0]], sinusoid(1.3e5))
+    assert largest_error(Ay, 2, 1e-4, np.array([1.0, 2.0, 3.0, 4e5]), [1e-6, 0.1, 1.0]) < TOLERANCE
+
+
+def test_polynomial_of_degree_twelve() -> None:
+    rng = np.random.default_rng(3)
+    for A in ([[-3.0, 1], [0, 0]], [[-300.0, 1], [0, -2e5]]):
+        Ay = generator(A, np.ones((2, 13)), chain(13))
+        assert largest_error(Ay, 2, 1.0, rng.normal(size=15), [1e-3, 0.1, 1.0]) < TOLERANCE
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_stable_modes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 6))
+    A = rng.normal(size=(n, n)) * 10 ** rng.uniform(-2, 5, size=(n, 1))
+    A -= np.diag(np.abs(A).sum(1))
+    Ay = generator(A, rng.normal(size=(n, 3)), blocks(np.zeros((1, 1)), sinusoid(50.0)))
+    assert largest_error(Ay, n, 0.02, rng.normal(size=n + 3), [1e-6, 1e-3, 0.1, 2.0]) < TOLERANCE
+
+
+def test_sources_are_exact() -> None:
+    Ay = generator(np.zeros((0, 0)), np.zeros((0, 3)), blocks(np.zeros((1, 1)), chain(2)))
+    trajectory = AffineFlow(Ay, 0, 1.0).start(np.array([0.1, 0.25, 3.0]))
+    assert trajectory.at(0.375).tolist() == [0.1, 0.25 + 3.0 * 0.375, 3.0]
+
+
+def test_long_series_continue_in_pieces() -> None:
+    Ay = generator([[-3.0]], [[2.0, 0.0]], chain(2))
+    trajectory = AffineFlow(Ay, 1, 0.02).start(np.array([0.0, 1.0, 1.0]))
+    assert trajectory.reach < 1.0
+    pieces = list(trajectory.pieces(4.0))
+    assert [start for start, _ in pieces] == [k * trajectory.reach for k in range(len(pieces))]
+    exact = exact_state(Ay, 4.0, np.array([0.0, 1.0, 1.0]))
+    assert trajectory.at(4.0) == pytest.approx(exact, rel=1e-14)
+    assert trajectory.sample(np.array([4.0, 0.0]))[1].tolist() == [0.0, 1.0, 1.0]
+
+
+def test_decayed_group_ends_the_pieces() -> None:
+    n = 6
+    A = -np.diag(np.linspace(1, 3, n)) + np.diag(50.0 * np.ones(n - 1), -1)
+    trajectory = AffineFlow(generator(A, np.zeros((n, 1)), [[0]]), n, 1.0).start(np.ones(n + 1))
+    last = list(trajectory.pieces(1e9))[-1][1]
+    assert last.reach == np.inf
+    assert isinstance(last, Trajectory)
+    assert np.abs(trajectory.at(1e9)[:n]).max() < 1e-15
+
+
+def test_scaling_states_scales_the_flow() -> None:
+    A = np.array([[0.0, -1e6], [100.0, -2e4]])
+    d = np.array([2.0**-30, 2.0**20])
+    Ay = generator(A, [[1], [0]], [[0]])
+    scaled = generator(A * d[:, None] / d, np.array([[1.0], [0.0]]) * d[:, None], [[0]])
+    y = AffineFlow(Ay, 2, 1e-3).start(np.array([1.0, 2.0, 3.0])).at(2e-4)
+    z = AffineFlow(scaled, 2, 1e-3).start(np.array([1.0 * d[0], 2.0 * d[1], 3.0])).at(2e-4)
+    assert z[:2] / d == pytest.approx(y[:2], rel=1e-14)
+
+
+def test_unknown_exosystem_block_is_refused() -> None:
+    with pytest.raises(ValueError, match="constant, polynomial, sinusoid or exponential"):
+        AffineFlow(generator([[0]], [[1, 0]], [[1, 1], [0, 2]]), 1, 1.0)
+
+
+def test_groups_cut_at_a_gap_of_speed_are_decoupled() -> None:
+    """Six capacitors in a ring with a load: five states at rest, one coefficient wrong by its rounding."""
+    sign = np.array([1.0, -1, 1, -1, 1, -1])
+    A = np.zeros((7, 7))
+    A[:6, :6] = -1e4 * np.outer(sign, sign)
+    A[1:6:2, 6], A[6, 1:6:2], A[6, 6] = -1.0, -0.5 + 3.67317288e-13, -0.5
+    B = np.zeros((7, 2))
+    B[:6, 0] = 1e4 * sign
+    Ay = generator(A, B, sinusoid(314.0))
+    y0 = np.array([9.7, 8.4, 7.8, 2.0, 1.4, 0.3, 0.01, 9.8, -620.0])
+    # The state of 0.01 is fed by the others, a thousand times as large.
+    assert largest_error(Ay, 7, 2e-2, y0, [1e-5, 2.7e-3, 1e-1]) < 1e3 * TOLERANCE
+
+
+def test_conjugate_pairs_of_rounding_size_are_counted_once() -> None:
+    """Capacitors in a ring: three states at rest, whose eigenvalues are rounding errors of either kind."""
+    A = np.zeros((5, 5))
+    A[[0, 2], ::2], A[[1, 3], ::2], A[4, ::2] = -0.6, -0.4, -0.5
+    B = np.array([[0, -0.2], [0, 0.2], [0, -0.2], [0, 0.2], [0, 0]])
+    y0 = np.array([10.0, 1.0, 4.0, 0.3, 0.1, -9.2, 1200.0])
+    assert largest_error(generator(A, B, sinusoid(314.0)), 5, 2e-2, y0, [1e-9, 1e-4, 1.0]) < 3 * TOLERANCE
+
+
+def test_small_entries_of_mixed_states_set_no_units() -> None:
+    """Capacitors in a ring: of seven states only their weighted sum moves."""
+    A = np.zeros((7, 7))
+    A[[0, 2], ::2], A[[1, 3], ::2], A[[4, 6], ::2] = -0.6, -0.4, -1.0
+    B = np.array([[0, -0.2], [0, 0.2], [0, -0.2], [0, 0.2], [0, 0], [0, 0], [0, 0]])
+    y0 = np.array([10.0, 1.0, 4.0, 0.3, 0.1, 0.7, 0.005, -5.2, 2700.0])
+    assert largest_error(generator(A, B, sinusoid(314.0)), 7, 2e-2, y0, [1e-12, 1e-4, 1.0]) < 3 * TOLERANCE
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rounding_of_a_state_of_rest_is_bounded_by_the_magnitude(seed: int) -> None:
+    """``x'' = -K (x - 1) - D x'`` at ``x = 1``: the speeds are zero, and a closed form has them to rounding of ``x`` only."""
+    random = np.random.default_rng(seed)
+    root = random.integers(-9, 10, (3, 3))
+    K, D = root.T @ root + 100.0 * np.eye(3), np.diag(random.uniform(0.5, 20.0, 3))
+    Ay = np.zeros((7, 7))
+    Ay[:3, 3:6] = np.eye(3)
+    Ay[3:6] = np.hstack([-K, -D, K.sum(axis=1)[:, None]])
+    y0 = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0])
+    trajectory = AffineFlow(Ay, 6, 1.0).start(y0)
+    unit = 4.0 * 2.0**-52
+    for h in (0.0, 0.01, 0.3, 10.0):
+        assert (np.abs(trajectory.at(h) - y0) <= unit * trajectory.magnitude(h)).all()
+    speed = float(np.sqrt(np.linalg.eigvalsh(K).max()))
+    assert (trajectory.magnitude(10.0)[3:6] < 1e3 * speed).all()

@@ -1,0 +1,67 @@
+"""Decoupling of state matrices against multiple precision and exact rational arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from acausal.dynamics.double_double import dual, residual
+from acausal.dynamics.spectrum import decouple
+
+from .oracle import ladder
+
+
+def test_residual_is_exact_to_the_last_bits() -> None:
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(3, 3)) * 10.0 ** rng.integers(-8, 8, size=(3, 3))
+    P = rng.normal(size=(3, 2)) + 0j
+    T = np.diag((np.linalg.pinv(P) @ A @ P).diagonal()).astype(complex)
+    product = [
+        [sum(Fraction(A[i, k]) * Fraction(P[k, j].real) for k in range(3)) for j in range(2)]
+        for i in range(3)
+    ]
+    moved = [[Fraction(P[i, j].real) * Fraction(T[j, j].real) for j in range(2)] for i in range(3)]
+    exact = [[float(product[i][j] - moved[i][j]) for j in range(2)] for i in range(3)]
+    assert residual(A, P, T).real == pytest.approx(np.array(exact), rel=1e-15)
+    assert residual(A, P, T.diagonal()).real == pytest.approx(np.array(exact), rel=1e-15)
+
+
+def test_dual_keeps_small_elements() -> None:
+    P = np.array([[1.0, -2e-9, 3e-20], [-1e-9, 1.0, 1e-3], [4e-16, 1e-5, 1.0]], complex)
+    with mp.workdps(60):
+        inverse = mp.matrix(P.real.tolist()) ** -1
+        exact = np.array([[float(inverse[i, j]) for j in range(3)] for i in range(3)])
+    assert np.abs(dual(P).real / exact - 1).max() < 1e-15
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_eigenvalues_of_a_graded_matrix_have_full_relative_accuracy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = ladder(10.0 ** rng.permutation(np.linspace(-13, -1, 6)), 10.0 ** rng.uniform(-1, 2, 6))
+    found = sorted(group.centre.real for group in decouple(A, 1e-3))
+    with mp.workdps(50):
+        exact = sorted(float(mp.re(value)) for value in mp.eig(mp.matrix(A.tolist()), right=False))
+    assert found == pytest.approx(exact, rel=3e-16)
+
+
+def test_equal_eigenvalues_of_independent_states_stay_simple_modes() -> None:
+    groups = decouple(-5.0 * np.eye(3), 1.0)
+    assert [len(group.N) for group in groups] == [1, 1, 1]
+
+
+def test_defective_part_of_a_stiff_matrix_is_one_group() -> None:
+    A = np.array([[-1e13, 1e3, 0], [1e3, 0, -1e6], [0, 100, -2e4]])
+    groups = decouple(A, 1e-3)
+    assert sorted(len(group.N) for group in groups) == [1, 2]
+    P = np.hstack([group.P for group in groups])
+    U = np.vstack([group.U for group in groups])
+    assert np.abs(U @ P - np.eye(3)).max() < 1e-15
+
+
+def test_double_integrator_is_found_without_rounding() -> None:
+    (group,) = decouple(np.array([[0.0, 1.0], [0.0, 0.0]]), 1.0)
+    assert group.centre == 0
+    assert not (group.N @ group.N).any()

@@ -1,0 +1,81 @@
+"""Elimination that tells exact zeros from small numbers."""
+
+import numpy as np
+import pytest
+
+from acausal.reduction.elimination import Elimination, column_weights, product
+
+
+def eliminated(rows: list[list[float]], columns: int) -> Elimination:
+    table = np.array(rows)
+    weight = np.ones(table.shape[1])
+    weight[:columns] = column_weights(table[:, :columns])
+    system = Elimination(table, weight)
+    system.reduce(np.arange(columns))
+    return system
+
+
+def test_a_dependent_row_becomes_exactly_zero() -> None:
+    rows = np.array([[0.1, 0.7, -0.3, 1.0], [1.1, 0.9, 0.2, -2.0]])
+    system = eliminated([*rows.tolist(), (rows[0] / 3.0 + rows[1] * 0.7).tolist()], 3)
+    left = system.pivot < 0
+    assert left.sum() == 1
+    assert not system.entries(np.flatnonzero(left), np.arange(system.value.shape[1])).any()
+
+
+@pytest.mark.parametrize("small", [1e-12, 1e-30, 1e-100])
+def test_a_small_entry_that_is_no_cancellation_is_an_incidence(small: float) -> None:
+    system = eliminated([[1.0, -1.0, 0.0, 0.0], [0.0, small, 1.0, 0.0], [1.0, 0.0, 0.0, 2.0]], 3)
+    assert (system.pivot >= 0).all()
+    assert system.solution(np.arange(3), np.array([3])).ravel().tolist() == [-2.0, -2.0, 2.0 * small]
+
+
+def test_a_variable_is_not_solved_from_a_row_in_which_it_is_negligible() -> None:
+    system = eliminated([[1.0, 1.0, 0.0, 0.0], [0.0, 1e9, 1.0, 0.0], [1e-9, 1.0, 0.0, 1.0]], 3)
+    value = system.solution(np.arange(3), np.array([3])).ravel()
+    exact = 1.0 / (1.0 - 1e-9)
+    np.testing.assert_allclose(value, [exact, -exact, 1e9 * exact], rtol=1e-15)
+
+
+def test_cancellation_of_a_cancelled_entry_is_judged_by_its_own_error() -> None:
+    # 1 + 1e-9 - 1 is known to 1e-7 only; two such pivots that agree to that are dependent rows.
+    a, b = (1.0 + 1e-9) - 1.0, 1e-9
+    system = eliminated([[1.0, 1.0, 0.0], [1.0, 1.0 + 1e-9, 1.0], [0.0, 1e-9, 1.0]], 2)
+    assert a != b
+    left = system.pivot < 0
+    assert left.sum() == 1
+    assert not system.entries(np.flatnonzero(left), np.arange(system.value.shape[1])).any()
+
+
+def test_rows_added_later_are_reduced_by_the_pivots_found_before() -> None:
+    system = eliminated([[2.0, 1.0, 0.0, 4.0]], 3)
+    system.append(np.array([[1.0, 1.0, 1.0, 0.0]]), np.array([[1.0, 1.0, 1.0, 0.0]]))
+    system.reduce(np.arange(3))
+    z = np.zeros(4)
+    z[:3] = [0.5, -5.0, 4.5]
+    free = np.flatnonzero(system.row[:3] < 0)
+    z[free] = [0.0] * len(free)
+    solved = np.flatnonzero(system.row[:3] >= 0)
+    z[solved] = system.solution(solved, np.array([3])).ravel()
+    assert 2.0 * z[0] + z[1] + 4.0 == 0.0
+    assert z[0] + z[1] + z[2] == 0.0
+
+
+def test_null_directions_change_no_row() -> None:
+    rows = [[1.0, -1.0, 0.0, 2.0], [0.0, 1.0, -1.0, 0.5]]
+    system = eliminated(rows, 4)
+    free = np.flatnonzero(system.row < 0)
+    directions = system.null_directions(free)
+    assert directions.shape == (4, 2)
+    assert not (np.array(rows) @ directions).any()
+
+
+def test_weights_undo_the_scaling_of_columns() -> None:
+    matrix = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    weights = column_weights(matrix * np.array([1e-9, 1.0, 1e6]))
+    spread = weights * np.array([1e-9, 1.0, 1e6])
+    assert spread.max() < 2.0 * spread.min()
+
+
+def test_product_has_exact_zeros() -> None:
+    assert product(np.array([[0.1, 0.2, -0.3]]), np.ones((3, 1)))[0, 0] == 0.0

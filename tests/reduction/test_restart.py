@@ -1,0 +1,294 @@
+"""Consistent restart: conserved quantities, impulses, reinitialisation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from acausal.reduction.affine import AffineModel, Inadmissible
+from acausal.reduction.reduction import reduce_mode
+from acausal.reduction.restart import restart
+from tests.reduction.circuits import Builder, Circuit, at, value
+
+ONE = np.array([1.0])
+
+
+def index(model: AffineModel, name: str) -> int:
+    return model.names.index(name)
+
+
+def consistent(model: AffineModel, mode: tuple[int, ...], **values: float) -> np.ndarray:
+    return restart(model, reduce_mode(model, mode), at(model, **values), ONE).z
+
+
+def two_capacitors() -> AffineModel:
+    circuit = Circuit(u0=10.0)
+    circuit.C("c1", "a", "0", 1e-6)
+    circuit.C("c2", "b", "0", 3e-6)
+    circuit.SW("s", "a", "b")
+    return circuit.build()
+
+
+def test_two_capacitors_share_their_charge() -> None:
+    model = two_capacitors()
+    left = consistent(model, (0,), u_c1=10.0)
+    after = restart(model, reduce_mode(model, (1,)), left, ONE)
+    assert after.jumped
+    for name in ("u.c1", "u.c2", "v.a", "v.b"):
+        assert value(model, after.z, name) == pytest.approx(2.5, abs=1e-14)
+    assert value(model, after.J1, "i.s") == pytest.approx(7.5e-6, rel=1e-14)
+    assert value(model, after.J1, "i.c1") == pytest.approx(-7.5e-6, rel=1e-14)
+    assert value(model, after.J1, "u.s") == 0.0
+
+
+def test_equal_capacitors_are_joined_without_a_jump() -> None:
+    model = two_capacitors()
+    left = consistent(model, (0,), u_c1=10.0 / 3.0, u_c2=10.0 / 3.0)
+    after = restart(model, reduce_mode(model, (1,)), left, ONE)
+    assert not after.jumped
+    assert not after.J1.any()
+    assert value(model, after.z, "u.c1") == value(model, after.z, "u.c2") == 10.0 / 3.0
+
+
+def test_a_jump_of_rounding_size_is_no_impulse() -> None:
+    model = two_capacitors()
+    closed = reduce_mode(model, (1,))
+    for difference, jumped in ((5e-9, False), (5e-8, True)):
+        left = consistent(model, (0,), u_c1=10.0 + difference, u_c2=10.0)
+        after = restart(model, closed, left, ONE)
+        assert (after.jumped, bool(after.J1.any())) == (jumped, jumped)
+        if not jumped:
+            assert after.y[0] == left[closed.states[0]]
+
+
+def test_the_threshold_of_a_jump_follows_the_values() -> None:
+    model = two_capacitors()
+    left = at(model, u_c1=1e9 * (1.0 + 1e-15), u_c2=1e9)
+    assert not restart(model, reduce_mode(model, (1,)), left, ONE).jumped
+
+
+def test_cut_set_of_inductors_conserves_its_flux() -> None:
+    circuit = Circuit()
+    circuit.V("v", "a", "0", {0: 6.0})
+    circuit.L("l1", "a", "b", 1e-3)
+    circuit.L("l2", "b", "c", 3e-3)
+    circuit.R("r", "c", "0", 10.0)
+    circuit.SW("s", "b", "0")
+    model = circuit.build()
+    left = consistent(model, (1,), i_l1=8.0, i_l2=0.0)
+    after = restart(model, reduce_mode(model, (0,)), left, ONE)
+    for name in ("i.l1", "i.l2"):
+        assert value(model, after.z, name) == pytest.approx(2.0, rel=1e-15)
+    assert value(model, after.J1, "u.l1") == pytest.approx(-6e-3, rel=1e-15)
+    assert value(model, after.J1, "u.s") == pytest.approx(6e-3, rel=1e-15)
+
+
+def test_an_interrupted_inductor_hands_its_flux_to_the_switch() -> None:
+    circuit = Circuit()
+    circuit.V("v", "a", "0", {0: 6.0})
+    circuit.L("l", "a", "b", 1e-3)
+    circuit.SW("s", "b", "0")
+    model = circuit.build()
+    left = consistent(model, (1,), i_l=4.32)
+    after = restart(model, reduce_mode(model, (0,)), left, ONE)
+    assert value(model, after.z, "i.l") == 0.0
+    assert value(model, after.J1, "u.s") == pytest.approx(4.32e-3, rel=1e-15)
+
+
+def test_parallel_switches_share_the_impulse() -> None:
+    circuit = Circuit()
+    circuit.C("c1", "a", "0", 1.0)
+    circuit.C("c2", "b", "0", 1.0)
+    circuit.SW("s1", "a", "b")
+    circuit.SW("s2", "a", "b")
+    model = circuit.build()
+    left = consistent(model, (0, 0), u_c1=8.0)
+    after = restart(model, reduce_mode(model, (1, 1)), left, ONE)
+    assert [value(model, after.J1, f"i.s{k}") for k in (1, 2)] == [2.0, 2.0]
+
+
+def test_capacitor_follows_the_source_it_is_switched_to() -> None:
+    circuit = Circuit()
+    k = circuit.sine(100.0)
+    circuit.V("v", "a", "0", {k: 3.0})
+    circuit.SW("s", "a", "b")
+    circuit.C("c", "b", "0", 2e-3)
+    model = circuit.build()
+    xi = np.array([1.0, 0.6, 0.8])
+    left = restart(model, reduce_mode(model, (0,)), at(model, u_c=-1.0), xi).z
+    after = restart(model, reduce_mode(model, (1,)), left, xi)
+    assert value(model, after.z, "u.c") == pytest.approx(1.8, rel=1e-15)
+    assert value(model, after.z, "i.c") == pytest.approx(2e-3 * 3.0 * 80.0, rel=1e-15)
+    assert value(model, after.J1, "i.s") == pytest.approx(2e-3 * 2.8, rel=1e-15)
+
+
+def test_contradictory_sources_are_refused_by_name() -> None:
+    circuit = Circuit()
+    k = circuit.sine(314.0)
+    circuit.V("v", "a", "0", {k: 10.0})
+    circuit.SW("s", "a", "0")
+    model = circuit.build()
+    data = reduce_mode(model, (1,))
+    with pytest.raises(Inadmissible, match=r"contradictory sources: .*s"):
+        restart(model, data, np.zeros(model.n), np.array([1.0, 0.0, 1.0]))
+    assert not restart(model, data, np.zeros(model.n), np.array([1.0, 0.0, 0.0])).jumped
+
+
+def joined(m1: float, m2: float) -> AffineModel:
+    builder = Builder()
+    for name in ("w1", "w2", "t"):
+        builder.var(name, 10.0)
+    builder.eq({"t": 1.0}, {"w1": m1})
+    builder.eq({"t": -1.0}, {"w2": m2})
+    builder.switch("lock", {"w1": 1.0, "w2": -1.0}, "t")
+    return builder.build()
+
+
+def test_a_dog_clutch_conserves_angular_momentum() -> None:
+    model = joined(2.0, 1.0)
+    after = restart(model, reduce_mode(model, (1,)), at(model, w1=10.0, w2=1.0), ONE)
+    assert after.z[:2].tolist() == [7.0, 7.0]
+    assert after.J1[:2].tolist() == [0.0, 0.0]
+    assert after.J1[2] == pytest.approx(6.0, rel=1e-15)
+
+
+def test_reinit_moves_joined_masses_together() -> None:
+    model = joined(2.0, 1.0)
+    after = restart(model, reduce_mode(model, (1,)), at(model, w1=4.0, w2=4.0), ONE, [(0, 5.0)])
+    np.testing.assert_allclose(after.z[:2], 5.0, rtol=1e-15)
+    assert after.jumped
+    # The external impulse of 3 acts on the first mass; the clutch hands 1 on to the second.
+    assert after.J1[2] == pytest.approx(1.0, rel=1e-14)
+
+
+def test_reinit_of_two_joined_masses_must_agree() -> None:
+    model = joined(2.0, 1.0)
+    closed = reduce_mode(model, (1,))
+    start = at(model, w1=4.0, w2=4.0)
+    with pytest.raises(Inadmissible, match="reinit: w"):
+        restart(model, closed, start, ONE, [(0, 5.0), (1, 6.0)])
+    np.testing.assert_allclose(
+        restart(model, closed, start, ONE, [(0, 5.0), (1, 5.0)]).z[:2], 5.0, rtol=1e-15
+    )
+    free = restart(model, reduce_mode(model, (0,)), start, ONE, [(0, 5.0), (1, 6.0)])
+    assert free.z[:2].tolist() == [5.0, 6.0]
+    assert not free.J1.any()
+
+
+def test_reinit_with_mutual_inductance_leaves_the_partner_alone() -> None:
+    builder = Builder()
+    for name in ("i1", "i2", "u1", "u2"):
+        builder.var(name)
+    builder.eq({"u1": -1.0}, {"i1": 1.0, "i2": 0.9})
+    builder.eq({"u2": -1.0}, {"i1": 0.9, "i2": 1.0})
+    builder.eq({"u1": 1.0, "i1": 1.0})
+    builder.eq({"u2": 1.0, "i2": 1.0})
+    model = builder.build()
+    after = restart(model, reduce_mode(model, ()), at(model, i1=1.0, i2=-2.0), ONE, [(0, 5.0)])
+    assert after.z.tolist() == [5.0, -2.0, -5.0, 2.0]
+    assert not after.J1.any()
+
+
+def test_reinit_against_a_constraint_is_refused() -> None:
+    circuit = Circuit()
+    circuit.V("v", "a", "0", {0: 3.0})
+    circuit.C("c", "a", "0", 1e-3)
+    model = circuit.build()
+    data = reduce_mode(model, ())
+    with pytest.raises(Inadmissible, match=r"reinit: u\.c"):
+        restart(model, data, at(model, u_c=3.0), ONE, [(index(model, "u.c"), 1.0)])
+    kept = restart(model, data, at(model, u_c=3.0), ONE, [(index(model, "u.c"), 3.0)])
+    assert not kept.jumped
+
+
+def test_fully_coupled_inductors_hand_the_flux_over() -> None:
+    L1, L2 = 1e-3, 9e-3
+    ratio = math.sqrt(L2 / L1)
+    circuit = Builder()
+    for name in ("i1", "i2", "im", "u1", "u2", "us"):
+        circuit.var(name)
+    circuit.eq({"im": 1.0, "i1": -1.0, "i2": -ratio})
+    circuit.eq({"u1": -1.0}, {"im": L1})
+    circuit.eq({"u2": -1.0}, {"im": ratio * L1})
+    circuit.eq({"u1": 1.0, "us": 1.0}, source={0: -10.0})
+    circuit.eq({"u2": 1.0, "i2": 7.0})
+    circuit.switch("s", "us", "i1")
+    model = circuit.build()
+    left = consistent(model, (1,), im=2.0)
+    after = restart(model, reduce_mode(model, (0,)), left, ONE)
+    assert not after.jumped
+    assert value(model, after.z, "im") == 2.0
+    assert value(model, after.z, "i2") == pytest.approx(2.0 / ratio, rel=1e-15)
+
+
+def test_a_hard_stop_projects_position_and_speed() -> None:
+    builder = Builder()
+    for name in ("h", "v", "f"):
+        builder.var(name)
+    builder.eq({"v": -1.0}, {"h": 1.0})
+    builder.eq({"f": -1.0}, {"v": 2.0}, {0: 19.62})
+    builder.impact("floor", "h", "f", e=0.0)
+    model = builder.build()
+    contact = reduce_mode(model, (1,))
+    after = restart(model, contact, at(model, h=0.0, v=-3.0), ONE)
+    assert after.z.tolist() == [0.0, 0.0, 19.62]
+    assert after.J1.tolist() == [0.0, 0.0, 6.0]
+    pushed = restart(model, contact, at(model, h=-1e-3, v=-3.0), ONE)
+    assert pushed.z.tolist() == [0.0, 0.0, 19.62]
+    assert pushed.J1[0] == 0.0
+    assert pushed.J1[1] == pytest.approx(1e-3, rel=1e-15)
+
+
+def network(seed: int) -> tuple[AffineModel, int]:
+    """Random meshed network: a spanning tree of passive branches, then switches, inductors and capacitors."""
+    random = np.random.default_rng(seed)
+    circuit = Circuit()
+    nodes = 6
+    for k in range(1, nodes):
+        kind = random.choice(["R", "L", "C"])
+        getattr(circuit, kind)(f"{kind}t{k}", str(random.integers(k)), str(k), random.uniform(0.5, 2.0))
+    switches = 4
+    for k in range(8):
+        a, b = (str(node) for node in random.choice(nodes, 2, replace=False))
+        kind = random.choice(["R", "L", "C"])
+        if k < switches:
+            circuit.SW(f"s{k}", a, b)
+        else:
+            getattr(circuit, kind)(f"{kind}m{k}", a, b, random.uniform(0.5, 2.0))
+    circuit.V("v", "0", "src", {0: random.uniform(1.0, 5.0)})
+    circuit.R("rv", "src", "1", 1.0)
+    return circuit.build(), switches
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_networks_obey_their_equations_and_conserve(seed: int) -> None:
+    model, switches = network(seed)
+    random = np.random.default_rng(1000 + seed)
+    for mode in random.integers(0, 2, (4, switches)).tolist():
+        rows, data = model.rows(tuple(mode)), reduce_mode(model, tuple(mode))
+        k = len(data.states)
+        residual = rows.E @ data.T @ data.Ay + rows.A @ data.T
+        residual[:, k:] += rows.B
+        np.testing.assert_allclose(residual, 0.0, atol=1e-12 * (1.0 + np.abs(data.Ay).max()))
+        left = np.where(model.differentiated, random.normal(size=model.n), 0.0)
+        after = restart(model, data, left, ONE)
+        np.testing.assert_allclose(rows.E @ (after.z - left) + rows.A @ after.J1, 0.0, atol=1e-11)
+        np.testing.assert_allclose(rows.E @ after.J1, 0.0, atol=1e-11)
+        np.testing.assert_allclose(data.constraints @ np.concatenate([after.z, ONE]), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_networks_have_the_degree_of_their_pencil_as_number_of_states(seed: int) -> None:
+    model, switches = network(seed)
+    random = np.random.default_rng(2000 + seed)
+    for mode in random.integers(0, 2, (4, switches)).tolist():
+        rows, data = model.rows(tuple(mode)), reduce_mode(model, tuple(mode))
+        if data.undetermined.any():
+            continue
+        # det(sE + A) winds around zero once per finite eigenvalue on a circle that holds them all.
+        eigenvalues = np.linalg.eigvals(data.Ay[: len(data.states), : len(data.states)])
+        radius = 4.0 * (1.0 + np.abs(eigenvalues).max(initial=0.0))
+        circle = radius * np.exp(2j * np.pi * np.arange(256) / 256)
+        phase = [np.linalg.slogdet(s * rows.E + rows.A)[0] for s in circle]
+        turns = np.angle(np.roll(phase, -1) / phase).sum() / (2 * np.pi)
+        assert round(turns) == len(data.states)
