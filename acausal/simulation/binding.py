@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,27 +20,16 @@ from ..reduction.core import Values, evaluate
 from ..results.names import Names
 from .checks import is_number, is_real
 from .clocks import Clock
+from .compiled import CompiledModel
 from .instants.failures import requirement_failed
 from .sources.source_states import Feed
 from .starts.conditions import Starts
-
-if TYPE_CHECKING:
-    from .program import Program
 
 MOST_TICKS = 1e12
 """Ticks of one clock in a run; a run of more would take years."""
 
 
-@dataclass
-class PassCounts:
-    """How often the passes that depend on the model alone have run."""
-
-    flattenings: int = 0
-    presolves: int = 0
-    symbolic_analyses: int = 0
-
-
-def check_static(program: Program, values: Values) -> None:
+def check_static(program: CompiledModel, values: Values) -> None:
     """Requirements on parameters alone come before any number is used."""
     flat = program.flat
     for k, s in enumerate(flat.stamps):
@@ -102,7 +90,12 @@ STEADY = "steady state"
 
 
 def make_starts(
-    program: Program, initial: Any, start: np.ndarray, fixed: np.ndarray, given: np.ndarray, D: np.ndarray
+    program: CompiledModel,
+    initial: Any,
+    start: np.ndarray,
+    fixed: np.ndarray,
+    given: np.ndarray,
+    D: np.ndarray,
 ) -> Starts:
     """Return the start values of a run, changed by ``initial``; those of discretes are written into ``D``.
 
@@ -164,7 +157,7 @@ def _is_steady(value: object) -> bool:
     return isinstance(value, str) and value == STEADY
 
 
-def _at_rest(program: Program, path: str) -> np.ndarray:
+def _at_rest(program: CompiledModel, path: str) -> np.ndarray:
     """Mask of the differentiated variables of a component, or of one variable by itself.
 
     Raises
@@ -198,7 +191,7 @@ def _at_rest(program: Program, path: str) -> np.ndarray:
     return found
 
 
-def _elements(program: Program, paths: Iterable[str]) -> dict[str, tuple[int, ElementTable]]:
+def _elements(program: CompiledModel, paths: Iterable[str]) -> dict[str, tuple[int, ElementTable]]:
     """Number and table of every element by the path that names its branch; none where no path ends like one of them."""
     names = {rows.forms.statement.name for rows in program.reduced.elements}
     if not any(path.rpartition(".")[2] in names for path in paths):
@@ -242,7 +235,7 @@ def _branch(path: str, table: ElementTable, value: Any) -> int:
 
 
 def make_feeds(
-    program: Program, given: Any, D: np.ndarray, present: Iterable[Feed] | None = None
+    program: CompiledModel, given: Any, D: np.ndarray, present: Iterable[Feed] | None = None
 ) -> tuple[Feed, ...]:
     """Return what feeds the open inputs and write the discrete ones into ``D``.
 
@@ -273,7 +266,7 @@ def make_feeds(
     return tuple(_feed(n, values[n]) for n in names)
 
 
-def _own_input(program: Program, name: str) -> Any:
+def _own_input(program: CompiledModel, name: str) -> Any:
     """Return the value that the model object was given for an input as keyword."""
     own, (field, *index) = program.flat.own_values, name.replace("]", "").split("[")
     if field not in own:
@@ -335,7 +328,7 @@ def _discrete(name: str, field: Any, value: Any) -> float:
     return float(value)
 
 
-def time_unit(program: Program, values: Values, clocks: list[Clock], span: float) -> float:
+def time_unit(program: CompiledModel, values: Values, clocks: list[Clock], span: float) -> float:
     """Return the shortest period of clocks and sinusoids, else the span of the run."""
     periods = [float(c.period) for c in clocks]
     for known in program.reduced.knowns:
@@ -346,7 +339,7 @@ def time_unit(program: Program, values: Values, clocks: list[Clock], span: float
     return min([p for p in periods if p > 0] or [span if span > 0 else 1.0])
 
 
-def make_clocks(program: Program, values: Values, t0: float) -> list[Clock]:
+def make_clocks(program: CompiledModel, values: Values, t0: float) -> list[Clock]:
     """Return a clock per sampled condition, at its first tick from ``t0`` on."""
     clocks = []
     for s in program.discrete.samples:
@@ -358,13 +351,13 @@ def make_clocks(program: Program, values: Values, t0: float) -> list[Clock]:
     return clocks
 
 
-def _sampled_at(program: Program, sample: Sample) -> Location:
+def _sampled_at(program: CompiledModel, sample: Sample) -> Location:
     """Where a sampled condition is written."""
     origin = program.flat.stamps[sample.stamp].template.origin_of(sample.node)
     return program.flat.location(sample.stamp, sample.instance, origin)
 
 
-def check_ticks(program: Program, clocks: Sequence[Clock], t_end: float) -> None:
+def check_ticks(program: CompiledModel, clocks: Sequence[Clock], t_end: float) -> None:
     """Raise ParameterError when a clock ticks so often that the run would never come to its end."""
     for s, clock in zip(program.discrete.samples, clocks, strict=True):
         period = float(clock.period)

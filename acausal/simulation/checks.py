@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import NonFiniteError, ParameterError, StatementError
+from ..errors import NonFiniteError, ParameterError
 from ..flattening.template import place_of
 from ..modeling.number_checks import is_finite, shown
 
 if TYPE_CHECKING:
-    from .program import Program
     from .run import Run
 
 IMPULSES = ("error", "allow")
@@ -99,16 +98,3 @@ def beyond_doubles(run: Run, what: str) -> NonFiniteError:
         why=f"of {shown_ones}" if paths else "of the products and quotients of its parameters",
         hint="give values of ordinary size; for a part without mass or storage leave it out",
     )
-
-
-def check_reinits(program: Program) -> None:
-    """Raise StatementError for a reinit of a variable that is differentiated nowhere."""
-    for branch in program.discrete.branches:
-        for x, _ in branch.reinits:
-            if program.unknowns.settable(x) is None:
-                raise StatementError(
-                    f"reinit of `{program.flat.variable(x)}`, which no equation differentiates",
-                    where=(branch.place,),
-                    why="such a variable has no memory: the equations give it its value at any time",
-                    hint="reinit a variable that stands in der(...); a memory that jumps only is a Discrete and takes assign()",
-                )

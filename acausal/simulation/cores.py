@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ModelSizeError
 from ..reduction.core import Values
 from ..reduction.labels import Labels
+from .compiled import CompiledModel
 from .large.sizes import LARGE, MAX_UNKNOWNS
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .sources.source_states import Feed
@@ -19,7 +20,6 @@ from .starts.initialization import Starts
 
 if TYPE_CHECKING:
     from .large.core import LargeCore
-    from .program import Program
 
 MAX_CORES = 64
 
@@ -27,7 +27,7 @@ MAX_CORES = 64
 class Cores:
     """The cores of one program. Several threads may ask at once."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: CompiledModel) -> None:
         self._program, self._reduced = program, program.reduced
         self._kept: dict[Any, NumericCore | None] = {}
         self._lock = threading.RLock()

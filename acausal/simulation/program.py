@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..compilation.curves import CurveFunctions
-from ..compilation.discrete import discrete_program
 from ..compilation.residual import Residual, residual_of
-from ..compilation.sources import source_program
-from ..diagnosis.conflicts import Conflicts
-from ..diagnosis.freedoms import islands
 from ..diagnosis.structure import Structure
-from ..errors import ParameterError, warn
-from ..flattening.flat_model import FlatModel, parameter_vector, start_values
-from ..flattening.flatten import flatten, overrides
+from ..errors import ParameterError
+from ..flattening.flat_model import parameter_vector, start_values
+from ..flattening.flatten import overrides
 from ..modeling.component import Component
 from ..reduction.core import Values
-from ..reduction.curves import Curves
-from ..reduction.reduced_model import ReducedModel, reduce_model
 from ..results.grid import check_grid
-from ..results.names import Names
 from ..results.result import Result
 from .binding import (
-    PassCounts,
     check_static,
     check_ticks,
     make_clocks,
@@ -37,7 +27,8 @@ from .binding import (
     scalar_parameters,
     time_unit,
 )
-from .checks import check_method, check_options, check_reinits, check_span
+from .checks import check_method, check_options, check_span
+from .compiled import CompiledModel, PassCounts
 from .cores import Cores
 from .large.sizes import may_be_large
 from .loop import advance, finish
@@ -48,10 +39,9 @@ from .sources.source_states import Feed
 from .starts.initialization import Starts
 from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
 from .stopping import Until
-from .unknowns import Unknowns
 
 
-class Program:
+class Program(CompiledModel):
     """A compiled model.
 
     Flattening, presolve and symbolic analysis are done; numbers enter with
@@ -110,47 +100,10 @@ class Program:
     def __init__(
         self, model: Component, until: Until | None = None, counts: PassCounts | None = None
     ) -> None:
-        self.model = model
-        self.counts = counts or PassCounts()
-        self.flat: FlatModel = flatten(model)
-        self.counts.flattenings += 1
-        if until is not None:
-            until.add_to(self.flat.root)
-        self.reduced: ReducedModel = reduce_model(self.flat)
-        self.counts.presolves += 1
-        self.discrete = discrete_program(self.reduced)
-        self.counts.symbolic_analyses += 1
-        self.names = Names(self.reduced, model, self.discrete.samples)
-        check_reinits(self)
-        self.sources = source_program(self.reduced)
+        super().__init__(model, until, counts)
         self.cores = Cores(self)
         self._stops: dict[Any, Program] = {}
         self._lock = threading.RLock()
-        self._warned = False
-
-    # -- compile-time checks -------------------------------------------------------------------------------------
-
-    def warn_of_islands(self, conflicts: Conflicts) -> None:
-        """Warn, once per program, of what no integer row determines."""
-        if not self._warned:
-            self._warned = True
-            for message in islands(self.reduced, conflicts):
-                warn(message)
-
-    @cached_property
-    def curves(self) -> Curves:
-        """Rows that are not affine."""
-        return Curves(self.reduced)
-
-    @cached_property
-    def curve_functions(self) -> CurveFunctions:
-        """CasADi functions of the rows that are not affine."""
-        return CurveFunctions(self.curves)
-
-    @cached_property
-    def unknowns(self) -> Unknowns:
-        """Names, units and places of core unknowns and elements."""
-        return Unknowns(self.reduced)
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -187,7 +140,9 @@ class Program:
 
             kind = LargeRun
         core = core or self.cores.dense(values, D, values.R, feeds, T0, span, starts)
-        return kind(self, values, core, feeds, options, t0, T0, span, clocks, starts, given_numbers)
+        return kind(
+            self, self.cores, values, core, feeds, options, t0, T0, span, clocks, starts, given_numbers
+        )
 
     def _is_large(self, options: Options, starts: Starts) -> bool:
         if not may_be_large(self.reduced, starts) or options.method == "exact":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from ..reduction.affine import Mode, ModeData, Restart
 from ..reduction.core import Values
 from ..results.record import Record
 from .clocks import Clock
+from .compiled import CompiledModel
+from .cores import Cores
 from .instants.choice import choose, derivatives
 from .instants.instant import Instants
 from .instants.search import Choice, Search
@@ -25,10 +27,6 @@ from .sources.source_states import Feed, SourceStates
 from .starts.bounds import Bounds, core_bounds
 from .starts.initialization import Starts, guesses, left_limits
 from .starts.starting import start
-
-if TYPE_CHECKING:
-    from .program import Program
-
 
 EXACT_STATES = 300
 """Differentiated variables above which closed forms take longer than steps of integration."""
@@ -61,7 +59,8 @@ class Run:
 
     always_numerical: ClassVar[bool] = False
 
-    program: Program
+    program: CompiledModel
+    cores: Cores
     values: Values
     core: NumericCore
     feeds: tuple[Feed, ...]
@@ -329,9 +328,7 @@ class Run:
 
     def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
         """The numbers of the present discrete values."""
-        return self.program.cores.dense(
-            self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit
-        )
+        return self.cores.dense(self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit)
 
     def use(self, core: NumericCore) -> None:
         """Go on with other numbers; the counters of the search stay."""

@@ -20,12 +20,12 @@ from ..results.result import Result
 from .binding import make_feeds, mapping
 from .checks import check_time
 from .clocks import Clock
+from .compiled import CompiledModel
 from .loop import advance
 from .nonlinear.numerical import still
 from .sources.source_states import Feed
 
 if TYPE_CHECKING:
-    from .program import Program
     from .run import Run
 
 
@@ -58,7 +58,7 @@ def state_of(run: Run) -> State:
     )  # fmt: skip
 
 
-def continued(program: Program, start: Any) -> State:
+def continued(program: CompiledModel, start: Any) -> State:
     """Return the state that continues a result.
 
     Raises
@@ -75,7 +75,7 @@ def continued(program: Program, start: Any) -> State:
     return state
 
 
-def begin_of(program: Program, t_start: float | None, start: Any) -> float:
+def begin_of(program: CompiledModel, t_start: float | None, start: Any) -> float:
     """Return the time at which a run begins: as given, or the end of what it continues, or zero."""
     if start is not None:
         before = continued(program, start).t
@@ -197,7 +197,7 @@ class Simulation:
 
     def __init__(
         self,
-        program: Program,
+        program: CompiledModel,
         launch: Callable[[float], Run],
         span: float | None,
         start: Any,

@@ -73,9 +73,7 @@ class LargeRun(Run):
         SingularModelError
             With them the equations do not determine all unknowns, or constrain states as they did not before.
         """
-        made = self.program.cores.large(
-            self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit
-        )
+        made = self.cores.large(self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit)
         if made is None:
             raise SingularModelError(
                 f"at t = {self.t:.9g} the equations of {self.flat.label} no longer determine all unknowns",

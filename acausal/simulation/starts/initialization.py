@@ -19,6 +19,7 @@ from ...flattening.locating import locate_symbol
 from ...flattening.template import place_of
 from ...modeling.expressions import walk
 from ...reduction.affine import Inadmissible, Mode
+from ..compiled import CompiledModel
 from ..instants.failures import demanding, search_failed
 from ..nonlinear.failures import FAILURES, nonlinear_failed
 from .bounds import within
@@ -30,7 +31,6 @@ from .frames import AffineFrame, NonlinearFrame, place_at
 from .priorities import independent, solve
 
 if TYPE_CHECKING:
-    from ..program import Program
     from ..run import Run
 
 _CONFLICT = 1e-9
@@ -41,7 +41,7 @@ _DENSE = 250_000
 """Entries up to which guesses are found with dense matrices; beyond, their cost would grow with the cube of the model."""
 
 
-def left_limits(program: Program, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
+def left_limits(program: CompiledModel, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
     """Left limits of the core unknowns and of the integrals: fixed before given before default starts."""
     model = program.reduced
     z, rank = np.zeros(len(model.core)), np.full(len(model.core), -1)
@@ -94,7 +94,7 @@ def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) 
     found[columns] += lsqr(matrix, missing, atol=_ROUNDING, btol=_ROUNDING)[0]
 
 
-def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
+def held_values(program: CompiledModel, starts: Starts) -> list[tuple[int, float]]:
     """Fixed values of states as (variable, value).
 
     Raises
@@ -122,7 +122,7 @@ def held_values(program: Program, starts: Starts) -> list[tuple[int, float]]:
     return list(held.values())
 
 
-def _sign(program: Program, x: int) -> int:
+def _sign(program: CompiledModel, x: int) -> int:
     alias = program.unknowns.single(x)
     return 1 if alias is None else alias[1]
 

@@ -1,0 +1,96 @@
+"""A compiled model: what all its runs share, before any numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..compilation.curves import CurveFunctions
+from ..compilation.discrete import DiscreteProgram, discrete_program
+from ..compilation.sources import SourceProgram, source_program
+from ..diagnosis.conflicts import Conflicts
+from ..diagnosis.freedoms import islands
+from ..errors import StatementError, warn
+from ..flattening.flat_model import FlatModel
+from ..flattening.flatten import flatten
+from ..modeling.component import Component
+from ..reduction.curves import Curves
+from ..reduction.reduced_model import ReducedModel, reduce_model
+from ..results.names import Names
+from .stopping import Until
+from .unknowns import Unknowns
+
+
+@dataclass
+class PassCounts:
+    """How often the passes that depend on the model alone have run."""
+
+    flattenings: int = 0
+    presolves: int = 0
+    symbolic_analyses: int = 0
+
+
+class CompiledModel:
+    """Flattened, reduced and generated, with the names users know; holds no numbers of a run.
+
+    Parameters
+    ----------
+    model : Component
+    until : Until, optional
+        A condition that ends every run.
+    counts : PassCounts, optional
+        Counters to go on with.
+    """
+
+    def __init__(
+        self, model: Component, until: Until | None = None, counts: PassCounts | None = None
+    ) -> None:
+        self.model = model
+        self.counts = counts or PassCounts()
+        self.flat: FlatModel = flatten(model)
+        self.counts.flattenings += 1
+        if until is not None:
+            until.add_to(self.flat.root)
+        self.reduced: ReducedModel = reduce_model(self.flat)
+        self.counts.presolves += 1
+        self.discrete: DiscreteProgram = discrete_program(self.reduced)
+        self.counts.symbolic_analyses += 1
+        self.names = Names(self.reduced, model, self.discrete.samples)
+        self._check_reinits()
+        self.sources: SourceProgram = source_program(self.reduced)
+        self._warned = False
+
+    def warn_of_islands(self, conflicts: Conflicts) -> None:
+        """Warn, once per compiled model, of what no integer row determines."""
+        if not self._warned:
+            self._warned = True
+            for message in islands(self.reduced, conflicts):
+                warn(message)
+
+    @cached_property
+    def curves(self) -> Curves:
+        """Rows that are not affine."""
+        return Curves(self.reduced)
+
+    @cached_property
+    def curve_functions(self) -> CurveFunctions:
+        """CasADi functions of the rows that are not affine."""
+        return CurveFunctions(self.curves)
+
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        """Names, units and places of core unknowns and elements."""
+        return Unknowns(self.reduced)
+
+    def _check_reinits(self) -> None:
+        """Raise StatementError for a reinit of a variable that is differentiated nowhere."""
+        for branch in self.discrete.branches:
+            for x, _ in branch.reinits:
+                if self.unknowns.settable(x) is None:
+                    raise StatementError(
+                        f"reinit of `{self.flat.variable(x)}`, which no equation differentiates",
+                        where=(branch.place,),
+                        why="such a variable has no memory: the equations give it its value at any time",
+                        hint="reinit a variable that stands in der(...); a memory that jumps only is a Discrete"
+                        " and takes assign()",
+                    )
