@@ -16,12 +16,15 @@ from .lowering import lower
 
 
 class Arguments:
-    """Symbols of the arguments, made when first used: parameters ``p``, discretes ``d``, relations ``r``, variables ``x``."""
+    """Symbols of the arguments, made when first used.
+
+    Parameters ``p``, discretes ``d``, relations ``r``, variables ``x`` and time derivatives, ``slope``.
+    """
 
     def __init__(self, model: ReducedModel) -> None:
         self.model = model
         self.t = ca.SX.sym("t")
-        self.tables: dict[str, dict[int, Any]] = {"p": {}, "d": {}, "r": {}, "x": {}}
+        self.tables: dict[str, dict[int, Any]] = {"p": {}, "d": {}, "r": {}, "x": {}, "slope": {}}
         self.samples: dict[tuple[int, int, int], Any] = {}
         self.sample_nodes: list[tuple[int, int, Expr]] = []
         self.initial = ca.SX.sym("initial")
@@ -105,6 +108,8 @@ class Context:
             return self.arguments.sample(stamp, instance, node)
         if node.op == "table":
             return self.lower(stamp, instance, choices(node))
+        if node.op == "der":
+            return self.arguments.symbol("slope", self.number(stamp, instance, node.args[0])[1])  # type: ignore[arg-type]
         if node.op in ("pre", "edge", "change"):
             assert isinstance(node.args[0], Symbol)
             kind, k = self.number(stamp, instance, node.args[0])
@@ -125,7 +130,7 @@ def read_numbers(context: Context, stamp: int, instance: int, expr: Expr) -> Ite
     stack, seen = [expr], set()
     while stack:
         node = stack.pop()
-        if id(node) in seen or node.op == "pre":
+        if id(node) in seen or node.op in ("pre", "der"):
             continue
         seen.add(id(node))
         if isinstance(node, Symbol):

@@ -53,6 +53,8 @@ class DiscreteProgram:
     update: Buffered
     p: np.ndarray
     x: np.ndarray
+    slopes: np.ndarray
+    """Variables of which the time derivative is read; they follow the values of ``x``."""
     r: np.ndarray
     timed: np.ndarray
     samples: tuple[Sample, ...]
@@ -279,7 +281,8 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     samples = ca.vertcat(*a.samples.values()) if a.samples else ca.SX.zeros(0)
     memory = ca.vertcat(*(m for m, _ in u.memory)) if u.memory else ca.SX.zeros(0)
     clock = ca.vertcat(a.t, u.tolerance, a.initial, a.terminal)
-    arguments = [a.vector("p"), a.vector("d"), a.vector("r"), a.vector("x"), samples, memory, clock]
+    read = ca.vertcat(a.vector("x"), a.vector("slope"))
+    arguments = [a.vector("p"), a.vector("d"), a.vector("r"), read, samples, memory, clock]
     update = ca.Function("update", arguments, results)
     written = tuple(
         (d, model.flat.location(s, i, item.origin))
@@ -287,7 +290,7 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
         for d in u.order.targets(s, i, item)
     )
     return DiscreteProgram(
-        Buffered(update), np.array(a.numbers("p"), np.int64), np.array(a.numbers("x"), np.int64),
+        Buffered(update), *(np.array(a.numbers(kind), np.int64) for kind in ("p", "x", "slope")),
         np.array([k for k in range(model.nr) if k not in u.times], np.int64), np.array(timed, np.int64),
         tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), tuple(labels), tuple(guards), written, len(u.memory),
     )  # fmt: skip

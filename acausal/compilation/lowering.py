@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from ..modeling.expressions import ARITHMETIC, Expr, Symbol
+from ..modeling.expressions import ARITHMETIC, Expr, fold
 
 _SX: dict[str, Any] = {
     **ARITHMETIC,
@@ -36,24 +36,7 @@ def lower(expr: Expr, leaf: Callable[[Expr], Any], special: Callable[[Expr], Any
             return ca.SX(float(node.data))
         return leaf(node)
 
-    value: dict[int, Any] = {}
-    stack = [(expr, False)]
-    while stack:
-        node, done = stack.pop()
-        if id(node) in value:
-            continue
-        if not node.args or isinstance(node, Symbol):
-            value[id(node)] = at_leaf(node)
-        elif done:
-            value[id(node)] = _SX[node.op](*(value[id(a)] for a in node.args))
-        else:
-            made = special(node)
-            if made is not None:
-                value[id(node)] = made
-            else:
-                stack.append((node, True))
-                stack.extend((a, False) for a in reversed(node.args))
-    return value[id(expr)]
+    return fold(expr, at_leaf, lambda node, args: _SX[node.op](*args), special)
 
 
 class Buffered:

@@ -175,12 +175,22 @@ class Readout:
         """Time derivative of variable ``k`` at the times ``hs`` of a segment."""
         return _Evaluation(self, data, trajectory, moment, hs).slope(k)
 
-    def at(self, ids: tuple[int, ...], data: ModeData, y: np.ndarray, moment: Moment) -> np.ndarray:
-        """Values of several variables at one state, integrals at ``moment.q``."""
+    def at(
+        self,
+        ids: tuple[int, ...],
+        data: ModeData,
+        y: np.ndarray,
+        moment: Moment,
+        slopes: tuple[int, ...] = (),
+    ) -> np.ndarray:
+        """Values of several variables, then time derivatives of others, at one state, integrals at ``moment.q``."""
         found = self.rows(data, ids) @ y
-        for n, k in enumerate(ids):
+        if slopes:
+            found = np.concatenate([found, data.derived(self.rows(data, slopes)) @ y])
+        for n, k in enumerate((*ids, *slopes)):
             if self.observed(k):
-                found[n] = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :]).variable(k)[0]
+                e = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :])
+                found[n] = (e.variable(k) if n < len(ids) else e.slope(k))[0]
         return found
 
     def rates(self, data: ModeData, y: np.ndarray, moment: Moment) -> np.ndarray:
@@ -286,12 +296,15 @@ class _Evaluation:
             return moment.t + self.hs if node.op == "time" else node.data
 
         def apply(node: Expr, args: list[Any]) -> Any:
+            return args[0] if node.op == "pre" else VECTOR[node.op](*args)
+
+        def whole(node: Expr) -> Any:
             local = forms.relation_at.get(id(node))
             if local is not None:
                 return moment.R[model_relation(model, o.stamp, local) + i] != 0.0
             if node.op in ("der", "slope"):
                 return self.slope(flat.symbol(o.stamp, i, "v", node.args[0]))  # type: ignore[arg-type]
-            return args[0] if node.op == "pre" else VECTOR[node.op](*args)
+            return None
 
         with np.errstate(all="ignore"):
-            return np.broadcast_to(np.asarray(fold(expr, leaf, apply), float), self.hs.shape)
+            return np.broadcast_to(np.asarray(fold(expr, leaf, apply, whole), float), self.hs.shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..modeling.expressions import RELATIONS, Expr, Symbol, constant, fold, walk
+from ..modeling.expressions import RELATIONS, Expr, Symbol, constant, fold
 
 Key = tuple[int, bool]
 """Local variable index, and whether its derivative is meant."""
@@ -27,11 +27,14 @@ Classify = Callable[[Symbol], int | None]
 
 def depends(expr: Expr, classify: Classify) -> bool:
     """True when a continuous variable occurs outside ``pre`` and outside relations."""
-    return any(isinstance(n, Symbol) and classify(n) is not None for n in _active_nodes(expr))
+    return bool(incidence(expr, classify))
 
 
 def _active_nodes(expr: Expr) -> list[Expr]:
-    """Nodes that carry a value: conditions are frozen between instants, but in ``no_event``, and so is ``pre``."""
+    """Nodes that carry a value, in order of appearance; a derivative is one of them, not its variable.
+
+    Conditions are frozen between instants, but in ``no_event``, and so is ``pre``.
+    """
     found: dict[int, Expr] = {}
     seen: set[tuple[int, bool]] = set()
     stack = [(expr, False)]
@@ -41,7 +44,7 @@ def _active_nodes(expr: Expr) -> list[Expr]:
             continue
         seen.add((id(node), eventless))
         found.setdefault(id(node), node)
-        if node.op == "pre" or (node.op in RELATIONS and not eventless):
+        if node.op in ("pre", "der") or (node.op in RELATIONS and not eventless):
             continue
         eventless = eventless or node.op == "no_event"
         stack.extend((a, eventless) for a in node.args)
@@ -57,18 +60,11 @@ def has_time(expr: Expr) -> bool:
 
 
 def incidence(expr: Expr, classify: Classify) -> list[Key]:
-    """Return the variables (and derivatives) that occur, in order of appearance."""
-    keys: dict[Key, None] = {}
-    for node in walk(expr):
-        if node.op == "der":
-            keys.setdefault((classify(node.args[0]), True))  # type: ignore[arg-type]
-    inside = {id(n.args[0]) for n in walk(expr) if n.op == "der"}
-    for node in _active_nodes(expr):
-        if isinstance(node, Symbol) and id(node) not in inside:
-            k = classify(node)
-            if k is not None:
-                keys.setdefault((k, False))
-    return list(keys)
+    """Return the derivatives, then the variables, that carry a value, each in order of appearance."""
+    nodes = _active_nodes(expr)
+    slopes = [(classify(n.args[0]), True) for n in nodes if n.op == "der"]  # type: ignore[arg-type]
+    values = [(classify(n), False) for n in nodes if isinstance(n, Symbol)]
+    return [(k, derivative) for k, derivative in dict.fromkeys((*slopes, *values)) if k is not None]
 
 
 def affine_form(expr: Expr, classify: Classify) -> Form | None:

@@ -241,11 +241,38 @@ def walk(expr: Expr) -> Iterator[Expr]:
             stack.extend((a, False) for a in reversed(node.args))
 
 
-def fold(expr: Expr, leaf: Callable[[Expr], Any], apply: Callable[[Expr, list[Any]], Any]) -> Any:
-    """Evaluate a tree bottom up, each shared node once, without recursion."""
+def fold(
+    expr: Expr,
+    leaf: Callable[[Expr], Any],
+    apply: Callable[[Expr, list[Any]], Any],
+    whole: Callable[[Expr], Any] = lambda node: None,
+) -> Any:
+    """Evaluate a tree bottom up, each shared node once, without recursion.
+
+    Parameters
+    ----------
+    leaf : callable
+        Value of a node without arguments.
+    apply : callable
+        Value of an operation from the node and the values of its arguments.
+    whole : callable
+        Value of an operation that does not follow from its arguments, which are then left alone; None for others.
+    """
     value: dict[int, Any] = {}
-    for node in walk(expr):
-        value[id(node)] = apply(node, [value[id(a)] for a in node.args]) if node.args else leaf(node)
+    stack = [(expr, False)]
+    while stack:
+        node, done = stack.pop()
+        if id(node) in value:
+            continue
+        if not node.args:
+            value[id(node)] = leaf(node)
+        elif done:
+            value[id(node)] = apply(node, [value[id(a)] for a in node.args])
+        elif (made := whole(node)) is not None:
+            value[id(node)] = made
+        else:
+            stack.append((node, True))
+            stack.extend((a, False) for a in reversed(node.args))
     return value[id(expr)]
 
 

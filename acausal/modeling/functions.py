@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ExpressionError
-from .expressions import Expr, Symbol, condition, walk, wrap
+from .expressions import Expr, Symbol, condition, fold, walk, wrap
 from .number_checks import is_finite, shown
 from .tables import order_problem
 
@@ -182,7 +182,9 @@ def terminal() -> Expr:
 
 def no_event(x: Any) -> Expr:
     """Return the expression with its relations evaluated as they come, without events."""
-    return Expr("no_event", (wrap(x),))
+    # A copy: a relation that the model uses elsewhere too makes its events there, and none in here.
+    inner = fold(wrap(x), lambda leaf: leaf, lambda node, args: Expr(node.op, tuple(args), node.data))
+    return Expr("no_event", (inner,))
 
 
 _NOT_SIMPLIFIED = frozenset(

@@ -46,8 +46,6 @@ def evaluate(
     def leaf(node: Expr) -> Any:
         if isinstance(node, Symbol):
             kind = kind_of(node)
-            if kind == "v":
-                return 0.0  # only inside a relation, whose frozen value replaces it
             k = locate_symbol(s.template, kind, node)
             return values.P[s.pb[at] + k] if kind == "p" else values.D[s.db[at] + k]
         return 0.0 if node.data is None else node.data
@@ -55,11 +53,10 @@ def evaluate(
     def apply(node: Expr, args: list[Any]) -> Any:
         if node.op == "pre":
             return args[0]
-        frozen = relation(node)
-        return VECTOR[node.op](*args) if frozen is None else frozen
+        return VECTOR[node.op](*args)
 
     with np.errstate(all="ignore"):
-        return np.broadcast_to(np.asarray(fold(expr, leaf, apply), float), at.shape)
+        return np.broadcast_to(np.asarray(fold(expr, leaf, apply, relation), float), at.shape)
 
 
 def model_relation(model: ReducedModel, stamp: int, local: int) -> int:

@@ -24,12 +24,14 @@ def magnitude(model: ReducedModel, stamp: int, expr: Expr, values: Values, span:
     ones = np.ones(len(s.vb))
 
     def leaf(node: Expr) -> np.ndarray:
+        if isinstance(node, Symbol) and kind_of(node) == "v":
+            return 0.0 * ones  # constants alone tell
         if isinstance(node, Symbol) or node.op in ("const", "true"):
             return np.abs(evaluate(model, stamp, node, values))
         return ones * span if node.op == "time" else ones
 
     def apply(node: Expr, args: list[Any]) -> Any:
-        if node.op in RELATIONS or node.op in ("sin", "cos", "exp", "tanh"):
+        if node.op in ("sin", "cos", "exp", "tanh"):
             return ones
         if node.op in _MAGNITUDE:
             return _MAGNITUDE[node.op](*args)
@@ -37,7 +39,7 @@ def magnitude(model: ReducedModel, stamp: int, expr: Expr, values: Values, span:
             return np.abs(evaluate(model, stamp, node, values))
         return args[0]
 
-    return fold(expr, leaf, apply)
+    return fold(expr, leaf, apply, lambda node: ones if node.op in RELATIONS else None)
 
 
 def nonlinear_magnitudes(model: ReducedModel, values: Values, span: float) -> np.ndarray:

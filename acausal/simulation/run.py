@@ -216,13 +216,13 @@ class Run:
         """What the present segment has besides its trajectory."""
         return Moment(self.t, self.D, self.R, self.q)
 
-    def read(self, ids: tuple[int, ...]) -> np.ndarray:
-        """Values of continuous variables after the previous micro-step."""
+    def read(self, ids: tuple[int, ...], slopes: tuple[int, ...] = ()) -> np.ndarray:
+        """Values of continuous variables, then time derivatives of others, after the previous micro-step."""
         if self._arrived is None:
-            return self.core.readout.at(ids, self.data, self.y, self.moment())
+            return self.core.readout.at(ids, self.data, self.y, self.moment(), slopes)
         _, _, z, xi = self._arrived
         y = np.concatenate([z, self.slopes, xi])
-        return self.base.readout.at(ids, self.base.frame, y, self.moment())
+        return self.base.readout.at(ids, self.base.frame, y, self.moment(), slopes)
 
     def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known."""

@@ -52,7 +52,7 @@ class Instants:
         self.discrete = program
         self.f = program.update.copy()
         self.f.inputs[0][:] = run.values.P[program.p]
-        self.x_ids = tuple(program.x.tolist())
+        self.x_ids, self.slope_ids = tuple(program.x.tolist()), tuple(program.slopes.tolist())
         self.state_relations = program.r
         self.operators = _operators(run)
         self.memory = np.zeros(program.memory)
@@ -102,18 +102,19 @@ class Instants:
         if len(self.state_relations):
             R = R.copy()
             R[self.state_relations] = self.relation_values()
-        x = run.read(self.x_ids) if self.x_ids else ()
+        x = run.read(self.x_ids, self.slope_ids) if self.x_ids or self.slope_ids else ()
         return self._update(R, x, ticks, initial, terminal)
 
     def at_start(self, ticks: Sequence[bool]) -> Outcome:
-        """The first micro-step as far as start values alone tell: relations of variables count as false."""
-        return self._update(self.run.R, self.run.starts.value[list(self.x_ids)], ticks, True, False)
+        """The first micro-step as far as start values alone tell: relations of variables count as false, slopes as zero."""
+        x = np.concatenate([self.run.starts.value[list(self.x_ids)], np.zeros(len(self.slope_ids))])
+        return self._update(self.run.R, x, ticks, True, False)
 
     def _update(self, R: np.ndarray, x: Any, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
         run, inputs = self.run, self.f.inputs
         inputs[1][:] = run.D
         inputs[2][:] = R
-        if self.x_ids:
+        if len(x):
             inputs[3][:] = x
         inputs[4][:] = ticks if len(ticks) else 0.0
         inputs[5][:] = self.memory
