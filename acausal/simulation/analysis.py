@@ -31,7 +31,7 @@ from .binding import make_starts, scalar_parameters
 from .nonlinear.failures import FAILURES, nonlinear_failed
 from .nonlinear.motion import Motion
 from .nonlinear.system import NonlinearSystem
-from .run import Options
+from .options import Options
 from .starts.conditions import Starts
 from .stepping import begin
 

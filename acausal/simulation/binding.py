@@ -328,7 +328,7 @@ def _discrete(name: str, field: Any, value: Any) -> float:
     return float(value)
 
 
-def time_unit(program: CompiledModel, values: Values, clocks: list[Clock], span: float) -> float:
+def time_unit(program: CompiledModel, values: Values, clocks: Sequence[Clock], span: float) -> float:
     """Return the shortest period of clocks and sinusoids, else the span of the run."""
     periods = [float(c.period) for c in clocks]
     for known in program.reduced.knowns:
@@ -339,16 +339,14 @@ def time_unit(program: CompiledModel, values: Values, clocks: list[Clock], span:
     return min([p for p in periods if p > 0] or [span if span > 0 else 1.0])
 
 
-def make_clocks(program: CompiledModel, values: Values, t0: float) -> list[Clock]:
-    """Return a clock per sampled condition, at its first tick from ``t0`` on."""
+def make_clocks(program: CompiledModel, values: Values) -> tuple[Clock, ...]:
+    """Return a clock per sampled condition."""
     clocks = []
     for s in program.discrete.samples:
         one = np.array([s.instance])
         period, start = (float(evaluate(program.reduced, s.stamp, a, values, one)[0]) for a in s.node.args)
-        clock = Clock.make(period, start, _sampled_at(program, s))
-        clock.advance_to(t0, 4 * math.ulp(t0))
-        clocks.append(clock)
-    return clocks
+        clocks.append(Clock.make(period, start, _sampled_at(program, s)))
+    return tuple(clocks)
 
 
 def _sampled_at(program: CompiledModel, sample: Sample) -> Location:
@@ -357,11 +355,11 @@ def _sampled_at(program: CompiledModel, sample: Sample) -> Location:
     return program.flat.location(sample.stamp, sample.instance, origin)
 
 
-def check_ticks(program: CompiledModel, clocks: Sequence[Clock], t_end: float) -> None:
+def check_ticks(program: CompiledModel, clocks: Sequence[Clock], t0: float, t_end: float) -> None:
     """Raise ParameterError when a clock ticks so often that the run would never come to its end."""
     for s, clock in zip(program.discrete.samples, clocks, strict=True):
         period = float(clock.period)
-        ticks = (t_end - clock.next) / period + 1.0
+        ticks = (t_end - max(t0, float(clock.start))) / period + 1.0
         if ticks > MOST_TICKS:
             place = _sampled_at(program, s)
             raise ParameterError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import Location, ParameterError
@@ -17,32 +16,15 @@ def exact(x: float) -> Fraction | None:
     return candidate if abs(float(candidate) - x) <= math.ulp(x) else None
 
 
-@dataclass(eq=False)
 class Clock:
-    """Ticks at ``start + k * period``; rational where the floats stand for small rationals.
+    """Ticks at ``start + k * period``; rational where the floats stand for small rationals."""
 
-    Attributes
-    ----------
-    next : float
-        Time of the next tick in seconds.
-    """
-
-    period: Fraction | float
-    start: Fraction | float
-    k: int = 0
-
-    def __post_init__(self) -> None:
+    def __init__(self, period: Fraction | float, start: Fraction | float) -> None:
+        self.period, self.start = period, start
         self._ratio: tuple[int, int, int] | None = None
-        if isinstance(self.period, Fraction) and isinstance(self.start, Fraction):
-            d = math.lcm(self.period.denominator, self.start.denominator)
-            self._ratio = int(self.start * d), int(self.period * d), d
-        self.next = self._tick()
-
-    def _tick(self) -> float:
-        if self._ratio is None:
-            return float(self.start + self.k * self.period)
-        first, step, d = self._ratio
-        return (first + self.k * step) / d
+        if isinstance(period, Fraction) and isinstance(start, Fraction):
+            d = math.lcm(period.denominator, start.denominator)
+            self._ratio = int(start * d), int(period * d), d
 
     @classmethod
     def make(cls, period: float, start: float, place: Location) -> Clock:
@@ -54,18 +36,21 @@ class Clock:
         p, s = exact(period), exact(start)
         return cls(p, s) if p is not None and s is not None else cls(period, start)
 
-    def advance_to(self, t: float, tolerance: float) -> None:
-        """Skip the ticks before ``t``."""
-        lag = (t - tolerance - float(self.start)) / float(self.period)
-        self.k = max(self.k, math.ceil(lag - 1e-9)) if lag > 0 else self.k
-        while self._tick() < t - tolerance:
-            self.k += 1
-        self.next = self._tick()
+    def tick(self, k: int) -> float:
+        """Time of tick ``k`` in seconds."""
+        if self._ratio is None:
+            return float(self.start + k * self.period)
+        first, step, d = self._ratio
+        return (first + k * step) / d
 
-    def due(self, t: float, tolerance: float) -> bool:
-        """True when the next tick belongs to the instant ``t``; the clock then moves on."""
-        if self.next <= t + tolerance:
-            self.k += 1
-            self.next = self._tick()
-            return True
-        return False
+    def first_from(self, t: float, tolerance: float) -> int:
+        """Number of the first tick that is not before ``t``."""
+        lag = (t - tolerance - float(self.start)) / float(self.period)
+        k = math.ceil(lag - 1e-9) if lag > 0 else 0
+        while self.tick(k) < t - tolerance:
+            k += 1
+        return k
+
+    def same_as(self, other: Clock) -> bool:
+        """Whether both tick at the same times."""
+        return (self.period, self.start) == (other.period, other.start)

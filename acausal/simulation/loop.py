@@ -18,21 +18,31 @@ from .nonlinear.numerical import integrate
 if TYPE_CHECKING:
     from .run import Run
 
+TIME = -1
+"""In the place of a guard: what comes due is a time, not a crossing."""
 MOST_REPEATS = 2
 """Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
 
 
 def advance(run: Run, t_end: float, progress: Any = None) -> None:
-    """Move ``run`` to ``t_end``, instants at ``t_end`` included."""
+    """Move ``run`` to ``t_end``, instants at ``t_end`` included.
+
+    Where that is interrupted, the run is left at the last instant, or step of integration, that is complete.
+    """
     if t_end > run.sources.stop:
         run.sources.end_at(t_end)
     while not run.status.finished:
-        due = _next_time(run)
-        horizon = min(t_end, due)
-        hit = integrate(run, horizon) if run.numerical else _flow(run, horizon)
-        if hit is None and horizon >= t_end and due > t_end + run.tolerance:
-            return
-        _instant(run, hit)
+        if run.pending is None:
+            run.mark()
+            due = _next_time(run)
+            horizon = min(t_end, due)
+            hit = integrate(run, horizon) if run.numerical else _flow(run, horizon)
+            if hit is None and horizon >= t_end and due > t_end + run.tolerance:
+                return
+            run.pending = TIME if hit is None else hit
+        run.mark()
+        _instant(run, run.pending)
+        run.pending = None
         if progress is not None:
             progress(run.t)
         if run.t >= t_end:
@@ -41,12 +51,12 @@ def advance(run: Run, t_end: float, progress: Any = None) -> None:
 
 def finish(run: Run) -> None:
     """Process ``when(terminal())`` after the last instant."""
+    run.mark()
     run.instants.process("terminal", ("terminal",))
 
 
 def _next_time(run: Run) -> float:
-    ticks = min((c.next for c in run.clocks), default=math.inf)
-    return min(ticks, run.instants.timed_next, run.sources.next_break(run.t))
+    return min(run.next_tick, run.instants.timed_next, run.sources.next_break(run.t))
 
 
 def _flow(run: Run, horizon: float) -> int | None:
@@ -93,13 +103,12 @@ def _check_finite(run: Run, data: ModeData) -> None:
         )
 
 
-def _instant(run: Run, hit: int | None) -> None:
-    tolerance = run.tolerance
-    ticks = [c.due(run.t, tolerance) for c in run.clocks]
-    triggers: tuple[Any, ...] = (-1 if hit is None else hit, *(k for k, due in enumerate(ticks) if due))
+def _instant(run: Run, hit: int) -> None:
+    ticks = run.take_ticks()
+    triggers: tuple[Any, ...] = (hit, *(k for k, due in enumerate(ticks) if due))
     key = (run.t, triggers, run.mode, run.D.tobytes())
     run.repeats = run.repeats + 1 if key == run.last else 0
     run.last = key
     if run.repeats > MOST_REPEATS:
-        raise without_progress(run, hit)
-    run.instants.process("time" if hit is None else "state", triggers, ticks)
+        raise without_progress(run, None if hit == TIME else hit)
+    run.instants.process("time" if hit == TIME else "state", triggers, ticks)

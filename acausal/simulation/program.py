@@ -33,10 +33,11 @@ from .cores import Cores
 from .large.sizes import may_be_large
 from .loop import advance, finish
 from .nonlinear.failures import require_affine
+from .options import Options
 from .progress import reporting
-from .run import EXACT_STATES, Options, Run
-from .sources.source_states import Feed
+from .run import EXACT_STATES, Run
 from .starts.initialization import Starts
+from .state import Checkpoint
 from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
 from .stopping import Until
 
@@ -116,21 +117,23 @@ class Program(CompiledModel):
         initial: Mapping[Any, Any] | str | None = None,
         inputs: Mapping[str, Any] | None = None,
         options: Options | None = None,
-        feeds: tuple[Feed, ...] | None = None,
+        before: Checkpoint | None = None,
     ) -> Run:
-        """Return a run before its first instant; ``feeds`` are those of a run that it continues."""
+        """Return a run before its first instant; ``before`` is what it continues."""
         changes = {**overrides(self.model), **scalar_parameters(parameters)}
         P = parameter_vector(self.flat, changes)
         start, fixed, given, D = start_values(self.flat, P)
         starts = make_starts(self, initial, start, fixed, given, D)
-        feeds = make_feeds(self, inputs, D, feeds)
+        feeds = make_feeds(self, inputs, D, None if before is None else before.feeds)
         values = Values(P, D, np.zeros(self.reduced.nr))
         check_static(self, values)
-        clocks = make_clocks(self, values, t0)
+        clocks = make_clocks(self, values)
         for feed in feeds:
             feed.measure(t0, span)
         T0 = time_unit(self, values, clocks, span)
         given_numbers = {path: float(value) for path, value in changes.items()}
+        if before is not None and given_numbers == before.parameters and not inputs:
+            starts, T0, span = before.starts, before.T0, before.span
         options, core = options or Options(), None
         if self._is_large(options, starts):
             core = self.cores.large(values, D, values.R, feeds, T0, span, starts)
@@ -187,16 +190,16 @@ class Program(CompiledModel):
             check_grid(grid, t0, t_end)
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
         run.sources.end_at(t_end)
-        check_ticks(program, run.clocks, t_end)
+        check_ticks(program, run.clocks, t0, t_end)
         try:
             with reporting(progress, t0, t_end) as report:
                 begin(run, start, inputs)
                 advance(run, t_end, progress=report)
                 finish(run)
+            return outcome(run, run.state())
         except (Exception, KeyboardInterrupt) as error:
             attach_result(error, run)
             raise
-        return outcome(run)
 
     def start(
         self,
@@ -253,12 +256,12 @@ class Program(CompiledModel):
             return self.prepare(
                 span, t0=t0, parameters=parameters, initial=initial, inputs=inputs, options=options
             )
-        state = continued(self, start)
+        before = continued(self, start)
         if initial:
             hint = "a continued run takes its states from the earlier one"
             raise ParameterError("`initial` and `start` exclude each other", hint=hint)
-        given = {**state.parameters, **scalar_parameters(parameters)}
-        return self.prepare(span, t0=t0, parameters=given, inputs=inputs, options=options, feeds=state.feeds)
+        given = {**before.parameters, **scalar_parameters(parameters)}
+        return self.prepare(span, t0=t0, parameters=given, inputs=inputs, options=options, before=before)
 
     def residual(self) -> Residual:
         """Return the equations, before any reduction, as CasADi functions: see `Residual`."""

@@ -12,7 +12,7 @@ from ..dynamics.readout import Moment
 from ..errors import Location, NonFiniteError
 from ..reduction.affine import Mode, ModeData, Restart
 from ..reduction.core import Values
-from ..results.record import Record
+from ..results.record import Record, Step
 from .clocks import Clock
 from .compiled import CompiledModel
 from .cores import Cores
@@ -23,34 +23,15 @@ from .nonlinear.form_noise import Tolerances
 from .nonlinear.integration import Motions
 from .nonlinear.tangents import Tangents
 from .numeric import NumericCore, SegmentTables
+from .options import Options, Status
 from .sources.source_states import Feed, SourceStates
 from .starts.bounds import Bounds, core_bounds
 from .starts.initialization import Starts, guesses, left_limits
 from .starts.starting import start
+from .state import State
 
 EXACT_STATES = 300
 """Differentiated variables above which closed forms take longer than steps of integration."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """Choices of a run that are not part of the model."""
-
-    impulses: str = "error"
-    max_micro_steps: int = 50
-    save: tuple[str, ...] | None = None
-    grid: Any = None
-    method: str = "auto"
-    rtol: float = 1e-6
-    atol: float | None = None
-
-
-@dataclass(eq=False)
-class Status:
-    """How a run ended."""
-
-    finished: bool = False
-    message: str = ""
 
 
 @dataclass(eq=False)
@@ -68,7 +49,7 @@ class Run:
     t: float
     T0: float
     span: float
-    clocks: list[Clock]
+    clocks: tuple[Clock, ...]
     starts: Starts
     parameters: dict[str, float] = field(default_factory=dict)
     """Parameters given for the run or changed after construction, by path."""
@@ -91,6 +72,8 @@ class Run:
             for rows in self.reduced.elements
             for _ in self.flat.stamps[rows.stamp].vb
         )
+        self.ticks = tuple(c.first_from(self.t, 4 * math.ulp(self.t)) for c in self.clocks)
+        """Number of the next tick of every clock."""
         self.shortest = min((float(c.period) for c in self.clocks), default=math.inf)
         self._short = 1e-12 * self.shortest if self.clocks else 0.0
         self._searched = self.core
@@ -104,6 +87,9 @@ class Run:
         """Rounding of ``z`` as the last segment left it."""
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
         self.instants = Instants(self)
+        self.pending: int | None = None
+        """Number of the guard whose crossing the present left limits belong to, -1 for a time, None between instants."""
+        self._mark: tuple[State, Status, int, int] | None = None
         self.last: tuple[Any, ...] = ()
         """Key of the last instant."""
         self.repeats = 0
@@ -157,6 +143,76 @@ class Run:
     def tolerance(self) -> float:
         """Events closer than this share an instant."""
         return max(4.0 * math.ulp(self.t), self._short)
+
+    @property
+    def next_tick(self) -> float:
+        """Time of the next tick of all clocks."""
+        return min([c.tick(k) for c, k in zip(self.clocks, self.ticks, strict=True)], default=math.inf)
+
+    def first_after(self) -> list[int]:
+        """Number of the first tick of every clock after the present instant."""
+        return [c.first_from(self.t + 2.0 * self.tolerance, 0.0) for c in self.clocks]
+
+    def take_ticks(self) -> list[bool]:
+        """Which clocks tick in the present instant; they move on to their next ticks."""
+        end = self.t + self.tolerance
+        due = [c.tick(k) <= end for c, k in zip(self.clocks, self.ticks, strict=True)]
+        self.ticks = tuple([k + on for k, on in zip(self.ticks, due, strict=True)])
+        return due
+
+    # -- the state as one record ---------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """The present state; later instants do not change it."""
+        return State(
+            self.t, self.mode, self.z, self.slopes, self.bends, self.q, self.D, self.R, self.instants.memory,
+            self.forced, self.disabled, self.instants.timed_next, self.ticks, self.error,
+            self.pending,
+        )  # fmt: skip
+
+    def put(self, state: State) -> None:
+        """Go on from a state of this model."""
+        self.t, self.mode = state.t, state.mode
+        self.z, self.slopes, self.bends, self.q = state.z, state.slopes, state.second, state.q
+        self.D, self.R, self.instants.memory = state.D, state.R, state.memory
+        self.forced, self.disabled = state.forced, state.disabled
+        self.instants.timed_next, self.ticks, self.error = state.timed_next, state.ticks, state.error
+        self.pending = state.pending
+        self.last, self.repeats = (), 0
+        self.settle()
+
+    def mark(self) -> None:
+        """Note that the run is between two instants, to go back to where it is interrupted."""
+        self._mark = self.state(), self.status, len(self.record.segments), len(self.record.steps)
+
+    @property
+    def marked(self) -> State | None:
+        """The state at the last mark, None before the first instant is complete."""
+        return None if self._mark is None else self._mark[0]
+
+    def go_back(self) -> None:
+        """Forget what was begun after the last mark and not completed."""
+        if self._mark is None:
+            return
+        state, self.status, segments, steps = self._mark
+        del self.record.segments[segments:], self.record.steps[steps:]
+        # Whatever was at work may have been left with half of its own values.
+        self.motions = type(self.motions)(self)
+        self.feed(self.feeds)
+        self.put(state)
+
+    def log_unchanged(self, kind: str) -> None:
+        """Record an instant in which nothing happens."""
+        step = Step(self.t, 0, kind, (kind,), self.mode, self.mode, D=self.D, R=self.R)
+        self.record.steps.append(step)
+
+    def settle(self) -> None:
+        """Take the numbers in force where values were put in from outside."""
+        self.forget_signs()
+        self.refresh_core()
+        self.here()
+        self.xi = self.sources.states(self.t, self.D, self.R)
+        self.place()
 
     # -- access for the instants ---------------------------------------------------------------------------------
 

@@ -3,82 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..dynamics.readout import Moment
 from ..errors import ParameterError
 from ..modeling.number_checks import shown
-from ..reduction.affine import Mode, Restart
 from ..results.modes import Stats
 from ..results.record import Record, Segment
 from ..results.result import Result
 from .binding import make_feeds, mapping
 from .checks import check_time
-from .clocks import Clock
 from .compiled import CompiledModel
 from .loop import advance
 from .nonlinear.numerical import still
 from .sources.source_states import Feed
+from .state import Checkpoint, State
 
 if TYPE_CHECKING:
     from .run import Run
 
 
-@dataclass(frozen=True, eq=False)
-class State:
-    """Everything that decides how a run goes on from a time."""
-
-    t: float
-    mode: Mode
-    z: np.ndarray
-    slopes: np.ndarray
-    q: np.ndarray
-    D: np.ndarray
-    R: np.ndarray
-    memory: np.ndarray
-    forced: tuple[int, ...]
-    disabled: frozenset[tuple[int, int, int]]
-    timed_next: float
-    clocks: tuple[Clock, ...]
-    feeds: tuple[Feed, ...]
-    parameters: dict[str, float]
+def checkpoint(run: Run, state: State | None) -> Checkpoint | None:
+    """Return what continues a run from one of its states, None where there is no state yet."""
+    return (
+        None
+        if state is None
+        else Checkpoint(state, run.clocks, run.feeds, run.parameters, run.starts, run.T0, run.span)
+    )
 
 
-def state_of(run: Run) -> State:
-    """Return the state of a run after its last instant."""
-    clocks = tuple(copy(c) for c in run.clocks)
-    return State(
-        run.t, run.mode, run.z, run.slopes, run.q, run.D, run.R, run.instants.memory, run.forced, run.disabled,
-        run.instants.timed_next, clocks, run.feeds, run.parameters,
-    )  # fmt: skip
-
-
-def continued(program: CompiledModel, start: Any) -> State:
-    """Return the state that continues a result.
+def continued(program: CompiledModel, start: Any) -> Checkpoint:
+    """Return the checkpoint that continues a result.
 
     Raises
     ------
     ParameterError
         If it is no result of a run of this model.
     """
-    state = getattr(start, "state", None)
-    if not isinstance(state, State) or start.names.root is not program.model:
+    found = getattr(start, "state", None)
+    if not isinstance(found, Checkpoint) or start.names.root is not program.model:
         raise ParameterError(
             "`start` takes the result of a run of the same model object",
             hint="results loaded from files hold no state",
         )
-    return state
+    return found
 
 
 def begin_of(program: CompiledModel, t_start: float | None, start: Any) -> float:
     """Return the time at which a run begins: as given, or the end of what it continues, or zero."""
     if start is not None:
-        before = continued(program, start).t
+        before = continued(program, start).state.t
         return before if t_start is None else t_start
     return 0.0 if t_start is None else t_start
 
@@ -94,36 +70,28 @@ def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) 
             raise
         return
     run.forget_bounds()
-    state = continued(run.program, start)
-    _assign(run, state)
-    run.D = run.D.copy()
-    make_feeds(run.program, inputs, run.D, run.feeds)
-    for clock, before in zip(run.clocks, state.clocks, strict=True):
-        if (clock.period, clock.start) == (before.period, before.start):
-            clock.k, clock.next = before.k, before.next
-        elif run.t == state.t:
-            clock.due(run.t, run.tolerance)
+    _continue(run, continued(run.program, start), inputs)
+
+
+def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) -> None:
+    """Take over the last state of another run; what was given anew acts in an instant of its own."""
+    state, parameters = before.state, run.parameters == before.parameters
+    same = len(state.memory) == len(run.instants.memory) and len(state.R) == len(run.R)
+    ticks = run.ticks
+    if run.t == state.t:
+        kept = zip(run.clocks, before.clocks, state.ticks, run.first_after(), strict=True)
+        ticks = tuple([k if new.same_as(old) else after for new, old, k, after in kept])
+    D = state.D.copy()
+    make_feeds(run.program, inputs, D, run.feeds)
+    moved = replace(state, t=run.t, D=D, ticks=ticks)
+    run.put(moved if same else replace(moved, memory=run.instants.memory, R=run.R, pending=None))
     run.record.z, run.record.D = run.z, run.D
-    _place(run)
-    if len(state.memory) != len(run.instants.memory) or len(state.R) != len(run.values.R):
+    if not same:
         _remember(run)
-    run.instants.process("continue", ("continue",))
-
-
-def _assign(run: Run, state: State) -> None:
-    run.z, run.q, run.D, run.mode, run.slopes = state.z, state.q, state.D, state.mode, state.slopes
-    run.forced, run.disabled = state.forced, state.disabled
-    run.instants.timed_next = state.timed_next
-    if len(state.memory) == len(run.instants.memory) and len(state.R) == len(run.R):
-        run.instants.memory, run.R = state.memory, state.R
-
-
-def _place(run: Run) -> None:
-    """Put the state into the numbers in force."""
-    run.refresh_core()
-    run.here()
-    run.xi = run.sources.states(run.t, run.D, run.R)
-    run.place()
+    if same and parameters and run.t == state.t and not inputs:
+        run.log_unchanged("continue")
+    else:
+        run.instants.process("continue", ("continue",))
 
 
 def _remember(run: Run) -> None:
@@ -131,11 +99,14 @@ def _remember(run: Run) -> None:
     for _ in range(2):
         outcome = run.instants.evaluate((), False, False)
         run.R, run.instants.memory = outcome.R, outcome.memory
-        _place(run)
+        run.settle()
 
 
-def outcome(run: Run, status: str = "") -> Result:
-    """Return what a run has computed until now; later steps of the run do not change it."""
+def outcome(run: Run, state: State | None, status: str = "") -> Result:
+    """Return what a run has computed until now; later steps of the run do not change it.
+
+    It is continued from ``state``.
+    """
     program = run.program
     segments = list(run.record.segments)
     if run.data is not None and (segments or run.record.steps):
@@ -154,7 +125,8 @@ def outcome(run: Run, status: str = "") -> Result:
     )  # fmt: skip
     return Result(
         program.names, record, run.t, status or _status(run), stats=stats, parameters=run.parameters,
-        saved=run.options.save, grid=run.options.grid, state=state_of(run),
+        saved=run.options.save, grid=run.options.grid,
+        state=checkpoint(run, state),
     )  # fmt: skip
 
 
@@ -173,8 +145,7 @@ class Snapshot:
     run: int
     """Number of the run."""
     state: State
-    data: Any
-    y: np.ndarray
+    feeds: tuple[Feed, ...]
     core: Any
     status: Any
     segments: int
@@ -228,7 +199,7 @@ class Simulation:
     def result(self) -> Result:
         """What has been computed until now; later steps do not change it."""
         self._begin(1.0)
-        return outcome(self._run, "" if self.finished else "running")
+        return outcome(self._run, self._run.state(), "" if self.finished else "running")
 
     def advance(self, t: float, inputs: Mapping[str, Any] | None = None) -> None:
         """Run to time ``t``, events at ``t`` included.
@@ -290,7 +261,7 @@ class Simulation:
             run.use(run.numbers(feeds))
         run.feed(feeds)
         if other:
-            _place(run)
+            run.settle()
         run.instants.process("input", tuple(inputs))
 
     # -- going back ----------------------------------------------------------------------------------------------
@@ -301,10 +272,9 @@ class Simulation:
         run = self._run
         return Snapshot(
             self._number,
-            state_of(run),
-            run.data,
-            run.y,
-            run.core,
+            run.state(),
+            run.feeds,
+            run.base,
             run.status,
             len(run.record.segments),
             len(run.record.steps),
@@ -324,13 +294,11 @@ class Simulation:
                 f"`restore` takes a snapshot of this run, got {what}",
                 hint="take one with `snapshot()` before; another run continues a result, program.start(start=result)",
             )
-        run, state = self._run, snapshot.state
-        _assign(run, state)
-        run.t, run.status = state.t, snapshot.status
-        run.clocks[:] = [copy(c) for c in state.clocks]
+        run = self._run
+        run.status = snapshot.status
         run.use(snapshot.core)
-        run.feed(state.feeds)
-        run.enter(Restart(snapshot.data, snapshot.y, state.z, np.zeros(0), False))
+        run.feed(snapshot.feeds)
+        run.put(snapshot.state)
         del run.record.segments[snapshot.segments :], run.record.steps[snapshot.steps :]
 
 
@@ -344,4 +312,6 @@ def attach_result(error: BaseException, run: Run) -> None:
     status = (
         "interrupted" if isinstance(error, KeyboardInterrupt) else f"failed: {getattr(error, 'what', error)}"
     )
-    error.result = outcome(run, status)  # type: ignore[attr-defined]
+    if isinstance(error, KeyboardInterrupt):
+        run.go_back()
+    error.result = outcome(run, run.marked, status)  # type: ignore[attr-defined]

@@ -150,7 +150,7 @@ class LargeRun(Run):
         self.program.warn_of_islands(self.base.conflicts)
         check_computed(self, None)
         held = held_values(self.program, self.starts)
-        ticks = [c.due(self.t, self.tolerance) for c in self.clocks]
+        ticks = self.take_ticks()
         begin = self.D, self.R, self.z, self.q, self.instants.memory
 
         def restore() -> None:

@@ -26,6 +26,9 @@ def integrate(run: Run, horizon: float) -> int | None:
         error = nonlinear_failed(run, failure, "integration")
         _keep_unfinished(run)
         raise error from None
+    except KeyboardInterrupt:
+        _keep_unfinished(run)
+        raise
     end = horizon if hit is None else run.t + h
     if h > 0.0:
         _record(run, end, h, motion)
@@ -53,6 +56,7 @@ def _keep_unfinished(run: Run) -> None:
     _record(run, run.t + h, h, motion)
     run.t += h
     run.place()
+    run.mark()
 
 
 def still(run: Run) -> tuple[Any, Any]:

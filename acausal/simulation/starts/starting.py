@@ -61,7 +61,7 @@ def start(run: Run) -> None:
         If fixed values, initial equations or given branches do not hold in any of them.
     """
     held = held_values(run.program, run.starts)
-    ticks = [c.due(run.t, run.tolerance) for c in run.clocks]
+    ticks = run.take_ticks()
     begin = (run.mode, run.D, run.R, run.z, run.q, run.instants.memory)
     given = run.starts.branches
     completed, known = None, _known_relations(run)

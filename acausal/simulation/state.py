@@ -1,0 +1,65 @@
+"""What changes during a run, as one record; everything else is fixed when the run is prepared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..reduction.affine import Mode
+from .clocks import Clock
+from .sources.source_states import Feed
+from .starts.conditions import Starts
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """Everything that decides how a run goes on from a time.
+
+    Arrays are replaced and never written to, so that a copy of the record is a snapshot.
+    """
+
+    t: float
+    mode: Mode
+    """The branch of every element."""
+    z: np.ndarray
+    """Core unknowns."""
+    slopes: np.ndarray
+    """Their first time derivatives, where equations are nonlinear."""
+    second: np.ndarray
+    """Their second time derivatives, where they are needed."""
+    q: np.ndarray
+    """Integrals that nothing reads."""
+    D: np.ndarray
+    """Discrete variables."""
+    R: np.ndarray
+    """Truth of the relations."""
+    memory: np.ndarray
+    """What conditions of `when` and `edge` were after the last micro-step."""
+    forced: tuple[int, ...]
+    """Branches that controls prescribe, -1 for none."""
+    disabled: frozenset[tuple[int, int, int]]
+    """Guards (element, branch, number) that are switched off."""
+    timed_next: float
+    """Next time that a relation of time asks for."""
+    ticks: tuple[int, ...]
+    """Number of the next tick of every clock."""
+    error: np.ndarray | None
+    """Rounding of ``z`` as the last segment left it."""
+    pending: int | None
+    """Number of the guard whose crossing these left limits belong to, -1 for a time; None between instants."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """A state with what was given for the run: enough to continue it as another run of the same model."""
+
+    state: State
+    clocks: tuple[Clock, ...]
+    feeds: tuple[Feed, ...]
+    parameters: dict[str, float]
+    starts: Starts
+    """Initial conditions of the first run."""
+    T0: float
+    span: float
+    """Unit of time and length of the first run: with the same scales a continuation has the same bits."""
