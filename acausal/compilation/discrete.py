@@ -102,7 +102,7 @@ class _Update:
             r for r in self.model.relations if r.first <= number < r.first + len(self.flat.stamps[r.stamp].vb)
         )
         a = self.arguments
-        g, inner = self._with_relations_held(rows.stamp, number - rows.first, rows.relation.difference)
+        g, inner = self._with_held(rows.stamp, number - rows.first, rows.relation.difference)
         slope = ca.jacobian(g, a.t)
         at = -ca.substitute(g, a.t, ca.SX(0)) / slope
         moving = ca.ne(slope, 0)
@@ -117,21 +117,22 @@ class _Update:
         found = ca.substitute(found, [s for s, _ in inner], [value for _, value in inner])
         self.context.timed[number], self.times[number] = found
 
-    def _with_relations_held(
-        self, stamp: int, instance: int, expr: Expr
-    ) -> tuple[Any, list[tuple[Any, Any]]]:
-        """An expression with symbols for the timed relations in it, which do not move with its time; their values."""
+    def _with_held(self, stamp: int, instance: int, expr: Expr) -> tuple[Any, list[tuple[Any, Any]]]:
+        """An expression with symbols for all that this micro-step determines, which does not move with time; their values.
+
+        Discretes that take an expression of time keep its value after the instant, timed relations theirs.
+        """
         self.lower(stamp, instance, expr)
-        timed = self.context.timed
-        held = {
-            k: ca.SX.sym(f"held{k}")
-            for kind, k in read_numbers(self.context, stamp, instance, expr)
-            if kind == "t"
-        }
-        self.context.timed = {**timed, **held}
-        made = self.lower(stamp, instance, expr)
-        self.context.timed = timed
-        return made, [(s, timed[k]) for k, s in held.items()]
+        context = self.context
+        tables = {"d": context.new, "v": context.signals, "t": context.timed}
+        held: dict[str, dict[int, Any]] = {"d": {}, "v": {}, "t": {}}
+        for kind, k in read_numbers(context, stamp, instance, expr):
+            if k in tables.get(kind, ()):
+                held[kind][k] = ca.SX.sym(f"held_{kind}{k}")
+        context.new, context.signals, context.timed = held["d"], held["v"], held["t"]
+        made = context.lower(stamp, instance, expr)
+        context.new, context.signals, context.timed = tables["d"], tables["v"], tables["t"]
+        return made, [(s, tables[kind][k]) for kind, part in held.items() for k, s in part.items()]
 
     # -- the function --------------------------------------------------------------------------------------------
 

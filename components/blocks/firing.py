@@ -18,18 +18,20 @@ from acausal.modeling import (
     maximum,
     minimum,
     require,
-    sample,
     time,
     when,
 )
+
+from .periodic import periods
 
 
 class PhaseAngle(Component):
     """Gate pulses of a two-pulse thyristor bridge, from the firing angle to the end of each half-wave.
 
     ``fire_p`` is true from ``alpha`` to ``pi`` of every period, ``fire_n`` from ``pi + alpha`` to ``2 * pi``; the
-    angle is held from the begin of each half-wave. An angle of ``pi`` gives no pulse. The pulses follow the clock, not
-    the line: frequency and phase must be those of the source. For more phases take one object per phase.
+    angle is held from the begin of each half-wave, in one that began before the run from its start. An angle of ``pi``
+    gives no pulse. The pulses follow the clock, not the line: frequency and phase must be those of the source. For more
+    phases take one object per phase.
     """
 
     alpha: Input = Input(float, unit="rad", doc="Firing angle, limited to 0 and pi")
@@ -47,15 +49,9 @@ class PhaseAngle(Component):
         period = 1 / self.frequency
         half = 0.5 * period
         delay = minimum(maximum(self.alpha, 0.0), pi) / pi * half
-        yield when(
-            sample(period=period, start=self.startTime),
-            assign(self.begin_p, time + delay),
-            assign(self.end_p, time + half),
-        )
-        yield when(
-            sample(period=period, start=self.startTime + half),
-            assign(self.begin_n, time + delay),
-            assign(self.end_n, time + half),
-        )
+        positive, negative = self.startTime, self.startTime + half
+        for first, begin, end in ((positive, self.begin_p, self.end_p), (negative, self.begin_n, self.end_n)):
+            begins, start = periods(period, first)
+            yield when(begins, assign(begin, start + delay), assign(end, start + half))
         yield Eq(self.fire_p, and_(time >= self.begin_p, time < self.end_p))
         yield Eq(self.fire_n, and_(time >= self.begin_n, time < self.end_n))

@@ -15,12 +15,24 @@ from acausal.modeling import (
     floor,
     if_else,
     initial,
-    maximum,
     require,
     sample,
     time,
     when,
 )
+
+
+def periods(period: Expr, first: Expr) -> tuple[list[Expr], Expr]:
+    """Return when periods begin and the begin of the present one; one that began before the run begins with it.
+
+    Parameters
+    ----------
+    period, first : expression
+        Length of a period and begin of the first one in seconds, of parameters.
+    """
+    tick = sample(period=period, start=first)
+    passed = floor((time - first) / period)
+    return [tick, and_(initial(), time >= first)], if_else(tick, time, first + passed * period)
 
 
 class PartialPulse(Component):
@@ -37,11 +49,8 @@ class PartialPulse(Component):
         yield require(self.period > 0, "the period of pulses must be positive")
         # A pulse that fills its period ends after the next one has begun, so that no gap opens between them.
         length = self.period * if_else(self.width >= 100, 2.0, self.width / 100)
-        # Pulses that began before the run are under way at its start.
-        passed = self.period * maximum(0, floor((time - self.startTime) / self.period))
-        yield when(
-            sample(period=self.period, start=self.startTime), assign(self.end, time + length)
-        ).elsewhen(initial(), assign(self.end, self.startTime + passed + length))
+        begins, start = periods(self.period, self.startTime)
+        yield when(begins, assign(self.end, start + length))
 
     def active(self) -> Expr:
         """Return the condition that a pulse lasts."""

@@ -18,16 +18,21 @@ from acausal.modeling import (
     Variable,
     and_,
     assign,
+    floor,
     if_else,
+    initial,
     maximum,
     minimum,
     not_,
     or_,
+    pre,
     require,
     sample,
     time,
     when,
 )
+
+from .periodic import periods
 
 
 class Carrier(Enum):
@@ -57,16 +62,17 @@ class PartialPWM(Component):
     def equations(self) -> Iterator[Statement]:
         yield require(self.frequency > 0, "the `frequency` must be positive")
 
-    def ticks(self) -> Expr:
-        """Return the condition that a period of the carrier begins."""
-        return sample(period=1 / self.frequency, start=self.startTime + self.phase / self.frequency)
+    def first(self) -> Expr:
+        """Return the begin of the first period in seconds."""
+        return self.startTime + self.phase / self.frequency
 
 
 class PWM(PartialPWM):
     """Pulse width modulator, ``y = held > carrier``, with the duty ratio held from the begin of each period.
 
     A duty ratio of 0 or below gives no pulse, not even one without length, and one of 1 or above no gap. Before the
-    first period ``y`` is false. Of a continuous duty ratio the value just before the tick counts.
+    first period ``y`` is false. Of a continuous duty ratio the value just before the tick counts; in a period that
+    began before the run that at its start.
     """
 
     held: Discrete = Discrete(float, unit="1", doc="Duty ratio of this period")
@@ -76,14 +82,15 @@ class PWM(PartialPWM):
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
         period = 1 / self.frequency
+        begins, start = periods(period, self.first())
         duty = minimum(maximum(self.duty, 0.0), 1.0)
         share = 0.5 * duty if self.carrier is Carrier.TRIANGLE else duty
         # A full pulse ends after the next period has begun, so that no gap opens at the tick.
         yield when(
-            self.ticks(),
+            begins,
             assign(self.held, duty),
-            assign(self.end, time + if_else(self.duty >= 1, 2.0, share) * period),
-            assign(self.begin, time + (1.0 - share) * period),
+            assign(self.end, start + if_else(self.duty >= 1, 2.0, share) * period),
+            assign(self.begin, start + (1.0 - share) * period),
         )
         leading, trailing = time < self.end, and_(self.held > 0, time >= self.begin)
         pulse = {
@@ -101,25 +108,36 @@ class NaturalPWM(PartialPWM):
     Edges are state events. A duty ratio that is steeper than the carrier gives several pulses in a period.
     """
 
-    tick: Discrete = Discrete(float, unit="s", doc="Begin of the period")
-    running: Discrete = Discrete(bool, doc="The first period has begun")
+    piece: Discrete = Discrete(int, start=-1, doc="Number of the straight piece of the carrier, -1 before")
+    even: Discrete = Discrete(float, unit="s", doc="Begin of the present or next piece with an even number")
+    odd: Discrete = Discrete(float, unit="s", doc="Begin of the present or next piece with an odd number")
     level: Variable = Variable(unit="1", doc="Carrier")
 
     def equations(self) -> Iterator[Statement]:
         yield from super().equations()
-        yield when(self.ticks(), assign(self.tick, time), assign(self.running, True))
-        elapsed = (time - self.tick) * self.frequency
-        level = {
-            Carrier.SAWTOOTH: elapsed,
-            Carrier.TRIANGLE: if_else(
-                time < self.tick + 0.5 / self.frequency, 2.0 * elapsed, 2.0 - 2.0 * elapsed
-            ),
-            Carrier.FALLING: 1.0 - elapsed,
+        rate = self.frequency * (2.0 if self.carrier is Carrier.TRIANGLE else 1.0)
+        first = self.first()
+        tick = sample(period=1 / rate, start=first)
+        passed = (time - first) * rate
+        yield when(
+            initial(), assign(self.piece, maximum(-1, floor(if_else(tick, passed + 0.5, passed))))
+        ).elsewhen(tick, assign(self.piece, pre(self.piece) + 1))
+        # Pieces take turns, and the one that rests is moved to where it goes on. So where they meet the comparison with the
+        # next one, its slope included, is known before it comes into force: the corner makes neither gap nor pulse.
+        half = floor(0.5 * self.piece)
+        yield Eq(self.even, first + 2.0 * floor(0.5 * self.piece + 0.5) / rate)
+        yield Eq(self.odd, first + (2.0 * half + 1.0) / rate)
+        of_even, of_odd = (time - self.even) * rate, (time - self.odd) * rate
+        even, odd = {
+            Carrier.SAWTOOTH: (of_even, of_odd),
+            Carrier.TRIANGLE: (of_even, 1.0 - of_odd),
+            Carrier.FALLING: (1.0 - of_even, 1.0 - of_odd),
         }[self.carrier]
-        yield Eq(self.level, if_else(self.running, level, 1.0))
+        running, is_odd = self.piece >= 0, self.piece - 2.0 * half > 0.5
+        yield Eq(self.level, if_else(running, if_else(is_odd, odd, even), 1.0))
+        above = or_(and_(is_odd, self.duty > odd), and_(not_(is_odd), self.duty > even))
         # The extreme duty ratios touch the carrier at its ends, which must make neither gap nor pulse.
-        between = and_(self.duty > 0, self.duty > self.level)
-        yield Eq(self.y, and_(self.running, or_(self.duty >= 1, between)))
+        yield Eq(self.y, and_(running, or_(self.duty >= 1, and_(self.duty > 0, above))))
         yield Eq(self.notY, not_(self.y))
 
 

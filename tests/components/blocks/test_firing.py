@@ -34,3 +34,12 @@ def test_no_pulse_at_full_angle(alpha: float) -> None:
 def test_start_time_shifts_the_line() -> None:
     p, _ = gates(np.pi / 2, startTime=0.25 * PERIOD)
     assert p[0] == pytest.approx((0.5, 0.75), rel=1e-12)
+
+
+@pytest.mark.parametrize("start", [-0.1, -0.6, -100.6])
+def test_a_run_that_starts_within_a_half_wave(start: float) -> None:
+    result = run(0.05, firing=PhaseAngle(frequency=50.0, alpha=np.pi / 3, startTime=start * PERIOD))
+    t = np.arange(0.0123, 2.49, 0.02)
+    angle = (t - start) % 1.0
+    assert result["firing.fire_p"].at(t * PERIOD).tolist() == ((angle > 1 / 6) & (angle < 1 / 2)).tolist()
+    assert result["firing.fire_n"].at(t * PERIOD).tolist() == (angle > 2 / 3).tolist()

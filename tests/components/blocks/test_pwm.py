@@ -1,11 +1,27 @@
 """Edges of pulse width modulators against their formulas; no pulse and no gap without length."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from acausal import Component, Discrete, Eq, Input, Statement, assign, pre, when
+from acausal import (
+    Component,
+    Discrete,
+    Eq,
+    Input,
+    Parameter,
+    Result,
+    Statement,
+    assign,
+    pre,
+    sample,
+    simulate,
+    sin,
+    time,
+    when,
+)
 from acausal.components.blocks import (
     PWM,
     BooleanTable,
@@ -198,3 +214,84 @@ def test_without_dead_time_the_leg_switches_over_at_once() -> None:
     assert intervals(result["leg.low"]) == pytest.approx(
         np.array([(0.4, 1), (1.4, 2), (2.4, 2.5)]), rel=1e-12
     )
+
+
+def corner_defects(result: Result, name: str) -> list[float]:
+    """Instants in which a signal changes more than once."""
+    at = result.names.find(name).index
+    values: dict[float, list[float]] = {}
+    for step in result.steps:
+        values.setdefault(step.t, []).append(float(step.D[at]))
+    found, before = [], None
+    for t, steps in values.items():
+        path = steps if before is None else [before, *steps]
+        if before is not None and sum(a != b for a, b in itertools.pairwise(path)) > 1:
+            found.append(t)
+        before = steps[-1]
+    return found
+
+
+@pytest.mark.parametrize("carrier", list(Carrier))
+@pytest.mark.parametrize("corner", [3.0, 3.5, 101.0, 101.5])
+@pytest.mark.parametrize("level", [0.0, 1.0])
+@pytest.mark.parametrize("slope", [0.01, -0.01, 5.0, -5.0])
+def test_a_carrier_crossed_at_its_corner(carrier: Carrier, corner: float, level: float, slope: float) -> None:
+    frequency = 3333.333 if corner > 100 else F
+    at = corner / frequency
+
+    class Crossed(Component):
+        def build(self) -> None:
+            self.ramp = Ramp(
+                offset=level - slope, height=2 * slope, startTime=at - 1 / frequency, duration=2 / frequency
+            )
+            self.pwm = NaturalPWM(frequency=frequency, duty=self.ramp.y, carrier=carrier)
+
+    result = simulate(Crossed(), at + 3.2 / frequency)
+    assert corner_defects(result, "pwm.y") == []
+    assert corner_defects(result, "pwm.notY") == []
+
+
+@pytest.mark.parametrize("kind", [PWM, NaturalPWM])
+@pytest.mark.parametrize("carrier", list(Carrier))
+@pytest.mark.parametrize("start", [-0.25, -0.75, -1000.25, -3.0])
+def test_a_run_that_starts_within_a_period(kind: type, carrier: Carrier, start: float) -> None:
+    y = run(4 * MS, pwm=kind(frequency=F, duty=0.3, carrier=carrier, startTime=start * MS))["pwm.y"]
+    shape = {
+        Carrier.SAWTOOTH: lambda x: x,
+        Carrier.TRIANGLE: lambda x: 2 * np.minimum(x, 1 - x),
+        Carrier.FALLING: lambda x: 1 - x,
+    }[carrier]
+    t = np.arange(0.0123, 3.99, 0.02)
+    assert y.at(t * MS).tolist() == (0.3 > shape((t - start) % 1.0)).tolist()
+
+
+class NonlinearEdges(Component):
+    """Exclusive gates: one until a time that is linear in that of the tick, one from a time that is not."""
+
+    begin: Discrete = Discrete(float, unit="s")
+    end: Discrete = Discrete(float, unit="s")
+    first: Discrete = Discrete(bool)
+    second: Discrete = Discrete(bool)
+    period: Parameter = Parameter(default=MS, unit="s")
+    w: Parameter = Parameter(default=300.0, unit="rad/s")
+
+    def equations(self) -> Iterator[Statement]:
+        duty = 0.5 + 0.4 * sin(self.w * time)
+        yield when(
+            sample(period=self.period),
+            assign(self.begin, time + self.period * duty),
+            assign(self.end, time + 0.1 * self.period),
+        )
+        yield Eq(self.first, time < self.end)
+        yield Eq(self.second, time >= self.begin)
+
+
+def test_edges_of_a_duty_ratio_that_is_nonlinear_in_time() -> None:
+    result = simulate(NonlinearEdges(), 1.0005)
+    first, second = (result.names.find(n).index for n in ("first", "second"))
+    assert sum(bool(s.D[first] and s.D[second]) for s in result.steps) == 0
+    assert sum(s.number == 0 for s in result.steps) > 3000
+    k = np.arange(1, 1000)
+    t = k * MS + MS * (0.5 + 0.4 * np.sin(300.0 * k * MS))
+    assert not result["second"].at(t - 1e-9).any()
+    assert result["second"].at(t + 1e-9).all()
