@@ -83,12 +83,11 @@ class Readout:
     """Reads variables of one model with one set of parameters.
 
     Variables that the core determines are rows over ``y`` of a mode; the others
-    are evaluated through the observers, in their order.
+    are evaluated through the observers, in their order. ``VK`` are all variables over the sources, a sparse (nv, q).
     """
 
-    def __init__(self, model: ReducedModel, exosystem: Exosystem, P: np.ndarray) -> None:
-        self.model, self.P = model, P
-        self.VK = (model.V_known @ exosystem.K).tocsr()
+    def __init__(self, model: ReducedModel, VK: Any, P: np.ndarray) -> None:
+        self.model, self.VK, self.P = model, VK, P
         self.observer_of = {o.unknown: k for k, o in enumerate(model.observers)}
         self.integrals = [k for k, o in enumerate(model.observers) if o.integral]
         self.position = {k: n for n, k in enumerate(self.integrals)}
@@ -96,6 +95,11 @@ class Readout:
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
 
     # -- affine part ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def of(cls, model: ReducedModel, exosystem: Exosystem, P: np.ndarray) -> Readout:
+        """Make the readout of a run with these sources."""
+        return cls(model, (model.V_known @ exosystem.K).tocsr(), P)
 
     def rows(self, data: ModeData, ids: tuple[int, ...]) -> Any:
         """Rows over y of the affine part of variables, (k, ny); a sparse matrix where y is long."""

@@ -22,8 +22,8 @@ from ..modeling.fields import Field
 from ..modeling.statements import Action, Assign, Transitions
 
 Index = np.int64
-Origin = tuple[CodeType, int]
-"""Code object and instruction of a statement; decoded to a line when an error is printed."""
+Origin = tuple[CodeType | str, int]
+"""Code object and instruction of a statement, decoded to a line when an error is printed; or file and line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +158,10 @@ class Template:
 
     def line(self, origin: Origin, path: str) -> Location:
         """Return the place of a statement."""
-        code, lasti = origin
-        return Location(path, code.co_filename, line_of(code, lasti))
+        code, number = origin
+        if isinstance(code, str):
+            return Location(path, code, number)
+        return Location(path, code.co_filename, line_of(code, number))
 
     def children(self) -> Iterator[tuple[str, Group, int]]:
         """Yield (attribute path, group, row in the group) in the order of creation."""

@@ -16,7 +16,7 @@ from ..errors import UnknownPathError, nearest
 from .names import window
 from .power import PowerMeter
 from .products import Instances, split_powers
-from .record import Jump, Segment
+from .record import Jump, KnownJump, Segment
 
 if TYPE_CHECKING:
     from ..flattening.template import Template
@@ -125,7 +125,7 @@ def energies(
     return flow + impulsive, impulsive
 
 
-def _jumps(result: Result, a: float, b: float) -> list[tuple[Jump, Segment]]:
+def _jumps(result: Result, a: float, b: float) -> list[tuple[Jump | KnownJump, Segment]]:
     """Micro-steps with a jump in (a, b], and the segment that follows each."""
     found = []
     for step in result.steps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -227,18 +227,3 @@ def show(events: Sequence[Event]) -> str:
     if len(events) > SHOWN:
         lines.append(f"  ... and {len(events) - SHOWN} more")
     return "\n".join(lines)
-
-
-def as_json(event: Event) -> dict[str, Any]:
-    """Return an event as plain lists, dictionaries and numbers."""
-    return asdict(event)
-
-
-def from_json(entry: dict[str, Any]) -> Event:
-    """Return the event that `as_json` wrote."""
-    entry = dict(entry)
-    for name in ("modes", "discretes"):
-        entry[name] = {path: tuple(pair) for path, pair in entry[name].items()}
-    for name in ("impulses", "jumps"):
-        entry[name] = tuple(tuple(item) for item in entry[name])
-    return Event(**{**entry, "triggers": tuple(entry["triggers"])})

@@ -1,205 +1,114 @@
-"""Results in files: arrays and text in NumPy's npz format, read without running any code from it."""
+"""Results in files: the record of a run and the equations of its model as plain data, read without running any code from it."""
 
 from __future__ import annotations
 
-import json
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, UnknownPathError, nearest
-from .events import Event, as_json, from_json
-from .initial import InitialValue, InitialValues
-from .modes import Modes, ModeVisit, Stats
-from .panels import Panels, equal_parts
-from .signal import Signal
-from .view import ResultView
+from ..compilation.discrete import Sample
+from ..errors import Location, ParameterError
+from ..flattening.flat_model import FlatModel, Stamp
+from ..flattening.template import (
+    Assignment,
+    Check,
+    ElementStatement,
+    Group,
+    Residual,
+    Template,
+    WhenChain,
+)
+from ..modeling.elements import BranchTable, ElementTable, Leave
+from ..modeling.expressions import Expr, Symbol
+from ..modeling.fields import Computed, Discrete, Field, Flow, Input, Output, Parameter, Start, Variable
+from ..modeling.statements import Assign, Reinit, Terminate
+from ..reduction.reduced_model import reduce_model
+from .container import Damaged, pack, unpack, write_whole
+from .modes import Stats
+from .names import Names
+from .objects import DTYPES, Described, Restored, Unreadable, register
+from .trace import record_of, trace_of
 
-FORMAT = 1
-KINDS: dict[str, type] = {"bool": bool, "int": int, "float": float}
+FORMAT = 2
+"""Of what is written; another one is refused."""
 
-
-def write(result: ResultView, file: Any, paths: Sequence[Any] | None) -> None:
-    """Write times, values and events; `ResultView.save`."""
-    signals = [result[p] for p in (result.paths if paths is None else paths)]
-    by_kind: dict[str, list[np.ndarray]] = {}
-    described = []
-    for s in signals:
-        kind = {"b": "bool", "i": "int"}.get(s.values.dtype.kind, "float")
-        by_kind.setdefault(kind, []).append(s.values)
-        names = {str(k): v for k, v in s.names.items()}
-        open_values = np.flatnonzero(s.undetermined).tolist()
-        described.append(
-            {
-                "path": s.path,
-                "unit": s.unit,
-                "doc": s.doc,
-                "kind": kind,
-                "names": names,
-                "undetermined": open_values,
-            }
-        )
-    about = {
-        "format": FORMAT, "label": result.label, "status": result.status, "t_start": result.t_start, "t_end": result.t_end,
-        "signals": described, "states": [p for p in result.states if any(s.path == p for s in signals)],
-        "parameters": result.parameters, "initial": result.initial, "origins": result.initial.as_json(), "final": result.final,
-        "stats": asdict(result.stats),
-        "modes": [asdict(m) for m in result.modes], "events": [as_json(e) for e in result.events],
-    }  # fmt: skip
-    text = np.frombuffer(json.dumps(about).encode(), np.uint8)
-    arrays: dict[str, Any] = {kind: np.stack(values) for kind, values in by_kind.items()}
-    if hasattr(file, "write"):
-        np.savez_compressed(file, about=text, t=result.t, **arrays)
-    else:
-        with open(file, "wb") as stream:
-            np.savez_compressed(stream, about=text, t=result.t, **arrays)
+register(
+    FlatModel, Stamp, Group, Residual, ElementStatement, Assignment, WhenChain, Check, Sample, Stats, Location
+)
+register(Template, by_identity=("resolve", "layouts", "direct"))
+register(BranchTable, ElementTable, Leave, Expr, Symbol, Assign, Reinit, Terminate, Start)
+register(Field, Variable, Computed, Flow, Parameter, Discrete, Input, Output)
 
 
-def read(file: Any) -> LoadedResult:
+def write(result: Any, file: Any, paths: Sequence[Any] | None) -> None:
+    """Write a result whole or not at all; `Result.save`."""
+    only = None if paths is None else tuple(result[p].path for p in paths)
+    write_whole(file, as_bytes(result, only))
+
+
+def as_bytes(result: Any, only: tuple[str, ...] | None = None) -> bytes:
+    """Return what files hold of a result; ``only`` are the paths that can be read from it, None for all."""
+    described = Described()
+    names = result.names
+    content = described.add(
+        {
+            "flat": names.flat, "samples": tuple(names.samples), "trace": trace_of(result.record),
+            "t_end": result.t_end, "status": result.status, "parameters": dict(result.parameters),
+            "saved": result.saved, "grid": result.grid, "stats": result.stats, "state": result.state,
+            "only": only or result.only,
+        }
+    )  # fmt: skip
+    classes = [[name, list(attributes)] for name, attributes in described.classes]
+    about = {"label": result.label, "nodes": described.nodes, "classes": classes, "content": content}
+    return pack(about, described.pools(), FORMAT)
+
+
+def read(file: Any, kind: Callable[..., Any]) -> Any:
     """Read a saved result; `Result.load`."""
     with nullcontext(file) if hasattr(file, "read") else open(file, "rb") as stream:
-        try:
-            with np.load(stream, allow_pickle=False) as archive:
-                about = json.loads(archive["about"].tobytes())
-                arrays = {name: archive[name] for name in archive.files if name != "about"}
-            return LoadedResult(about, arrays)
-        except (ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-            hint = f"write it with result.save(file); this version reads format {FORMAT}"
-            raise ParameterError(
-                f"{getattr(file, 'name', file)} is no saved result", why=str(error), hint=hint
-            ) from error
+        data = stream.read()
+    name = getattr(file, "name", file)
+    return from_bytes(
+        data, kind, f"{name}" if isinstance(name, str) or hasattr(name, "__fspath__") else "this"
+    )
 
 
-class LoadedResult(ResultView):
-    """A result read from a file: the stored signals, linear between the stored points."""
+def from_bytes(data: bytes, kind: Callable[..., Any], name: str = "this") -> Any:
+    """Return the result that `as_bytes` wrote.
 
-    def __init__(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        if about["format"] != FORMAT:
-            raise ValueError(f"its format is {about['format']}")
-        self.label, self.status = str(about["label"]), str(about["status"])
-        self.t_start, self.t_end = float(about["t_start"]), float(about["t_end"])
-        self.parameters, self.saved = dict(about["parameters"]), None
-        self.stats = Stats(**about["stats"])
-        self._about, self._t = about, arrays["t"]
-        self._signals: dict[str, Signal] = {}
-        counts: dict[str, int] = {}
-        for d in about["signals"]:
-            kind = d["kind"]
-            counts[kind] = counts.get(kind, -1) + 1
-            source = _Stored(self, arrays[kind][counts[kind]], d["undetermined"], kind != "float")
-            names = {int(k): v for k, v in d["names"].items()}
-            self._signals[d["path"]] = Signal(source, d["path"], d["unit"], d["doc"], KINDS[kind], names)
-
-    def __getitem__(self, path: Any) -> Signal:
-        if not isinstance(path, str):
-            raise UnknownPathError(
-                f"a loaded result knows paths, not handles: {path!r}", hint='give the path, such as "load.v"'
-            )
-        if path not in self._signals:
-            raise UnknownPathError(f"`{path}` is not in the file", hint=nearest(path, self._signals))
-        return self._signals[path]
-
-    @property
-    def t(self) -> np.ndarray:
-        """Points in seconds; equal times are left and right limit of an event."""
-        return self._t
-
-    @property
-    def paths(self) -> list[str]:
-        """Paths that tables and files hold by default."""
-        return list(self._signals)
-
-    @property
-    def states(self) -> list[str]:
-        """Paths of the differentiated variables."""
-        return list(self._about["states"])
-
-    @property
-    def initial(self) -> InitialValues:
-        """Values of the differentiated variables after the first instant, and what each follows from."""
-        entries = (InitialValue(*entry) for entry in self._about.get("origins", ()))
-        return InitialValues(self._about["initial"], entries)
-
-    @property
-    def final(self) -> dict[str, float]:
-        """Values of the differentiated variables at the end."""
-        return dict(self._about["final"])
-
-    @property
-    def events(self) -> list[Event]:
-        """Events in order of time."""
-        return [from_json(e) for e in self._about["events"]]
-
-    @property
-    def modes(self) -> Modes:
-        """Distinct modes in the order of their first visit."""
-        return Modes(ModeVisit(**m) for m in self._about["modes"])
+    Raises
+    ------
+    ParameterError
+        With what is wrong.
+    """
+    hint = f"write it with result.save(file); this version reads format {FORMAT}"
+    try:
+        about, arrays = unpack(data, FORMAT)
+        pools = {n: arrays.get(n, np.zeros(0, n)) for n in DTYPES}
+        restored = Restored(about["nodes"], about["classes"], pools)
+        content = restored.value(about["content"])
+        return _result(content, kind)
+    except Damaged as error:
+        raise ParameterError(f"{name} is no saved result, or is damaged", why=str(error), hint=hint) from None
+    except (Unreadable, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        why = f"its content is not what this version writes: {error}"
+        raise ParameterError(f"{name} is no saved result", why=why, hint=hint) from error
 
 
-class _Stored:
-    """Values at points, straight lines between them; discrete values stay until the next point."""
+def _result(content: dict[str, Any], kind: Callable[..., Any]) -> Any:
+    trace, reduced = content["trace"], reduce_model(content["flat"])
+    if trace.core is not None and not _same(trace.core, reduced.W_core):
+        raise Unreadable("this version reduces its model to other unknowns")
+    return kind(
+        Names(reduced, None, content["samples"]), record_of(trace, reduced), content["t_end"], content["status"],
+        stats=content["stats"], parameters=content["parameters"], saved=content["saved"], grid=content["grid"],
+        state=content["state"], only=content["only"],
+    )  # fmt: skip
 
-    def __init__(
-        self, result: LoadedResult, values: np.ndarray, undetermined: list[int], discrete: bool
-    ) -> None:
-        self.result, self.values, self.discrete = result, values, discrete
-        self.t_start, self.t_end = result.t_start, result.t_end
-        self.t = result.t
-        self.open = undetermined
 
-    def sample(self) -> np.ndarray:
-        return self.values
-
-    def undetermined(self) -> np.ndarray:
-        mask = np.zeros(len(self.t), bool)
-        mask[self.open] = True
-        return mask
-
-    def at(self, t: np.ndarray, side: str) -> np.ndarray:
-        """Limits from one side: at a stored time the last (right) or first (left) of the equal points."""
-        if not len(self.t):
-            raise ParameterError("the file holds no points")
-        k = np.searchsorted(self.t, t, side="right" if side == "right" else "left")
-        k = np.clip(k - 1 if side == "right" else k, 0, len(self.t) - 1)
-        exact = self.t[k] == t
-        left = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, max(len(self.t) - 2, 0))
-        if self.discrete or len(self.t) < 2:
-            return np.where(exact, self.values[k], self.values[left])
-        span = self.t[left + 1] - self.t[left]
-        part = np.clip((t - self.t[left]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0)
-        return np.where(
-            exact, self.values[k], self.values[left] + part * (self.values[left + 1] - self.values[left])
-        )
-
-    def affine(self) -> None:
-        """None: points are no closed form."""
-        return None
-
-    def power_integral(self, a: float, b: float, power: int) -> float:
-        """Exact for the straight lines (Simpson's rule)."""
-        t, v = self._corners(a, b)
-        if self.discrete:
-            return float(np.sum(np.diff(t) * v[:-1] ** power))
-        middle = 0.5 * (v[:-1] + v[1:])
-        return float(np.sum(np.diff(t) * (v[:-1] ** power + 4.0 * middle**power + v[1:] ** power)) / 6.0)
-
-    def _corners(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-        """Points of [a, b] with its ends."""
-        inside = (self.t > a) & (self.t < b)
-        ends = self.at(np.array([a]), "right"), self.at(np.array([b]), "left")
-        values = np.concatenate([ends[0], self.values[inside], ends[1]]).astype(float)
-        return np.concatenate([[a], self.t[inside], [b]]), values
-
-    def panels(self, a: float, b: float, longest: float) -> Panels:
-        """Exact for the straight lines."""
-        t, v = self._corners(a, b)
-        line = np.flatnonzero(np.diff(t) > 0.0)
-        left, right, of = equal_parts(t[line], t[line + 1], longest)
-        k = line[of]
-        slope = 0.0 if self.discrete else (v[k + 1] - v[k]) / (t[k + 1] - t[k])
-        middle, half = 0.5 * (left + right), 0.5 * (right - left)
-        return Panels(middle, half, np.stack([v[k] + slope * (middle - t[k]), slope * half], axis=1))
+def _same(a: Any, b: Any) -> bool:
+    return a.shape == b.shape and all(
+        np.array_equal(getattr(a, n), getattr(b, n)) for n in ("data", "indices", "indptr")
+    )

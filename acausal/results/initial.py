@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import UnknownPathError, nearest
 
@@ -75,7 +74,3 @@ class InitialValues(dict[str, float]):
         rows = [str(e).partition(": ") for e in self.entries]
         width = max((len(left) for left, _, _ in rows), default=0)
         return "\n".join(f"{left:<{width}}  {right}" for left, _, right in rows)
-
-    def as_json(self) -> list[list[Any]]:
-        """Return the entries as lists, for files."""
-        return [[e.path, e.value, e.unit, e.reason, e.before] for e in self.entries]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ class Located:
 class Names:
     """Looks up paths and handles, and writes numbers of the engine as text."""
 
-    def __init__(self, model: ReducedModel, root: Component, samples: tuple[Sample, ...]) -> None:
+    def __init__(self, model: ReducedModel, root: Component | None, samples: tuple[Sample, ...]) -> None:
         self.model, self.flat, self.root, self.samples = model, model.flat, root, samples
         self._owners: dict[int, tuple[Component, str]] = {}
 
@@ -67,6 +68,10 @@ class Names:
         """Return the path of a component object of the compiled model, or a path as it is."""
         if isinstance(obj, str):
             return obj
+        if self.root is None:
+            raise UnknownPathError(
+                f"a loaded result knows paths, not handles: {obj!r}", hint='give the path, such as "load.v"'
+            )
         found = self._owners.get(id(obj))
         if found is None:
             self._owners = {id(o): (o, path) for path, o in touched(self.root)}
@@ -114,6 +119,18 @@ class Names:
             yield from (prefix + name for name in table)
         for step, group, _ in t.children():
             yield from self._walk(group.template, prefix + step)
+
+    @cached_property
+    def signature(self) -> str:
+        """Checksum of what the state of a run consists of: equal ones can continue each other's runs."""
+        relations = [self.relation(n) for n in range(self.model.nr)]
+        texts = [self.flat.label, self.variables, self.discretes, self.elements, relations]
+        samples = [self.sample(k) for k in range(len(self.samples))]
+        W = self.model.W_core
+        made = hashlib.sha256(repr([*texts, samples, W.shape]).encode())
+        for array in (W.data, W.indices, W.indptr):
+            made.update(np.asarray(array, float).tobytes())
+        return made.hexdigest()
 
     @cached_property
     def variables(self) -> list[str]:

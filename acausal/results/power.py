@@ -13,7 +13,7 @@ from ..flattening.flat_model import VECTOR, Stamp, kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from .names import Names
-from .record import Jump, Segment
+from .record import Jump, KnownJump, Segment
 
 
 class PowerMeter:
@@ -105,7 +105,7 @@ class PowerMeter:
         sizes = [len(at) for _, at in self.instances]
         return np.hstack([np.broadcast_to(p, (len(hs), n)) for p, n in zip(parts, sizes, strict=True)])
 
-    def at_jump(self, jump: Jump, readout: Readout, moment: Moment) -> np.ndarray:
+    def at_jump(self, jump: Jump | KnownJump, readout: Readout, moment: Moment) -> np.ndarray:
         """Energies (instances,) that the impulses of a micro-step carry."""
         X, S, dX, dS = _read_impulses(jump, readout, moment, self.ids, self.slopes)
 
@@ -148,11 +148,9 @@ def _differential(node: Expr, args: list[tuple[Any, Any]]) -> tuple[Any, Any]:
     raise DeclarationError(f"the power of a port is a sum of products, not `{node.op}`")
 
 
-def means_and_impulses(jump: Jump, readout: Readout) -> tuple[np.ndarray, np.ndarray]:
+def means_and_impulses(jump: Jump | KnownJump, readout: Readout) -> tuple[np.ndarray, np.ndarray]:
     """Mean of the state ``[z, z', xi]`` of `Readout.frame` over an instant, and its time integral."""
-    n = len(jump.z_before)
-    left = _point(jump.z_before, jump.before, jump.y_before)
-    right = _point(jump.after.T @ jump.y_after, jump.after, jump.y_after)
+    n, left, right = len(jump.J1), jump.left, jump.right
     direction = np.zeros(len(left))
     moved = readout.dynamic
     direction[:n] = jump.J1
@@ -164,7 +162,7 @@ def means_and_impulses(jump: Jump, readout: Readout) -> tuple[np.ndarray, np.nda
 
 
 def _read_impulses(
-    jump: Jump, readout: Readout, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
+    jump: Jump | KnownJump, readout: Readout, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Means of variables and slopes at an instant, and their time integrals over it."""
     frame = readout.frame
@@ -183,7 +181,3 @@ def _read_impulses(
     plain = [k for k, x in enumerate(ids) if not readout.observed(x)]
     dX[plain] = readout.rows(frame, tuple(ids[k] for k in plain)) @ direction
     return X0, S0, dX, dS
-
-
-def _point(z: np.ndarray, data: Any, y: np.ndarray) -> np.ndarray:
-    return np.concatenate([z, data.T @ (data.Ay @ y), y[len(data.states) :]])

@@ -16,7 +16,7 @@ from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
 from ..reduction.affine import ModeData
 from .power import means_and_impulses
-from .record import Jump
+from .record import Jump, KnownJump
 
 Factor = tuple[bool, int]
 """(time derivative, local number of a variable)."""
@@ -58,7 +58,7 @@ class Products:
             [part if isinstance(part, np.ndarray) else part.toarray() for part in (values, rates, one)]
         )
 
-    def at_jump(self, jump: Jump, readout: Readout) -> np.ndarray:
+    def at_jump(self, jump: Jump | KnownJump, readout: Readout) -> np.ndarray:
         """Energies (owners,) that the impulses of a micro-step carry."""
         mean, direction = means_and_impulses(jump, readout)
         forms = self.forms(readout, readout.frame)

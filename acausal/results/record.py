@@ -41,6 +41,30 @@ class Jump:
     mean: np.ndarray | None = None
     """Means (n,) of the core unknowns over the instant, None for those of both limits."""
 
+    @property
+    def left(self) -> np.ndarray:
+        """State ``[z, z', xi]`` before."""
+        return _point(self.z_before, self.before, self.y_before)
+
+    @property
+    def right(self) -> np.ndarray:
+        """State ``[z, z', xi]`` after."""
+        return _point(self.after.T @ self.y_after, self.after, self.y_after)
+
+
+def _point(z: np.ndarray, data: ModeData, y: np.ndarray) -> np.ndarray:
+    return np.concatenate([z, data.T @ (data.Ay @ y), y[len(data.states) :]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownJump:
+    """The same with both limits as states ``[z, z', xi]``: what files hold."""
+
+    left: np.ndarray
+    right: np.ndarray
+    J1: np.ndarray
+    mean: np.ndarray | None = None
+
 
 @dataclass(slots=True, eq=False)
 class Step:
@@ -58,7 +82,7 @@ class Step:
     """(variable, before, after)."""
     lost: tuple[tuple[str, float], ...] = ()
     """(element, energy absorbed)."""
-    jump: Jump | None = None
+    jump: Jump | KnownJump | None = None
     D: np.ndarray | None = None
     """Discretes after the micro-step."""
     R: np.ndarray | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.quadrature import unresolved
-from ..errors import warn
+from ..errors import UnknownPathError, nearest, warn
 from .affine import ONE, Affine, affine_integral
 from .energy import Audit, audit, energy_into
 from .events import Events
+from .files import as_bytes, from_bytes, read, write
 from .grid import adaptive_grid, given_grid
 from .initial import InitialValue, InitialValues
 from .modes import Modes, Stats, count_paths, visited_modes
@@ -46,12 +48,15 @@ class Result(ResultView):
         saved: tuple[str, ...] | None = None,
         grid: Any = None,
         state: Any = None,
+        only: tuple[str, ...] | None = None,
     ) -> None:
         self.names, self.steps, self.status = names, record.steps, status
         self.label, self.parameters, self.saved = names.flat.label, parameters, saved
         self.state = state
         """What continues the run: ``simulate(..., start=result)``."""
-        self._record, self._given, self._counts = record, grid, stats
+        self.record, self.grid, self._counts = record, grid, stats
+        self.only = only
+        """Paths that can be read, None for all: those chosen when it was saved."""
         self.segments = Segments(record.segments)
         self.t_start = float(self.segments.start[0]) if len(self.segments) else t_end
         self.t_end = t_end
@@ -65,13 +70,20 @@ class Result(ResultView):
         return self
 
     def __reduce__(self) -> Any:
-        raise TypeError(
-            "a Result does not pickle: write it with result.save(file) and read it with Result.load(file)"
-        )
+        return _unpickled, (as_bytes(self),)
 
     # -- signals -------------------------------------------------------------------------------------------------
 
     def __getitem__(self, path: Any) -> Signal:
+        signal = self._read(path)
+        if self.only is not None and signal.path not in self.only:
+            raise UnknownPathError(
+                f"`{signal.path}` is not in the file", hint=nearest(signal.path, self.only)
+            )
+        return signal
+
+    def _read(self, path: Any) -> Signal:
+        """The signal of any path or handle of the model."""
         found = self.names.find(path)
         f = found.field
         if found.kind == "d":
@@ -86,12 +98,15 @@ class Result(ResultView):
     @property
     def paths(self) -> list[str]:
         """Paths that tables and files hold by default."""
+        if self.only is not None:
+            return list(self.only)
         return list(self.saved) if self.saved is not None else [*self.names.variables, *self.names.discretes]
 
     @property
     def states(self) -> list[str]:
         """Paths of the differentiated variables."""
-        return self.names.states
+        found = self.names.states
+        return found if self.only is None else [p for p in found if p in self.only]
 
     @property
     def initial(self) -> InitialValues:
@@ -102,22 +117,22 @@ class Result(ResultView):
     def _initial(self) -> InitialValues:
         if not len(self.segments):
             return InitialValues({})
-        values = {p: float(self[p].at(self.t_start)) for p in self.states}
-        first = [step for step in self._record.steps if step.t == self.t_start]
+        values = {p: float(self._read(p).at(self.t_start)) for p in self.names.states}
+        first = [step for step in self.record.steps if step.t == self.t_start]
         before = {path: value for step in reversed(first) for path, value, _ in step.jumps}
-        reasons = {p: ("", "continued") for p in self.states} | self._record.reasons()
+        reasons = {p: ("", "continued") for p in self.names.states} | self.record.reasons()
         entries = []
         for path, (branch, reason) in reasons.items():
             value, unit = branch, ""
             if not branch:
-                value, unit = float(self[path].at(self.t_start)), self[path].unit
+                value, unit = float(self._read(path).at(self.t_start)), self._read(path).unit
             entries.append(InitialValue(path, value, unit, reason, before.get(path)))
         return InitialValues(values, entries)
 
     @property
     def final(self) -> dict[str, float]:
         """Values of the differentiated variables at the end."""
-        return {p: float(self[p].final) for p in self.states} if len(self.segments) else {}
+        return {p: float(self._read(p).final) for p in self.names.states} if len(self.segments) else {}
 
     # -- points --------------------------------------------------------------------------------------------------
 
@@ -130,13 +145,13 @@ class Result(ResultView):
         events = self.events.times
         shown = np.isin(segments.start, events)
         shown[0] = True
-        if self._given is None:
+        if self.grid is None:
             which, hs = adaptive_grid(segments, self._shown_ids())
             keep = (hs > 0) | shown[which]
             which, hs = which[keep], hs[keep]
             t = np.where(hs == segments.length[which], segments.end[which], segments.start[which] + hs)
         else:
-            t, which, hs = given_grid(segments, self._given, np.flatnonzero(shown[1:]) + 1)
+            t, which, hs = given_grid(segments, self.grid, np.flatnonzero(shown[1:]) + 1)
         if self.events.moved_at_start and len(t) and t[0] == self.t_start:
             return np.append(t[0], t), np.append(BEFORE, which), np.append(0.0, hs)
         return t, which, hs
@@ -174,7 +189,7 @@ class Result(ResultView):
 
     @cached_property
     def _events(self) -> Events:
-        return Events(self.names, self._record, self.segments)
+        return Events(self.names, self.record, self.segments)
 
     @property
     def modes(self) -> Modes:
@@ -218,18 +233,36 @@ class Result(ResultView):
         """
         return audit(self, t0, t1)
 
-    @staticmethod
-    def load(file: Any) -> ResultView:
-        """Read a file written by `save`; no code from it is run.
+    def save(self, file: Any, paths: Sequence[Any] | None = None) -> None:
+        """Write the run to a file that `Result.load` reads and that answers as this result does.
+
+        The file is written beside its place and renamed: one that was there before is replaced only when all is written.
+
+        Parameters
+        ----------
+        file : path or binary file
+        paths : sequence of str or handle, optional
+            What can be read from the file by name, by default everything.
+        """
+        write(self, file, paths)
+
+    @classmethod
+    def load(cls, file: Any) -> Result:
+        """Read a file written by `save`: it answers as the result that was saved. No code from it is run.
+
+        Paths name its signals, not handles. Values of numerically integrated segments are those of polynomials that
+        meet the solution to about 1e-12.
 
         Raises
         ------
         ParameterError
-            If the file is no saved result.
+            If the file is no saved result, was damaged or edited, or has another format.
         """
-        from .files import read
+        return read(file, cls)
 
-        return read(file)
+
+def _unpickled(data: bytes) -> Result:
+    return from_bytes(data, Result)
 
 
 class _Source:
@@ -314,7 +347,7 @@ class _Continuous(_Source):
     def before(self) -> float:
         """The start value of what differentiated variables determine; others have no left limit but the right one."""
         result, k = self.result, self.found.index
-        model, z = result.names.model, result._record.z
+        model, z = result.names.model, result.record.z
         row = model.W_core[[k]]
         first = result.segments.all[0]
         if (
@@ -344,7 +377,7 @@ class _Discrete(_Source):
         return np.full(len(hs), segment.moment.D[self.found.index])
 
     def before(self) -> float:
-        D = self.result._record.D
+        D = self.result.record.D
         return float(D[self.found.index]) if len(D) else super().before()
 
 

@@ -231,9 +231,8 @@ class Signal(NDArrayOperatorsMixin):
         Notes
         -----
         The Fourier integrals are those of the solution itself, piece by piece between the events. Nothing is
-        sampled, so nothing folds back from high frequencies. Impulses within instants do not count. A loaded
-        result gives the harmonics of straight lines between its points. If the signal is not periodic in the
-        window, the harmonics are those of its periodic continuation.
+        sampled, so nothing folds back from high frequencies. Impulses within instants do not count. If the
+        signal is not periodic in the window, the harmonics are those of its periodic continuation.
         """
         return harmonics(self.source, frequency, count, t0, t1)
 

@@ -1,4 +1,4 @@
-"""What computed and loaded results have in common: reading, plotting and exporting signals."""
+"""Reading, plotting and exporting the signals of a run."""
 
 from __future__ import annotations
 
@@ -215,19 +215,6 @@ class ResultView(ABC):
         from .tables import data_frame
 
         return data_frame(self, paths, grid)
-
-    def save(self, file: Any, paths: Sequence[Any] | None = None) -> None:
-        """Write points, values and events to a file that `Result.load` reads.
-
-        Parameters
-        ----------
-        file : path or binary file
-        paths : sequence of str or handle, optional
-            By default the saved paths, else all variables.
-        """
-        from .files import write
-
-        write(self, file, paths)
 
     # -- text ----------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from ..modeling.elements import ElementTable
 from ..modeling.number_checks import shown
 from ..reduction.core import Values, evaluate
 from ..results.names import Names
+from ..results.objects import Opaque
 from .checks import is_number, is_real
 from .clocks import Clock
 from .compiled import CompiledModel
@@ -259,6 +260,13 @@ def make_feeds(
         if name in switches:
             D[root.index("d", name)] = _discrete(name, root.discretes[name], value)
     if present is not None:
+        lost = [f.name for f in present if isinstance(f.function, Opaque) and f.name not in inputs]
+        if lost:
+            raise UnconnectedInputError(
+                f"input `{lost[0]}` of {program.flat.label} has no value",
+                why="the run that is continued was read from a file, which holds no functions",
+                hint=f'give it for the run, inputs={{"{lost[0]}": ...}}',
+            )
         return tuple(_feed(f.name, inputs[f.name]) if f.name in inputs else f for f in present)
     values = {n: inputs[n] if n in inputs else _own_input(program, n) for n in names + switches}
     for name in switches:

@@ -240,7 +240,7 @@ def build_core(
     if reduced.curves:
         xi_scale[-TOUCH_STATES:] = _touch_scale(model.T0)
         model = replace(model, xi_scale=xi_scale)
-    readout = Readout(reduced, exosystem, values.P)
+    readout = Readout.of(reduced, exosystem, values.P)
     numbers = matrices.forms, model
     return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout)
 

@@ -11,18 +11,25 @@ from ..dynamics.readout import Moment
 from ..errors import ParameterError
 from ..modeling.number_checks import shown
 from ..results.modes import Stats
+from ..results.names import Names
+from ..results.objects import register
 from ..results.record import Record, Segment
 from ..results.result import Result
 from .binding import make_feeds, mapping
 from .checks import check_time
+from .clocks import Clock
 from .compiled import CompiledModel
 from .loop import advance
 from .nonlinear.numerical import still
 from .sources.source_states import Feed
+from .starts.conditions import Starts
 from .state import Checkpoint, State
 
 if TYPE_CHECKING:
     from .run import Run
+
+
+register(Checkpoint, State, Clock, Feed, Starts)
 
 
 def checkpoint(run: Run, state: State | None) -> Checkpoint | None:
@@ -43,12 +50,17 @@ def continued(program: CompiledModel, start: Any) -> Checkpoint:
         If it is no result of a run of this model.
     """
     found = getattr(start, "state", None)
-    if not isinstance(found, Checkpoint) or start.names.root is not program.model:
+    if not isinstance(found, Checkpoint) or not _same_model(program, start.names):
         raise ParameterError(
-            "`start` takes the result of a run of the same model object",
-            hint="results loaded from files hold no state",
+            "`start` takes the result of a run of the same model object, or a loaded one of an equal model"
         )
     return found
+
+
+def _same_model(program: CompiledModel, names: Names) -> bool:
+    if names.root is not None:
+        return names.root is program.model
+    return names.signature == program.names.signature
 
 
 def begin_of(program: CompiledModel, t_start: float | None, start: Any) -> float:

@@ -45,7 +45,7 @@ def build_large_core(
     xi_scale = source_scale(reduced, values, exosystem, feeds, T0, span)
     known = np.maximum(np.abs(starts.value * reduced.differentiated), nominals)
     model = sparse_model(reduced, matrices, known, xi_scale, T0, labels, nonlinear_slopes(reduced))
-    readout = Readout(reduced, exosystem, values.P)
+    readout = Readout.of(reduced, exosystem, values.P)
     numbers = matrices.forms, model
     core = LargeCore(reduced, values, exosystem, lambda: numbers, unit, readout)
     try:

@@ -51,6 +51,11 @@ class SampledMotion:
         self.y0 = self._state(steps.begin)
         self.precision = 1e-2 * steps.tolerances.rtol
 
+    @property
+    def breaks(self) -> list[float]:
+        """Ends of the steps."""
+        return [a.step.t1 for a in self._steps.accepted]
+
     def edges(self, h0: float, h1: float) -> np.ndarray:
         """Ends of panels within a part of the segment."""
         inner = [a.step.t1 for a in self._steps.accepted[::STEPS_A_PANEL]]

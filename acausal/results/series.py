@@ -1,0 +1,117 @@
+"""Integrated segments as polynomials on short panels: what files hold of steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import legendre
+
+DEGREE = 11
+ROUNDING = 1e-12
+"""Error of a panel, relative to the largest value of the same variable in the segment, that needs no halving."""
+FINER = 1e-4
+"""The same relative to what integrals along the motion are resolved to."""
+LEVELS = 20
+"""Halvings after which a panel is taken as it is."""
+STALE = 2
+"""Halvings that leave a tenth of an error or more in both halves, after which it is rounding."""
+NODES, WEIGHTS = legendre.leggauss(DEGREE + 1)
+POINTS = np.concatenate([[-1.0], NODES, [1.0]])
+TO_SERIES = (WEIGHTS[:, None] * legendre.legvander(NODES, DEGREE) * (np.arange(DEGREE + 1) + 0.5)).T
+AT_ENDS = legendre.legvander(np.array([-1.0, 1.0]), DEGREE)
+CHUNK = 2_000_000
+"""Numbers in one intermediate array."""
+
+
+@dataclass(eq=False)
+class SeriesMotion:
+    """States of one segment as sums ``series[k] P_k(x)`` on panels, -1 <= x <= 1.
+
+    It is read as the motion it was made from.
+    """
+
+    y0: np.ndarray
+    ends: np.ndarray
+    """Ends (p + 1,) of the panels in seconds since the start, the first one zero."""
+    series: np.ndarray
+    """(p, degrees, ny)."""
+    panels: np.ndarray
+    """Ends of the panels with which a quadrature begins."""
+    precision: float
+    halvings: int
+
+    reach = -1.0
+
+    def edges(self, h0: float, h1: float) -> np.ndarray:
+        """Ends of panels of a quadrature within a part of the segment."""
+        inner = self.panels[(self.panels > h0) & (self.panels < h1)]
+        return np.concatenate([[h0], inner, [h1]])
+
+    def at(self, h: float) -> np.ndarray:
+        """State at one time."""
+        return self.sample(np.array([h]))[0]
+
+    def sample(self, hs: np.ndarray) -> np.ndarray:
+        """States (k, ny) at the times ``hs`` (k,)."""
+        hs = np.asarray(hs, float)
+        if not len(self.series):
+            return np.tile(self.y0, (len(hs), 1))
+        k = np.clip(np.searchsorted(self.ends, hs, side="left") - 1, 0, len(self.series) - 1)
+        begin, end = self.ends[k], self.ends[k + 1]
+        x = np.clip((2.0 * hs - begin - end) / (end - begin), -1.0, 1.0)
+        phi = legendre.legvander(x, self.series.shape[1] - 1)
+        out = np.empty((len(hs), len(self.y0)))
+        step = max(1, CHUNK // max(1, self.series[0].size))
+        for a in range(0, len(hs), step):
+            part = slice(a, a + step)
+            out[part] = np.einsum("kd,kdy->ky", phi[part], self.series[k[part]])
+        out[hs <= 0.0] = self.y0
+        return out
+
+
+def series_of(motion: Any, length: float) -> SeriesMotion:
+    """Approximate an integrated motion to rounding.
+
+    Panels begin as the steps, within which the solution is smooth, and are halved until the last coefficients vanish and the
+    series meet both ends.
+    """
+    y0 = np.asarray(motion.y0, float)
+    panels = np.asarray(motion.edges(0.0, length), float)
+    if length <= 0.0:
+        none = np.zeros((0, DEGREE + 1, len(y0)))
+        return SeriesMotion(y0, np.zeros(1), none, panels, motion.precision, motion.halvings)
+    steps = np.asarray(getattr(motion, "breaks", panels), float)
+    edges = np.unique(np.concatenate([[0.0], steps[(steps > 0.0) & (steps < length)], [length]]))
+    left, right = edges[:-1], edges[1:]
+    scale, found = np.abs(y0), []
+    last, stale = np.full((len(left), len(y0)), np.inf), np.zeros((len(left), len(y0)), np.int64)
+    allowed = max(ROUNDING, FINER * motion.precision)
+    for level in range(LEVELS + 1):
+        hs = 0.5 * ((left + right)[:, None] + (right - left)[:, None] * POINTS)
+        hs[:, 0], hs[:, -1] = left, right
+        values = motion.sample(hs.ravel()).reshape(*hs.shape, len(y0))
+        series = np.einsum("dn,pny->pdy", TO_SERIES, values[:, 1:-1])
+        error = np.maximum(
+            np.abs(series[:, -2:]).max(axis=1),
+            np.abs(np.einsum("ed,pdy->pey", AT_ENDS, series) - values[:, [0, -1]]).max(axis=1),
+        )
+        scale = np.fmax(scale, np.fmax.reduce(np.abs(values), axis=(0, 1)))
+        if level:
+            # Where only one half keeps the error there is something to resolve in it.
+            both = np.repeat(error.reshape(-1, 2, len(y0)).min(axis=1), 2, axis=0)
+            stale = np.where(both > 0.1 * last, stale + 1, 0)
+        # What is not a number compares as false, and halving would not help.
+        bad = ((error > allowed * scale) & (stale < STALE)).any(axis=1) & (level < LEVELS)
+        found.append((right[~bad], series[~bad]))
+        if not bad.any():
+            break
+        middle = 0.5 * (left + right)[bad]
+        left, right = (np.stack(pair, 1).ravel() for pair in ((left[bad], middle), (middle, right[bad])))
+        last, stale = np.repeat(error[bad], 2, axis=0), np.repeat(stale[bad], 2, axis=0)
+    ends, series = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.argsort(ends, kind="stable")
+    return SeriesMotion(
+        y0, np.append(0.0, ends[order]), series[order], panels, motion.precision, motion.halvings
+    )
