@@ -1,11 +1,16 @@
 """Gauss-Jordan elimination that tells exact zeros from small numbers.
 
-Next to every value stand the sum of its absolute contributions and the variance of its rounding
-error, in units of the squared rounding unit, with the errors of all contributions taken as
-independent (the probabilistic running error analysis of Higham and Mary, SIAM J. Sci. Comput. 41,
-2019). A value that is small against both is the result of cancellation and no incidence; every
-other value counts however small it is. Rank decisions are therefore free of scale: a factor
-of 1e-12 is not zero.
+Next to every value stand two estimates of its rounding error, in units of the rounding unit. The lower one is the sum
+of its absolute contributions. The upper one is propagated from step to step, with the errors of all contributions taken
+as independent (the probabilistic running error analysis of Higham and Mary, SIAM J. Sci. Comput. 41, 2019). A value that
+is small against the lower one is the result of cancellation and no incidence; one that is large against the upper one
+counts however small it is. Rank decisions are therefore free of scale: a factor of 1e-12 is not zero.
+
+In long eliminations the upper estimate grows exponentially and the errors do not, as each step forgets how its errors are
+correlated with those of others. Values between the two estimates are therefore evaluated anew from the rows as they were
+given: with the pivot block ``A``, an entry is ``w R v``, where ``w`` and ``v`` combine rows and columns so that the pivots
+cancel. Errors of ``w`` and ``v`` enter in second order only, and ``(w * w) @ variance(R) @ (v * v)`` is what the errors of
+the given numbers make of it, without any growth.
 """
 
 from __future__ import annotations
@@ -14,18 +19,10 @@ import numpy as np
 
 _CANCELLED = 2.0**-46
 """Values below this fraction of their propagated error unit are zero; errors measured reach 2**-50."""
-
-_SMALL = 2.0**-30
-"""No value above this fraction of its own contributions is zero: in long dense eliminations the
-error estimate grows exponentially, the errors do not."""
-
-_ROUNDED = 2.0**-36
-"""Part of the largest certain term of a row below which a doubtful one is rounding."""
 _EXACT = 2.0**-50
 _DOMINANT = 0.5
-_WEAK = 0.1
-"""Relative term, in units of that of the best row of the same length, below which a row is not solved yet."""
 _UNRELIABLE = 2.0**-10
+"""Part of the upper estimate of an error, below which the lower one says that the upper one has grown."""
 _SWEEPS = 3
 """Sweeps of the equilibration: weights enter comparisons only, so that orders of magnitude suffice."""
 
@@ -35,15 +32,6 @@ def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     value = left @ right
     value[np.abs(value) <= _CANCELLED * (np.abs(left) @ np.abs(right))] = 0.0
     return value
-
-
-def _significant(value: np.ndarray, variance: np.ndarray, magnitude: np.ndarray) -> np.ndarray:
-    return (value * value > _CANCELLED**2 * variance) | (np.abs(value) > _SMALL * magnitude)
-
-
-def _size(value: np.ndarray, variance: np.ndarray, magnitude: np.ndarray) -> np.ndarray:
-    """What a value contributes to a magnitude: itself, or its error where it is nothing else."""
-    return np.where(_significant(value, variance, magnitude), np.abs(value), np.sqrt(variance))
 
 
 def column_weights(matrix: np.ndarray) -> np.ndarray:
@@ -66,11 +54,12 @@ def _middle(high: np.ndarray, low: np.ndarray) -> np.ndarray:
     return -0.5 * (high + low)
 
 
-def _strong(row: int, count: np.ndarray, lever: np.ndarray) -> int:
-    """The first of the shortest rows in which no small term would be the lever of large ones, if ``row`` is not it."""
-    equal = (count == count[row]).nonzero()[0]
-    best = lever[equal].max()
-    return row if lever[row] >= _WEAK * best else int(equal[(lever[equal] >= _WEAK * best).argmax()])
+def _weighed(value: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Factors from values to what they contribute to lower estimates: large where a value is nothing but rounding.
+
+    Such a value is a sample of its own error. Its estimate would grow from step to step.
+    """
+    return np.where(np.abs(value) <= _CANCELLED * least, 2.0 / _CANCELLED, 1.0)
 
 
 class Elimination:
@@ -82,9 +71,6 @@ class Elimination:
     weight : (N,) array
         Typical magnitude of every column variable. A variable is solved from a row only if its
         term there is within a factor 2 of the largest one, which bounds the growth.
-    size : (N,) array, optional
-        Magnitude of every column variable in the model. Of rows of equal length one is solved whose term there is not
-        small beside its others, whose lever it would be; and terms are told from rounding by the certain ones beside them.
 
     Notes
     -----
@@ -94,16 +80,19 @@ class Elimination:
     correlated with those of other entries and may cancel later.
     """
 
-    def __init__(self, rows: np.ndarray, weight: np.ndarray, size: np.ndarray | None = None) -> None:
+    def __init__(self, rows: np.ndarray, weight: np.ndarray) -> None:
         self.value = np.array(rows, dtype=float)
-        self.magnitude = np.abs(self.value)
+        self.least = np.abs(self.value)
+        """Lower estimate of the errors."""
         self.variance = self.value**2
+        """Square of the upper estimate."""
         self.weight = weight
-        self.size = np.zeros(rows.shape[1]) if size is None else size
         self.pivot = np.full(len(rows), -1)
         """Column solved from a row, -1 if none."""
         self.row = np.full(rows.shape[1], -1)
         """Row a column is solved from, -1 if none."""
+        self._given = self.value.copy()
+        self._given_variance = self.variance.copy()
 
     def reduce(self, columns: np.ndarray, ordered: bool = False) -> np.ndarray:
         """Solve for as many of ``columns`` as possible from rows without pivot; return the new pivot rows.
@@ -112,76 +101,107 @@ class Elimination:
         that the choice does not depend on how the rows were combined before.
         """
         never = self.value.shape[1] + 1
-        count = np.full(len(self.value), never)
-        lever = np.zeros(len(self.value))
+        count, doubtful = np.full(len(self.value), never), np.zeros(len(self.value), bool)
         new = []
         changed = (self.pivot < 0).nonzero()[0]
         while len(count):
             if len(changed):
-                present = self._present(changed, columns)
+                present, certain = self._judged(changed, columns)
                 left = present.sum(axis=1)
                 left[left == 0] = never
-                count[changed] = left
-                lever[changed] = self._levers(changed, columns, present)
+                count[changed], doubtful[changed] = left, (present & ~certain).any(axis=1)
             row = int(count.argmin())
             if count[row] == never:
                 break
-            if not ordered:
-                row = _strong(row, count, lever)
-            count[row] = never
+            if doubtful[row]:
+                changed = doubtful.nonzero()[0]
+                self._evaluate(changed)
+                continue
+            count[row], doubtful[row] = never, False
             touched = self._solve(row, self._dominant_column(row, columns, ordered))
             changed = touched[self.pivot[touched] < 0]
             new.append(row)
         return np.array(new, dtype=int)
 
-    def _present(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Mask over a block: terms that are no rounding.
-
-        What stands beside certain terms and is no rounding of them is a term, whatever the estimate of its error says.
-        """
+    def _judged(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Masks over a block: values that may be no rounding, and those that certainly are none."""
         at = (rows[:, None], columns)
         value = self.value[at]
-        found = _significant(value, self.variance[at], self.magnitude[at])
-        size = np.abs(value) * self.size[columns]
-        largest = np.where(found, size, 0.0).max(axis=1, initial=0.0)
-        return found | ((size > _ROUNDED * largest[:, None]) & (largest > 0.0)[:, None])
+        certain = value * value > _CANCELLED**2 * self.variance[at]
+        return certain | (np.abs(value) > _CANCELLED * self.least[at]), certain
 
-    def _levers(self, rows: np.ndarray, columns: np.ndarray, present: np.ndarray) -> np.ndarray:
-        """Largest term of rows in ``columns``, relative to the largest one of all."""
-        all_terms = np.abs(self.value[rows]) * self.size
-        largest = all_terms.max(axis=1)
-        own = np.where(present, all_terms[:, columns], 0.0).max(axis=1, initial=0.0)
-        return np.divide(own, largest, out=np.zeros(len(rows)), where=largest > 0.0)
+    def _present(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Mask over a block: values that are no rounding."""
+        present, certain = self._judged(rows, columns)
+        doubtful = (present & ~certain).any(axis=1).nonzero()[0]
+        if len(doubtful):
+            self._evaluate(rows[doubtful])
+            certain[doubtful] = self._judged(rows[doubtful], columns)[1]
+        return certain
 
-    def append(self, rows: np.ndarray, variance: np.ndarray) -> None:
-        """Add rows, reduced by all pivots found so far."""
+    def _evaluate(self, rows: np.ndarray) -> None:
+        """Values of rows from those given, and their errors to first order in those of the given numbers."""
+        from scipy.linalg import lu_factor, lu_solve
+
+        R, spread = self._given, self._given_variance
+        solved = (self.pivot >= 0).nonzero()[0]
+        pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0]
+        own = self.pivot[rows] >= 0
+        goal = np.where(own[:, None], self.pivot[rows][:, None] == pivots, 0.0)
+        w = np.zeros((len(rows), len(R)))
+        w[np.flatnonzero(~own), rows[~own]] = 1.0
+        scale = self.weight[pivots]
+        A = (R[solved[:, None], pivots] * scale).T
+        size = np.exp2(-np.floor(np.log2(np.abs(A).max(axis=0))))
+        factors = lu_factor(A * size, overwrite_a=True, check_finite=False)
+        # The second round makes errors small entry by entry (Higham, Accuracy and Stability, 2002, section 12.2).
+        for _ in range(2):
+            missing = (goal - w @ R[:, pivots]) * scale
+            w[:, solved] += lu_solve(factors, missing.T, check_finite=False).T * size
+        v = self.value[solved[:, None], free]
+        over = w @ R
+        value = over[:, free] - over[:, pivots] @ v
+        value[own] += self.value[rows[own][:, None], free]
+        spread = (w * w) @ spread
+        at = (rows[:, None], free)
+        self.value[at], self.variance[at] = value, spread[:, free] + spread[:, pivots] @ (v * v)
+        self.least[at] = np.sqrt(self.variance[at])
+
+    def judged_rows(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Values, variances and lower estimates of rows; where estimates have grown apart values are evaluated anew."""
+        grown = (self.least[rows] < _UNRELIABLE * np.sqrt(self.variance[rows])).any(axis=1)
+        if grown.any():
+            self._evaluate(rows[grown])
+        return self.value[rows], self.variance[rows], self.least[rows]
+
+    def append(self, rows: np.ndarray, variance: np.ndarray, least: np.ndarray | None = None) -> None:
+        """Add rows with estimates of their errors, reduced by all pivots found so far."""
+        least = np.sqrt(variance) if least is None else least
         used = ((self.row >= 0) & rows.any(axis=0)).nonzero()[0]
         pivots, factor = self.row[used], rows[:, used]
         square = factor * factor
         doubt = np.maximum(variance[:, used] - square, 0.0)
-        size = _size(self.value[pivots], self.variance[pivots], self.magnitude[pivots])
-        magnitude = np.sqrt(variance) + np.sqrt(variance[:, used]) @ size
-        value = rows - factor @ self.value[pivots]
+        self._given = np.vstack([self._given, rows])
+        self._given_variance = np.vstack([self._given_variance, variance])
+        value, size = rows - factor @ self.value[pivots], np.abs(self.value[pivots])
+        least = least + np.abs(factor) @ (_weighed(self.value[pivots], self.least[pivots]) * size)
         variance = variance + square @ self.variance[pivots] + doubt @ self.value[pivots] ** 2
-        value[:, used] = variance[:, used] = 0.0
+        value[:, used] = variance[:, used] = least[:, used] = 0.0
         self.value = np.vstack([self.value, value])
-        self.magnitude = np.vstack([self.magnitude, magnitude])
+        self.least = np.vstack([self.least, least])
         self.variance = np.vstack([self.variance, variance])
         self.pivot = np.append(self.pivot, np.full(len(rows), -1))
 
     def entries(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Block of the values, with exact zeros where they cancelled."""
-        at = (rows[:, None], columns)
-        value = self.value[at]
-        return np.where(_significant(value, self.variance[at], self.magnitude[at]), value, 0.0)
+        present = self._present(rows, columns)
+        return np.where(present, self.value[rows[:, None], columns], 0.0)
 
     def solution(self, solved: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Coefficients of ``given`` in the columns ``solved``; zero rows where a column has no pivot."""
-        rows = self.row[solved]
-        if not len(self.value):
-            return np.zeros((len(solved), len(given)))
-        found = np.where(self._present(rows, given), 0.0 - self.value[rows[:, None], given], 0.0)
-        found[rows < 0] = 0.0
+        found = np.zeros((len(solved), len(given)))
+        own = self.row[solved] >= 0
+        found[own] = 0.0 - self.entries(self.row[solved[own]], given)
         return found
 
     def null_directions(self, free: np.ndarray) -> np.ndarray:
@@ -194,7 +214,7 @@ class Elimination:
 
     def _dominant_column(self, row: int, columns: np.ndarray, ordered: bool) -> int:
         values, variance = self.value[row, columns], self.variance[row, columns]
-        present = self._present(np.array([row]), columns)[0].nonzero()[0]
+        present = (values * values > _CANCELLED**2 * variance).nonzero()[0]
         if len(present) == 1:
             return int(columns[present[0]])
         candidates, values, variance = columns[present], np.abs(values[present]), variance[present]
@@ -205,8 +225,7 @@ class Elimination:
         inexact = np.abs(values - 1.0) > _CANCELLED
         if ordered:
             return int(candidates[np.lexsort((inexact, unreliable))[0]])
-        at = (slice(None), candidates)
-        length = _significant(self.value[at], self.variance[at], self.magnitude[at]).sum(axis=0)
+        length = self._judged(np.arange(len(self.value)), candidates)[0].sum(axis=0)
         return int(candidates[np.lexsort((length, inexact, unreliable))[0]])
 
     def _solve(self, row: int, column: int) -> np.ndarray:
@@ -216,19 +235,15 @@ class Elimination:
         square = pivot * pivot
         doubt = max(self.variance[row, column] / square - 1.0, 0.0)
         value, variance = self.value[row, cells] / pivot, self.variance[row, cells] / square
-        magnitude = self.magnitude[row, cells] / abs(pivot)
+        least = self.least[row, cells] / abs(pivot)
         if doubt > 0.0:
             variance += doubt * value * value
-        self.value[row, cells], self.variance[row, cells], self.magnitude[row, cells] = (
-            value,
-            variance,
-            magnitude,
-        )
-        self.value[row, column] = self.variance[row, column] = 1.0
+        self.value[row, cells], self.variance[row, cells], self.least[row, cells] = value, variance, least
+        self.value[row, column] = self.least[row, column] = self.variance[row, column] = 1.0
         touched = self.value[:, column].nonzero()[0]
         touched = touched[touched != row]
         if len(touched):
-            self._substitute(touched, column, cells, value, variance, _size(value, variance, magnitude))
+            self._substitute(touched, column, cells, value, variance, least)
         self.pivot[row], self.row[column] = column, row
         return touched
 
@@ -239,7 +254,7 @@ class Elimination:
         cells: np.ndarray,
         value: np.ndarray,
         variance: np.ndarray,
-        size: np.ndarray,
+        least: np.ndarray,
     ) -> None:
         at, left = (rows[:, None], cells), (rows[:, None], [column])
         factor, spread = self.value[left], self.variance[left]
@@ -249,7 +264,8 @@ class Elimination:
         new = old - change
         bound = self.variance[at] + square * variance + doubt * (value * value)
         exact = np.abs(new) <= _EXACT * np.abs(change)
-        magnitude = self.magnitude[at] + _size(factor, spread, self.magnitude[left]) * size
-        new[exact] = bound[exact] = magnitude[exact] = 0.0
-        self.value[at], self.variance[at], self.magnitude[at] = new, bound, magnitude
-        self.value[left] = self.variance[left] = self.magnitude[left] = 0.0
+        weighed = np.maximum(_weighed(factor, self.least[left]), _weighed(value, least))
+        lower = self.least[at] + weighed * np.abs(change)
+        new[exact] = bound[exact] = lower[exact] = 0.0
+        self.value[at], self.variance[at], self.least[at] = new, bound, lower
+        self.value[left] = self.variance[left] = self.least[left] = 0.0

@@ -124,11 +124,7 @@ def weighted(model: AffineModel, columns: Columns, table: np.ndarray) -> Elimina
     weight = np.ones(table.shape[1])
     weight[columns.unknown] = column_weights(table[:, columns.unknown])
     weight[columns.state] = model.pivot_scale[columns.x]
-    size = np.zeros(table.shape[1])
-    size[columns.unknown] = np.where(model.differentiated, model.scale / model.T0, model.scale)
-    size[columns.state] = model.scale[columns.x]
-    size[columns.source] = model.xi_scale
-    return Elimination(table, weight, size)
+    return Elimination(table, weight)
 
 
 def shuffle(
@@ -148,11 +144,11 @@ def shuffle(
         if not len(new):
             return
         yield new
-        value, variance = system.value[new], system.variance[new]
-        value, variance = derivative(columns, value, model.S), derivative(columns, variance, model.S**2)
-        for part in (value, variance) if value.shape[1] > labels else ():
+        generators = model.S, model.S**2, np.abs(model.S)
+        made = [derivative(columns, x, S) for x, S in zip(system.judged_rows(new), generators, strict=True)]
+        for part in made if len(system.row) > labels else ():
             part[:, labels:] = np.roll(part[:, labels:], m, axis=1)
-        system.append(value, variance)
+        system.append(*made)
 
 
 def derivative(columns: Columns, constraints: np.ndarray, S: np.ndarray) -> np.ndarray:

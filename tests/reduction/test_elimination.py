@@ -1,5 +1,7 @@
 """Elimination that tells exact zeros from small numbers."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,42 @@ def test_weights_undo_the_scaling_of_columns() -> None:
 
 def test_product_has_exact_zeros() -> None:
     assert product(np.array([[0.1, 0.2, -0.3]]), np.ones((3, 1)))[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rank_is_that_of_exact_arithmetic(seed: int) -> None:
+    # Small multiples of 1/8 are exact in binary, and the rows that depend on others are so exactly.
+    rng = np.random.default_rng(seed)
+    n, dependent = 40, int(rng.integers(0, 6))
+    rows = rng.integers(-9, 10, (n - dependent, n)) / 8.0 * (rng.random((n - dependent, n)) < 0.15)
+    rows = np.vstack([rows, rng.integers(-3, 4, (dependent, n - dependent)) @ rows])[rng.permutation(n)]
+    system = eliminated(rows.tolist(), n)
+    assert np.count_nonzero(system.pivot >= 0) == exact_rank(rows)
+
+
+def exact_rank(rows: np.ndarray) -> int:
+    """Rank by elimination with fractions."""
+    left = [[Fraction(x) for x in row] for row in rows.tolist()]
+    rank = 0
+    for column in range(rows.shape[1]):
+        at = next((k for k in range(rank, len(left)) if left[k][column]), None)
+        if at is None:
+            continue
+        left[rank], left[at] = left[at], left[rank]
+        for row in left[rank + 1 :]:
+            factor = row[column] / left[rank][column]
+            if factor:
+                row[:] = [a - factor * b for a, b in zip(row, left[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+@pytest.mark.parametrize("n", [20, 40, 80, 160])
+@pytest.mark.parametrize("independent", [0.0, 1e-3, 1e-6, 1e-9, 1e-11])
+def test_estimates_do_not_grow_with_the_number_of_steps(n: int, independent: float) -> None:
+    rng = np.random.default_rng(n)
+    rows = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    others = rng.standard_normal(n - 1)
+    rows[-1] = others @ rows[:-1] / np.linalg.norm(others) + independent * rows[-1]
+    system = eliminated(rows.tolist(), n)
+    assert np.count_nonzero(system.pivot >= 0) == n - (independent == 0.0)
