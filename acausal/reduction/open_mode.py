@@ -15,8 +15,8 @@ import numpy as np
 
 from ..structure.offsets import sigma_offsets
 from .affine import AffineModel, Mode, ModeData
-from .elimination import Elimination, column_weights, product
-from .reduction import Columns, derivative
+from .elimination import product
+from .reduction import Columns, shuffle, weighted
 
 DEEPEST = 8
 """Differentiations after which no unknown is looked for in a row."""
@@ -87,11 +87,8 @@ def open_mode(
     rows, columns = model.rows(mode), Columns.of(model)
     affine = np.flatnonzero(nonlinear_row < 0)
     table = np.vstack([columns.table(rows)[affine], data.settled])
-    weight = np.ones(table.shape[1])
-    weight[columns.unknown] = column_weights(table[:, columns.unknown])
-    weight[columns.state] = model.pivot_scale[columns.x]
-    system = Elimination(table, weight)
-    rounds = _eliminate(model, columns, system, read)
+    system = weighted(model, columns, table)
+    rounds = sum(1 for _ in shuffle(model, columns, system, len(rows), read))
     solved = system.row[columns.state] >= 0
     states = columns.x[~solved]
     open_unknowns = np.flatnonzero(system.row[columns.unknown] < 0)
@@ -109,23 +106,6 @@ def open_mode(
         raise StructurallySingular("count", nonlinear, open_unknowns)
     index = rounds + (len(columns.x) < model.n)
     return OpenMode(mode, states, open_unknowns, slopes, z_of, slope_of, found[states], nonlinear, index)
-
-
-def _eliminate(model: AffineModel, columns: Columns, system: Elimination, read: np.ndarray) -> int:
-    """Solve the unknowns, first those that no nonlinear row reads; differentiate constraints. Returns rounds."""
-
-    def solve() -> None:
-        system.reduce(columns.unknown[~read])
-        system.reduce(columns.unknown)
-
-    solve()
-    rounds = 0
-    while len(new := system.reduce(columns.state, ordered=True)):
-        rounds += 1
-        value, variance = system.value[new], system.variance[new]
-        system.append(derivative(columns, value, model.S), derivative(columns, variance, model.S**2))
-        solve()
-    return rounds
 
 
 def orders(mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np.ndarray]) -> Orders:
