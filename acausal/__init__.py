@@ -15,8 +15,8 @@ from .errors import DuplicateWriterError as DuplicateWriterError
 from .errors import EventIterationError as EventIterationError
 from .errors import ExpressionError as ExpressionError
 from .errors import FlowInterruptedError as FlowInterruptedError
+from .errors import ImpactError as ImpactError
 from .errors import InitializationError as InitializationError
-from .errors import MixedRestitutionError as MixedRestitutionError
 from .errors import ModelError as ModelError
 from .errors import ModelSizeError as ModelSizeError
 from .errors import ModeNotSquareError as ModeNotSquareError

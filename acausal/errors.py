@@ -184,8 +184,8 @@ class NoConsistentModeError(SimulationError):
     """No combination of branches satisfies all guards."""
 
 
-class MixedRestitutionError(SimulationError):
-    """Contacts with different restitution close in one instant."""
+class ImpactError(SimulationError):
+    """The law of impact gives contacts that collide no motion."""
 
 
 class ChatteringError(SimulationError):

@@ -235,7 +235,8 @@ class Impact(Named):
     """A one-sided contact with restitution: ``gap >= 0``, ``force >= 0``.
 
     An impact turns the velocity of the gap from ``v`` into ``-restitution * v`` within the instant, with momentum
-    conserved (Newton's law of impact).
+    conserved (Newton's law of impact). Contacts that touch pass an impulse on in rounds, each with its own restitution;
+    what no impulse reaches keeps its values.
 
     Parameters
     ----------
@@ -244,7 +245,8 @@ class Impact(Named):
     restitution : expression
         Ratio of the relative speeds after and before, 0 to 1.
     rest_speed : expression, optional
-        Below this approach speed contact is kept, so that bouncing comes to an end.
+        Below this approach speed contact is kept, so that bouncing comes to an end; by default 1e-6 of the magnitude of the
+        gap's rate.
     """
 
     __slots__ = ("force", "gap", "rest_speed", "restitution")

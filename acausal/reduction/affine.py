@@ -256,7 +256,7 @@ class Restart:
 class Inadmissible(Exception):
     """A candidate mode cannot exist.
 
-    ``reason`` is "singular", "contradictory sources", "reinit" or "mixed restitution"; ``where`` names the culprits.
+    ``reason`` is "singular", "contradictory sources" or "reinit"; ``where`` names the culprits.
     """
 
     def __init__(self, reason: str, where: tuple[str, ...] = ()) -> None:

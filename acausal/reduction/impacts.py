@@ -1,81 +1,76 @@
-"""What an instant does to elements that transmit impulses: restitution and lost energy."""
+"""What an instant does to elements that transmit impulses: contacts that touch, and lost energy."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from .affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart
+from .affine import AffineModel, Element, Kind, ModeData
+from .impulses import response_maps
 
 _REST = 1e-6
-_FREE, _CONTACT = 0, 1
+FREE, CONTACT = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
-class Bounce:
-    """Contacts that separate again at once; restart in ``mode`` from the left limits ``z``."""
+class Contacts:
+    """Contacts that touch at an instant, seen from a mode in which all of them are open.
 
-    mode: Mode
-    z: np.ndarray
-    J1: np.ndarray
-    """Impulse of compression and restitution together."""
-    elements: tuple[int, ...]
-
-
-def restitution(
-    model: AffineModel, before: ModeData, after: Restart, z_minus: np.ndarray, xi: np.ndarray
-) -> Bounce | None:
-    """Newton's law of restitution for the contacts that ``after`` closes.
-
-    Parameters
+    Attributes
     ----------
-    model : AffineModel
-    before : ModeData
-        The mode that is left.
-    after : Restart
-        The inelastic restart with the contacts closed.
-    z_minus : (n,) array
-        Left limits, at which the contacts approach.
-    xi : (q,) array
+    which : (c,) array of int
+        Elements.
+    jump : (n_states, c) array
+        Movement of the selected states by a unit impulse in each contact.
+    impulse : (n, c) array
+        The impulses J1 of all variables with it.
+    rates : (c, ny) array
+        Speeds of the gaps over the state vector.
+    """
 
-    Returns
-    -------
-    Bounce or None
-        None if the contacts stay closed: nothing moved, no restitution, or all approach slower
-        than their ``rest_speed`` (by default 1e-6 of the magnitude of the gap's rate).
+    data: ModeData
+    which: np.ndarray
+    jump: np.ndarray
+    impulse: np.ndarray
+    rates: np.ndarray
+
+    @property
+    def inverse_masses(self) -> np.ndarray:
+        """Change of the speed of gap i by a unit impulse in contact j."""
+        return self.rates[:, : len(self.data.states)] @ self.jump
+
+    def speeds(self, y: np.ndarray) -> np.ndarray:
+        """Speeds of the gaps."""
+        return self.rates @ y
+
+
+def touching_contacts(model: AffineModel, data: ModeData, which: Sequence[int]) -> Contacts:
+    """The response of a mode to impulses in open contacts.
 
     Raises
     ------
     Inadmissible
-        "mixed restitution": contacts with different coefficients close in the same instant.
-
-    Notes
-    -----
-    ``z+ = z- + (1 + e) (z+_inelastic - z-)`` for all differentiated variables, exact for any mass
-    matrix and any further constraints (Moreau, "Unilateral contact and dry friction in finite
-    freedom dynamics", 1988).
+        "singular" if nothing that a contact touches has inertia.
     """
-    closing = tuple(
-        k
-        for k, element in enumerate(model.elements)
-        if after.jumped
-        and element.kind is Kind.IMPACT
-        and before.mode[k] == _FREE
-        and after.data.mode[k] == _CONTACT
-        and _approaches(model, element, before, z_minus, xi)
+    elements = [model.elements[k] for k in which]
+    first = len(model.base) + np.cumsum(
+        [0, *(len(e.branches[b].equations) for e, b in zip(model.elements, data.mode, strict=True))]
     )
-    coefficients = {model.elements[k].restitution: None for k in closing}
-    if len(coefficients) > 1:
-        raise Inadmissible("mixed restitution", tuple(model.elements[k].path for k in closing))
-    e = next(iter(coefficients), 0.0)
-    if e == 0.0:
-        return None
-    x = model.differentiated
-    z = np.array(z_minus, dtype=float)
-    z[x] += (1.0 + e) * (after.z[x] - z_minus[x])
-    mode = tuple(_FREE if k in closing else branch for k, branch in enumerate(after.data.mode))
-    return Bounce(mode, z, (1.0 + e) * after.J1, closing)
+    jump, impulse = response_maps(model, data, first[list(which)])
+    # An open contact says that its force is zero, in a row of any factor.
+    factor = np.array([(e.blocked[CONTACT].A @ impulse[:, i])[0] for i, e in enumerate(elements)])
+    rates = np.array([_rate_row(e, data)[0] for e in elements]).reshape(len(elements), -1)
+    return Contacts(data, np.array(which, dtype=int), jump / factor, impulse / factor, rates)
+
+
+def rest_speeds(model: AffineModel, contacts: Contacts) -> np.ndarray:
+    """Speeds up to which contact is kept: as declared, else 1e-6 of the magnitude of the gap's rate."""
+    scale = np.concatenate((model.scale[contacts.data.states], model.xi_scale))
+    declared = [model.elements[k].rest_speed for k in contacts.which.tolist()]
+    usual = _REST * (np.abs(contacts.rates) @ scale)
+    return np.array([u if d is None else d for d, u in zip(declared, usual.tolist(), strict=True)])
 
 
 def lost_energy(
@@ -102,7 +97,7 @@ def lost_energy(
     z_minus, z_plus : (n,) array
         Limits on both sides.
     J1 : (n,) array
-        Impulse of the instant, `Bounce.J1` after a bounce.
+        Impulse of the instant, or of one part of it.
     xi : (q,) array
     mean : (n,) array, optional
         Means of the variables in a nonlinear model.
@@ -134,7 +129,7 @@ _SIGN = {Kind.CONTROLLED: 1.0, Kind.FRICTION: 1.0, Kind.COMPLEMENTARITY: -1.0, K
 
 def _rate_row(element: Element, data: ModeData) -> np.ndarray:
     """Time derivative of the gap over y."""
-    gap = element.blocked[_FREE]
+    gap = element.blocked[FREE]
     over_y = gap.A @ data.T
     over_y[:, len(data.states) :] += gap.B
     return over_y @ data.Ay
@@ -142,13 +137,3 @@ def _rate_row(element: Element, data: ModeData) -> np.ndarray:
 
 def _rate(element: Element, data: ModeData, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
     return _rate_row(element, data) @ np.concatenate((z[data.states], xi))
-
-
-def _approaches(
-    model: AffineModel, element: Element, before: ModeData, z_minus: np.ndarray, xi: np.ndarray
-) -> bool:
-    row = _rate_row(element, before)[0]
-    rest = element.rest_speed
-    if rest is None:
-        rest = _REST * float(np.abs(row) @ np.concatenate((model.scale[before.states], model.xi_scale)))
-    return bool(-(row @ np.concatenate((z_minus[before.states], xi))) > rest)

@@ -43,9 +43,43 @@ def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.nda
     """
     if not len(data.dependent):
         return np.zeros((len(data.states), 0)), np.zeros((model.n, 0))
+    rows, own = model.rows(data.mode), data.constraints[np.arange(len(data.dependent)), data.dependent]
+    # A residual was normalised; the coefficient of the dependent variable gives its defect.
+    return _solve(model, data, rows, -rows.E[:, data.dependent] / own)
+
+
+def response_maps(model: AffineModel, data: ModeData, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Movement of the selected states and impulse J1 per unit of an impulse in an equation.
+
+    Parameters
+    ----------
+    model : AffineModel
+    data : ModeData
+    which : (c,) array of int
+        Equations in force, ``f = 0`` say, which shall read ``f = delta(t)``.
+
+    Returns
+    -------
+    jump : (n_states, c) array
+    impulse : (n, c) array
+
+    Raises
+    ------
+    Inadmissible
+        "singular" if an impulse there moves nothing that has inertia.
+    """
     rows = model.rows(data.mode)
+    given = np.zeros((len(rows), len(which)))
+    given[which, np.arange(len(which))] = -1.0
+    return _solve(model, data, rows, given)
+
+
+def _solve(
+    model: AffineModel, data: ModeData, rows: Rows, given: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Movement and impulse per unit of what stands in the equations integrated over the instant, (m, c)."""
     for order in range(1, max(data.index, 1) + 1):
-        system, unknown, known = _chain(model, data, rows, order)
+        system, unknown, known = _chain(model, data, rows, order, given)
         system.reduce(unknown)
         unsolved = (system.pivot < 0).nonzero()[0]
         if not system.entries(unsolved, known).any():
@@ -54,17 +88,15 @@ def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.nda
 
 
 def _chain(
-    model: AffineModel, data: ModeData, rows: Rows, order: int
+    model: AffineModel, data: ModeData, rows: Rows, order: int, given: np.ndarray
 ) -> tuple[Elimination, np.ndarray, np.ndarray]:
-    """Rows of the impulse chain over [moves of the states, J1 .. Jp, residuals]."""
-    (m, n), k, c = rows.E.shape, len(data.states), len(data.dependent)
+    """Rows of the impulse chain over [moves of the states, J1 .. Jp, what is given]."""
+    (m, n), k, c = rows.E.shape, len(data.states), given.shape[1]
     dynamic = rows.E.any(axis=1)
     blocks = np.zeros((order + 1, m, k + n * order + c))
     moves = data.T[data.dependent, :k]
     blocks[0, :, :k] = rows.E[:, data.states] + product(rows.E[:, data.dependent], moves)
-    # A residual was normalised; the coefficient of the dependent variable gives its defect.
-    own = data.constraints[np.arange(c), data.dependent]
-    blocks[0, :, k + n * order :] = -rows.E[:, data.dependent] / own
+    blocks[0, :, k + n * order :] = given
     for level in range(order):
         at = k + n * level
         blocks[level, :, at : at + n] = rows.A

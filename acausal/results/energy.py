@@ -16,7 +16,7 @@ from ..errors import UnknownPathError, nearest
 from .names import window
 from .power import PowerMeter
 from .products import Instances, split_powers
-from .record import Jump, KnownJump, Segment
+from .record import Jump, KnownJump, Segment, Step
 
 if TYPE_CHECKING:
     from ..flattening.template import Template
@@ -126,13 +126,19 @@ def energies(
 
 
 def _jumps(result: Result, a: float, b: float) -> list[tuple[Jump | KnownJump, Segment]]:
-    """Micro-steps with a jump in (a, b], and the segment that follows each."""
+    """Parts of jumps in a window, and the segment that follows each."""
     found = []
-    for step in result.steps:
-        if step.jump is not None and a < step.t <= b:
+    for step in _steps(result, a, b):
+        if step.parts:
             which, _ = result.segments.locate(np.array([step.t]), "right")
-            found.append((step.jump, result.segments.all[int(which[0])]))
+            segment = result.segments.all[int(which[0])]
+            found += [(part, segment) for part in step.parts]
     return found
+
+
+def _steps(result: Result, a: float, b: float) -> list[Step]:
+    """Micro-steps in (a, b]; those of the first instant count with what follows it."""
+    return [s for s in result.steps if a < s.t <= b or s.t == a == result.t_start]
 
 
 def energy_into(result: Result, path: str, t0: float | None, t1: float | None) -> float:
@@ -160,7 +166,7 @@ def audit(result: Result, t0: float | None, t1: float | None) -> Audit:
     ]
     a, b = window(t0, t1, result.t_start, result.t_end)
     lost: dict[str, float] = {}
-    for path, energy in (entry for step in result.steps if a < step.t <= b for entry in step.lost):
+    for path, energy in (entry for step in _steps(result, a, b) for entry in step.lost):
         lost[path] = lost.get(path, 0.0) + energy
     return Audit(sorted(parts, key=lambda p: p.path), lost)
 

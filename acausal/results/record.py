@@ -30,7 +30,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Jump:
-    """Both limits of a micro-step in which differentiated variables moved, and the impulses J1 (n,)."""
+    """Both limits of a part of a micro-step in which differentiated variables moved, and the impulses J1 (n,)."""
 
     before: ModeData
     y_before: np.ndarray
@@ -82,7 +82,8 @@ class Step:
     """(variable, before, after)."""
     lost: tuple[tuple[str, float], ...] = ()
     """(element, energy absorbed)."""
-    jump: Jump | KnownJump | None = None
+    parts: tuple[Jump | KnownJump, ...] = ()
+    """What jumped, part by part: one, or with contacts that rebound one for each round of impacts."""
     D: np.ndarray | None = None
     """Discretes after the micro-step."""
     R: np.ndarray | None = None

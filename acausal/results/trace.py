@@ -81,7 +81,7 @@ class Trace:
     impulses: dict[int, tuple[Any, ...]]
     jumps: dict[int, tuple[Any, ...]]
     lost: dict[int, tuple[Any, ...]]
-    jump: dict[int, KnownJump]
+    parts: dict[int, tuple[KnownJump, ...]]
     z: np.ndarray
     left: np.ndarray
     """Left limits of core unknowns and discretes at the start."""
@@ -146,7 +146,7 @@ def trace_of(record: Record) -> Trace:
         [_stored(m) for m in modes.items], [Numbers(r.VK, r.P) for r in numbers.items], flows.items, motions, rows.items,
         np.array([s.t for s in steps]), numbered, step_rows, branches.items, kinds.items, triggers.items,
         _those(s.impulses for s in steps), _those(s.jumps for s in steps), _those(s.lost for s in steps),
-        {k: KnownJump(s.jump.left, s.jump.right, s.jump.J1, s.jump.mean) for k, s in enumerate(steps) if s.jump is not None},
+        _those(tuple(KnownJump(p.left, p.right, p.J1, p.mean) for p in s.parts) for s in steps),
         record.z, record.D, record.reasons(), segments[0].readout.model.W_core if segments else None,
     )  # fmt: skip
 
@@ -189,7 +189,7 @@ def record_of(trace: Trace, model: ReducedModel) -> Record:
         steps.append(
             Step(
                 t, number, trace.kinds[kind], trace.triggers[triggers], trace.branches[before], trace.branches[after],
-                trace.impulses.get(k, ()), trace.jumps.get(k, ()), trace.lost.get(k, ()), trace.jump.get(k),
+                trace.impulses.get(k, ()), trace.jumps.get(k, ()), trace.lost.get(k, ()), trace.parts.get(k, ()),
                 _row(trace, D), _row(trace, R),
             )
         )  # fmt: skip

@@ -1,10 +1,10 @@
-"""Restitution and lost energy."""
+"""Response to impulses in contacts, and lost energy."""
 
 import numpy as np
 import pytest
 
-from acausal.reduction.affine import AffineModel, Inadmissible, Mode, Restart
-from acausal.reduction.impacts import lost_energy, restitution
+from acausal.reduction.affine import AffineModel, Mode, Restart
+from acausal.reduction.impacts import lost_energy, rest_speeds, touching_contacts
 from acausal.reduction.reduction import reduce_mode
 from acausal.reduction.restart import restart
 from tests.reduction.circuits import Builder, Circuit, at, value
@@ -35,65 +35,46 @@ def consistent(model: AffineModel, mode: Mode, **values: float) -> np.ndarray:
     return restart(model, reduce_mode(model, mode), at(model, **values), ONE).z
 
 
-def test_a_ball_bounces_with_its_coefficient() -> None:
+def test_response_to_an_impulse_in_an_open_contact() -> None:
     model = ball(0.9)
     free = reduce_mode(model, (0,))
+    contacts = touching_contacts(model, free, [0])
+    assert contacts.inverse_masses == pytest.approx(np.array([[0.5]]), rel=1e-15)
     left = at(model, v=-3.0)
-    after, _ = enter(model, (0,), (1,), left)
-    bounce = restitution(model, free, after, left, ONE)
-    assert bounce is not None
-    assert (bounce.mode, bounce.elements) == ((0,), (0,))
-    final = restart(model, free, bounce.z, ONE)
-    assert final.z[0] == 0.0
-    assert final.z[1] == pytest.approx(2.7, rel=1e-15)
-    assert bounce.J1[2] == pytest.approx(2.0 * 5.7, rel=1e-15)
-    lost = lost_energy(model, free, free, left, final.z, bounce.J1, ONE)
+    y = np.concatenate([left[free.states], ONE])
+    assert contacts.speeds(y) == pytest.approx([-3.0], rel=1e-15)
+    p = 2.0 * 5.7
+    after = restart(model, free, left, ONE).y + np.append(contacts.jump[:, 0], 0.0) * p
+    final = free.T @ after
+    assert (final[0], final[1]) == pytest.approx((0.0, 2.7), rel=1e-15)
+    assert contacts.impulse[2, 0] == 1.0
+    lost = lost_energy(model, free, free, left, final, contacts.impulse[:, 0] * p, ONE)
     assert lost[0] == pytest.approx(9.0 - 7.29, rel=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("e", "rest_speed", "speed"), [(0.9, None, 1e-7), (0.9, 0.5, 0.4), (0.0, None, 3.0), (0.9, None, 0.0)]
-)
-def test_contact_is_kept(e: float, rest_speed: float | None, speed: float) -> None:
-    model = ball(e, rest_speed)
-    left = at(model, v=-speed)
-    after, _ = enter(model, (0,), (1,), left)
-    assert restitution(model, reduce_mode(model, (0,)), after, left, ONE) is None
+@pytest.mark.parametrize(("declared", "speed"), [(None, 1e-6), (0.5, 0.5), (0.0, 0.0)])
+def test_rest_speed(declared: float | None, speed: float) -> None:
+    model = ball(0.9, declared)
+    contacts = touching_contacts(model, reduce_mode(model, (0,)), [0])
+    assert rest_speeds(model, contacts) == pytest.approx([speed], rel=1e-12)
 
 
-def two_stops(e1: float, e2: float) -> AffineModel:
+def test_impulses_of_bodies_that_share_a_mass_or_not() -> None:
     builder = Builder()
-    for name in ("x1", "v1", "f1", "x2", "v2", "f2"):
+    for name in ("x1", "v1", "x2", "v2", "f", "g", "h"):
         builder.var(name)
-    for k, mass in ((1, 1.0), (2, 3.0)):
-        builder.eq({f"v{k}": -1.0}, {f"x{k}": 1.0})
-        builder.eq({f"f{k}": -1.0}, {f"v{k}": mass})
-    builder.impact("one", "x1", "f1", e=e1)
-    builder.impact("two", "x2", "f2", e=e2)
-    return builder.build()
-
-
-def test_different_coefficients_in_one_instant_are_refused() -> None:
-    left_values = {"v1": -1.0, "v2": -2.0}
-    model = two_stops(0.5, 0.7)
-    left = at(model, **left_values)
-    after, _ = enter(model, (0, 0), (1, 1), left)
-    with pytest.raises(Inadmissible, match="mixed restitution: one, two"):
-        restitution(model, reduce_mode(model, (0, 0)), after, left, ONE)
-    equal = two_stops(0.5, 0.5)
-    bounce = restitution(equal, reduce_mode(equal, (0, 0)), enter(equal, (0, 0), (1, 1), left)[0], left, ONE)
-    assert bounce is not None
-    assert [value(equal, bounce.z, name) for name in ("v1", "v2")] == [0.5, 1.0]
-    assert bounce.mode == (0, 0)
-
-
-def test_a_contact_already_closed_does_not_bounce() -> None:
-    model = two_stops(0.5, 0.7)
-    left = at(model, v1=-1.0)
-    after, _ = enter(model, (0, 1), (1, 1), left)
-    bounce = restitution(model, reduce_mode(model, (0, 1)), after, left, ONE)
-    assert bounce is not None
-    assert bounce.mode == (0, 1)
+    builder.eq({"v1": -1.0}, {"x1": 1.0})
+    builder.eq({"v2": -1.0}, {"x2": 1.0})
+    builder.eq({"f": -1.0, "g": 2.0}, {"v1": 2.0})
+    builder.eq({"g": -2.0, "h": -1.0}, {"v2": 4.0})
+    builder.impact("floor", "x1", "f", e=0.5)
+    builder.impact("between", {"x1": -1.0, "x2": 1.0}, "g", e=0.5)
+    builder.impact("other", "x2", "h", e=0.5)
+    model = builder.build()
+    contacts = touching_contacts(model, reduce_mode(model, (0, 0, 0)), [0, 1, 2])
+    # The force between is counted twice over by its variable: its row has another factor than the others.
+    expected = [[0.5, -1.0, 0.0], [-0.5, 1.5, 0.25], [0.0, 0.5, 0.25]]
+    assert contacts.inverse_masses == pytest.approx(np.array(expected), rel=1e-14)
 
 
 def test_inelastic_impact_loses_all_its_energy() -> None:

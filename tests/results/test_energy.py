@@ -274,7 +274,7 @@ def test_products_of_forms_agree_with_the_expressions_of_the_ports(make) -> None
     flow = segments.integral(meter.along, result.t_start, result.t_end)
     scale = np.abs(total).max()
     assert total - impulsive == pytest.approx(flow, abs=1e-13 * scale)
-    jumps = [s.jump for s in result.steps if s.jump is not None]
+    jumps = [part for s in result.steps for part in s.parts]
     last = segments.all[-1]
     carried = sum((meter.at_jump(j, last.readout, last.moment) for j in jumps), np.zeros(len(total)))
     assert impulsive == pytest.approx(carried, abs=1e-13 * scale)

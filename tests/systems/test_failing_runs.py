@@ -18,7 +18,6 @@ from acausal import (
     Impact,
     InitializationError,
     Input,
-    MixedRestitutionError,
     NonFiniteError,
     Parameter,
     ParameterError,
@@ -170,18 +169,6 @@ class Ball(Component):
         yield Eq(der(self.h), self.v)
         yield Eq(der(self.v), -10 + self.force)
         yield Impact(self.h, self.force, restitution=self.e)
-
-
-def test_mixed_restitution() -> None:
-    class Model(Component):
-        def build(self) -> None:
-            self.a, self.b = Ball(e=0.5), Ball(e=0.8)
-
-    with pytest.raises(MixedRestitutionError, match="a.contact, b.contact") as info:
-        run(Model())
-    assert [place.path for place in info.value.where] == ["a", "b"]
-    assert "one restitution" in info.value.hint
-    assert info.value.result.t_end == pytest.approx(math.sqrt(0.2), rel=1e-14)
 
 
 def test_requirement_that_fails_at_the_start() -> None:

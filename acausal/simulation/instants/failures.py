@@ -11,9 +11,9 @@ from ...diagnosis.conflict import Conflict
 from ...diagnosis.wording import MOST_NAMED, contradiction, singular
 from ...errors import (
     AcausalError,
+    ImpactError,
     InitializationError,
     Location,
-    MixedRestitutionError,
     NoConsistentModeError,
     RequirementError,
     SimulationError,
@@ -21,8 +21,10 @@ from ...errors import (
 from ...flattening.open_ports import with_open_ports
 from ...flattening.template import place_of
 from ...reduction.affine import Inadmissible
+from ...reduction.impact_law import MOST_ROUNDS
 from ...reduction.labels import flow_like
 from ..nonlinear.failures import tangents_contradict
+from .collisions import ImpactFailed
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -52,8 +54,6 @@ def search_failed(
         return contradiction(_conflicts(run, error, forced)[0][0], _at(run))
     if "reinit" in kinds and (kinds == {"reinit"} or reinits):
         return _not_held(run, error, forced, reinits, kind)
-    if kinds == {"mixed restitution"}:
-        return _mixed_restitution(run, where)
     if kinds == {"singular"}:
         return _undetermined(run, error, forced)
     return _inconsistent(run, error, forced)
@@ -79,13 +79,28 @@ def _not_held(
     )
 
 
-def _mixed_restitution(run: Run, where: tuple[str, ...]) -> AcausalError:
-    return MixedRestitutionError(
-        f"{_at(run)}contacts with different restitution close together: {', '.join(where)}",
-        where=_places(run, where),
-        why="Newton's law of impact has no answer for several different ratios in one instant",
-        hint="give them one restitution, or separate the impacts in time",
+WHY_IMPACT = {
+    "energy": "impacts and friction together would add energy: Newton's law of impact with these coefficients has no motion",
+    "unsettled": "sliding, sticking and closing branches follow each other without end while the impulses are sought",
+    "unsolved": "no impulses of the contacts that touch stop their approach",
+}
+
+
+def impact_failed(run: Run, failure: ImpactFailed) -> ImpactError:
+    """Return the error for contacts to which the law of impact gives no motion."""
+    names, places = zip(*(run.element_place(k) for k in failure.elements), strict=True)
+    return ImpactError(
+        f"{_at(run)}no motion follows the impact at {', '.join(names[:MOST_NAMED])}",
+        where=tuple(dict.fromkeys(places))[:MOST_NAMED],
+        why=WHY_IMPACT[failure.why],
+        hint="take a lower restitution, or a stiff spring and damper in the place of the rigid contact",
     )
+
+
+def unending_impacts(run: Run, elements: tuple[int, ...]) -> str:
+    """Return the warning of impacts that did not end within an instant."""
+    names = ", ".join(run.element_place(k)[0] for k in elements[:MOST_NAMED])
+    return f"{_at(run)}impacts at {names} do not end after {MOST_ROUNDS} rounds: their rest counts as plastic"
 
 
 def _undetermined(run: Run, error: Exception, forced: Sequence[int]) -> AcausalError:
@@ -127,7 +142,7 @@ def _reasons(error: Exception) -> list[tuple[str, tuple[str, ...]]]:
     found: list[tuple[str, tuple[str, ...]]] = []
     for _, verdict in getattr(error, "history", ()):
         reason, _, names = verdict.partition(": ")
-        if reason in ("contradictory sources", "singular", "reinit", "mixed restitution"):
+        if reason in ("contradictory sources", "singular", "reinit"):
             found.append((reason, _split(names)))
         else:
             found.append(("violated", ()))

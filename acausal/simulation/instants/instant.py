@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import ChatteringError, EventIterationError, Location, NonFiniteError
+from ...errors import ChatteringError, EventIterationError, Location, NonFiniteError, warn
 from ...reduction.affine import Inadmissible, Kind, Mode, Restart
-from ...reduction.impacts import lost_energy, restitution
+from ...reduction.impacts import FREE, lost_energy
+from ...reduction.restart import restart as entered
 from ...results.record import Jump, Step
 from ..nonlinear.failures import FAILURES as NONLINEAR
 from ..nonlinear.failures import nonlinear_failed
 from .choice import mean_along
-from .failures import requirement_failed, search_failed
+from .collisions import ImpactFailed, Stage, can_collide, collisions
+from .failures import impact_failed, requirement_failed, search_failed, unending_impacts
 from .impulse_policy import check_interruption
+from .lexicographic import Instant
 from .naming import relation_place, relation_text
 from .search import NoConsistentMode
 
@@ -181,6 +186,7 @@ class Instants:
         xi = run.sources.states(run.t, run.D, run.R)
         core_reinits = run.apply_reinits(requested)
         z_minus = run.z
+        left = partial(self._left, kind == "start" and k == 0, z_minus)
         try:
             choice = run.next_mode(
                 z_minus,
@@ -192,10 +198,12 @@ class Instants:
                 reinits=core_reinits,
                 error=run.error,
             )
-            restart = choice.restart
-            J1 = restart.J1
-            if restart.jumped and run.data is not None:
-                restart, J1 = self._bounce(restart, z_minus, xi)
+            restart, parts = choice.restart, ()
+            if can_collide(run.core.model, restart):
+                instant = Instant(run.t, z_minus, xi, o.forced, o.disabled, core_reinits, run.error)
+                restart, parts = self._collide(restart, instant, left)
+        except ImpactFailed as failure:
+            raise impact_failed(run, failure) from None
         except (NoConsistentMode, Inadmissible) as error:
             raise search_failed(run, error, o.forced, requested, kind) from None
         except NONLINEAR as failure:
@@ -203,36 +211,76 @@ class Instants:
         step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
         if restart.jumped:
             check_interruption(run, restart, z_minus, kind)
-            self._log_jump(step, restart, J1, z_minus, xi, run.data)
+            self._log_jump(step, restart, z_minus, xi, parts or (left(restart),))
         run.enter(restart, choice.signs if restart is choice.restart else None)
         self._write_modes()
         step.D, step.R = run.D, run.R
         run.record.steps.append(step)
 
-    def _bounce(self, restart: Restart, z_minus: np.ndarray, xi: np.ndarray) -> tuple[Restart, np.ndarray]:
+    def _collide(
+        self, restart: Restart, instant: Instant, left: Callable[[Restart], Stage]
+    ) -> tuple[Restart, tuple[Stage, ...]]:
+        """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse."""
         run = self.run
-        bounce = restitution(run.core.model, run.data, restart, z_minus, xi)
-        if bounce is None:
-            return restart, restart.J1
-        after = run.next_mode(bounce.z, xi, bounce.mode, run.forced, ("bounce",), error=run.error).restart
-        return Restart(after.data, after.y, after.z, after.J1, True), bounce.J1
+
+        def solve(z: np.ndarray, mode: Mode, forced: tuple[int, ...], first: bool) -> Restart:
+            return run.next_mode(
+                z,
+                instant.xi,
+                mode,
+                forced,
+                ("collision",),
+                disabled_guards=instant.disabled_guards,
+                reinits=instant.reinits if first else (),
+                error=instant.error,
+            ).restart
+
+        found = collisions(restart, left, instant, lambda: run.core, solve)
+        if found.plastic:
+            warn(unending_impacts(run, found.plastic))
+        return found.restart, found.stages
+
+    def _left(self, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
+        """The way from the left limits to a restart.
+
+        Before the first instant nothing is in force; contacts were open where the start values agree with that.
+        """
+        run = self.run
+        before, y = run.data, run.y
+        if first:
+            model, mode = run.core.model, before.mode
+            opened = tuple(
+                FREE if e.kind is Kind.IMPACT else b for e, b in zip(model.elements, mode, strict=True)
+            )
+            if opened != mode:
+                with suppress(Inadmissible):
+                    data = run.core.mode(opened)
+                    found = entered(model, data, z_minus, y[len(before.states) :])
+                    before, y = (before, y) if found.jumped else (data, found.y)
+        return Stage(before, y, z_minus, restart.data, restart.y, restart.z, restart.J1)
 
     def _log_jump(
-        self, step: Step, restart: Restart, J1: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, before: Any
+        self, step: Step, restart: Restart, z_minus: np.ndarray, xi: np.ndarray, parts: tuple[Stage, ...]
     ) -> None:
         run = self.run
-        model = run.core.model
+        model, J1 = run.core.model, restart.J1
         size = np.abs(J1)
         some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
         step.impulses = tuple((model.names[j], run.unit(j), float(J1[j])) for j in some)
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
         step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
-        if before is not None:
-            nonlinear = bool(run.reduced.curves) and bool(J1.any())
-            mean = mean_along(run, before.mode, z_minus, restart.z, xi) if nonlinear else None
-            step.jump = Jump(before, run.y, z_minus, restart.data, restart.y, J1, mean)
-            lost = lost_energy(model, before, restart.data, z_minus, restart.z, J1, xi, mean)
-            step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
+        step.parts = tuple(self._part(s, xi) for s in parts)
+        lost = sum(
+            lost_energy(model, p.before, p.after, p.z_before, s.z_after, p.J1, xi, p.mean)
+            for p, s in zip(step.parts, parts, strict=True)
+        )
+        step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
+
+    def _part(self, s: Stage, xi: np.ndarray) -> Jump:
+        run = self.run
+        nonlinear = bool(run.reduced.curves) and bool(s.J1.any())
+        mean = mean_along(run, s.before.mode, s.z_before, s.z_after, xi) if nonlinear else None
+        return Jump(s.before, s.y_before, s.z_before, s.after, s.y_after, s.J1, mean)
 
     def _write_modes(self) -> None:
         run = self.run

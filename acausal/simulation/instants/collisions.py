@@ -1,0 +1,257 @@
+"""Collisions of an instant: what else jumps comes first, then the law of impact for the contacts that touch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
+from ...reduction.complementarity import NoComplementarySolution
+from ...reduction.impact_law import Impacts, collide
+from ...reduction.impacts import CONTACT, FREE, Contacts, lost_energy, rest_speeds, touching_contacts
+from ...reduction.restart import restart
+from ..numeric import NumericCore
+from .lexicographic import Instant
+
+MOST_COLLISIONS = 50
+"""Collisions in one instant, each of many rounds: more only where what they leave of other elements closes contacts anew."""
+_TRANSMITTED = 2.0**-44
+"""Part of the impulses below which one is rounding."""
+_GAINED = 1e-9
+"""Part of the energy that passes through contacts in a round below which a gain is rounding."""
+_IMPULSE, _VALUE = 0, 1
+
+Solve = Callable[[np.ndarray, Mode, tuple[int, ...], bool], Restart]
+"""Restart from left limits in the consistent mode next to one, with forced branches; False without the reinits."""
+
+
+class ImpactFailed(Exception):
+    """The law of impact gives no motion; ``why`` is "energy", "unsettled" or "unsolved", ``elements`` take part."""
+
+    def __init__(self, why: str, elements: tuple[int, ...]) -> None:
+        super().__init__(why)
+        self.why = why
+        self.elements = elements
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One part of the jumps of an instant: limits on both sides, and the impulses between."""
+
+    before: ModeData
+    y_before: np.ndarray
+    z_before: np.ndarray
+    after: ModeData
+    y_after: np.ndarray
+    z_after: np.ndarray
+    J1: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Collided:
+    """How an instant with collisions ends: ``plastic`` are the elements of groups whose rounds did not end."""
+
+    restart: Restart
+    stages: tuple[Stage, ...]
+    plastic: tuple[int, ...]
+
+
+def can_collide(model: AffineModel, after: Restart) -> bool:
+    """Whether contacts with restitution transmit an impulse in an inelastic restart."""
+    if not after.jumped:
+        return False
+    size = np.abs(after.J1)
+    for element, branch in zip(model.elements, after.data.mode, strict=True):
+        if element.kind is Kind.IMPACT and branch == CONTACT and element.restitution > 0.0:
+            force = element.blocked[CONTACT].A
+            if abs((force @ after.J1)[0]) > _TRANSMITTED * (np.abs(force) @ size)[0] > 0.0:
+                return True
+    return False
+
+
+def collisions(
+    after: Restart,
+    begin: Callable[[Restart], Stage],
+    instant: Instant,
+    numbers: Callable[[], NumericCore],
+    solve: Solve,
+) -> Collided:
+    """Carry on an instant in which contacts with restitution take an impulse.
+
+    Parameters
+    ----------
+    after : Restart
+        The inelastic restart.
+    begin : callable
+        The way from the left limits of the instant to a restart, for the log.
+    instant : Instant
+    numbers : callable
+        The numbers in force after the last call of ``solve``.
+    solve : callable
+
+    Raises
+    ------
+    ImpactFailed
+
+    Notes
+    -----
+    Whatever else jumps is solved with all contacts open; the law is applied there, and what it leaves is restarted
+    from, inelastically. Friction that would have to transmit more than its cone allows slides, and elements that
+    would pull let go, in all rounds of a collision.
+    """
+    z, stages, plastic = instant.z_minus, [], []
+    first = True
+    for _ in range(MOST_COLLISIONS):
+        core = numbers()
+        if not can_collide(core.model, after):
+            break
+        open_ = _opened(core.model, instant)
+        base = solve(z, after.data.mode, open_, first)
+        found = _settled(numbers(), base, z, instant, open_, after.data.mode, first)
+        if not len(found.impacts.rounds):
+            # Slower than the rest speeds: what was found before, on the tangents of before.
+            after = after if numbers() is core else solve(z, after.data.mode, tuple(instant.forced), first)
+            break
+        if found.base.jumped:
+            stages.append(begin(found.base) if first else _next(stages[-1], found.base))
+        stages += found.stages()
+        plastic += found.contacts.which[found.impacts.plastic].tolist()
+        z, first = stages[-1].z_after, False
+        after = solve(z, found.mode_after(after.data.mode), tuple(instant.forced), False)
+    else:
+        raise ImpactFailed("unsettled", tuple(found.contacts.which.tolist()))
+    last = begin(after) if first else _next(stages[-1], after)
+    stages = [*stages, last] if first or after.jumped else stages
+    J1 = np.sum([s.J1 for s in stages], axis=0)
+    return Collided(Restart(after.data, after.y, after.z, J1, True), tuple(stages), tuple(plastic))
+
+
+def _next(before: Stage, after: Restart) -> Stage:
+    """What follows on another part of the instant."""
+    return Stage(before.after, before.y_after, before.z_after, after.data, after.y, after.z, after.J1)
+
+
+def _opened(model: AffineModel, instant: Instant) -> tuple[int, ...]:
+    """Forced branches with all contacts open."""
+    return tuple(
+        FREE if element.kind is Kind.IMPACT else branch
+        for element, branch in zip(model.elements, instant.forced, strict=True)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The law applied in one mode of everything that is no contact."""
+
+    base: Restart
+    contacts: Contacts
+    impacts: Impacts
+    rest: np.ndarray
+
+    def stages(self) -> list[Stage]:
+        """One for each round."""
+        data, contacts = self.base.data, self.contacts
+        k, made, y = len(data.states), [], self.base.y
+        z = self.base.z
+        for p in self.impacts.rounds:
+            y_after = y.copy()
+            y_after[:k] += contacts.jump @ p
+            z_after = data.T @ y_after
+            made.append(Stage(data, y, z, data, y_after, z_after, contacts.impulse @ p))
+            y, z = y_after, z_after
+        return made
+
+    def mode_after(self, mode: Mode) -> Mode:
+        """A mode after the inelastic restart with the contacts open that part."""
+        parting = set(self.contacts.which[self.impacts.v > self.rest].tolist())
+        return tuple(FREE if k in parting else branch for k, branch in enumerate(mode))
+
+
+def _settled(
+    numbers: NumericCore,
+    base: Restart,
+    z: np.ndarray,
+    instant: Instant,
+    forced: tuple[int, ...],
+    closed: Mode,
+    first: bool,
+) -> _Found:
+    """The law with all other elements in branches that the impulses allow."""
+    model, tried = numbers.model, []
+    while base.data.mode not in tried:
+        tried.append(base.data.mode)
+        found = _apply(numbers, base, instant, closed)
+        mode = _violated(numbers, found, instant, forced)
+        if mode is None:
+            _check_energy(model, found)
+            return found
+        reinits = instant.reinits if first else ()
+        base = restart(model, numbers.mode(mode), z, instant.xi, reinits)
+    raise ImpactFailed("unsettled", tuple(found.contacts.which.tolist()))
+
+
+def _apply(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> _Found:
+    model = numbers.model
+    contacts = touching_contacts(model, base.data, _touching(numbers, base, instant, closed))
+    rest = rest_speeds(model, contacts)
+    e = np.array([model.elements[k].restitution for k in contacts.which.tolist()])
+    # The rounding of speeds is no approach.
+    doubt = _TRANSMITTED * (np.abs(contacts.rates) @ np.abs(base.y))
+    rest = np.maximum(rest, doubt)
+    try:
+        impacts = collide(contacts.inverse_masses, contacts.speeds(base.y), e, rest)
+    except NoComplementarySolution:
+        raise ImpactFailed("unsolved", tuple(contacts.which.tolist())) from None
+    return _Found(base, contacts, impacts, rest)
+
+
+def _touching(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> list[int]:
+    """Contacts that touch: those that close, and those whose gap is no more than its rounding."""
+    prepared = numbers.test.prepared(base.data)
+    error = None if instant.error is None else instant.error[base.data.states]
+    signs, levels = prepared.guards.signs(base.y, instant.t, None, error)
+    apart = {
+        element
+        for sign, level, (element, _, _) in zip(signs, levels, prepared.origin, strict=True)
+        if sign > 0 and level == _VALUE
+    }
+    return [
+        k
+        for k, element in enumerate(numbers.model.elements)
+        if element.kind is Kind.IMPACT and (closed[k] == CONTACT or k not in apart)
+    ]
+
+
+def _violated(numbers: NumericCore, found: _Found, instant: Instant, forced: tuple[int, ...]) -> Mode | None:
+    """The mode with elements in their targets that an impulse of a round violates, None without any."""
+    model, data = numbers.model, found.base.data
+    prepared = numbers.test.prepared(data)
+    error = None if instant.error is None else instant.error[data.states]
+    mode = list(data.mode)
+    for stage in found.stages():
+        signs, levels = prepared.guards.signs(stage.y_after, instant.t, stage.J1, error)
+        for sign, level, (k, target, guard) in zip(signs, levels, prepared.origin, strict=True):
+            if sign >= 0 or forced[k] >= 0 or guard in instant.disabled_guards:
+                continue
+            slides = level == _VALUE and model.elements[k].kind is Kind.FRICTION
+            if level == _IMPULSE or (slides and _transmits(model, k, stage.J1)):
+                mode[k] = target
+    return None if tuple(mode) == data.mode else tuple(mode)
+
+
+def _transmits(model: AffineModel, k: int, J1: np.ndarray) -> bool:
+    rows = model.elements[k].blocked[0].A
+    return bool((np.abs(rows @ J1) > _TRANSMITTED * (np.abs(rows) @ np.abs(J1))).any())
+
+
+def _check_energy(model: AffineModel, found: _Found) -> None:
+    """Raise ImpactFailed where contacts and friction together would give energy in a round."""
+    speeds = found.contacts.speeds
+    for p, stage in zip(found.impacts.rounds, found.stages(), strict=True):
+        xi = stage.y_after[len(stage.after.states) :]
+        lost = lost_energy(model, stage.before, stage.after, stage.z_before, stage.z_after, stage.J1, xi)
+        passed = float(p @ (np.abs(speeds(stage.y_before)) + np.abs(speeds(stage.y_after))))
+        if lost.sum() < -_GAINED * passed:
+            raise ImpactFailed("energy", tuple(np.flatnonzero(lost).tolist()))
