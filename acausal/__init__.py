@@ -10,6 +10,7 @@ from .errors import ContradictionError as ContradictionError
 from .errors import ContradictorySourcesError as ContradictorySourcesError
 from .errors import ConvergenceError as ConvergenceError
 from .errors import DeclarationError as DeclarationError
+from .errors import DiscreteValueError as DiscreteValueError
 from .errors import DuplicateNameError as DuplicateNameError
 from .errors import DuplicateWriterError as DuplicateWriterError
 from .errors import EventIterationError as EventIterationError

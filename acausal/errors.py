@@ -200,6 +200,10 @@ class NonFiniteError(SimulationError):
     """A value is not a number, or infinite."""
 
 
+class DiscreteValueError(SimulationError):
+    """A discrete variable takes a value that is not of its type."""
+
+
 class RequirementError(SimulationError):
     """A ``require`` condition or a declared bound of a variable does not hold."""
 

@@ -5,8 +5,9 @@ Reference for the synchronous reading of ``when``: semantics of the language, "I
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import casadi as ca
 import numpy as np
@@ -15,6 +16,7 @@ from ..errors import EventIterationError, Location
 from ..flattening.forms import has_time
 from ..flattening.template import Assignment, WhenChain
 from ..modeling.expressions import Expr
+from ..modeling.fields import Typed
 from ..modeling.statements import Assign, Reinit, Terminate
 from ..reduction.reduced_model import ReducedModel
 from .context import Arguments, Context, read_numbers
@@ -47,7 +49,8 @@ class DiscreteProgram:
 
     Arguments: parameters, discretes before, relations, variables, samples, memory of conditions,
     (t, tolerance, initial, terminal). Results: discretes, memory, relations, times of the timed
-    relations, fired branches, reinit values, checks, controls of the elements, enabled guards.
+    relations, fired branches, reinit values, checks, controls of the elements, enabled guards, whether all
+    discretes have values of their types.
     """
 
     update: Buffered
@@ -63,7 +66,8 @@ class DiscreteProgram:
     """(message, place, condition as written)."""
     guards: tuple[tuple[int, int, int], ...]
     """(element, branch, guard) of the entries of the enabled guards."""
-    written: tuple[tuple[int, Location], ...]
+    written: tuple[tuple[int, Location, Typed], ...]
+    """(discrete, place of the statement that determines it, its field)."""
     memory: int
 
 
@@ -267,6 +271,12 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     checks, labels = u.checks()
     a, c = u.arguments, u.context
     timed = sorted(u.times)
+    fields = model.flat.discrete_fields() if items else {}
+    written = tuple(
+        (d, model.flat.location(s, i, item.origin), cast(Typed, fields[d]))
+        for s, i, item in items
+        for d in u.order.targets(s, i, item)
+    )
     outputs = [
         [c.discrete(k) for k in range(model.flat.nd)],
         [value for _, value in u.memory],
@@ -277,6 +287,7 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
         checks,
         controls,
         flags,
+        [_all_sound([(c.discrete(d), f) for d, _, f in written])],
     ]
     results = [ca.vertcat(*o) if o else ca.SX.zeros(0) for o in outputs]
     samples = ca.vertcat(*a.samples.values()) if a.samples else ca.SX.zeros(0)
@@ -285,13 +296,23 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     read = ca.vertcat(a.vector("x"), a.vector("slope"))
     arguments = [a.vector("p"), a.vector("d"), a.vector("r"), read, samples, memory, clock]
     update = ca.Function("update", arguments, results)
-    written = tuple(
-        (d, model.flat.location(s, i, item.origin))
-        for s, i, item in items
-        for d in u.order.targets(s, i, item)
-    )
     return DiscreteProgram(
         Buffered(update), *(np.array(a.numbers(kind), np.int64) for kind in ("p", "x", "slope")),
         np.array([k for k in range(model.nr) if k not in u.times], np.int64), np.array(timed, np.int64),
         tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), tuple(labels), tuple(guards), written, len(u.memory),
     )  # fmt: skip
+
+
+def _all_sound(values: list[tuple[Any, Typed]]) -> Any:
+    """Condition that every value is one of its type: one of the codes, a whole number, or finite."""
+    sound = ca.SX(1)
+    for value, f in values:
+        finite = ca.fabs(value) <= sys.float_info.max
+        if f.codes is not None:
+            holds = ca.SX(0)
+            for code in f.codes:
+                holds = ca.logic_or(holds, ca.eq(value, code))
+        else:
+            holds = finite if f.type is float else ca.logic_and(finite, ca.eq(ca.floor(value), value))
+        sound = ca.logic_and(sound, holds)
+    return sound

@@ -140,6 +140,15 @@ class FlatModel:
                 found.append((f, s.vb + k))
         return found
 
+    def discrete_fields(self) -> dict[int, Field]:
+        """Return the field of every discrete variable by its number."""
+        return {
+            k: f
+            for s in self.stamps
+            for n, f in enumerate(s.template.discretes.values())
+            for k in (s.db + n).tolist()
+        }
+
 
 def kind_of(symbol: Symbol) -> str:
     """Return "v", "p" or "d" for a symbol."""

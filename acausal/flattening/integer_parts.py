@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..modeling.elements import BranchTable, ElementTable
-from ..modeling.expressions import Expr, Symbol, fold, walk
+from ..modeling.expressions import Expr, Symbol, fold, number_of, walk
 from ..modeling.fields import Discrete
 from ..modeling.functions import if_else, maximum, minimum, pre
 from .forms import Classify, depends
@@ -32,7 +32,8 @@ class IntegerParts:
 
     def __init__(self, template: Template, owner: Any, classify: Classify) -> None:
         self._template, self._owner, self._classify = template, owner, classify
-        self._found: dict[Any, Symbol] = {}
+        self._found: dict[int, Symbol] = {}
+        self._numbers: dict[Any, int] = {}
 
     def held(self, expr: Expr, origin: Origin) -> Expr:
         """Return an expression of a statement with held integers; what stands in ``no_event`` stays."""
@@ -74,7 +75,7 @@ class IntegerParts:
         return replace(chain, branches=tuple(branches))
 
     def _integer(self, u: Expr, origin: Origin) -> Symbol:
-        key = fold(u, _leaf_key, lambda n, args: (n.op, tuple(args), repr(n.data)))
+        key = number_of(u, self._numbers)
         if key not in self._found:
             field = Discrete(int, doc=f"floor({u})")
             field.name = self._free_name()
@@ -100,9 +101,3 @@ def _equation(k: Symbol, u: Expr) -> Expr:
     before, value = pre(k), Expr("floor", (u,))
     down = if_else(u < before, minimum(before - 1, value), before)
     return if_else(u >= before + 1, maximum(before + 1, value), down)
-
-
-def _leaf_key(node: Expr) -> Any:
-    if isinstance(node, Symbol):
-        return (id(node.owner), node.name)
-    return (node.op, repr(node.data))

@@ -309,6 +309,8 @@ class _Statements:
         self.t.elements.append(ElementStatement(name, self.integers.held_in_table(table, origin), origin))
 
     def _other(self, statement: Any, origin: Origin) -> None:
+        if isinstance(statement, (When, Transitions)):
+            self._check_writers(statement)
         if isinstance(statement, When):
             for action in (a for _, actions in statement.branches for a in actions if isinstance(a, Assign)):
                 check_equation(action.target, action.value)
@@ -322,6 +324,22 @@ class _Statements:
         else:
             held = self.integers.held(statement.condition, origin)
             self.t.checks.append(Check(held, statement.message, origin))
+
+    def _check_writers(self, statement: When | Transitions) -> None:
+        """Raise DuplicateWriterError where the actions of one branch set one variable twice."""
+        if isinstance(statement, When):
+            branches = [actions for _, actions in statement.branches]
+        else:
+            moves = (move for ways in statement.table.values() for move in ways)
+            branches = [(Assign(statement.state, wrap(0)), *move.actions) for move in moves]
+        for actions in branches:
+            names = [self._name(a.target) for a in actions if isinstance(a, Assign)]
+            twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
+            if twice is not None:
+                raise DuplicateWriterError(
+                    f"`{twice}` is set twice by the actions of one branch",
+                    hint="all actions of a branch happen at once: keep one of them, or choose the value with if_else",
+                )
 
     # -- connections and inputs ----------------------------------------------------------------------------------
 

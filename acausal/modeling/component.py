@@ -123,6 +123,15 @@ class Component:
             )
         elif isinstance(field, Variable):
             self._check_start(field, value)
+        elif isinstance(field, Discrete):
+            given = value.value if isinstance(value, Start) else value
+            numbers = given if field.shape and hasattr(given, "__len__") else (given,)
+            problem = next(filter(None, map(field.problem, numbers)), "")
+            if problem:
+                raise DeclarationError(
+                    f"the start value `{field.name}` of {type(self).__name__} {problem}",
+                    where=self.location(),
+                )
         return value
 
     def _check_start(self, field: Variable, value: Any) -> None:

@@ -276,6 +276,20 @@ def fold(
     return value[id(expr)]
 
 
+def number_of(expr: Expr, table: dict[Any, int]) -> int:
+    """Return the number of an expression in ``table``, which gets those that are new: equal expressions have equal numbers."""
+
+    def number(key: Any) -> int:
+        return table.setdefault(key, len(table))
+
+    def leaf(node: Expr) -> int:
+        symbol = isinstance(node, Symbol)
+        return number((id(node.owner), node.name) if symbol else (node.op, repr(node.data)))  # type: ignore[attr-defined]
+
+    # A symbol of data, such as the points of a table, stands for them by identity.
+    return fold(expr, leaf, lambda node, args: number((node.op, *args, node.data and id(node.data))))
+
+
 _INFIX = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4, "<": 0, "<=": 0, ">": 0, ">=": 0, "==": 0, "!=": 0}
 _WORDS = {"and": "&", "or": "|", "xor": "^"}
 LONGEST_TEXT = 300

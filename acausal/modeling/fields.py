@@ -10,8 +10,10 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, cast, overload
 
+import numpy as np
+
 from ..errors import DeclarationError, ExpressionError, ParameterError
-from .expressions import Expr, Symbol
+from .expressions import Expr, Symbol, enum_index
 from .number_checks import is_finite, is_number, shown
 from .units import parse_unit
 
@@ -326,7 +328,40 @@ class Start:
         return f"Start({self.value!r}, fixed={self.fixed})"
 
 
-class Discrete(Field):
+class Typed(Field):
+    """A field whose values have a type, which they keep during a run."""
+
+    type: type
+
+    def problem(self, value: Any) -> str:
+        """Return what is wrong with a value for this variable, "" if nothing is."""
+        if issubclass(self.type, Enum):
+            return "" if isinstance(value, self.type) else f"must be {self.kind}, got {shown(value)}"
+        numeric = isinstance(value, (bool, np.bool_)) or (is_number(value) and is_finite(value))
+        return "" if numeric and self.holds(float(value)) else f"must be {self.kind}, got {shown(value)}"
+
+    def holds(self, number: float) -> bool:
+        """Whether a number is a value of this type, that of an enum by its code."""
+        if self.codes is not None:
+            return number in self.codes
+        return math.isfinite(number) and (self.type is float or number.is_integer())
+
+    @property
+    def codes(self) -> tuple[int, ...] | None:
+        """Numbers that stand for the values of a Boolean or enum, None for other types."""
+        if issubclass(self.type, Enum):
+            return tuple(enum_index(member) for member in self.type)
+        return (0, 1) if self.type is bool else None
+
+    @property
+    def kind(self) -> str:
+        """What values are, in words."""
+        if issubclass(self.type, Enum):
+            return f"one of {', '.join(map(str, self.type))}"
+        return {bool: "True or False", int: "a whole number", float: "a finite number"}[self.type]
+
+
+class Discrete(Typed):
     """A variable that changes only at instants.
 
     Parameters
@@ -353,6 +388,9 @@ class Discrete(Field):
             raise DeclarationError(f"a Discrete is bool, int, float or an enum, not {type!r}")
         self.type, self.shape = type, shape
         self.start = start if start is not None else (next(iter(type)) if issubclass(type, Enum) else type(0))
+        problem = self.problem(self.start)
+        if problem:
+            raise DeclarationError(f"the start of a Discrete {problem}")
 
     @overload
     def __get__(self, obj: None, cls: type) -> Self: ...
@@ -364,7 +402,7 @@ class Discrete(Field):
     __set__ = Variable.__set__  # type: ignore[assignment]
 
 
-class _Signal(Field):
+class _Signal(Typed):
     """A directed value between components; bool and int signals are discrete, float signals continuous."""
 
     flow, fixed, nominal, start = False, False, None, 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from itertools import count
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..errors import AcausalError, Location, ParameterError, UnconnectedInputErr
 from ..flattening.template import Template, place_of
 from ..modeling.component import Component
 from ..modeling.elements import ElementTable
+from ..modeling.expressions import enum_index
 from ..modeling.number_checks import shown
 from ..reduction.core import Values, evaluate
 from ..results.names import Names
@@ -124,7 +126,8 @@ def make_starts(
         elif _is_steady(value):
             steady |= _at_rest(program, path)
         else:
-            _check_initial(flat.root, path, value, is_number)
+            code = enum_index(value) if isinstance(value, Enum) else value
+            _check_initial(flat.root, path, code, is_number)
             try:
                 k, _ = flat.find("v", path)
                 _check_initial(flat.root, path, value, is_real)
@@ -132,10 +135,11 @@ def make_starts(
                 of_run.add(k)
             except UnknownPathError as unknown:
                 try:
-                    d = flat.find("d", path)[0]
-                    D[d], discretes[d] = float(value), value
+                    d, field = flat.find("d", path)
                 except UnknownPathError:
                     raise unknown from None
+                _check_discrete(flat.root, path, field, value, float(code))
+                D[d], discretes[d] = float(code), value
     return Starts(start, fixed, given, branches, frozenset(of_run), steady, discretes)
 
 
@@ -151,6 +155,16 @@ def _check_initial(root: Template, path: str, value: Any, is_value: Callable[[An
             f"the initial value of `{path}` must be a finite number, got {shown(value)}",
             where=place_of(root, path),
             hint=f'"{STEADY}" makes derivatives zero' if isinstance(value, str) else "",
+        )
+
+
+def _check_discrete(root: Template, path: str, field: Any, value: Any, code: float) -> None:
+    """Raise ParameterError for what is no value of a discrete variable; an enum takes its members and their codes."""
+    foreign = isinstance(value, Enum) and not (isinstance(field.type, type) and isinstance(value, field.type))
+    if foreign or not field.holds(code):
+        raise ParameterError(
+            f"the initial value of `{path}` must be {field.kind}, got {shown(value)}",
+            where=place_of(root, path),
         )
 
 

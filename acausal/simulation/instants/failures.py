@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...compilation.discrete import DiscreteProgram
 from ...diagnosis.conflict import Conflict
 from ...diagnosis.wording import MOST_NAMED, contradiction, singular
 from ...errors import (
     AcausalError,
+    DiscreteValueError,
+    DuplicateWriterError,
     ImpactError,
     InitializationError,
     Location,
     NoConsistentModeError,
+    NonFiniteError,
     RequirementError,
     SimulationError,
 )
@@ -243,3 +248,46 @@ def _places(run: Run, names: Sequence[str]) -> tuple[Location, ...]:
     """Places of the elements among the culprits; equations carry theirs in the text."""
     table = {run.core.model.elements[k].path: k for k in range(len(run.core.model.elements))}
     return tuple(run.element_place(table[n])[1] for n in names if n in table)[:4]
+
+
+def discrete_unsound(
+    run: Run, discrete: DiscreteProgram, D: np.ndarray
+) -> NonFiniteError | DiscreteValueError:
+    """Return the error for a discrete variable that takes a value which is not of its type."""
+    k, place, field = next(w for w in discrete.written if not w[2].holds(float(D[w[0]])))
+    what = f"`{run.flat.discrete(k)}`"
+    if not math.isfinite(D[k]):
+        return NonFiniteError(
+            f"{what} becomes {D[k]} at t = {run.t:.9g}",
+            where=(place,),
+            hint="look for a division by zero or a logarithm or root of a negative number in its statement",
+        )
+    return DiscreteValueError(
+        f"{what} takes the value {D[k]:.15g} at t = {run.t:.9g}; it must be {field.kind}",
+        where=(place,),
+        hint="round it in the model, floor(x + 0.5), or declare Discrete(float)"
+        if field.type is int
+        else "state a condition such as x > 0.5, or choose between members with if_else",
+    )
+
+
+def read_not_finite(run: Run, ids: Sequence[int], slopes: Sequence[int], x: np.ndarray) -> NonFiniteError:
+    """Return the error for a variable without a value, or derivative, that discrete statements read."""
+    n = int(np.flatnonzero(~np.isfinite(x))[0])
+    path = run.flat.variable((*ids, *slopes)[n])
+    return NonFiniteError(
+        f"`{path if n < len(ids) else f'der({path})'}`, which a discrete statement reads, is {x[n]} at t = {run.t:.9g}",
+        where=place_of(run.flat.root, path),
+        hint="look for a division by zero or a logarithm or root of a negative number in its equation",
+    )
+
+
+def two_reinits(run: Run, first: tuple[int, Location], second: tuple[int, Location]) -> DuplicateWriterError:
+    """Return the error for one state that two actions set in one instant."""
+    names = dict.fromkeys(f"`{run.flat.variable(x)}`" for x, _ in (first, second))
+    what = f"{' and '.join(names)}, which are one state," if len(names) > 1 else next(iter(names))
+    return DuplicateWriterError(
+        f"{what} is set by two reinits at t = {run.t:.9g}",
+        where=tuple(dict.fromkeys((first[1], second[1]))),
+        hint="let one `when` with elsewhen decide which of them counts",
+    )

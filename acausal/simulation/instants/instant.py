@@ -20,7 +20,15 @@ from ..nonlinear.failures import FAILURES as NONLINEAR
 from ..nonlinear.failures import nonlinear_failed
 from .choice import mean_along
 from .collisions import ImpactFailed, Stage, can_collide, collisions
-from .failures import impact_failed, requirement_failed, search_failed, unending_impacts
+from .failures import (
+    discrete_unsound,
+    impact_failed,
+    read_not_finite,
+    requirement_failed,
+    search_failed,
+    two_reinits,
+    unending_impacts,
+)
 from .impulse_policy import check_interruption
 from .lexicographic import Instant
 from .naming import relation_place, relation_text
@@ -107,7 +115,11 @@ class Instants:
         if len(self.state_relations):
             R = R.copy()
             R[self.state_relations] = self.relation_values()
-        x = run.read(self.x_ids, self.slope_ids) if self.x_ids or self.slope_ids else ()
+        x: Any = ()
+        if self.x_ids or self.slope_ids:
+            x = run.read(self.x_ids, self.slope_ids)
+            if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
+                raise read_not_finite(run, self.x_ids, self.slope_ids, x)
         return self._update(R, x, ticks, initial, terminal)
 
     def at_start(self, ticks: Sequence[bool]) -> Outcome:
@@ -126,9 +138,9 @@ class Instants:
         clock, tolerance = inputs[6], run.tolerance
         clock[0], clock[1], clock[2], clock[3] = run.t, tolerance, initial, terminal
         self.f()
-        D, memory, R, times, fired, _, _, controls, flags = self.f.outputs
-        if not all(map(math.isfinite, D.tolist())):
-            raise self._not_finite(D)
+        D, memory, R, times, fired, _, _, controls, flags, sound = self.f.outputs
+        if not sound[0]:
+            raise discrete_unsound(run, self.discrete, D)
         self.timed_next = min((s for s in times.tolist() if s > run.t + tolerance), default=math.inf)
         which = tuple([b for b, on in enumerate(fired.tolist()) if on])
         disabled = frozenset(
@@ -160,9 +172,14 @@ class Instants:
 
     def _reinits(self, o: Outcome) -> list[tuple[int, float]]:
         found = []
+        places: dict[Any, tuple[int, Location]] = {}
         for b in o.fired:
             branch = self.discrete.branches[b]
             for x, position in branch.reinits:
+                target = self.run.program.unknowns.reinit_target(x)[:2]
+                if target in places:
+                    raise two_reinits(self.run, places[target], (x, branch.place))
+                places[target] = x, branch.place
                 value = float(self.f.outputs[5][position])
                 if not np.isfinite(value):
                     raise NonFiniteError(
@@ -300,15 +317,6 @@ class Instants:
         if failed:
             raise requirement_failed(*self.discrete.checks[failed[0]], self.run.t)
 
-    def _not_finite(self, D: np.ndarray) -> NonFiniteError:
-        k = int(np.flatnonzero(~np.isfinite(D))[0])
-        place = next((p for d, p in self.discrete.written if d == k), Location())
-        return NonFiniteError(
-            f"`{self.run.flat.discrete(k)}` becomes {D[k]} at t = {self.run.t:.9g}",
-            where=(place,),
-            hint="look for a division by zero or a logarithm or root of a negative number in its statement",
-        )
-
     def _describe(self, state: State) -> str:
         run = self.run
         D, mode = state[:2]
@@ -343,7 +351,7 @@ class Instants:
         """The error for discrete variables, and branches that are read as such, that never stay."""
         run, elements = self.run, self.run.core.model.elements
         moving = [k for k in range(len(elements)) if len({mode[k] for _, mode, _, _ in trail}) > 1]
-        written = [(d, p) for d, p in self.discrete.written if len({float(D[d]) for D, *_ in trail}) > 1]
+        written = [(d, p) for d, p, _ in self.discrete.written if len({float(D[d]) for D, *_ in trail}) > 1]
         names = [run.flat.discrete(d) for d, _ in written] + [elements[k].path for k in moving]
         hint = "let a `when` fire once instead of an equation that toggles, or end the chain of pre(...) in a value that stays"
         chosen = [elements[k].path for k in moving if elements[k].kind is not Kind.CONTROLLED]
