@@ -7,7 +7,8 @@ from collections.abc import Hashable
 from typing import Any
 
 from .modeling.component import Component, touched
-from .modeling.fields import Input, Structural
+from .modeling.fields import Structural
+from .modeling.typed_fields import Input
 from .results.result import Result
 from .simulation.program import Program, compile_model
 

@@ -16,8 +16,8 @@ from ..errors import EventIterationError, Location
 from ..flattening.forms import has_time
 from ..flattening.template import Assignment, WhenChain
 from ..modeling.expressions import Expr
-from ..modeling.fields import Typed
 from ..modeling.statements import Assign, Reinit, Terminate
+from ..modeling.typed_fields import Typed
 from ..reduction.reduced_model import ReducedModel
 from .context import Arguments, Context, read_numbers
 from .lowering import Buffered

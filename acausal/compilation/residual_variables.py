@@ -14,8 +14,8 @@ from ..flattening.flat_model import FlatModel, kind_of, number_of, parameter_vec
 from ..flattening.locating import locate_symbol
 from ..flattening.template import Template
 from ..modeling.expressions import Expr, Symbol, walk
-from ..modeling.fields import Output
 from ..modeling.statements import Assign
+from ..modeling.typed_fields import Output
 from .lowering import lower
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..flattening.flat_model import FlatModel, kind_of
 from ..modeling.expressions import Symbol, walk
-from ..modeling.fields import Input
+from ..modeling.typed_fields import Input
 from .equations import Equations
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import DuplicateWriterError, Location, PortMismatchError, UnitError
 from ..modeling.expressions import Symbol
-from ..modeling.fields import Output
 from ..modeling.ports import PortRef
 from ..modeling.statements import Connect
+from ..modeling.typed_fields import Output
 from ..modeling.units import parse_unit
 from ..structure.union import Union
 from .template import Origin

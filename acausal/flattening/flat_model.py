@@ -11,7 +11,8 @@ import numpy as np
 from ..errors import Location, ParameterError
 from ..modeling.evaluation import FUNCTIONS
 from ..modeling.expressions import Expr, Symbol, fold, walk
-from ..modeling.fields import MISSING, Computed, Discrete, Field, Input, Output, Parameter, Start, Variable
+from ..modeling.fields import MISSING, Computed, Field, Parameter, Start, Variable
+from ..modeling.typed_fields import Discrete, Input, Output
 from .locating import locate_symbol
 from .template import Group, Index, Template, find, name_of, place_of
 

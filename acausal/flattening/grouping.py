@@ -9,7 +9,8 @@ import numpy as np
 from ..errors import DeclarationError, ParameterError
 from ..modeling.component import Component
 from ..modeling.expressions import Expr, Symbol, walk
-from ..modeling.fields import Computed, Discrete, Input, Output, Parameter, Start, Variable
+from ..modeling.fields import Computed, Parameter, Start, Variable
+from ..modeling.typed_fields import Discrete, Input, Output
 from .template import Group, Index, Origin, Residual, Template
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..modeling.elements import BranchTable, ElementTable
 from ..modeling.expressions import Expr, Symbol, fold, number_of, walk
-from ..modeling.fields import Discrete
 from ..modeling.functions import if_else, maximum, minimum, pre
+from ..modeling.typed_fields import Discrete
 from .forms import Classify, depends
 from .template import Assignment, Origin, Template, WhenChain
 

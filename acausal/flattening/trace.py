@@ -25,24 +25,17 @@ from ..errors import (
 from ..modeling.component import Component, line_of, locate, touched
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk, wrap
-from ..modeling.fields import (
-    Discrete,
-    Input,
-    Output,
-    Parameter,
-    Start,
-    Structural,
-    Variable,
-    active,
-)
+from ..modeling.fields import Parameter, Start, Structural, Variable, active
 from ..modeling.ports import PortRef
 from ..modeling.statements import Assign, Connect, Eq, Initially, Named, Require, Statement, Transitions, When
+from ..modeling.typed_fields import Discrete, Input, Output
 from .balance import check_balance
 from .connections import Ends, check_ends, connection_rows, is_port_connection, signal_sets
 from .forms import affine_form, choices, integer_factors
 from .grouping import computed_names, group_children, number_discretes, own_layout, rest_of_computed
 from .integer_parts import IntegerParts
 from .locating import locate_symbol, offsets
+from .statement_checks import check_writers, shown, yield_hint
 from .template import (
     Assignment,
     Check,
@@ -209,9 +202,9 @@ class _Statements:
             self._other(statement, origin)
         else:
             raise StatementError(
-                f"equations() of {self.label} yielded {_shown(statement)}, which is not a statement",
+                f"equations() of {self.label} yielded {shown(statement)}, which is not a statement",
                 where=(self._place(origin),),
-                hint=_yield_hint(statement),
+                hint=yield_hint(statement),
             )
 
     def _place(self, origin: Origin) -> Location:
@@ -310,7 +303,7 @@ class _Statements:
 
     def _other(self, statement: Any, origin: Origin) -> None:
         if isinstance(statement, (When, Transitions)):
-            self._check_writers(statement)
+            check_writers(statement, self._name)
         if isinstance(statement, When):
             for action in (a for _, actions in statement.branches for a in actions if isinstance(a, Assign)):
                 check_equation(action.target, action.value)
@@ -324,22 +317,6 @@ class _Statements:
         else:
             held = self.integers.held(statement.condition, origin)
             self.t.checks.append(Check(held, statement.message, origin))
-
-    def _check_writers(self, statement: When | Transitions) -> None:
-        """Raise DuplicateWriterError where the actions of one branch set one variable twice."""
-        if isinstance(statement, When):
-            branches = [actions for _, actions in statement.branches]
-        else:
-            moves = (move for ways in statement.table.values() for move in ways)
-            branches = [(Assign(statement.state, wrap(0)), *move.actions) for move in moves]
-        for actions in branches:
-            names = [self._name(a.target) for a in actions if isinstance(a, Assign)]
-            twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
-            if twice is not None:
-                raise DuplicateWriterError(
-                    f"`{twice}` is set twice by the actions of one branch",
-                    hint="all actions of a branch happen at once: keep one of them, or choose the value with if_else",
-                )
 
     # -- connections and inputs ----------------------------------------------------------------------------------
 
@@ -449,18 +426,3 @@ class _Statements:
     def _powers(self) -> None:
         powers = (ref.power() for ref in self.obj.port_refs())
         self.t.powers = tuple(p for p in powers if p is not None)
-
-
-def _shown(statement: Any) -> str:
-    text = f"`{statement}`" if isinstance(statement, (Expr, bool)) else ""
-    return f"{text} ({type(statement).__name__})" if text else f"a {type(statement).__name__}"
-
-
-def _yield_hint(statement: Any) -> str:
-    if isinstance(statement, (bool, Expr)):
-        return "an equation is `yield Eq(lhs, rhs)`, a condition to be checked `yield require(condition, message)`"
-    if isinstance(statement, (list, tuple, Iterator)):
-        return "yield the statements one by one: `yield from ...`"
-    if isinstance(statement, Component):
-        return "create parts in build(), as attributes: self.part = ..."
-    return "yield Eq(lhs, rhs), connect(...), when(...) or another statement"

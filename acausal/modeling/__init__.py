@@ -14,10 +14,7 @@ from .elements import leave as leave
 from .expressions import Expr as Expr
 from .expressions import Symbol as Symbol
 from .expressions import time as time
-from .fields import Discrete as Discrete
 from .fields import Flow as Flow
-from .fields import Input as Input
-from .fields import Output as Output
 from .fields import Parameter as Parameter
 from .fields import Start as Start
 from .fields import Structural as Structural
@@ -71,3 +68,6 @@ from .statements import when as when
 from .tables import curve_problem as curve_problem
 from .tables import points_problem as points_problem
 from .tables import times_problem as times_problem
+from .typed_fields import Discrete as Discrete
+from .typed_fields import Input as Input
+from .typed_fields import Output as Output

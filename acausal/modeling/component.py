@@ -10,21 +10,11 @@ from typing import Any, dataclass_transform
 from ..errors import AcausalError, DeclarationError, Location, UnknownNameError, nearest
 from .evaluation import given, number_of
 from .expressions import Expr, Symbol, walk
-from .fields import (
-    MISSING,
-    Discrete,
-    Field,
-    Input,
-    Output,
-    Parameter,
-    Start,
-    Structural,
-    Variable,
-    active,
-)
+from .fields import MISSING, Field, Parameter, Start, Structural, Variable, active
 from .number_checks import is_finite, is_number, shown
 from .ports import Port, PortRef
 from .statements import Statement
+from .typed_fields import Discrete, Input, Output
 
 
 def line_of(code: CodeType, lasti: int) -> int:

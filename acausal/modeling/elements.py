@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from ..errors import StatementError
 from .expressions import Expr, condition, constant, wrap
-from .fields import Discrete
 from .statements import Eq, Named
+from .typed_fields import Discrete
 
 
 class Impulse(Enum):

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from ..errors import StatementError
 from .expressions import Expr, Symbol, condition, to_text, wrap
-from .fields import Discrete, Input, Output
 from .ports import Port, PortRef
+from .typed_fields import Discrete, Input, Output
 
 
 class Statement:

@@ -22,8 +22,9 @@ from ..flattening.template import (
 )
 from ..modeling.elements import BranchTable, ElementTable, Leave
 from ..modeling.expressions import Expr, Symbol
-from ..modeling.fields import Computed, Discrete, Field, Flow, Input, Output, Parameter, Start, Variable
+from ..modeling.fields import Computed, Field, Flow, Parameter, Start, Variable
 from ..modeling.statements import Assign, Reinit, Terminate
+from ..modeling.typed_fields import Discrete, Input, Output
 from ..reduction.reduced_model import reduce_model
 from .container import Damaged, pack, unpack, write_whole
 from .modes import Stats

@@ -1,0 +1,45 @@
+"""What may be wrong with a statement by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..errors import DuplicateWriterError
+from ..modeling.component import Component
+from ..modeling.expressions import Expr, Symbol, wrap
+from ..modeling.statements import Assign, Transitions, When
+
+
+def check_writers(statement: When | Transitions, name: Callable[[Symbol], str]) -> None:
+    """Raise DuplicateWriterError where the actions of one branch set one variable twice."""
+    if isinstance(statement, When):
+        branches = [actions for _, actions in statement.branches]
+    else:
+        moves = (move for ways in statement.table.values() for move in ways)
+        branches = [(Assign(statement.state, wrap(0)), *move.actions) for move in moves]
+    for actions in branches:
+        names = [name(a.target) for a in actions if isinstance(a, Assign)]
+        twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
+        if twice is not None:
+            raise DuplicateWriterError(
+                f"`{twice}` is set twice by the actions of one branch",
+                hint="all actions of a branch happen at once: keep one of them, or choose the value with if_else",
+            )
+
+
+def shown(statement: Any) -> str:
+    """Return what was yielded as it stands in a message."""
+    text = f"`{statement}`" if isinstance(statement, (Expr, bool)) else ""
+    return f"{text} ({type(statement).__name__})" if text else f"a {type(statement).__name__}"
+
+
+def yield_hint(statement: Any) -> str:
+    """Return what to yield instead."""
+    if isinstance(statement, (bool, Expr)):
+        return "an equation is `yield Eq(lhs, rhs)`, a condition to be checked `yield require(condition, message)`"
+    if isinstance(statement, (list, tuple, Iterator)):
+        return "yield the statements one by one: `yield from ...`"
+    if isinstance(statement, Component):
+        return "create parts in build(), as attributes: self.part = ..."
+    return "yield Eq(lhs, rhs), connect(...), when(...) or another statement"
