@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..reduction.curves import Curves
-from .curves import CurveFunctions
+from ..reduction.nonlinear_rows import NonlinearRows
 from .lowering import Buffered
+from .nonlinear_rows import NonlinearFunctions
 
 BATCH = 64
 """Points evaluated by one call."""
@@ -37,8 +37,8 @@ class Equations:
 
     Parameters
     ----------
-    curves : Curves
-    functions : CurveFunctions
+    nonlinear_rows : NonlinearRows
+    functions : NonlinearFunctions
     rows : list of (int, int)
         Nonlinear row and level.
     arguments : list of Jet
@@ -52,7 +52,7 @@ class Equations:
     """
 
     def __init__(
-        self, curves: Curves, functions: CurveFunctions, rows: list[tuple[int, int]], arguments: list[Jet],
+        self, nonlinear_rows: NonlinearRows, functions: NonlinearFunctions, rows: list[tuple[int, int]], arguments: list[Jet],
         S: np.ndarray, scale: np.ndarray, unit: float,
     ) -> None:  # fmt: skip
         self.shape = (len(rows), arguments[0].y.shape[1])
@@ -62,7 +62,9 @@ class Equations:
         self._key = key
         self._plain, self._timed = (
             Buffered(f)
-            for f in self.compiled("equations", lambda: _functions(curves, functions, rows, arguments, S))
+            for f in self.compiled(
+                "equations", lambda: _functions(nonlinear_rows, functions, rows, arguments, S)
+            )
         )
 
     def compiled(self, name: Hashable, make: Callable[[], Any]) -> Any:
@@ -148,19 +150,19 @@ class Equations:
 
 
 def _functions(
-    curves: Curves,
-    functions: CurveFunctions,
+    nonlinear_rows: NonlinearRows,
+    functions: NonlinearFunctions,
     rows: list[tuple[int, int]],
     arguments: list[Jet],
     S: np.ndarray,
 ) -> tuple[ca.Function, ca.Function]:
     """Residuals with their derivatives, and with those by time."""
     ny, q = arguments[0].y.shape[1], len(S)
-    y, xi, c = ca.SX.sym("y", ny), ca.SX.sym("xi", q), ca.SX.sym("c", len(curves.constant_owner))
+    y, xi, c = ca.SX.sym("y", ny), ca.SX.sym("xi", q), ca.SX.sym("c", len(nonlinear_rows.constant_owner))
     values = []
     for row, level in rows:
-        at = np.flatnonzero(curves.owner == row)
-        own = np.flatnonzero(curves.constant_owner == row)
+        at = np.flatnonzero(nonlinear_rows.owner == row)
+        own = np.flatnonzero(nonlinear_rows.constant_owner == row)
         jets = [_combined(j.y[at], y) + _combined(j.xi[at], xi) for j in arguments[: level + 1]]
         values.append(functions.row(row, level, jets, c[own.tolist()] if len(own) else ca.SX(0, 1)))
     value = ca.vertcat(*values) if values else ca.SX(0, 1)

@@ -15,9 +15,9 @@ from ..modeling.expressions import Expr, Symbol, walk
 from ..reduction.affine import AffineModel, Mode, Rows, stack_rows
 from ..reduction.core import Exosystem, Values, evaluate
 from ..reduction.elimination import column_weights
+from ..reduction.index_reduction import dependencies
 from ..reduction.labels import integer_row_name
-from ..reduction.reduced_model import CurveRows, ElementRows, FormRows, ReducedModel
-from ..reduction.reduction import dependencies
+from ..reduction.reduced_model import ElementRows, FormRows, NonlinearFormRows, ReducedModel
 from ..reduction.restart import CONTRADICTING
 from ..structure.elimination import Number, combine
 from ..structure.incidence import INT, IntegerRows, stack
@@ -112,7 +112,7 @@ class Conflicts:
                 _CoreRow(base, i, text.statement.text, text.statement.origin) for i in instances.tolist()
             ]
         rows += [_CoreRow(None, int(r), "", None) for r in model.presolved.kept_row_origin[model.core_rows]]
-        forms = {f.first: f for f in (*model.rows, *model.curves)}
+        forms = {f.first: f for f in (*model.rows, *model.nonlinear)}
         elements = [(e, i) for e in model.elements for i in range(len(model.flat.stamps[e.stamp].vb))]
         for (element, i), branch in zip(elements, mode, strict=True):
             for first in element.branches[branch][0]:
@@ -160,7 +160,7 @@ class Conflicts:
         """Numbers of a form over the variables of the flat model; none for a nonlinear row."""
         form = row.form
         assert form is not None
-        if isinstance(form, CurveRows):
+        if isinstance(form, NonlinearFormRows):
             return {}
         base, one = int(self.model.flat.stamps[form.stamp].vb[row.instance]), np.array([row.instance])
         return {
@@ -175,7 +175,7 @@ class Conflicts:
         assert form is not None
         place = model.flat.location(form.stamp, row.instance, row.origin)
         weight = float(weights[np.flatnonzero(weights)[0]])
-        if isinstance(form, CurveRows):
+        if isinstance(form, NonlinearFormRows):
             return Participant("element" if row.element else "law", row.text, place, weight, nonlinear=True)
         written = list(form.form.factors.values())
         zeros = self._telling_zeros(form, factors, row.instance)
@@ -234,7 +234,7 @@ class Conflicts:
 class _CoreRow:
     """A row of a mode: a form of one instance, or a kept integer row."""
 
-    form: FormRows | CurveRows | None
+    form: FormRows | NonlinearFormRows | None
     instance: int
     text: str
     origin: object

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .affine import AffineModel, Mode
-from .reduction import Columns, shuffle, weighted
+from .index_reduction import Columns, shuffle, weighted
 
 
 @dataclass(frozen=True, eq=False)

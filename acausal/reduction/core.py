@@ -98,12 +98,12 @@ def build_exosystem(
             firsts.append((known + i, q))
             parts.append((q, generator))
             q += len(generator)
-    if model.curves:
+    if model.nonlinear:
         q += TOUCH_STATES
     S = np.zeros((q, q))
     for first, generator in parts:
         S[first : first + len(generator), first : first + len(generator)] = generator
-    if model.curves:
+    if model.nonlinear:
         S[q - 3, q - 2] = S[q - 2, q - 1] = S[q - 1, 0] = 1.0
     entries = np.array([*firsts, *((k, 0) for k in np.flatnonzero(static))], np.int64).reshape(-1, 2)
     data = np.concatenate([np.ones(len(firsts)), static[static != 0.0]])

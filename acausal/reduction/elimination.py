@@ -133,7 +133,7 @@ class Elimination:
     def _present(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Mask over a block: values that are no rounding."""
         present, certain = self._judged(rows, columns)
-        doubtful = (present & ~certain).any(axis=1).nonzero()[0]
+        doubtful = np.flatnonzero((present & ~certain).any(axis=1))
         if len(doubtful):
             self._evaluate(rows[doubtful])
             certain[doubtful] = self._judged(rows[doubtful], columns)[1]

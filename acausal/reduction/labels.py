@@ -169,13 +169,11 @@ def _connection(model: ReducedModel, row: int) -> str:
 def nonlinear_row(model: ReducedModel, row: int) -> tuple[str, Location]:
     """Text and place of a nonlinear row, by its number among the nonlinear rows."""
     statements = {b.first: t.statement for b, t in zip(model.base, model.base_texts, strict=True)}
-    for c in model.curves:
+    for c in model.nonlinear:
         if row < len(c.instances):
             written = statements.get(c.first)
-            origin = (
-                written.origin if written else model.flat.stamps[c.stamp].template.origin_of(c.curve.expr)
-            )
+            origin = written.origin if written else model.flat.stamps[c.stamp].template.origin_of(c.form.expr)
             place = model.flat.location(c.stamp, int(c.instances[row]), origin)
-            return written.text if written else f"{c.curve.expr} = 0", place
+            return written.text if written else f"{c.form.expr} = 0", place
         row -= len(c.instances)
     raise IndexError(row)

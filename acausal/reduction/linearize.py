@@ -17,7 +17,7 @@ import numpy as np
 from .affine import AffineModel, Element, Mode, Rows
 from .assemble import condition_rows
 from .core import TOUCH_STATES
-from .curves import Curves
+from .nonlinear_rows import NonlinearRows
 from .reduced_model import ReducedModel
 
 
@@ -55,7 +55,7 @@ class Numbering:
         ]
         numbers = np.concatenate(relations) if relations else np.zeros(0, np.int64)
         bends = np.zeros(model.n_rows + 1, bool)  # The last entry serves rows without a form.
-        for c in model.curves:
+        for c in model.nonlinear:
             bends[c.first + c.instances] = True
         bent = tuple(
             any(bool(bends[rows].any()) for rows in (*chain(*element), tested))
@@ -88,13 +88,13 @@ class SlopeSums:
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, matrix: Any, curves: Curves) -> SlopeSums:
+    def of(cls, matrix: Any, nonlinear_rows: NonlinearRows) -> SlopeSums:
         """Arrange the entries of a matrix (na, k)."""
         width = matrix.shape[1]
-        argument = np.repeat(np.arange(len(curves.owner)), np.diff(matrix.indptr))
-        at = curves.owner[argument] * width + matrix.indices
+        argument = np.repeat(np.arange(len(nonlinear_rows.owner)), np.diff(matrix.indptr))
+        at = nonlinear_rows.owner[argument] * width + matrix.indices
         # Sparse matrices sort their entries in place when it suits them.
-        return cls(at, argument, matrix.data.copy(), (len(curves), width))
+        return cls(at, argument, matrix.data.copy(), (len(nonlinear_rows), width))
 
     def __call__(self, gradient: np.ndarray) -> np.ndarray:
         """The rows (m, k) for slopes (na,)."""
@@ -103,7 +103,7 @@ class SlopeSums:
 
 
 def touching_rows(
-    curves: Curves,
+    nonlinear_rows: NonlinearRows,
     forms: Rows,
     a0: np.ndarray,
     value: np.ndarray,
@@ -127,10 +127,10 @@ def touching_rows(
         Derivatives, unknowns and exosystem in the arguments.
     """
     E, A, B = forms.E.copy(), forms.A.copy(), forms.B.copy()
-    E[curves.rows], A[curves.rows], B[curves.rows] = (rows(gradient) for rows in over)
-    B[curves.rows, 0] += value - np.bincount(curves.owner, gradient * a0, len(curves))
-    B[curves.rows, -TOUCH_STATES] += third
-    B[curves.rows, 1 - TOUCH_STATES] += bend
+    E[nonlinear_rows.rows], A[nonlinear_rows.rows], B[nonlinear_rows.rows] = (rows(gradient) for rows in over)
+    B[nonlinear_rows.rows, 0] += value - np.bincount(nonlinear_rows.owner, gradient * a0, len(nonlinear_rows))
+    B[nonlinear_rows.rows, -TOUCH_STATES] += third
+    B[nonlinear_rows.rows, 1 - TOUCH_STATES] += bend
     return Rows(E, A, B)
 
 

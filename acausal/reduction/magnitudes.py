@@ -48,14 +48,14 @@ def nonlinear_magnitudes(model: ReducedModel, values: Values, span: float) -> np
     The row ``dx = r*cos(phi)`` gives that of ``r`` to ``dx``, at any angle, and 1 to ``phi``.
     """
     found = np.zeros(model.flat.nv)
-    for rows in model.curves:
+    for rows in model.nonlinear:
         forms, s = model.forms[rows.stamp], model.flat.stamps[rows.stamp]
-        for node in walk(rows.curve.expr):
+        for node in walk(rows.form.expr):
             angle = node.args[0] if node.op in ("sin", "cos") else None
             local = forms.classify(angle) if isinstance(angle, Symbol) else None
             if local is not None:
                 np.maximum.at(found, s.vb[rows.instances] + local, 1.0)
-        terms = list(_terms(rows.curve.expr))
+        terms = list(_terms(rows.form.expr))
         alone = [t for t in terms if isinstance(t, Symbol) and kind_of(t) == "v"]
         if not alone:
             continue

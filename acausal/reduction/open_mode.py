@@ -16,7 +16,7 @@ import numpy as np
 from ..structure.offsets import sigma_offsets
 from .affine import AffineModel, Mode, ModeData
 from .elimination import product
-from .reduction import Columns, shuffle, weighted
+from .index_reduction import Columns, shuffle, weighted
 
 DEEPEST = 8
 """Differentiations after which no unknown is looked for in a row."""

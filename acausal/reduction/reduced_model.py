@@ -20,7 +20,15 @@ from .exosystem import Term, decompose
 from .loops import resolve_loops
 from .observers import Observer, peel_observers
 from .presolve import Presolved, presolve
-from .template_forms import Curve, ElementForms, Relation, RowForm, TemplateForms, curve, template_forms
+from .template_forms import (
+    ElementForms,
+    NonlinearForm,
+    Relation,
+    RowForm,
+    TemplateForms,
+    nonlinear_form,
+    template_forms,
+)
 
 Sparse = Any
 """A SciPy ``csr_array``; its stubs do not tell sparse from dense results."""
@@ -49,14 +57,14 @@ class FormRows:
 
 
 @dataclass(frozen=True, eq=False)
-class CurveRows:
+class NonlinearFormRows:
     """One residual that is not affine, for some instances; ``first`` is the row of instance 0 of the stamp."""
 
     stamp: int
-    curve: Curve
+    form: NonlinearForm
     first: int
     knowns: tuple[int, ...]
-    """First known numbers of ``curve.knowns``."""
+    """First known numbers of ``form.knowns``."""
     instances: np.ndarray
 
 
@@ -91,9 +99,9 @@ class ReducedModel:
     row_known: np.ndarray
     """Known part of every integer row, -1 if none."""
     rows: tuple[FormRows, ...]
-    curves: tuple[CurveRows, ...]
+    nonlinear: tuple[NonlinearFormRows, ...]
     n_rows: int
-    base: tuple[FormRows | CurveRows, ...]
+    base: tuple[FormRows | NonlinearFormRows, ...]
     """Those of the rows that are equations of the model itself."""
     base_instances: tuple[np.ndarray, ...]
     """Which instances of each stay in the core."""
@@ -101,7 +109,7 @@ class ReducedModel:
     elements: tuple[ElementRows, ...]
     relations: tuple[RelationRows, ...]
     nr: int
-    initials: tuple[tuple[FormRows | CurveRows, RowForm], ...]
+    initials: tuple[tuple[FormRows | NonlinearFormRows, RowForm], ...]
     observers: tuple[Observer, ...]
     core: np.ndarray
     """Positions in ``presolved.y`` of the core unknowns."""
@@ -194,7 +202,7 @@ class _Builder:
         self.knowns: list[Known] = []
         self.nk = 0
         self.rows: list[FormRows] = []
-        self.curves: list[CurveRows] = []
+        self.nonlinear: list[NonlinearFormRows] = []
         self.n_rows = 0
 
     def known(self, stamp: int, expr: Expr) -> int:
@@ -205,23 +213,25 @@ class _Builder:
         self.nk += count
         return self.nk - count
 
-    def add(self, stamp: int, form: Form | Curve) -> FormRows | CurveRows:
+    def add(self, stamp: int, form: Form | NonlinearForm) -> FormRows | NonlinearFormRows:
         """Number a form for all instances of a stamp."""
         count = len(self.flat.stamps[stamp].vb)
         self.n_rows += count
         first = self.n_rows - count
-        if isinstance(form, Curve):
+        if isinstance(form, NonlinearForm):
             knowns = tuple(self.known(stamp, k) for k in form.knowns)
-            made = CurveRows(stamp, form, first, knowns, np.arange(count))
-            self.curves.append(made)
+            made = NonlinearFormRows(stamp, form, first, knowns, np.arange(count))
+            self.nonlinear.append(made)
             return made
         known = -1 if form.known is None else self.known(stamp, form.known)
         self.rows.append(FormRows(stamp, form, first, known))
         return self.rows[-1]
 
-    def statement(self, stamp: int, row: RowForm) -> FormRows | CurveRows:
+    def statement(self, stamp: int, row: RowForm) -> FormRows | NonlinearFormRows:
         """Number an equation."""
-        return self.add(stamp, curve(self.forms[stamp], row.statement.expr) if row.form is None else row.form)
+        return self.add(
+            stamp, nonlinear_form(self.forms[stamp], row.statement.expr) if row.form is None else row.form
+        )
 
     def integer_knowns(self) -> np.ndarray:
         flat = self.flat
@@ -265,22 +275,22 @@ def reduce_model(flat: FlatModel) -> ReducedModel:
     row_known = b.integer_knowns()
     base = [(k, r) for k, forms in enumerate(b.forms) for r in forms.rows]
     base_rows = [b.statement(k, r) for k, r in base]
-    own = len(b.rows), len(b.curves)
+    own = len(b.rows), len(b.nonlinear)
     elements = b.elements()
     relations, nr = b.relations()
     initials = [(b.statement(k, r), r) for k, forms in enumerate(b.forms) for r in forms.initials]
 
     integer, row_known, inputs = _with_inputs(flat, row_known, b)
-    differentiated, protected, uses = _masks(flat, base, [*b.rows[own[0] :], *b.curves[own[1] :]])
+    differentiated, protected, uses = _masks(flat, base, [*b.rows[own[0] :], *b.nonlinear[own[1] :]])
     presolved = presolve(
         integer, differentiated=differentiated, protected=protected, uses=uses, has_remainder=row_known >= 0
     )
     split = peel_observers(flat, b.forms, base, presolved, protected)
     stays = {r.first: split.instances[g] for g, r in enumerate(base_rows)}
-    curves = [replace(c, instances=stays.get(c.first, c.instances)) for c in b.curves]
+    nonlinear = [replace(c, instances=stays.get(c.first, c.instances)) for c in b.nonlinear]
     return ReducedModel(
         flat, b.forms, presolved, tuple(b.knowns), b.nk, row_known,
-        tuple(b.rows), tuple(c for c in curves if len(c.instances)), b.n_rows,
+        tuple(b.rows), tuple(c for c in nonlinear if len(c.instances)), b.n_rows,
         tuple(base_rows), split.instances, tuple(r for _, r in base),
         tuple(elements), tuple(relations), nr, tuple(initials), split.observers, split.core, split.rows,
         differentiated, inputs,
@@ -317,7 +327,7 @@ def _with_inputs(
 
 
 def _masks(
-    flat: FlatModel, base: list[tuple[int, RowForm]], others: list[FormRows | CurveRows]
+    flat: FlatModel, base: list[tuple[int, RowForm]], others: list[FormRows | NonlinearFormRows]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which variables are differentiated, which occur in elements and relations, how often in equations."""
     differentiated, protected = np.zeros(flat.nv, bool), np.zeros(flat.nv, bool)
@@ -328,7 +338,7 @@ def _masks(
             np.add.at(uses, at, 1)
             differentiated[at] |= derivative
     for rows in others:
-        for k, derivative in rows.form.factors if isinstance(rows, FormRows) else rows.curve.keys:
+        for k, derivative in rows.form.factors if isinstance(rows, FormRows) else rows.form.keys:
             at = flat.stamps[rows.stamp].vb + k
             protected[at] = True
             differentiated[at] |= derivative

@@ -15,7 +15,7 @@ from ..modeling.statements import Assign
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class NonlinearForm:
     """A residual that is not affine; ``knowns`` are the largest parts of it that time moves without any variable."""
 
     expr: Expr
@@ -37,9 +37,9 @@ class RowForm:
 class BranchForms:
     """Forms of one branch of an element."""
 
-    equations: tuple[Form | Curve, ...]
-    guards: tuple[Form | Curve, ...]
-    blocked: tuple[Form | Curve, ...]
+    equations: tuple[Form | NonlinearForm, ...]
+    guards: tuple[Form | NonlinearForm, ...]
+    blocked: tuple[Form | NonlinearForm, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Relation:
 
     node: Expr
     difference: Expr
-    form: Form | Curve | None
+    form: Form | NonlinearForm | None
     timed: bool
 
 
@@ -139,15 +139,15 @@ def _conditions(forms: TemplateForms, control: Expr) -> tuple[int, ...]:
     return tuple(k for k in local if not forms.relations[k].timed)
 
 
-def form_of(forms: TemplateForms, expr: Expr) -> Form | Curve:
-    """Return an expression as an affine form, or as a curve."""
+def form_of(forms: TemplateForms, expr: Expr) -> Form | NonlinearForm:
+    """Return an expression as an affine form, or as a nonlinear form."""
     form = affine_form(expr, forms.classify)
-    return curve(forms, expr) if form is None else form
+    return nonlinear_form(forms, expr) if form is None else form
 
 
-def curve(forms: TemplateForms, expr: Expr) -> Curve:
-    """Return an expression as a curve."""
-    return Curve(expr, tuple(incidence(expr, forms.classify)), tuple(_moved_by_time(expr, forms)))
+def nonlinear_form(forms: TemplateForms, expr: Expr) -> NonlinearForm:
+    """Return an expression as a nonlinear form."""
+    return NonlinearForm(expr, tuple(incidence(expr, forms.classify)), tuple(_moved_by_time(expr, forms)))
 
 
 def _moved_by_time(expr: Expr, forms: TemplateForms) -> Iterator[Expr]:

@@ -143,7 +143,7 @@ class _Analysis:
         """Analyse the mode."""
         run, model = self.run, self.run.core.model
         data = run.core.mode(self.mode)
-        nonlinear = self._nonlinear(data) if self.reduced.curves else None
+        nonlinear = self._nonlinear(data) if self.reduced.nonlinear else None
         opened = None if nonlinear is None else nonlinear.system.mode
         index = data.index if opened is None else opened.index
         rounds = index - int(np.count_nonzero(model.differentiated) < model.n)
@@ -159,7 +159,7 @@ class _Analysis:
         if nonlinear is None:
             states = tuple((self.variable[j], 0) for j in data.states.tolist())
             return Findings(index=index, states=states, **shared)
-        return self._with_curves(nonlinear, index, shared)
+        return self._with_nonlinear(nonlinear, index, shared)
 
     # -- affine rows ---------------------------------------------------------------------------------------------
 
@@ -172,7 +172,7 @@ class _Analysis:
             rows, settled, read = np.zeros(m, bool), data.settled[:0], np.zeros(model.n, bool)
         else:
             tangents = self.run.tangents
-            rows, settled, read = tangents.nonlinear_rows(self.mode) >= 0, data.settled, tangents.read
+            rows, settled, read = tangents.numbers_in_force(self.mode) >= 0, data.settled, tangents.read
         found = traced_constraints(model, self.mode, rounds, rows, settled, read)
         return [self._constraint(c) for c in found]
 
@@ -202,7 +202,7 @@ class _Analysis:
         motion.select(motion.last)
         return _Nonlinear(system, motion)
 
-    def _with_curves(self, nonlinear: _Nonlinear, index: int, shared: dict[str, Any]) -> Findings:
+    def _with_nonlinear(self, nonlinear: _Nonlinear, index: int, shared: dict[str, Any]) -> Findings:
         system, motion = nonlinear.system, nonlinear.motion
         p = system.orders.unknowns
         X = [(self.variable[j], 0) for j in system.mode.states.tolist()]
@@ -214,7 +214,7 @@ class _Analysis:
         X += [_raised(open_keys[k], 1) for k in np.flatnonzero(p >= 2).tolist()]
         H = [_raised(k, int(times)) for k, times in zip(open_keys, p.tolist(), strict=True)]
         number = equation_of_form(self.reduced, self.mode, self.equations)
-        of_row = {k: int(number[row]) for k, row in enumerate(self.run.program.curves.rows.tolist())}
+        of_row = {k: int(number[row]) for k, row in enumerate(self.run.program.nonlinear_rows.rows.tolist())}
         levels = dict(zip(system.mode.nonlinear.tolist(), system.orders.rows.tolist(), strict=True))
         highest = int(max([*system.orders.rows.tolist(), *p.tolist()], default=0))
         return Findings(

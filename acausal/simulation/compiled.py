@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..compilation.curves import CurveFunctions
 from ..compilation.discrete import DiscreteProgram, discrete_program
+from ..compilation.nonlinear_rows import NonlinearFunctions
 from ..compilation.sources import SourceProgram, source_program
 from ..diagnosis.conflicts import Conflicts
 from ..diagnosis.freedoms import islands
@@ -14,7 +14,7 @@ from ..errors import StatementError, warn
 from ..flattening.flat_model import FlatModel
 from ..flattening.flatten import flatten
 from ..modeling.component import Component
-from ..reduction.curves import Curves
+from ..reduction.nonlinear_rows import NonlinearRows
 from ..reduction.reduced_model import ReducedModel, reduce_model
 from ..results.names import Names
 from .stopping import Until
@@ -68,14 +68,14 @@ class CompiledModel:
                 warn(message)
 
     @cached_property
-    def curves(self) -> Curves:
+    def nonlinear_rows(self) -> NonlinearRows:
         """Rows that are not affine."""
-        return Curves(self.reduced)
+        return NonlinearRows(self.reduced)
 
     @cached_property
-    def curve_functions(self) -> CurveFunctions:
+    def nonlinear_functions(self) -> NonlinearFunctions:
         """CasADi functions of the rows that are not affine."""
-        return CurveFunctions(self.curves)
+        return NonlinearFunctions(self.nonlinear_rows)
 
     @cached_property
     def unknowns(self) -> Unknowns:

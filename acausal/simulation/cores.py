@@ -74,7 +74,7 @@ class Cores:
         def build(made: Values) -> LargeCore | None:
             return build_large_core(
                 self._reduced, made, feeds, starts, self._nominals, T0, span, self.labels, unit,
-                program.curves, program.curve_functions,
+                program.nonlinear_rows, program.nonlinear_functions,
             )  # fmt: skip
 
         given = (starts.given | starts.fixed).tobytes()

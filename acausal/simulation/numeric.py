@@ -16,10 +16,10 @@ from ..dynamics.readout import PointFrame, Readout
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import assemble
 from ..reduction.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
+from ..reduction.index_reduction import reduce_mode, source_conditions
 from ..reduction.labels import Labels
 from ..reduction.magnitudes import magnitude, nonlinear_magnitudes
 from ..reduction.reduced_model import ReducedModel
-from ..reduction.reduction import reduce_mode, source_conditions
 from ..reduction.restart import CONTRADICTING
 from .instants.lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
 from .nonlinear.watch import CLOSED_FORM, Watch, can_trigger, orientations
@@ -237,7 +237,7 @@ def build_core(
     slopes = nonlinear_slopes(reduced)
     least = nonlinear_magnitudes(reduced, values, span)
     model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least)
-    if reduced.curves:
+    if reduced.nonlinear:
         xi_scale[-TOUCH_STATES:] = _touch_scale(model.T0)
         model = replace(model, xi_scale=xi_scale)
     readout = Readout.of(reduced, exosystem, values.P)
@@ -248,8 +248,8 @@ def build_core(
 def nonlinear_slopes(reduced: ReducedModel) -> np.ndarray:
     """Mask over the core unknowns: a derivative occurs in a row that is not affine."""
     found = np.zeros(len(reduced.core), bool)
-    for c in reduced.curves:
-        for k, derivative in c.curve.keys:
+    for c in reduced.nonlinear:
+        for k, derivative in c.form.keys:
             if derivative:
                 found[reduced.W_core[reduced.flat.stamps[c.stamp].vb[c.instances] + k].indices] = True
     return found
@@ -261,7 +261,7 @@ def source_scale(
     """Magnitudes of the exosystem states."""
     scale = np.zeros(len(exosystem.S))
     scale[0] = 1.0
-    if reduced.curves:
+    if reduced.nonlinear:
         scale[-TOUCH_STATES:] = _touch_scale(T0)
     inputs = iter(feeds)
     by_known = {k.first: k for k in reduced.knowns}

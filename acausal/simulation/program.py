@@ -151,7 +151,7 @@ class Program(CompiledModel):
         if not may_be_large(self.reduced, starts) or options.method == "exact":
             return False
         many = int(np.count_nonzero(self.reduced.differentiated)) > EXACT_STATES
-        return many or options.method != "auto" or bool(self.reduced.curves)
+        return many or options.method != "auto" or bool(self.reduced.nonlinear)
 
     def simulate(
         self,

@@ -100,7 +100,7 @@ class Run:
         options = self.options
         asked = options.method in ("explicit", "implicit")
         many = options.method == "auto" and np.count_nonzero(self.core.model.differentiated) > EXACT_STATES
-        self.numerical = self.always_numerical or asked or many or bool(self.reduced.curves)
+        self.numerical = self.always_numerical or asked or many or bool(self.reduced.nonlinear)
         self.reason = f'method="{options.method}"' if asked else f"more than {EXACT_STATES} states"
         """Why integration is numerical, unless an equation says so."""
         self.solver = options.method
@@ -119,14 +119,14 @@ class Run:
         self.source_flows: dict[int, Any] = {}
         self.motions = Motions(self)
         if self.numerical:
-            self.bounds = core_bounds(self) if self.reduced.curves else None
+            self.bounds = core_bounds(self) if self.reduced.nonlinear else None
             self.z = guesses(self)
             self.tangents = self._look_at(self.base)
             self.here()
 
     def _look_at(self, core: NumericCore) -> Tangents:
         """Nonlinear rows with these numbers."""
-        made = Tangents(core, self.program.curves, self.program.curve_functions)
+        made = Tangents(core, self.program.nonlinear_rows, self.program.nonlinear_functions)
         made.bounds = self.bounds
         return made
 
@@ -344,7 +344,7 @@ class Run:
         self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any
     ) -> Choice:
         """The consistent mode after an instant, and the point in it."""
-        if not self.reduced.curves:
+        if not self.reduced.nonlinear:
             return self.search.next_mode(z_minus, xi, mode, forced, triggers, t=self.t, **rest)
         return choose(self, z_minus, xi, mode, forced, triggers, rest)
 
@@ -375,7 +375,7 @@ class Run:
         unit = self.sources.unit_at(self.t, self.D, self.R)
         if self._frozen or unit != self.core.unit:
             self.rebuild(unit)
-        if self.reduced.curves:
+        if self.reduced.nonlinear:
             self.here()
 
     def rebuild(self, unit: float) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from acausal.reduction.affine import AffineModel, Rows
-from acausal.reduction.reduction import dependencies
+from acausal.reduction.index_reduction import dependencies
 
 
 def model_of(E: np.ndarray, A: np.ndarray, B: np.ndarray, S: np.ndarray) -> AffineModel:

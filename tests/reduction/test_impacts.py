@@ -5,7 +5,7 @@ import pytest
 
 from acausal.reduction.affine import AffineModel, Mode, Restart
 from acausal.reduction.impacts import lost_energy, rest_speeds, touching_contacts
-from acausal.reduction.reduction import reduce_mode
+from acausal.reduction.index_reduction import reduce_mode
 from acausal.reduction.restart import restart
 from tests.reduction.circuits import Builder, Circuit, at, value
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from acausal.reduction.affine import AffineModel
+from acausal.reduction.index_reduction import reduce_mode
 from acausal.reduction.open_mode import open_mode
-from acausal.reduction.reduction import reduce_mode
 from tests.reduction.circuits import Builder
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from acausal.reduction.affine import AffineModel, Inadmissible
-from acausal.reduction.reduction import reduce_mode
+from acausal.reduction.index_reduction import reduce_mode
 from acausal.reduction.restart import restart
 from tests.reduction.circuits import Builder, Circuit, at, value
 

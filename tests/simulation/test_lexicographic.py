@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from acausal.reduction.affine import Inadmissible, Kind
-from acausal.reduction.reduction import reduce_mode
+from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.lexicographic import CandidateTest, Instant, SignTable, Verdict
 from tests.oracles.small_step import is_consistent
 from tests.simulation.switched_networks import build, friction_stack, random_network

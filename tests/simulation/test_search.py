@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from acausal.reduction.affine import Branch, Element, Kind
-from acausal.reduction.reduction import reduce_mode
+from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.lexicographic import CandidateTest, Instant
 from acausal.simulation.instants.search import NoConsistentMode, Search, SearchOptions
 from tests.simulation.switched_networks import Network, build, friction_stack, random_network, rows

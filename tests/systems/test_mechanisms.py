@@ -95,7 +95,7 @@ def test_a_sweep_over_start_values_makes_the_functions_of_a_mode_once() -> None:
     made = []
     for speed in (-5.0, -3.0, 0.0, 4.0):
         program.simulate(0.01, initial={"vy": speed})
-        made.append(len(program.curve_functions._compiled))
+        made.append(len(program.nonlinear_functions._compiled))
     assert made[0] == made[-1] > 0
 
 

@@ -52,7 +52,7 @@ def _entries(rows: SparseRows) -> int:
 def _unknowns(rows: SparseRows) -> np.ndarray:
     """Number of unknowns in every row; more than one in nonlinear rows."""
     algebraic = np.bincount(rows.A.tocoo().row[~rows.known[rows.A.indices]], minlength=rows.n)
-    return algebraic + np.diff(rows.E.indptr) + 2 * (rows.curve >= 0)
+    return algebraic + np.diff(rows.E.indptr) + 2 * (rows.nonlinear >= 0)
 
 
 def _uses(rows: SparseRows) -> np.ndarray:
@@ -115,7 +115,7 @@ def _without_single(rows: SparseRows) -> SparseRows:
 
 def _without_outputs(rows: SparseRows) -> SparseRows:
     """Algebraic unknowns that occur in their own row alone replaced."""
-    able = (rows.curve < 0) & ~rows.known & (rows.A.diagonal() != 0.0) & (_uses(rows) == 1)
+    able = (rows.nonlinear < 0) & ~rows.known & (rows.A.diagonal() != 0.0) & (_uses(rows) == 1)
     return _replaced(rows, np.flatnonzero(able))
 
 
@@ -143,6 +143,6 @@ def _replaced(rows: SparseRows, pivots: np.ndarray) -> SparseRows:
     Z, D, X = parts(rows.Z, rows.D, rows.X)
     z_of, z_of_slopes, sources_of = parts(rows.z_of, rows.z_of_slopes, rows.sources_of)
     return replace(
-        rows, E=E, A=A, B=B, curve=rows.curve[rest], Z=Z, D=D, X=X, z_of=z_of, z_of_slopes=z_of_slopes,
+        rows, E=E, A=A, B=B, nonlinear=rows.nonlinear[rest], Z=Z, D=D, X=X, z_of=z_of, z_of_slopes=z_of_slopes,
         sources_of=sources_of, ids=rows.ids[rest], known=rows.known[rest],
     )  # fmt: skip

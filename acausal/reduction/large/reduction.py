@@ -1,7 +1,7 @@
 """Index reduction with sparse rows: constraints between states are found, and solved for some of them once and for all.
 
 Rows without unknowns of their own, or more rows than they have unknowns together, constrain the states (the shuffle
-algorithm of `reduction`, confined to the over-determined part). Where numbers are constant a constraint holds at all
+algorithm of `index_reduction`, confined to the over-determined part). Where numbers are constant a constraint holds at all
 times, so one state of each can be replaced by the others in all rows, derivatives included.
 """
 
@@ -36,7 +36,7 @@ class SparseRows:
     E: Any
     A: Any
     B: Any
-    curve: np.ndarray
+    nonlinear: np.ndarray
     """Nonlinear row of every row, -1 for affine ones."""
     owner: np.ndarray
     """Nonlinear row of every argument."""
@@ -64,11 +64,11 @@ class SparseRows:
 
     def in_force(self) -> np.ndarray:
         """Mask over the arguments: their nonlinear row is an equation."""
-        return np.isin(self.owner, self.curve[self.curve >= 0])
+        return np.isin(self.owner, self.nonlinear[self.nonlinear >= 0])
 
     def unknowns(self) -> Incidence:
         """Unknowns of every row: derivatives in the places of the states."""
-        row_of = row_of_argument(self.curve, self.owner)
+        row_of = row_of_argument(self.nonlinear, self.owner)
         rows, columns = [], []
         for matrix, slope, nonlinear in (
             (self.E, True, False),
@@ -81,11 +81,15 @@ class SparseRows:
             some = (row >= 0) & (self.known[entries.col] == slope)
             rows.append(row[some].astype(np.int64))
             columns.append(entries.col[some].astype(np.int64))
-        return Incidence.from_pairs(np.concatenate(rows), np.concatenate(columns), (len(self.curve), self.n))
+        return Incidence.from_pairs(
+            np.concatenate(rows), np.concatenate(columns), (len(self.nonlinear), self.n)
+        )
 
     def taken(self, order: np.ndarray) -> SparseRows:
         """The same rows in another order."""
-        return replace(self, E=self.E[order], A=self.A[order], B=self.B[order], curve=self.curve[order])
+        return replace(
+            self, E=self.E[order], A=self.A[order], B=self.B[order], nonlinear=self.nonlinear[order]
+        )
 
     def replaced(self, rest: np.ndarray, S: Any, V: Any, generator: Any, rows: np.ndarray) -> SparseRows:
         """The given rows over the unknowns ``rest``, ``y = S y[rest] + V xi``."""
@@ -96,26 +100,26 @@ class SparseRows:
 
         A, E = self.A[rows], self.E[rows]
         return replace(
-            self, E=product(E, S), A=product(A, S), B=sources(A, E, self.B[rows]), curve=self.curve[rows],
+            self, E=product(E, S), A=product(A, S), B=sources(A, E, self.B[rows]), nonlinear=self.nonlinear[rows],
             Z=product(self.Z, S), D=product(self.D, S), X=sources(self.Z, self.D, self.X),
             z_of=product(self.z_of, S), z_of_slopes=product(self.z_of_slopes, S),
             sources_of=sources(self.z_of, self.z_of_slopes, self.sources_of), ids=self.ids[rest], known=self.known[rest],
         )  # fmt: skip
 
 
-def row_of_argument(curve: np.ndarray, owner: np.ndarray) -> np.ndarray:
+def row_of_argument(nonlinear: np.ndarray, owner: np.ndarray) -> np.ndarray:
     """Row that every argument of nonlinear rows belongs to, -1 for those of guards and relations.
 
     Parameters
     ----------
-    curve : (n,) array
+    nonlinear : (n,) array
         Nonlinear row of every row, -1 for affine ones.
     owner : (arguments,) array
         Nonlinear row of every argument.
     """
-    at = np.flatnonzero(curve >= 0)
-    row_of = np.full(max(int(owner.max(initial=-1)), int(curve.max(initial=-1))) + 1, -1)
-    row_of[curve[at]] = at
+    at = np.flatnonzero(nonlinear >= 0)
+    row_of = np.full(max(int(owner.max(initial=-1)), int(nonlinear.max(initial=-1))) + 1, -1)
+    row_of[nonlinear[at]] = at
     return row_of[owner]
 
 
@@ -153,7 +157,7 @@ def without_constraints(rows: SparseRows, generator: Any, kept_back: np.ndarray)
         if incidence.m != incidence.n:
             break
         over = decompose(incidence, matching).over
-        if (rows.curve[over.equations] >= 0).any():
+        if (rows.nonlinear[over.equations] >= 0).any():
             break
         C, U, spent = _constraints(rows, over.equations, over.unknowns)
         chosen = _pivots(C, kept_back)

@@ -295,7 +295,7 @@ class Instants:
 
     def _part(self, s: Stage, xi: np.ndarray) -> Jump:
         run = self.run
-        nonlinear = bool(run.reduced.curves) and bool(s.J1.any())
+        nonlinear = bool(run.reduced.nonlinear) and bool(s.J1.any())
         mean = mean_along(run, s.before.mode, s.z_before, s.z_after, xi) if nonlinear else None
         return Jump(s.before, s.y_before, s.z_before, s.after, s.y_after, s.J1, mean)
 

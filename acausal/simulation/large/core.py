@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...compilation.curves import CurveFunctions
+from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...dynamics.readout import Readout
 from ...reduction.affine import Inadmissible
 from ...reduction.core import Values, build_exosystem, sparse_matrices
-from ...reduction.curves import Curves
 from ...reduction.labels import Labels
 from ...reduction.large.model import sparse_model
+from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.reduced_model import ReducedModel
 from ..numeric import NumericCore, nonlinear_slopes, source_scale
 from ..sources.source_states import Feed
@@ -36,8 +36,8 @@ def build_large_core(
     span: float,
     labels: Labels,
     unit: float,
-    curves: Curves,
-    functions: CurveFunctions,
+    nonlinear_rows: NonlinearRows,
+    functions: NonlinearFunctions,
 ) -> LargeCore | None:
     """Evaluate the numbers of a run; None if some unknown has no equation of its own even without constraints."""
     exosystem = build_exosystem(reduced, values, tuple(f.degree for f in feeds), unit)
@@ -49,7 +49,7 @@ def build_large_core(
     numbers = matrices.forms, model
     core = LargeCore(reduced, values, exosystem, lambda: numbers, unit, readout)
     try:
-        core.system = LargeSystem(core, curves, functions, _kept_back(reduced, starts, labels))
+        core.system = LargeSystem(core, nonlinear_rows, functions, _kept_back(reduced, starts, labels))
     except Inadmissible:
         return None
     return core

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import Location
 from ...flattening.template import place_of
-from ...reduction.reduced_model import CurveRows
+from ...reduction.reduced_model import NonlinearFormRows
 
 if TYPE_CHECKING:
     from .run import LargeRun
@@ -27,7 +27,7 @@ class Demand:
 
     rows: Any
     constant: np.ndarray
-    curve: np.ndarray
+    nonlinear: np.ndarray
     """Nonlinear row of every condition, -1 for affine ones."""
     texts: list[str]
     places: list[tuple[Location, ...]]
@@ -47,20 +47,20 @@ class Demand:
         rows: Any = vstack([csr_array((0, width)), *(p.rows for p in parts)], format="csr")
         rows.eliminate_zeros()
         constant = np.concatenate([np.zeros(0), *(p.constant for p in parts)])
-        curve = np.concatenate([np.zeros(0, np.int64), *(p.curve for p in parts)])
+        nonlinear = np.concatenate([np.zeros(0, np.int64), *(p.nonlinear for p in parts)])
         texts, places = [t for p in parts for t in p.texts], [at for p in parts for at in p.places]
-        return cls(rows, constant, curve, texts, places)
+        return cls(rows, constant, nonlinear, texts, places)
 
     def of_states(self, nx: int) -> bool:
         """Whether each of them is the value of one state."""
         alone = np.diff(self.rows.indptr) == 1
-        return not (self.curve >= 0).any() and bool(alone.all()) and bool((self.rows.indices < nx).all())
+        return not (self.nonlinear >= 0).any() and bool(alone.all()) and bool((self.rows.indices < nx).all())
 
     def hold(self, v: np.ndarray) -> bool:
         """Whether all of them are affine and hold at a point to rounding."""
         terms = abs(self.rows) @ np.abs(v) + np.abs(self.constant)
         defect = np.abs(self.rows @ v + self.constant)
-        return not (self.curve >= 0).any() and bool((defect <= HOLDS * terms).all())
+        return not (self.nonlinear >= 0).any() and bool((defect <= HOLDS * terms).all())
 
     def named(self, which: np.ndarray) -> tuple[str, tuple[Location, ...]]:
         """Some conditions in words, and where they stand."""
@@ -119,12 +119,12 @@ def _initially(run: LargeRun, rows: Any, form: Any) -> Demand:
     flat, mode, text = run.flat, run.system.mode, form.statement.text
     slope_of: Any = mode.slope_of
     count = len(flat.stamps[rows.stamp].vb)
-    over, curve = run.core.form_rows(rows.first, count), np.full(count, -1)
-    if isinstance(rows, CurveRows):
-        curve = np.array([run.program.curves.position[rows.first + i] for i in range(count)])
+    over, nonlinear = run.core.form_rows(rows.first, count), np.full(count, -1)
+    if isinstance(rows, NonlinearFormRows):
+        nonlinear = np.array([run.program.nonlinear_rows.position[rows.first + i] for i in range(count)])
     affine = csr_array(over.E) @ slope_of + csr_array(over.A) @ mode.z_of
     places = [(flat.location(rows.stamp, i, form.statement.origin),) for i in range(count)]
-    return Demand(affine + _over_sources(run, over.B), np.zeros(count), curve, [text] * count, places)
+    return Demand(affine + _over_sources(run, over.B), np.zeros(count), nonlinear, [text] * count, places)
 
 
 def _places(run: LargeRun, ids: list[int]) -> list[tuple[Location, ...]]:

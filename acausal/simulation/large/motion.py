@@ -73,7 +73,7 @@ class LargeMotion(Motion):
 
     def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> SparseSurroundings:
         """Slopes of all rows by the unknowns at a point, which need not be consistent."""
-        return SparseSurroundings(self.system.rows.curve, scaled_sparse(self._slopes(X, H, xi)))
+        return SparseSurroundings(self.system.rows.nonlinear, scaled_sparse(self._slopes(X, H, xi)))
 
     def _slopes(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Any:
         """Matrix over the unknowns in units of their scales."""

@@ -71,14 +71,14 @@ class Pattern:
 
     @classmethod
     def of(
-        cls, E: Any, A: Any, curve: np.ndarray, Z: Any, D: Any, owner: np.ndarray, states: np.ndarray
+        cls, E: Any, A: Any, nonlinear: np.ndarray, Z: Any, D: Any, owner: np.ndarray, states: np.ndarray
     ) -> Pattern:
         """Lay out the matrices.
 
         Parameters
         ----------
         E, A : (n, n) csr_array
-        curve : (n,) array
+        nonlinear : (n,) array
             Nonlinear row of every row, -1 for affine ones.
         Z, D : (arguments, n) csr_array
             Arguments of the nonlinear rows over variables and derivatives.
@@ -89,7 +89,7 @@ class Pattern:
         """
         from scipy.sparse import csr_array
 
-        n, own = len(curve), row_of_argument(curve, owner)
+        n, own = len(nonlinear), row_of_argument(nonlinear, owner)
         parts = [_entries(E, None), _entries(A, None), _entries(D, own), _entries(Z, own)]
         place = np.concatenate([col * n + row for row, col, _, _ in parts])
         unique, at = np.unique(place, return_inverse=True)

@@ -45,8 +45,8 @@ class SparseStart:
         self, system: LargeSystem, stated: Demand, given: np.ndarray, resting: np.ndarray, where: str
     ) -> None:
         self.system, self.demands, self._where = system, stated, where
-        owner, self._bent = system.curves.owner, np.flatnonzero(stated.curve >= 0)
-        found = [np.flatnonzero(owner == r) for r in stated.curve[self._bent].tolist()]
+        owner, self._bent = system.nonlinear_rows.owner, np.flatnonzero(stated.nonlinear >= 0)
+        found = [np.flatnonzero(owner == r) for r in stated.nonlinear[self._bent].tolist()]
         self._demand = np.repeat(self._bent, [len(at) for at in found])
         self._argument = np.concatenate([np.zeros(0, np.int64), *found])
         self._given, self._resting = given, resting
@@ -92,7 +92,7 @@ class SparseStart:
 
     def _structure(self) -> Any:
         """Entries of `_slopes`, whatever their values."""
-        pattern, ones = self.system.pattern, np.ones(len(self.system.curves.owner))
+        pattern, ones = self.system.pattern, np.ones(len(self.system.nonlinear_rows.owner))
         slopes = abs(pattern.slopes) + abs(pattern.of_slopes) @ ones
         values = abs(pattern.values) + abs(pattern.of_values) @ ones
         found = self._joined(
@@ -182,7 +182,7 @@ class SparseStart:
     def _gradient(self, v: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """Derivatives of all nonlinear rows, those of demands included, by their arguments."""
         system = self.system
-        if not len(system.curves):
+        if not len(system.nonlinear_rows):
             return np.zeros(0)
         return system.evaluate(0, [system.arguments @ v], constants)[1].copy()
 
@@ -218,7 +218,7 @@ class SparseStart:
         found = self.demands.rows @ v + self.demands.constant
         if len(self._bent):
             nonlinear = self.system.evaluate(0, [self.system.arguments @ v], constants)[0]
-            found[self._bent] += nonlinear[self.demands.curve[self._bent]]
+            found[self._bent] += nonlinear[self.demands.nonlinear[self._bent]]
         return found
 
     def check(self, v: np.ndarray, constants: np.ndarray) -> None:

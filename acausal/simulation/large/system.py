@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...compilation.curves import CurveFunctions
+from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...reduction.affine import Mode, Rows
 from ...reduction.core import TOUCH_STATES, Values
-from ...reduction.curves import Curves
 from ...reduction.large.elimination import without_definitions
 from ...reduction.large.reduction import SparseRows, without_constraints
 from ...reduction.linearize import Numbering
+from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
 from ..nonlinear.newton import newton
 from ..numeric import NumericCore
@@ -37,8 +37,8 @@ class LargeSystem:
     ----------
     core : NumericCore
         With sparse rows.
-    curves : Curves
-    functions : CurveFunctions
+    nonlinear_rows : NonlinearRows
+    functions : NonlinearFunctions
     kept_back : (n,) array of bool
         Core unknowns that stay states where others can be replaced.
 
@@ -51,16 +51,20 @@ class LargeSystem:
     highest = constraints = analysed = 0
 
     def __init__(
-        self, core: NumericCore, curves: Curves, functions: CurveFunctions, kept_back: np.ndarray
+        self,
+        core: NumericCore,
+        nonlinear_rows: NonlinearRows,
+        functions: NonlinearFunctions,
+        kept_back: np.ndarray,
     ) -> None:
-        self.core, self.curves = core, curves
+        self.core, self.nonlinear_rows = core, nonlinear_rows
         model = core.model
-        self.Z, self.D, _, _ = curves.variables
-        X = curves.sources(core.exosystem)
+        self.Z, self.D, _, _ = nonlinear_rows.variables
+        X = nonlinear_rows.sources(core.exosystem)
         self.numbering = Numbering.of(core.reduced)
-        self._curve_of = np.full(core.reduced.n_rows + 1, -1)
-        self._curve_of[curves.rows] = np.arange(len(curves))
-        self.q = model.q - (TOUCH_STATES if len(curves) else 0)
+        self._number_of = np.full(core.reduced.n_rows + 1, -1)
+        self._number_of[nonlinear_rows.rows] = np.arange(len(nonlinear_rows))
+        self.q = model.q - (TOUCH_STATES if len(nonlinear_rows) else 0)
         self.S = model.S[: self.q, : self.q]
         argument_scale = (
             abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(X) @ model.xi_scale
@@ -86,7 +90,7 @@ class LargeSystem:
         E.eliminate_zeros()
         A.eliminate_zeros()
         rows = SparseRows(
-            E, A, B[:, :q], self._curve_of[self.numbering.base], self.curves.owner, self.Z, self.D, X[:, :q],
+            E, A, B[:, :q], self._number_of[self.numbering.base], self.nonlinear_rows.owner, self.Z, self.D, X[:, :q],
             eye_array(n, format="csr"), csr_array((n, n)), csr_array((n, q)), np.arange(n), np.zeros(n, bool),
         )  # fmt: skip
         rows, rounds = without_constraints(rows, csr_array(self.S), kept_back)
@@ -101,8 +105,8 @@ class LargeSystem:
         n, x, w = rows.n, np.flatnonzero(known), np.flatnonzero(~known)
         nx = len(x)
         self.n, self.m, self.nx, self.x = n, n, nx, x
-        self.nonlinear = np.flatnonzero(rows.curve >= 0)
-        self.pattern = Pattern.of(rows.E, rows.A, rows.curve, rows.Z, rows.D, rows.owner, x)
+        self.nonlinear = np.flatnonzero(rows.nonlinear >= 0)
+        self.pattern = Pattern.of(rows.E, rows.A, rows.nonlinear, rows.Z, rows.D, rows.owner, x)
         scale = model.scale[rows.ids]
         self.scale, self.open_scale = scale[x], scale / np.where(known, model.T0, 1.0)
         column = np.concatenate([np.arange(nx), nx + w])
@@ -116,7 +120,7 @@ class LargeSystem:
         slope_of = over_v(rows.z_of @ slopes, rows.sources_of @ csr_array(self.S))
         self.arguments = over_v(rows.Z @ values + rows.D @ slopes, rows.X)
         self._affine = over_v(rows.A @ values + rows.E @ slopes, rows.B)
-        rate, nonlinear = over_v(slopes[x], csr_array((nx, self.q))), rows.curve[self.nonlinear]
+        rate, nonlinear = over_v(slopes[x], csr_array((nx, self.q))), rows.nonlinear[self.nonlinear]
         index = rounds + (n > nx)
         self.mode = OpenMode((), rows.ids[x], rows.ids, known, z_of, slope_of, rate, nonlinear, index)
         self.z_of = z_of
@@ -136,11 +140,11 @@ class LargeSystem:
 
     def constants(self, values: Values) -> np.ndarray:
         """Constants of the nonlinear rows."""
-        return self.curves.constant_values(values)
+        return self.nonlinear_rows.constant_values(values)
 
     def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:
         """All state relations, and the nonlinear row of each or -1."""
-        return core.relations, self._curve_of[self.numbering.relations]
+        return core.relations, self._number_of[self.numbering.relations]
 
     def v0(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """``v`` from ``[X; u]`` and the sources."""
@@ -151,7 +155,7 @@ class LargeSystem:
         return u[self.x]
 
     def evaluate(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:
-        """Nonlinear rows at given arguments: see `CurveFunctions`."""
+        """Nonlinear rows at given arguments: see `NonlinearFunctions`."""
         return self.functions(level, jets, constants)
 
     # -- equations -----------------------------------------------------------------------------------------------
@@ -177,7 +181,7 @@ class LargeSystem:
         moved = self.S @ xi
         found = self.rows.B @ moved
         if len(self.nonlinear):
-            terms = np.bincount(self.rows.owner, gradient * (self.rows.X @ moved), len(self.curves))
+            terms = np.bincount(self.rows.owner, gradient * (self.rows.X @ moved), len(self.nonlinear_rows))
             found[self.nonlinear] += terms[self.mode.nonlinear]
         return found
 

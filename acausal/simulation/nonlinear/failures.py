@@ -85,7 +85,7 @@ def _nonlinear_failed(run: Run, failure: Exception, where: str) -> AcausalError:
 
 def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalError | None:
     """Return the error for nonlinear equations among the culprits ``where`` of a touching model; None without any."""
-    names = [nonlinear_row(run.reduced, r) for r in range(len(run.program.curves))]
+    names = [nonlinear_row(run.reduced, r) for r in range(len(run.program.nonlinear_rows))]
     rows = [r for r, (text, place) in enumerate(names) if f"{text} at {place}" in where]
     if not rows:
         return None
@@ -253,13 +253,15 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
 
 def _flat(run: Run, rows: list[int], z: np.ndarray) -> list[int]:
     """Those of some nonlinear rows whose slopes by unknowns all but vanish at a point, measured by those around it."""
-    tangents, owner = run.tangents, run.program.curves.owner
+    tangents, owner = run.tangents, run.program.nonlinear_rows.owner
     reads = np.asarray((abs(tangents.Z) + abs(tangents.D)).sum(axis=1)).ravel() > 0.0
 
     def steepness(arguments: np.ndarray) -> np.ndarray:
         _, gradient = tangents.functions(0, [arguments], tangents.constants(run.present))
         return np.bincount(
-            owner, np.where(reads, np.abs(np.array(gradient)) * tangents.scale, 0.0), len(run.program.curves)
+            owner,
+            np.where(reads, np.abs(np.array(gradient)) * tangents.scale, 0.0),
+            len(run.program.nonlinear_rows),
         )
 
     here = tangents.arguments(z, run.slopes, run.xi)
@@ -302,7 +304,7 @@ def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> Acausa
 
 def require_affine(model: ReducedModel) -> None:
     """Raise NotAffineError for a model with nonlinear rows: the exact path cannot take it."""
-    if model.curves:
+    if model.nonlinear:
         text, place = nonlinear_row(model, 0)
         raise NotAffineError(
             f"`{text}` is not affine in the unknowns and part of the dynamic core",

@@ -379,7 +379,7 @@ def frame_of(run: Run, states: int) -> PointFrame:
     """How results read the states ``[z, z', xi]`` of the mode in force."""
     nonlinear = run.tangents.rows_in_force(run.mode)
     reason = run.reason
-    if run.reduced.curves:
+    if run.reduced.nonlinear:
         text, place = nonlinear_row(run.reduced, int(nonlinear[0]) if len(nonlinear) else 0)
         reason = f"{text} at {place}"
     return run.core.readout.moving_frame(run.core.model.S, run.data, states, reason)

@@ -38,7 +38,7 @@ def named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
 
 def values(run: Run, rows: Iterable[int], z: np.ndarray) -> str:
     """Values ``z`` of the variables in some nonlinear rows."""
-    owner, found = run.program.curves.owner, {}
+    owner, found = run.program.nonlinear_rows.owner, {}
     Z = run.tangents.Z + run.tangents.D
     for r in rows:
         for k in np.flatnonzero(owner == r).tolist():
@@ -94,7 +94,7 @@ def _core_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray, xi: np.ndarray)
 def worst_rows(run: Run, failure: NewtonFailure) -> list[int]:
     """Nonlinear rows of a failed iteration, those with the largest defects first; those without value alone if any."""
     r = failure.residual
-    rows = failure.rows if failure.rows is not None else np.arange(len(run.program.curves))[: len(r)]
+    rows = failure.rows if failure.rows is not None else np.arange(len(run.program.nonlinear_rows))[: len(r)]
     lost = np.flatnonzero(~np.isfinite(r))
     order = lost if len(lost) else np.argsort(-np.abs(r), kind="stable")
     return list(dict.fromkeys(int(rows[k]) for k in order.tolist() if k < len(rows)))[:MOST_ROWS]
@@ -104,7 +104,9 @@ def rows_without_slope(run: Run) -> list[int]:
     """Nonlinear rows all of whose derivatives vanish where the model was touched."""
     arguments = run.tangents.arguments(run.z_touch, run.slopes, run.xi)
     _, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
-    steep = np.bincount(run.program.curves.owner, np.abs(np.array(gradient)), len(run.program.curves))
+    steep = np.bincount(
+        run.program.nonlinear_rows.owner, np.abs(np.array(gradient)), len(run.program.nonlinear_rows)
+    )
     return np.flatnonzero(steep == 0.0).tolist()
 
 
@@ -112,9 +114,9 @@ def zero_parameters(run: Run, rows: Iterable[int]) -> list[str]:
     """Paths of the parameters in some nonlinear rows that are zero."""
     wanted, flat, first = set(rows), run.flat, 0
     found: dict[str, None] = {}
-    for c in run.reduced.curves:
+    for c in run.reduced.nonlinear:
         for k, i in enumerate(c.instances.tolist()):
-            for node in walk(c.curve.expr) if first + k in wanted else ():
+            for node in walk(c.form.expr) if first + k in wanted else ():
                 if isinstance(node, Symbol) and kind_of(node) == "p":
                     at = flat.symbol(c.stamp, i, "p", node)
                     if run.values.P[at] == 0.0:
@@ -125,7 +127,7 @@ def zero_parameters(run: Run, rows: Iterable[int]) -> list[str]:
 
 def rows_of_largest(run: Run, z: np.ndarray) -> list[int]:
     """Nonlinear rows with the variable that is largest by its scale among those in nonlinear rows."""
-    Z, owner = abs(run.tangents.Z) + abs(run.tangents.D), run.program.curves.owner
+    Z, owner = abs(run.tangents.Z) + abs(run.tangents.D), run.program.nonlinear_rows.owner
     read = np.unique(Z.indices)
     if not len(read):
         return []

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...compilation.correction import MOST_COLUMNS, Correction, correcting, dense
-from ...compilation.curves import CurveFunctions
 from ...compilation.equations import Equations, Jet
-from ...reduction.curves import Curves
+from ...compilation.nonlinear_rows import NonlinearFunctions
+from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
 
 LARGE = 4096
@@ -56,8 +56,8 @@ class NonlinearSystem:
     orders : Orders
     arguments : (na, nv) array
         Arguments of all nonlinear rows over ``v = [s; h; xi]``.
-    curves : Curves
-    evaluate : CurveFunctions
+    nonlinear_rows : NonlinearRows
+    evaluate : NonlinearFunctions
     S : (q, q) array
         Generator of the sources.
     scale : (n_s + m,) array
@@ -69,7 +69,7 @@ class NonlinearSystem:
     """
 
     def __init__(
-        self, mode: OpenMode, orders: Orders, arguments: np.ndarray, curves: Curves, evaluate: CurveFunctions,
+        self, mode: OpenMode, orders: Orders, arguments: np.ndarray, nonlinear_rows: NonlinearRows, evaluate: NonlinearFunctions,
         S: np.ndarray, scale: np.ndarray, unit: float, priority: np.ndarray | None,
     ) -> None:  # fmt: skip
         self.mode, self.orders, self.evaluate, self.S = mode, orders, evaluate, S
@@ -107,7 +107,9 @@ class NonlinearSystem:
         self.constraints = len(hidden)
         jets_of_arguments = [Jet(arguments @ j.y, arguments @ j.xi) for j in used]
         magnitudes = np.concatenate([self.scale, self.open_scale])
-        self._equations = Equations(curves, evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit)
+        self._equations = Equations(
+            nonlinear_rows, evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit
+        )
         self._corrections: dict[bytes, Correction] = {}
 
     # -- evaluation ----------------------------------------------------------------------------------------------

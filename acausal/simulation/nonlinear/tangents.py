@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from ...compilation.curves import CurveFunctions
+from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...dynamics.directions import generic_direction
 from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
 from ...reduction.core import TOUCH_STATES, Values
-from ...reduction.curves import Curves
 from ...reduction.linearize import Numbering, SlopeSums, touching_model, touching_rows
+from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, open_mode, orders
 from ..numeric import NumericCore
 from ..starts.bounds import Bounds, open_bounds
@@ -39,17 +39,23 @@ class Tangents:
     ----------
     core : NumericCore
         The affine rows alone.
-    curves : Curves
-    functions : CurveFunctions
+    nonlinear_rows : NonlinearRows
+    functions : NonlinearFunctions
         Copied: two runs share none.
     """
 
-    def __init__(self, core: NumericCore, curves: Curves, functions: CurveFunctions) -> None:
-        self.core, self.curves = core, curves
+    def __init__(
+        self, core: NumericCore, nonlinear_rows: NonlinearRows, functions: NonlinearFunctions
+    ) -> None:
+        self.core, self.nonlinear_rows = core, nonlinear_rows
         self.numbering = Numbering.of(core.reduced)
-        self.Z, self.D, _, _ = curves.variables
-        self.X = curves.sources(core.exosystem)
-        self._over = SlopeSums.of(self.D, curves), SlopeSums.of(self.Z, curves), SlopeSums.of(self.X, curves)
+        self.Z, self.D, _, _ = nonlinear_rows.variables
+        self.X = nonlinear_rows.sources(core.exosystem)
+        self._over = (
+            SlopeSums.of(self.D, nonlinear_rows),
+            SlopeSums.of(self.Z, nonlinear_rows),
+            SlopeSums.of(self.X, nonlinear_rows),
+        )
         model = core.model
         self.scale = (
             abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(self.X) @ model.xi_scale
@@ -74,13 +80,13 @@ class Tangents:
         self._touched: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
         position = np.full(core.reduced.n_rows + 1, -1)
-        position[curves.rows] = np.arange(len(curves))
-        self._curve_of = position
+        position[nonlinear_rows.rows] = np.arange(len(nonlinear_rows))
+        self._number_of = position
         """Nonlinear row of every form row; the last entry serves rows without a form."""
 
     def constants(self, values: Values) -> np.ndarray:
         """Constants of the nonlinear rows."""
-        return self.curves.constant_values(values)
+        return self.nonlinear_rows.constant_values(values)
 
     def arguments(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Arguments of the nonlinear rows."""
@@ -104,7 +110,7 @@ class Tangents:
         bends : (n,) array, optional
             Second time derivatives of what nonlinear constraints read; without them third derivatives are not touched.
         """
-        if not len(self.curves):
+        if not len(self.nonlinear_rows):
             return self.core
         constants = self.constants(values)
         bends = bends if self.deep else None
@@ -128,12 +134,12 @@ class Tangents:
         moved, none = core.exosystem.S @ xi, np.zeros_like(slopes)
         a1 = self.arguments(slopes, none, moved)
         bend = self._remainder([a0, a1], constants)
-        third = np.zeros(len(self.curves))
+        third = np.zeros(len(self.nonlinear_rows))
         if bends is not None:
             third = self._remainder(
                 [a0, a1, self.arguments(bends, none, core.exosystem.S @ moved)], constants
             )
-        forms = touching_rows(self.curves, core.forms, a0, value, gradient, bend, third, self._over)
+        forms = touching_rows(self.nonlinear_rows, core.forms, a0, value, gradient, bend, third, self._over)
         return forms, touching_model(core.model, self.numbering, forms)
 
     def _remainder(self, jets: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
@@ -147,7 +153,7 @@ class Tangents:
 
         Rows that have no value there either get any tangent: Newton's method finds and names them.
         """
-        owner, m = self.curves.owner, len(self.curves)
+        owner, m = self.nonlinear_rows.owner, len(self.nonlinear_rows)
         wild = np.zeros(m, bool)
         value, gradient = np.zeros(m), np.zeros(len(owner))
         for _ in range(MOST_HALVINGS):
@@ -163,7 +169,7 @@ class Tangents:
     def _without_noise(self, a0: np.ndarray, gradient: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """Slopes without those that the rounding of the point may have made, as of ``cos(x)`` at zero.
 
-        As pivots they would be infinite levers. Of ``q*abs(q)`` with an algebraic ``q`` nothing else determines ``q``.
+        They would be weak pivots with infinite factors. Of ``q*abs(q)`` with an algebraic ``q`` nothing else determines ``q``.
         """
         moved = ROUNDING * self.scale * generic_direction(len(a0))
         noise = np.abs(self.functions(1, [a0, moved], constants)[1])
@@ -180,9 +186,9 @@ class Tangents:
     def _sizes(self, gradient: np.ndarray, part: float) -> tuple[np.ndarray, np.ndarray]:
         """A part of the largest term of the row of every slope, and which terms are smaller, but not zero."""
         size = np.abs(gradient) * self.scale
-        largest = np.zeros(len(self.curves))
-        np.maximum.at(largest, self.curves.owner, size)
-        least = part * largest[self.curves.owner]
+        largest = np.zeros(len(self.nonlinear_rows))
+        np.maximum.at(largest, self.nonlinear_rows.owner, size)
+        least = part * largest[self.nonlinear_rows.owner]
         return least, (size > 0.0) & (size < least)
 
     def mode(
@@ -207,10 +213,10 @@ class Tangents:
     ) -> NonlinearSystem:
         self.analysed += 1
         data = core.mode(mode)
-        nonlinear_row = self.nonlinear_rows(mode)
+        nonlinear_row = self.numbers_in_force(mode)
         opened = open_mode(core.model, mode, data, nonlinear_row, self.read)
         made = self._system(opened, z, slopes, xi, values)
-        if not (len(data.settled) and len(self.curves)):
+        if not (len(data.settled) and len(self.nonlinear_rows)):
             self._modes[mode] = made
         return made
 
@@ -221,7 +227,7 @@ class Tangents:
         over_v = self.Z @ opened.z_of + self.D @ opened.slope_of
         ns, m = len(opened.states), len(opened.open)
         over_v[:, ns + m :] += self.X.toarray()
-        if len(self.curves):
+        if len(self.nonlinear_rows):
             q = model.q - TOUCH_STATES
             keep = ns + m + q
             opened = OpenMode(
@@ -232,14 +238,14 @@ class Tangents:
         else:
             q = model.q
         S = model.S[:q, :q]
-        found = orders(opened, self.curves.owner, over_v, self._gradients(z, slopes, xi, values))
+        found = orders(opened, self.nonlinear_rows.owner, over_v, self._gradients(z, slopes, xi, values))
         signs = bool(model.elements) or len(self.core.relations.A) > 0
         self.deep |= signs and bool((found.rows > 1).any())
         coordinates = np.concatenate([opened.states, opened.open])
         scale = model.scale[coordinates]
         scale[ns:][opened.slopes] /= model.T0
         return NonlinearSystem(
-            opened, found, over_v, self.curves, self.functions, S, scale, model.T0,
+            opened, found, over_v, self.nonlinear_rows, self.functions, S, scale, model.T0,
             None if model.priority is None else model.priority[coordinates],
         )  # fmt: skip
 
@@ -247,7 +253,7 @@ class Tangents:
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
     ) -> list[np.ndarray]:
         """Derivatives at a point and beside it."""
-        if not len(self.curves):
+        if not len(self.nonlinear_rows):
             return []
         constants, a0 = self.constants(values), self.arguments(z, slopes, xi)
         beside = a0 + PERTURBATION * self.scale * generic_direction(len(a0))
@@ -258,13 +264,13 @@ class Tangents:
         """The nonlinear rows are others from now on, and with them the structure of the modes."""
         self._modes.clear()
 
-    def nonlinear_rows(self, mode: Mode) -> np.ndarray:
+    def numbers_in_force(self, mode: Mode) -> np.ndarray:
         """Nonlinear row of every equation of a mode, -1 for affine ones."""
-        return self._curve_of[self.numbering.mode(mode)]
+        return self._number_of[self.numbering.mode(mode)]
 
     def rows_in_force(self, mode: Mode) -> np.ndarray:
         """Nonlinear rows among the equations of a mode."""
-        rows = self.nonlinear_rows(mode)
+        rows = self.numbers_in_force(mode)
         return rows[rows >= 0]
 
     def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:
@@ -272,4 +278,4 @@ class Tangents:
         model = core.model
         guards = [e.branches[b].guards for e, b in zip(model.elements, mode, strict=True)]
         rows = stack_rows([*guards, core.relations], model)
-        return rows, self._curve_of[self.numbering.mode_guards(mode)]
+        return rows, self._number_of[self.numbering.mode_guards(mode)]

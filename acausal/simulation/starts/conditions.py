@@ -14,7 +14,7 @@ from ...dynamics.readout import Moment
 from ...errors import Location
 from ...flattening.template import place_of
 from ...reduction.affine import Rows
-from ...reduction.reduced_model import CurveRows
+from ...reduction.reduced_model import NonlinearFormRows
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -182,8 +182,10 @@ class Conditions:
             for i in range(count):
                 place = run.flat.location(rows.stamp, i, form.statement.origin)
                 made = Condition(Rank.FIXED, f"initially at {place}", form.statement.text, (place,))
-                if isinstance(rows, CurveRows):
-                    self._nonlinear.append((len(self.items), run.program.curves.position[rows.first + i]))
+                if isinstance(rows, NonlinearFormRows):
+                    self._nonlinear.append(
+                        (len(self.items), run.program.nonlinear_rows.position[rows.first + i])
+                    )
                     self._add(made)
                 else:
                     self._add(made, rows=(over.E[i], over.A[i], over.B[i]))
@@ -246,7 +248,7 @@ class Conditions:
         value, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
         value, gradient = np.array(value), np.array(gradient)
         for k, row in self._nonlinear:
-            at = np.flatnonzero(run.program.curves.owner == row)
+            at = np.flatnonzero(run.program.nonlinear_rows.owner == row)
             yield k, float(value[row]), at, gradient[at]
 
     @property

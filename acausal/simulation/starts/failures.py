@@ -121,7 +121,7 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
         else "the equations in force determine it"
     )
     prescribed = [(c.variable, c.value) for c in conflicting if c.unknown >= 0]
-    if prescribed and not run.reduced.curves:
+    if prescribed and not run.reduced.nonlinear:
         why = constraints_on(run, failure, prescribed) or why
     hint = "drop one of them, or give it as a start that is not fixed"
     if steady:

@@ -39,7 +39,7 @@ def along_homotopy(run: Run, attempt: Callable[[], Found], restore: Callable[[],
     try:
         return attempt()
     except AcausalError as failure:
-        if not run.program.curves.has_homotopy:
+        if not run.program.nonlinear_rows.has_homotopy:
             raise
         try:
             return _followed(run, attempt, restore)

@@ -190,12 +190,12 @@ def complete(run: Run) -> Completed | None:
     if not len(conditions):
         return None
     try:
-        frame = NonlinearFrame(run) if run.reduced.curves else AffineFrame(run)
+        frame = NonlinearFrame(run) if run.reduced.nonlinear else AffineFrame(run)
         if isinstance(frame, NonlinearFrame):
             check_rates(run, conditions, frame)
         found = Completer(run, conditions, frame).complete()
         z = found.z
-        if run.reduced.curves:
+        if run.reduced.nonlinear:
             place_at(run, found.z, found.slopes)
             z = run.z_touch
     except Unreachable as failure:

@@ -67,7 +67,7 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
     relaxed = Conditions(run)
     relaxed.rank[found] = Rank.STEADY_FIXED
     try:
-        frame = NonlinearFrame(run) if run.reduced.curves else AffineFrame(run)
+        frame = NonlinearFrame(run) if run.reduced.nonlinear else AffineFrame(run)
         rest = Completer(run, relaxed, frame).complete()
     except (AcausalError, Unreachable, *FAILURES):
         return None

@@ -67,7 +67,9 @@ class ConditionRows:
         found = reads.max(axis=1, initial=0.0) > 0.0
         if self.frame.open:
             tangents = self.run.tangents
-            for k, _, at, _ in self.conditions.nonlinear(np.zeros(len(self.run.program.curves.owner))):
+            for k, _, at, _ in self.conditions.nonlinear(
+                np.zeros(len(self.run.program.nonlinear_rows.owner))
+            ):
                 reads = abs(tangents.Z[at]) @ np.abs(z_open) + abs(tangents.D[at]) @ np.abs(slopes_open)
                 found[k] = bool(np.any(reads))
             for k, _ in self.conditions.observed:

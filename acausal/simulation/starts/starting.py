@@ -144,7 +144,7 @@ def _first_instant(
     first, D = run.mode, run.D
     _provisional(run, branches, ticks, held, changed)
     completed = complete(run)
-    if completed is not None and not run.reduced.curves:
+    if completed is not None and not run.reduced.nonlinear:
         # The first micro-step compares variables where the left limits lead in this mode.
         reinits = run.core_only(held + completed.kept)
         run.y = restart(run.core.model, run.data, run.z, run.y[len(run.data.states) :], reinits).y
@@ -187,11 +187,11 @@ def _micro_steps(
     try:
         process([] if completed is None else completed.kept)
     except AcausalError:
-        if completed is None or not (completed.kept or (run.reduced.curves and completed.left.any())):
+        if completed is None or not (completed.kept or (run.reduced.nonlinear and completed.left.any())):
             raise
         run.mode, run.D, run.R, run.q, run.instants.memory = begin
         run.record.steps.clear()
-        if run.reduced.curves:
+        if run.reduced.nonlinear:
             run.z = run.record.z = completed.z
             run.touch(run.z, completed.found.slopes, run.xi)
         else:
@@ -294,7 +294,7 @@ def _known_relations(run: Run) -> np.ndarray:
     rows = run.core.relations
     known = ~rows.E.any(axis=1)
     values = rows.B @ run.sources.states(run.t, run.D, run.R)
-    if run.reduced.curves:
+    if run.reduced.nonlinear:
         values = values + rows.A @ run.z
     else:
         known &= ~rows.A.any(axis=1)
@@ -337,13 +337,13 @@ def _provisional(
             run.here()
             return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards)
 
-    if run.reduced.curves and not run.core.model.elements and _enter_as_it_is(run, z, xi):
+    if run.reduced.nonlinear and not run.core.model.elements and _enter_as_it_is(run, z, xi):
         run.z, run.D = z, D
         return
     try:
         run.enter(_chosen(outcome.forced, branches, search).restart)
     except (NoConsistentMode, *NONLINEAR) as error:
-        if not (run.reduced.curves and _enter_beside(run, z, xi, outcome.forced)):
+        if not (run.reduced.nonlinear and _enter_beside(run, z, xi, outcome.forced)):
             if isinstance(error, NoConsistentMode):
                 raise search_failed(run, error, outcome.forced, held, "start") from None
             raise nonlinear_failed(run, error, "start") from None

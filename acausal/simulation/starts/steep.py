@@ -44,9 +44,9 @@ def _told(run: Run) -> str:
 
 def _steep_rows(run: Run) -> list[int]:
     """Nonlinear rows with a slope at the last point that is far above those on both sides of it."""
-    if not (run.numerical and run.reduced.curves):
+    if not (run.numerical and run.reduced.nonlinear):
         return []
-    tangents, owner = run.tangents, run.program.curves.owner
+    tangents, owner = run.tangents, run.program.nonlinear_rows.owner
     here = tangents.arguments(run.z_touch, np.zeros(len(run.z_touch)), run.xi)
     step = BESIDE * tangents.scale * generic_direction(len(here))
     constants = tangents.constants(run.present)
@@ -55,7 +55,7 @@ def _steep_rows(run: Run) -> list[int]:
         return np.abs(np.array(tangents.functions(0, [arguments], constants)[1])) * tangents.scale
 
     at, near = terms(here), np.maximum(terms(here + step), terms(here - step))
-    largest = np.zeros(len(run.program.curves))
+    largest = np.zeros(len(run.program.nonlinear_rows))
     # Where a function has no finite slope on one side, as an exponential, it is no peak that is here.
     np.maximum.at(largest, owner, np.where(np.isnan(near), np.inf, near))
     with np.errstate(invalid="ignore"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from acausal.reduction.affine import AffineModel, Inadmissible, Kind, ModeData
-from acausal.reduction.reduction import reduce_mode
+from acausal.reduction.index_reduction import reduce_mode
 from tests.reduction.circuits import Builder, Circuit
 
 

@@ -18,12 +18,12 @@ from ..flattening.flat_model import kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, walk
 from .core import Exosystem, Values, model_relation
-from .reduced_model import CurveRows, ReducedModel, Sparse
+from .reduced_model import NonlinearFormRows, ReducedModel, Sparse
 
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """Local numbers of parameters, discretes and relations that one curve reads, in the order of its constants."""
+    """Local numbers of parameters, discretes and relations that one nonlinear row reads, in the order of its constants."""
 
     p: tuple[int, ...]
     d: tuple[int, ...]
@@ -37,7 +37,7 @@ class Constants:
         return len(self.p) + len(self.d) + len(self.r) + self.homotopy
 
 
-class Curves:
+class NonlinearRows:
     """All nonlinear rows of a model, numbered.
 
     Attributes
@@ -47,14 +47,14 @@ class Curves:
     owner : (na,) array
         Nonlinear row of every argument, ascending.
     constants : tuple of Constants
-        Per entry of ``model.curves``.
+        Per entry of ``model.nonlinear``.
     """
 
     def __init__(self, model: ReducedModel) -> None:
         self.model = model
-        self.rows = _joined([c.first + c.instances for c in model.curves])
-        self.constants = tuple(_constants(model, c) for c in model.curves)
-        widths = [np.full(len(c.instances), len(c.curve.keys) + len(c.knowns)) for c in model.curves]
+        self.rows = _joined([c.first + c.instances for c in model.nonlinear])
+        self.constants = tuple(_constants(model, c) for c in model.nonlinear)
+        widths = [np.full(len(c.instances), len(c.form.keys) + len(c.knowns)) for c in model.nonlinear]
         self.owner = np.repeat(np.arange(len(self.rows)), _joined(widths))
         self.position = {int(row): k for k, row in enumerate(self.rows.tolist())}
 
@@ -62,7 +62,8 @@ class Curves:
     def constant_owner(self) -> np.ndarray:
         """Nonlinear row of every constant, ascending."""
         widths = [
-            np.full(len(c.instances), k.count) for c, k in zip(self.model.curves, self.constants, strict=True)
+            np.full(len(c.instances), k.count)
+            for c, k in zip(self.model.nonlinear, self.constants, strict=True)
         ]
         return np.repeat(np.arange(len(self.rows)), _joined(widths))
 
@@ -77,7 +78,7 @@ class Curves:
         """
         from scipy.sparse import csr_array
 
-        model, entries = self.model, list(starmap(_entries, ((self.model, c) for c in self.model.curves)))
+        model, entries = self.model, list(starmap(_entries, ((self.model, c) for c in self.model.nonlinear)))
         kind, number = (_joined([e[k] for e in entries]) for k in (0, 1))
         na, at = len(kind), np.arange(len(kind))
 
@@ -115,7 +116,7 @@ class Curves:
     @cached_property
     def _gather(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         found = []
-        for c, k in zip(self.model.curves, self.constants, strict=True):
+        for c, k in zip(self.model.nonlinear, self.constants, strict=True):
             s = self.model.flat.stamps[c.stamp]
             first = [model_relation(self.model, c.stamp, r) for r in k.r]
             at = c.instances[:, None]
@@ -137,12 +138,12 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.ravel(p) for p in parts]) if parts else np.zeros(0, np.int64)
 
 
-def _constants(model: ReducedModel, rows: CurveRows) -> Constants:
+def _constants(model: ReducedModel, rows: NonlinearFormRows) -> Constants:
     """Parameters, discretes and relations in an expression, outside what is known as a function of time."""
     forms, template = model.forms[rows.stamp], model.flat.stamps[rows.stamp].template
-    known = {id(k) for k in rows.curve.knowns}
+    known = {id(k) for k in rows.form.knowns}
     found: dict[str, dict[int, None]] = {"p": {}, "d": {}, "r": {}}
-    nodes = _outside(rows.curve.expr, known, forms.relation_at)
+    nodes = _outside(rows.form.expr, known, forms.relation_at)
     simplified = [n.data[0] for n in nodes if n.op == "homotopy"]
     for node in (*nodes, *chain.from_iterable(map(walk, simplified))):
         if id(node) in forms.relation_at:
@@ -169,10 +170,10 @@ def _outside(expr: Expr, known: set[int], relations: dict[int, int]) -> list[Exp
     return found
 
 
-def _entries(model: ReducedModel, rows: CurveRows) -> tuple[np.ndarray, np.ndarray]:
+def _entries(model: ReducedModel, rows: NonlinearFormRows) -> tuple[np.ndarray, np.ndarray]:
     """Kind (0 value, 1 derivative, 2 known) and global number of every argument, instance by instance."""
     vb, at = model.flat.stamps[rows.stamp].vb[rows.instances], rows.instances
-    kinds = [int(derivative) for _, derivative in rows.curve.keys] + [2] * len(rows.knowns)
-    columns = [vb + k for k, _ in rows.curve.keys] + [first + at for first in rows.knowns]
+    kinds = [int(derivative) for _, derivative in rows.form.keys] + [2] * len(rows.knowns)
+    columns = [vb + k for k, _ in rows.form.keys] + [first + at for first in rows.knowns]
     number = np.column_stack(columns) if columns else np.zeros((len(at), 0), np.int64)
     return np.tile(kinds, len(at)), number.ravel()

@@ -19,8 +19,8 @@ from acausal import (
     sin,
     time,
 )
-from acausal.compilation.curves import CurveFunctions
-from acausal.reduction.curves import Curves
+from acausal.compilation.nonlinear_rows import NonlinearFunctions
+from acausal.reduction.nonlinear_rows import NonlinearRows
 from acausal.simulation.stepping import begin
 
 G = 9.81
@@ -45,14 +45,14 @@ def rho(slope: mpmath.mpf, u: mpmath.mpf, x: mpmath.mpf, source: mpmath.mpf) -> 
 
 def test_levels_are_total_derivatives() -> None:
     model = compile_model(Driven()).reduced
-    curves = Curves(model)
-    functions = CurveFunctions(curves)
+    nonlinear_rows = NonlinearRows(model)
+    functions = NonlinearFunctions(nonlinear_rows)
     order = {"x'": 0.3, "x": -0.4, "u": 0.9, "source": 0.2}
     names = []
-    (rows,) = model.curves
-    for k, derivative in rows.curve.keys:
+    (rows,) = model.nonlinear
+    for k, derivative in rows.form.keys:
         names.append(model.flat.variable(k) + "'" * derivative)
-    names += ["source"] * len(rows.curve.knowns)
+    names += ["source"] * len(rows.form.knowns)
     jets = [np.array([f * order[n] for n in names]) for f in (1.0, -2.0, 5.0)]
     path = [[mpmath.mpf(float(j[names.index(n)])) for j in jets] for n in ("x'", "u", "x", "source")]
 

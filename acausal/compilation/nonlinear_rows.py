@@ -12,15 +12,15 @@ import numpy as np
 from ..flattening.flat_model import kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol
-from ..reduction.curves import Constants, Curves
-from ..reduction.reduced_model import CurveRows, ReducedModel
+from ..reduction.nonlinear_rows import Constants, NonlinearRows
+from ..reduction.reduced_model import NonlinearFormRows, ReducedModel
 from .lowering import Buffered, lower
 
 MOST_COMPILED = 256
 """Functions of modes that are kept: a run of many modes makes some for each."""
 
 
-class CurveFunctions:
+class NonlinearFunctions:
     """Evaluates all nonlinear rows ``rho(a; c)`` and their first three total derivatives in time.
 
     Level 0 gives ``rho``, level 1 ``d rho/dt = rho_a a1``, level 2 ``d2 rho/dt2 = rho_a a2 + rho_aa[a1, a1]``
@@ -28,19 +28,20 @@ class CurveFunctions:
 
     Parameters
     ----------
-    curves : Curves
+    nonlinear_rows : NonlinearRows
     """
 
-    def __init__(self, curves: Curves) -> None:
-        self._curves = curves
+    def __init__(self, nonlinear_rows: NonlinearRows) -> None:
+        self._nonlinear_rows = nonlinear_rows
         self._made: dict[int, ca.Function] = {}
         self._levels: dict[int, Buffered] = {}
         self._single: dict[tuple[int, int], Any] = {}
         self._compiled: dict[Hashable, Any] = {}
         self._group = np.repeat(
-            np.arange(len(curves.model.curves)), [len(c.instances) for c in curves.model.curves]
+            np.arange(len(nonlinear_rows.model.nonlinear)),
+            [len(c.instances) for c in nonlinear_rows.model.nonlinear],
         )
-        self.scale = np.ones(len(curves.owner))
+        self.scale = np.ones(len(nonlinear_rows.owner))
         """Magnitudes of the arguments."""
 
     def compiled(self, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -58,36 +59,38 @@ class CurveFunctions:
         group = int(self._group[k])
         f = self._single.get((group, level))
         if f is None:
-            curves = self._curves
-            expression = _expression(curves.model, curves.model.curves[group], curves.constants[group])
+            nonlinear_rows = self._nonlinear_rows
+            expression = _expression(
+                nonlinear_rows.model, nonlinear_rows.model.nonlinear[group], nonlinear_rows.constants[group]
+            )
             f = self._single[group, level] = _differentiated(expression, level)
         return f(*jets, constants)[0]
 
     @cached_property
     def nonlinear(self) -> np.ndarray:
         """Mask over the arguments: the slope of their row by them is not constant."""
-        curves = self._curves
+        nonlinear_rows = self._nonlinear_rows
         parts = [np.zeros(0, bool)]
-        for rows, k in zip(curves.model.curves, curves.constants, strict=True):
-            a, _, value = _expression(curves.model, rows, k)
+        for rows, k in zip(nonlinear_rows.model.nonlinear, nonlinear_rows.constants, strict=True):
+            a, _, value = _expression(nonlinear_rows.model, rows, k)
             parts.append(np.tile(ca.which_depends(value, a, 2, False), len(rows.instances)))
         return np.concatenate(parts).astype(bool)
 
     @cached_property
     def bent(self) -> np.ndarray:
         """Mask over the arguments: the slope of their row by them depends on themselves."""
-        curves = self._curves
+        nonlinear_rows = self._nonlinear_rows
         parts = [np.zeros(0, bool)]
-        for rows, k in zip(curves.model.curves, curves.constants, strict=True):
-            a, _, value = _expression(curves.model, rows, k)
+        for rows, k in zip(nonlinear_rows.model.nonlinear, nonlinear_rows.constants, strict=True):
+            a, _, value = _expression(nonlinear_rows.model, rows, k)
             pattern = ca.hessian(ca.SX(value), a)[0].sparsity()
             found = np.array([pattern.has_nz(i, i) for i in range(a.numel())], bool)
             parts.append(np.tile(found, len(rows.instances)))
         return np.concatenate(parts)
 
-    def copy(self, scale: np.ndarray) -> CurveFunctions:
+    def copy(self, scale: np.ndarray) -> NonlinearFunctions:
         """The same functions with arrays of their own, for arguments of other magnitudes."""
-        made = CurveFunctions(self._curves)
+        made = NonlinearFunctions(self._nonlinear_rows)
         made._made, made._single, made._compiled, made.scale = self._made, self._single, self._compiled, scale
         made.bent = self.bent
         return made
@@ -101,7 +104,7 @@ class CurveFunctions:
         f = self._levels.get(level)
         if f is None:
             if level not in self._made:
-                self._made[level] = _level(self._curves, level)
+                self._made[level] = _level(self._nonlinear_rows, level)
             f = self._levels[level] = Buffered(self._made[level])
         for k in range(level + 1):
             f.inputs[k][:] = jets[k]
@@ -117,7 +120,7 @@ class CurveFunctions:
         The slope of ``sqrt`` at zero is infinite, its value is not.
         """
         value, gradient = f.outputs[0].copy(), f.outputs[1].copy()
-        owner, a = self._curves.owner, f.inputs[0]
+        owner, a = self._nonlinear_rows.owner, f.inputs[0]
         wrong = np.flatnonzero(~np.isfinite(gradient) & np.isfinite(value[owner]))
         for k in wrong.tolist():
             before = a[k]
@@ -132,11 +135,11 @@ class CurveFunctions:
         f.outputs[0][:], f.outputs[1][:] = value, gradient
 
 
-def _level(curves: Curves, level: int) -> ca.Function:
-    """One function for all rows: each curve mapped over its instances."""
+def _level(nonlinear_rows: NonlinearRows, level: int) -> ca.Function:
+    """One function for all rows: each one mapped over its instances."""
     functions = [
-        (_differentiated(_expression(curves.model, rows, k), level), len(rows.instances))
-        for rows, k in zip(curves.model.curves, curves.constants, strict=True)
+        (_differentiated(_expression(nonlinear_rows.model, rows, k), level), len(rows.instances))
+        for rows, k in zip(nonlinear_rows.model.nonlinear, nonlinear_rows.constants, strict=True)
     ]
     symbols, parts = [], []
     for j in range(level + 2):
@@ -147,16 +150,18 @@ def _level(curves: Curves, level: int) -> ca.Function:
     for g, (f, n) in enumerate(functions):
         inputs = [ca.reshape(part[g], f.size1_in(j), n) for j, part in enumerate(parts)]
         outputs.append([ca.vec(r) for r in (f.map(n) if n > 1 else f).call(inputs)])
-    return ca.Function("curves", symbols, [ca.vertcat(*found) for found in zip(*outputs, strict=True)])
+    return ca.Function(
+        "nonlinear_rows", symbols, [ca.vertcat(*found) for found in zip(*outputs, strict=True)]
+    )
 
 
-def _expression(model: ReducedModel, rows: CurveRows, constants: Constants) -> tuple[Any, Any, Any]:
-    """Arguments, constants and value of one curve as SX."""
-    forms, template, curve = model.forms[rows.stamp], model.flat.stamps[rows.stamp].template, rows.curve
-    a = ca.SX.sym("a", len(curve.keys) + len(curve.knowns))
+def _expression(model: ReducedModel, rows: NonlinearFormRows, constants: Constants) -> tuple[Any, Any, Any]:
+    """Arguments, constants and value of one nonlinear row as SX."""
+    forms, template, form = model.forms[rows.stamp], model.flat.stamps[rows.stamp].template, rows.form
+    a = ca.SX.sym("a", len(form.keys) + len(form.knowns))
     c = ca.SX.sym("c", constants.count)
-    argument = {key: a[k] for k, key in enumerate(curve.keys)}
-    known = {id(e): a[len(curve.keys) + k] for k, e in enumerate(curve.knowns)}
+    argument = {key: a[k] for k, key in enumerate(form.keys)}
+    known = {id(e): a[len(form.keys) + k] for k, e in enumerate(form.knowns)}
     order = (
         [("p", k) for k in constants.p] + [("d", k) for k in constants.d] + [("r", k) for k in constants.r]
     )
@@ -182,7 +187,7 @@ def _expression(model: ReducedModel, rows: CurveRows, constants: Constants) -> t
             return _blended(c[c.numel() - 1], *parts)
         return lower(node.args[0], leaf, special) if node.op == "pre" else None
 
-    return a, c, lower(curve.expr, leaf, special)
+    return a, c, lower(form.expr, leaf, special)
 
 
 def _blended(share: Any, actual: Any, simplified: Any) -> Any:
@@ -192,7 +197,7 @@ def _blended(share: Any, actual: Any, simplified: Any) -> Any:
 
 
 def _differentiated(expression: tuple[Any, Any, Any], level: int) -> ca.Function:
-    """Total derivative of one curve, and its gradients."""
+    """Total derivative of one nonlinear row, and its gradients."""
     a, c, value = expression
     jets = [a]
     for k in range(level):
@@ -200,4 +205,4 @@ def _differentiated(expression: tuple[Any, Any, Any], level: int) -> ca.Function
         value = sum((ca.jtimes(value, x, dx) for x, dx in zip(jets[:-1], jets[1:], strict=True)), ca.SX(0))
     value = ca.SX(value)
     gradients = [ca.densify(ca.gradient(value, x)) for x in jets[: max(level, 1) if level < 3 else 0]]
-    return ca.Function("curve", [*jets, c], [ca.densify(value), *gradients])
+    return ca.Function("nonlinear_row", [*jets, c], [ca.densify(value), *gradients])
