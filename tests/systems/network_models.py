@@ -1,4 +1,4 @@
-"""Circuits from the netlists of `tests.oracles.networks`, whose switches change over once."""
+"""Circuits from the netlists of `tests.oracles.networks` and `tests.oracles.circuits`, whose switches change over once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,32 +8,51 @@ from acausal.components.electrical import (
     Capacitor,
     ConstantCurrent,
     ConstantVoltage,
+    Ground,
     IdealClosingSwitch,
     IdealDiode,
     IdealThyristor,
+    IdealTransformer,
     Inductor,
     Resistor,
 )
 from tests.oracles.networks import GROUND, Element
-from tests.systems.circuits import circuit
 
 
 def part(e: Element, change: float) -> Any:
     """The component of one element; a switch has the given state up to the time of change."""
-    if e.kind in "RLCVI":
+    if e.kind in "RLCVIX":
         value = float(e.value)
+    Ron, Goff = (float(x) for x in (e.extra or (0, 0))) if e.kind in "SDT" else (0.0, 0.0)
     return {
         "R": lambda: Resistor(R=value),
         "L": lambda: Inductor(L=value, i=float(e.extra or 0)),
         "C": lambda: Capacitor(C=value, v=float(e.extra or 0)),
         "V": lambda: ConstantVoltage(V=value),
         "I": lambda: ConstantCurrent(I=value),
-        "S": lambda: IdealClosingSwitch(control=time < change if e.value else time >= change),
-        "D": lambda: IdealDiode(),
-        "T": lambda: IdealThyristor(fire=bool(e.value)),
+        "S": lambda: IdealClosingSwitch(
+            Ron=Ron, Goff=Goff, control=time < change if e.value else time >= change
+        ),
+        "D": lambda: IdealDiode(Ron=Ron, Goff=Goff),
+        "T": lambda: IdealThyristor(Ron=Ron, Goff=Goff, fire=bool(e.value)),
+        "X": lambda: IdealTransformer(n=value),
     }[e.kind]()
 
 
 def model(network: Sequence[Element], change: float) -> Circuit:
     """All elements under their names; the ground at node ``0``."""
-    return circuit(*((e.name, part(e, change), e.p, e.n) for e in network), ground=GROUND)
+    made = Circuit()
+    nodes: dict[str, list[Any]] = {GROUND: [made.add("ground", Ground()).p]}
+    for e in network:
+        component = made.add(e.name, part(e, change))
+        ports = (
+            ((component.p1, e.p), (component.n1, e.n), (component.p2, e.extra[0]), (component.n2, e.extra[1]))
+            if e.kind == "X"
+            else ((component.p, e.p), (component.n, e.n))
+        )
+        for pin, node in ports:
+            nodes.setdefault(node, []).append(pin)
+    for pins in nodes.values():
+        if len(pins) > 1:
+            made.connect(*pins)
+    return made

@@ -1,0 +1,243 @@
+"""Do random models run, and is what comes of them right?
+
+Every seed of a family is a model. It runs on every path that can take it, each run in a process of its own under a limit of
+time, and is judged by the oracles of `tests/oracles`: laws and balances by direct evaluation, modes and jumps by exact
+complementarity problems, refusals by whether these have a solution. Findings are printed with the family and the seed that
+reproduce them; the exit code is 1 where there are any.
+
+    python benchmarks/campaign.py                          two minutes over all families
+    python benchmarks/campaign.py --seconds 7200           the long one
+    python benchmarks/campaign.py --family resting --count 500 --first 1000
+    python benchmarks/campaign.py --family resting --seed 17            one seed alone, with its model
+    python benchmarks/campaign.py --family resting --seed 17 --shrink   its smallest part with the same outcome
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+JUDGEMENT = 120.0
+"""Seconds for the oracle."""
+FINDINGS = ("wrong", "wrong refusal", "hanging", "dead")
+
+
+class Outcome(NamedTuple):
+    """What came of one run."""
+
+    outcome: str
+    why: str
+    error: str
+    parts: int
+    elements: int
+    events: int
+    decisions: int
+    seconds: float
+
+
+def work(pipe: Connection) -> None:
+    """Run what comes through the pipe, in a process of its own."""
+    from tests.systems.campaign_families import FAMILIES
+
+    pipe.send("ready")
+    while True:
+        family, parts, method = pipe.recv()
+        took, start = [0.0], time.perf_counter()
+
+        def ran(took: list[float] = took, start: float = start) -> None:
+            took[0] = time.perf_counter() - start
+            pipe.send("ran")
+
+        case, verdict = FAMILIES[family].run(parts, method, ran)
+        sizes = case.parts, case.elements, verdict.events, verdict.decisions
+        pipe.send(Outcome(verdict.outcome, verdict.why, verdict.error, *sizes, took[0]))
+
+
+class Worker:
+    """A process that runs models one by one, and is replaced when one of them takes too long."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.process: Any = None
+
+    def run(self, family: str, parts: Sequence[Any], method: str) -> Outcome:
+        """Run a description, or give up after the limit of time."""
+        if self.process is None:
+            self.pipe, inner = multiprocessing.Pipe()
+            self.process = multiprocessing.get_context("spawn").Process(
+                target=work, args=(inner,), daemon=True
+            )
+            self.process.start()
+            inner.close()
+            self.pipe.recv()
+        self.pipe.send((family, parts, method))
+        try:
+            # The limit is for the run; the oracle takes what it needs.
+            if self.pipe.poll(self.limit):
+                self.pipe.recv()
+                if self.pipe.poll(JUDGEMENT):
+                    return self.pipe.recv()
+                why, kind = f"no judgement after {JUDGEMENT:g} s", "undecided"
+            else:
+                why, kind = f"more than {self.limit:g} s", "hanging"
+        except EOFError:
+            why, kind = "the process ended", "dead"
+        self.stop()
+        return Outcome(kind, why, "", len(parts), 0, 0, 0, self.limit)
+
+    def stop(self) -> None:
+        """End the process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+            self.process = None
+
+
+def tasks(families: Sequence[str], first: int) -> Iterator[tuple[str, int]]:
+    """Families in turn, seed after seed."""
+    seed = first
+    while True:
+        for family in families:
+            yield family, seed
+        seed += 1
+
+
+def campaign(
+    names: Sequence[str],
+    first: int,
+    count: int | None,
+    seconds: float,
+    limit: float,
+    methods: Sequence[str],
+    every: bool,
+) -> int:
+    """Run seeds of all families until the count or the time is reached, and print what came of them."""
+    from tests.systems.campaign_families import FAMILIES
+
+    worker, found = Worker(limit), {name: [] for name in names}
+    findings = 0
+    end = time.monotonic() + seconds
+    for name, seed in tasks(names, first):
+        if (count is not None and seed >= first + count) or (count is None and time.monotonic() > end):
+            break
+        parts = FAMILIES[name].describe(seed)
+        for method in methods or FAMILIES[name].methods:
+            outcome = worker.run(name, parts, method)
+            found[name].append(outcome)
+            if every and outcome.outcome not in FINDINGS:
+                print(f"{outcome.outcome}: {name} {seed} {method} {outcome.seconds:.2g} s", flush=True)
+            if outcome.outcome in FINDINGS:
+                findings += 1
+                print(
+                    f"{outcome.outcome}: --family {name!r} --seed {seed} --method {method}: {outcome.why}",
+                    flush=True,
+                )
+    worker.stop()
+    print(f"\nseeds from {first}; the limit of a run is {limit:g} s")
+    for name, outcomes in found.items():
+        if outcomes:
+            table(name, outcomes, FAMILIES[name].decides)
+    runs = [o for outcomes in found.values() for o in outcomes]
+    instants = [o for name in names if FAMILIES[name].decides for o in found[name]]
+    print(
+        f"\n{sum(o.decisions + 1 for o in instants)} decisions of modes in {len(instants)} runs, "
+        f"{len(runs) - len(instants)} trajectories, {findings} findings"
+    )
+    return findings
+
+
+def table(name: str, outcomes: Sequence[Outcome], decides: bool) -> None:
+    """Print what came of a family."""
+    total = Counter(o.outcome for o in outcomes)
+    print(
+        f"\n{name}: {len(outcomes)} {'instants' if decides else 'trajectories'}, {sum(o.seconds for o in outcomes):.0f} s"
+    )
+    print("  outcomes  ", ", ".join(f"{k} {v}" for k, v in sorted(total.items())))
+    refusals = Counter(o.error for o in outcomes if o.error)
+    if refusals:
+        print("  refusals  ", ", ".join(f"{k} {v}" for k, v in sorted(refusals.items())))
+    for title, values, steps in (
+        ("parts", [o.parts for o in outcomes], (5, 10, 20, 40, 1000)),
+        ("elements", [o.elements for o in outcomes], (0, 2, 5, 10, 20, 1000)),
+        ("events", [o.events for o in outcomes], (0, 1, 3, 10, 30, 100000)),
+    ):
+        low, cells = -1, []
+        for high in steps:
+            inside = sum(low < v <= high for v in values)
+            cells.append(f"{low + 1}..{high}: {inside}" if high < 1000 else f"more: {inside}")
+            low = high
+        print(f"  {title:<10}", ", ".join(cells))
+
+
+def single(name: str, seed: int, methods: Sequence[str], limit: float, shrink: bool) -> int:
+    """Run one seed, print its model, and on request its smallest part with the same outcome."""
+    from tests.systems.campaign_families import FAMILIES
+
+    family, worker, findings = FAMILIES[name], Worker(limit), 0
+    parts = family.describe(seed)
+    print(family.case(parts, family.change).text)
+    for method in methods or family.methods:
+        outcome = worker.run(name, parts, method)
+        print(f"{method}: {outcome.outcome} {outcome.why} ({outcome.seconds:.3g} s, {outcome.events} events)")
+        if outcome.outcome in FINDINGS:
+            findings += 1
+            if shrink:
+                small = smallest(worker, name, parts, method, outcome)
+                print(f"smallest with the same outcome:\n{family.case(small, family.change).text}")
+                print(worker.run(name, small, method).why)
+    worker.stop()
+    return findings
+
+
+def smallest(worker: Worker, name: str, parts: Sequence[Any], method: str, outcome: Outcome) -> Sequence[Any]:
+    """Leave out parts one by one as long as the outcome stays."""
+    parts, changed = list(parts), True
+    while changed:
+        changed = False
+        for k in reversed(range(len(parts))):
+            fewer = parts[:k] + parts[k + 1 :]
+            again = worker.run(name, fewer, method)
+            if (again.outcome, again.error) == (outcome.outcome, outcome.error):
+                parts, changed = fewer, True
+    return parts
+
+
+def main() -> int:
+    """Read the options and run."""
+    from tests.systems.campaign_families import FAMILIES
+
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--family", action="append", choices=list(FAMILIES), help="by default all, in turn")
+    options.add_argument(
+        "--seconds", type=float, default=120.0, help="length of the campaign, without --count"
+    )
+    options.add_argument("--count", type=int, help="seeds per family")
+    options.add_argument("--first", type=int, default=0, help="first seed")
+    options.add_argument("--seed", type=int, help="one seed alone, with its model")
+    options.add_argument("--method", action="append", help="by default all that the family is run on")
+    options.add_argument("--limit", type=float, default=20.0, help="seconds for one run")
+    options.add_argument("--all", action="store_true", help="print a line for every run")
+    options.add_argument("--shrink", action="store_true", help="with --seed: find the smallest part")
+    args = options.parse_args()
+    names, methods = args.family or list(FAMILIES), args.method or []
+    if args.seed is not None:
+        return sum(single(name, args.seed, methods, args.limit, args.shrink) for name in names)
+    return campaign(names, args.first, args.count, args.seconds, args.limit, methods, args.all)
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))

@@ -1,0 +1,295 @@
+"""One-dimensional mechanisms as plain tuples, their complementarity systems, and seeded random ones.
+
+Kinds of `Part` (a tension f pulls node a towards node b; ``s_rel = s_b - s_a``, ``v_rel = s_rel'``):
+
+==== =============================================================== ================== ==========================
+kind part                                                            value              extra
+==== =============================================================== ================== ==========================
+M    mass at node a                                                  mass               (position, speed) at start
+K    spring, ``f = c (s_rel - l)``                                   c                  l
+D    damper, ``f = d v_rel``                                         d                  None
+F    dry friction, ``f = F sign(v_rel)`` sliding, ``|f| <= Fs`` else F                  Fs
+W    clutch: friction while engaged, else ``f = 0``                  capacity           True before the change, after
+P    plastic stop, ``s_rel >= l``, only pushes                       l                  None
+G    lever or gear, ``s_a = r s_b``, ``r f_a + f_b = 0``             r                  None
+B    force on node a                                                 force before       force after the change
+==== =============================================================== ================== ==========================
+
+Unknowns are ``s.<node>``, ``v.<node>`` and ``f.<part>``; of friction also the parts ``p``, ``m`` of the speed and the
+reserves ``u``, ``l`` of the force, with ``v_rel = p - m``, ``f = F - u = l - F``; of stops the ``gap``.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tests.oracles.complementarity import Equation, Instant, Pair, System, in_mode, solution
+
+GROUND = "0"
+STICK, FORWARD, BACKWARD = (True, True), (False, True), (True, False)
+"""Of the two pairs of a friction: whether the reserve, else the part of the speed, may be positive."""
+
+
+class Part(NamedTuple):
+    """One part between two nodes."""
+
+    kind: str
+    name: str
+    a: str
+    b: str
+    value: Any = None
+    extra: Any = None
+
+
+def system(parts: Sequence[Part], levels: Mapping[str, Any] | None = None, after: bool = False) -> System:
+    """Equations of a mechanism, with sliding levels or other ``levels`` of friction, before or after the change."""
+    equations: list[Equation] = []
+    pairs: list[Pair] = []
+    forces: dict[str, dict[str, Fraction]] = {}
+    pushes: dict[str, Fraction] = {}
+
+    def pull(node: str, column: str, factor: Any) -> None:
+        if node != GROUND:
+            row = forces.setdefault(node, {})
+            row[column] = row.get(column, Fraction(0)) + factor
+
+    for e in parts:
+        f = f"f.{e.name}"
+        if e.kind == "B":
+            pushes[e.a] = pushes.get(e.a, Fraction(0)) + (e.extra if after else e.value)
+        elif e.kind == "G":
+            # The lever pulls at a with f, and at b with what balances it.
+            pull(e.a, f, 1)
+            pull(e.b, f, -e.value)
+            equations.append(Equation(difference("s", e.a, e.b, e.value)))
+        elif e.kind != "M":
+            pull(e.a, f, 1)
+            pull(e.b, f, -1)
+            rows, more = _law(e, f, levels or {}, after)
+            equations += rows
+            pairs += more
+    for e in parts:
+        if e.kind == "M":
+            momentum = {c: -v for c, v in forces.get(e.a, {}).items() if v}
+            equations.append(Equation(momentum, {f"v.{e.a}": e.value}, (pushes.get(e.a, Fraction(0)),)))
+            equations.append(Equation({f"v.{e.a}": 1}, {f"s.{e.a}": -1}))
+    return System(tuple(equations), tuple(pairs))
+
+
+def difference(letter: str, a: str, b: str, ratio: Any = 1) -> dict[str, Any]:
+    """Coefficients of ``a - ratio b``, the ground at zero."""
+    row = {}
+    if a != GROUND:
+        row[f"{letter}.{a}"] = 1
+    if b != GROUND:
+        row[f"{letter}.{b}"] = -ratio
+    return row
+
+
+def _law(e: Part, f: str, levels: Mapping[str, Any], after: bool) -> tuple[list[Equation], list[Pair]]:
+    if e.kind == "K":
+        along = {c: e.value * v for c, v in difference("s", e.a, e.b).items()}
+        return [Equation({f: 1, **along}, source=(-e.value * e.extra,))], []
+    if e.kind == "D":
+        return [Equation({f: 1, **{c: e.value * v for c, v in difference("v", e.a, e.b).items()}})], []
+    if e.kind == "P":
+        gap = f"gap.{e.name}"
+        rows = [
+            Equation({gap: 1, **difference("s", e.a, e.b)}, source=(-e.value,)),
+            Equation({f"b.{e.name}": 1, f: 1}),
+        ]
+        return rows, [Pair(e.name, gap, f"b.{e.name}")]
+    if e.kind == "W" and not e.extra[after]:
+        return [Equation({f: 1})], []
+    level = levels.get(e.name, e.value)
+    p, m, u, low = (f"{letter}.{e.name}" for letter in "pmul")
+    rows = [
+        Equation({p: 1, m: -1, **difference("v", e.a, e.b)}),
+        Equation({u: 1, f: 1}, source=(level,)),
+        Equation({low: 1, f: -1}, source=(level,)),
+    ]
+    return rows, [Pair(f"{e.name}+", p, u), Pair(f"{e.name}-", m, low)]
+
+
+def starts(parts: Sequence[Part]) -> dict[str, Any]:
+    """Positions and speeds at the start."""
+    found = {}
+    for e in parts:
+        if e.kind == "M":
+            found[f"s.{e.a}"], found[f"v.{e.a}"] = e.extra
+    return found
+
+
+def breakaway(parts: Sequence[Part]) -> dict[str, Any]:
+    """Level of sticking of every friction."""
+    return {e.name: (e.extra if e.kind == "F" else e.value) for e in parts if e.kind in "FW"}
+
+
+def consistent(parts: Sequence[Part], states: Mapping[str, Any], after: bool = False) -> Instant | None:
+    """A consistent mode: resting frictions have their breakaway level until a solution releases them.
+
+    Where breakaway and sliding levels differ, None is no proof.
+    """
+    levels: dict[str, Any] = {}
+    rest = breakaway(parts)
+    for e in parts:
+        if e.kind in "FW":
+            speed = [states[f"v.{n}"] if n != GROUND else 0 for n in (e.a, e.b)]
+            levels[e.name] = e.value if speed[0] != speed[1] else rest[e.name]
+    while True:
+        model = system(parts, levels, after)
+        found = solution(model, states)
+        if found is None:
+            return None
+        # At a speed of zero the level is that of sliding where the force has reached the level of breaking away.
+        released = [
+            name
+            for name, mode in frictions(model, found.positive).items()
+            if mode != STICK and levels[name] != _value(parts, name)
+        ]
+        if not released:
+            return found
+        levels.update({name: _value(parts, name) for name in released})
+
+
+def _value(parts: Sequence[Part], name: str) -> Any:
+    return next(e.value for e in parts if e.name == name)
+
+
+def frictions(model: System, positive: Sequence[bool]) -> dict[str, tuple[bool, bool]]:
+    """Of every friction, the state of its two pairs; a pair at its corner counts as sticking."""
+    on = dict(zip((p.name for p in model.pairs), positive, strict=True))
+    return {name[:-1]: (on[name], on[f"{name[:-1]}-"]) for name in on if name.endswith("+")}
+
+
+def judged(
+    parts: Sequence[Part], states: Mapping[str, Any], modes: Mapping[str, Any], after: bool = False
+) -> Instant | None:
+    """Right limits in given modes (of frictions `STICK`, `FORWARD`, `BACKWARD`; of stops whether in contact), if consistent."""
+    rest = breakaway(parts)
+    levels = {name: rest[name] for name, mode in modes.items() if mode == STICK}
+    model = system(parts, levels, after)
+    positive = []
+    for pair in model.pairs:
+        if pair.name.endswith("+"):
+            positive.append(modes[pair.name[:-1]][0])
+        elif pair.name.endswith("-"):
+            positive.append(modes[pair.name[:-1]][1])
+        else:
+            positive.append(modes[pair.name])
+    return in_mode(model, states, positive)
+
+
+UNITS = {"s": "m", "gap": "m", **dict.fromkeys("vpm", "m/s"), **dict.fromkeys("fulb", "N")}
+
+
+def defects(parts: Sequence[Part], values: Mapping[str, Any], after: bool, limit: float) -> dict[str, float]:
+    """Violated laws of frictions, clutches and stops at many times, each relative to what is allowed.
+
+    ``values`` holds arrays of all unknowns; allowed is ``limit`` times the largest position, speed or force of all times.
+    """
+    scale = {
+        letter: limit * max((np.abs(x).max() for c, x in values.items() if c[0] == letter), default=1.0)
+        for letter in "svf"
+    }
+    scale = {letter: size or limit for letter, size in scale.items()}
+    at = {**values, f"s.{GROUND}": 0.0, f"v.{GROUND}": 0.0}
+    found = {}
+    for e in parts:
+        if e.kind not in "FWP":
+            continue
+        f = values[f"f.{e.name}"]
+        if e.kind == "P":
+            gap = (at[f"s.{e.b}"] - at[f"s.{e.a}"] - float(e.value)) / scale["s"]
+            push = -f / scale["f"]
+            found[e.name] = float(np.max([-gap, -push, np.minimum(np.abs(gap), np.abs(push))]))
+        elif e.kind == "W" and not e.extra[after]:
+            found[e.name] = float(np.max(np.abs(f) / scale["f"]))
+        else:
+            v = (at[f"v.{e.b}"] - at[f"v.{e.a}"]) / scale["v"]
+            slide, hold = float(e.value), float(e.extra if e.kind == "F" else e.value)
+            ways = (
+                np.maximum(np.abs(v), (np.abs(f) - hold) / scale["f"]),
+                np.maximum(-v, np.abs(f - slide) / scale["f"]),
+                np.maximum(v, np.abs(f + slide) / scale["f"]),
+            )
+            found[e.name] = float(np.max(np.min(ways, axis=0)))
+    return found
+
+
+# -- random mechanisms -----------------------------------------------------------------------------------------------
+
+MASSES = tuple(Fraction(n, 2) for n in (1, 2, 3, 4, 8))
+STIFFNESSES = tuple(Fraction(n) for n in (1, 4, 10, 50))
+FORCES = tuple(Fraction(n, 2) for n in range(-12, 13))
+LEVELS = tuple(Fraction(n, 4) for n in (1, 2, 4, 6, 12))
+SPEEDS = tuple(Fraction(n, 2) for n in (-2, -1, 0, 0, 1, 2))
+RATIOS = tuple(Fraction(n, d) for n, d in ((1, 1), (2, 1), (-1, 1), (1, 2), (3, 1)))
+
+
+def random_mechanism(
+    seed: int, moving: bool = False, copies: int = 1, stiction: float = 0.3, bodies: int | None = None
+) -> list[Part]:
+    """Random mechanism; the same arguments always give the same one.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the generator.
+    moving : bool
+        Random speeds at the start, else all is at rest.
+    copies : int
+        Number of independent equal mechanisms.
+    stiction : float
+        Share of frictions whose breakaway level is above the sliding one.
+    bodies : int, optional
+        Number of masses of one copy, 1 to 6 by default.
+    """
+    rng = random.Random(seed)
+    count = rng.randint(1, 6) if bodies is None else bodies
+    parts: list[Part] = []
+    place: dict[str, Fraction] = {GROUND: Fraction(0)}
+    speed: dict[str, Fraction] = {GROUND: Fraction(0)}
+
+    def add(kind: str, a: str, b: str, value: Any, extra: Any = None) -> None:
+        parts.append(Part(kind, f"{kind}{sum(e.kind == kind for e in parts) + 1}", a, b, value, extra))
+
+    for k in range(1, count + 1):
+        node = f"n{k}"
+        place[node] = Fraction(rng.randint(-4, 8), 4)
+        speed[node] = rng.choice(SPEEDS) if moving else Fraction(0)
+        if k > 1 and rng.random() < 0.2:
+            other, ratio = f"n{rng.randint(1, k - 1)}", rng.choice(RATIOS)
+            place[node], speed[node] = ratio * place[other], ratio * speed[other]
+            add("G", node, other, ratio)
+        add("M", node, GROUND, rng.choice(MASSES), (place[node], speed[node]))
+        if rng.random() < 0.8:
+            add("B", node, GROUND, rng.choice(FORCES), rng.choice(FORCES))
+    nodes = [f"n{k}" for k in range(1, count + 1)]
+    for _ in range(rng.randint(count, 4 * count)):
+        kind = rng.choice("FFFFPPPWKD")
+        a = rng.choice(nodes)
+        b = rng.choice([n for n in (GROUND, GROUND, *nodes) if n != a])
+        if rng.random() < 0.5:
+            a, b = b, a
+        if kind == "F":
+            level = rng.choice(LEVELS)
+            add("F", a, b, level, level * 2 if rng.random() < stiction else level)
+        elif kind == "W":
+            add("W", a, b, rng.choice(LEVELS), (rng.random() < 0.5, rng.random() < 0.5))
+        elif kind == "P":
+            room = rng.choice((Fraction(0), Fraction(0), Fraction(1, 8), Fraction(1), Fraction(3)))
+            add("P", a, b, place[b] - place[a] - room)
+        elif kind == "K":
+            add("K", a, b, rng.choice(STIFFNESSES), place[b] - place[a] + rng.choice(FORCES) / 8)
+        else:
+            add("D", a, b, rng.choice(STIFFNESSES))
+    return [_copy(e, k) for k in range(copies) for e in parts] if copies > 1 else parts
+
+
+def _copy(e: Part, k: int) -> Part:
+    a, b = (n if n == GROUND else f"{n}_{k}" for n in (e.a, e.b))
+    return e._replace(name=f"{e.name}_{k}", a=a, b=b)

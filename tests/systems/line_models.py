@@ -1,0 +1,100 @@
+"""Models of the mechanisms of `tests.oracles.lines`; what changes, changes once."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from acausal import Circuit, DryFriction, Eq, Input, Parameter, Statement, if_else, time
+from acausal.components.translational import (
+    CoulombFriction,
+    Damper,
+    Fixed,
+    Friction,
+    ImpactStop,
+    Mass,
+    Spring,
+)
+from acausal.components.translational.interfaces import (
+    PartialCompliantWithRelativeStates,
+    PartialOneFlange,
+    PartialTwoFlanges,
+)
+from tests.oracles.lines import GROUND, Part
+
+
+class Push(PartialOneFlange):
+    """A force that changes once."""
+
+    before: Parameter = Parameter(unit="N")
+    after: Parameter = Parameter(unit="N")
+    change: Parameter = Parameter(unit="s")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.flange.f, -if_else(time < self.change, self.before, self.after))
+
+
+class Lever(PartialTwoFlanges):
+    """``s_a = ratio s_b`` without loss."""
+
+    ratio: Parameter = Parameter()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.flange_a.s, self.ratio * self.flange_b.s)
+        yield Eq(self.ratio * self.flange_a.f + self.flange_b.f, 0)
+
+
+class Grip(PartialCompliantWithRelativeStates):
+    """Clutch that is engaged or open."""
+
+    capacity: Parameter = Parameter(unit="N")
+    engaged: Input = Input(bool)
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield DryFriction(
+            self.v_rel, self.f, sliding=self.capacity, breakaway=self.capacity, engaged=self.engaged
+        )
+
+
+def part(e: Part, change: float) -> Any:
+    """The component of one part."""
+    value = float(e.value)
+    return {
+        "M": lambda: Mass(m=value, s=float(e.extra[0]), v=float(e.extra[1])),
+        "K": lambda: Spring(c=value, s_rel0=float(e.extra)),
+        "D": lambda: Damper(d=value),
+        "F": lambda: (
+            CoulombFriction(f_coulomb=value)
+            if e.extra == e.value
+            else Friction(f_coulomb=value, f_breakaway=float(e.extra))
+        ),
+        "W": lambda: Grip(capacity=value, engaged=window(*e.extra, change)),
+        "P": lambda: ImpactStop(s_rel0=value),
+        "G": lambda: Lever(ratio=value),
+        "B": lambda: Push(before=value, after=float(e.extra), change=change),
+    }[e.kind]()
+
+
+def window(before: bool, after: bool, change: float) -> Any:
+    """Condition with two values."""
+    if before == after:
+        return before
+    return time < change if before else time >= change
+
+
+def model(parts: Sequence[Part], change: float) -> Circuit:
+    """All parts under their names, the ground fixed at zero."""
+    made = Circuit()
+    nodes: dict[str, list[Any]] = {}
+    for e in parts:
+        component = made.add(e.name, part(e, change))
+        if e.kind in "MB":
+            nodes.setdefault(e.a, []).append(component.flange if e.kind == "B" else component.flange_a)
+        else:
+            nodes.setdefault(e.a, []).append(component.flange_a)
+            nodes.setdefault(e.b, []).append(component.flange_b)
+    if GROUND in nodes:
+        nodes[GROUND].append(made.add("ground", Fixed()).flange)
+    for flanges in nodes.values():
+        if len(flanges) > 1:
+            made.connect(*flanges)
+    return made
