@@ -6,6 +6,7 @@ from .diagnosis.structure import Structure as Structure
 from .errors import AcausalError as AcausalError
 from .errors import BalanceError as BalanceError
 from .errors import ChatteringError as ChatteringError
+from .errors import ConsistencyError as ConsistencyError
 from .errors import ContradictionError as ContradictionError
 from .errors import ContradictorySourcesError as ContradictorySourcesError
 from .errors import ConvergenceError as ConvergenceError

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import math
 import os
 import warnings
 from collections.abc import Iterable, Sequence
@@ -202,6 +203,25 @@ class NonFiniteError(SimulationError):
 
 class DiscreteValueError(SimulationError):
     """A discrete variable takes a value that is not of its type."""
+
+
+class ConsistencyError(SimulationError):
+    """A computed value does not satisfy the model as it is written.
+
+    Attributes
+    ----------
+    t : float
+        Time in seconds.
+    value, relative, allowed : float
+        The defect in the unit of the statement, relative to its largest term, and how large that may be.
+    """
+
+    def __init__(
+        self, what: str, *, where: Iterable[Location] = (), why: str = "", hint: str = "", t: float = math.nan,
+        value: float = math.nan, relative: float = math.nan, allowed: float = math.nan,
+    ) -> None:  # fmt: skip
+        super().__init__(what, where=where, why=why, hint=hint)
+        self.t, self.value, self.relative, self.allowed = t, value, relative, allowed
 
 
 class RequirementError(SimulationError):

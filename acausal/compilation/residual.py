@@ -13,7 +13,7 @@ from ..errors import ModeNotSquareError, ParameterError
 from ..flattening.flat_model import FlatModel
 from ..flattening.flatten import flatten, overrides
 from ..modeling.component import Component
-from .residual_equations import equation_names, residual_vector
+from .residual_equations import equation_names, requirements, residual_vector
 from .residual_modes import branch_number, mode_entries, mode_guards
 from .residual_scope import Entries, Scope
 from .residual_updates import updates
@@ -53,6 +53,10 @@ class Residual:
         What the entries of ``m`` are: statements with branches, then the relations that equations read (0 or 1).
     guard_table : tuple of Guard
         (entry, branch, target) of every guard.
+    requirements : Function
+        The same arguments -> one number for each row of `requirement_table`, negative where a ``require`` does not hold.
+    requirement_table : tuple of Equation
+        What is required, with file and line.
     updates : tuple of Update
         Discrete equations, whens and state machines with their new values.
 
@@ -94,6 +98,10 @@ class Residual:
         self.mass_matrix = self._function("mass_matrix", [ca.jacobian(value, s.xdot)], ["E"])
         self.guard_table, guards = mode_guards(scope)
         self.guards = self._function("guards", [ca.vertcat(*guards) if guards else ca.SX(0, 1)], ["guards"])
+        self.requirement_table, required = requirements(scope)
+        self.requirements = self._function(
+            "requirements", [ca.vertcat(*required) if required else ca.SX(0, 1)], ["requirements"]
+        )
         self.m = self._mode_quantities()
 
     @classmethod

@@ -79,6 +79,19 @@ def _selected(scope: Scope, n: int, p: Place) -> list[Any]:
     return value
 
 
+def requirements(scope: Scope) -> tuple[tuple[Equation, ...], list[Any]]:
+    """Return all ``require`` conditions, and numbers that are negative where they do not hold."""
+    table: list[Equation] = []
+    values: list[Any] = []
+    for k, s in enumerate(scope.symbols.flat.stamps):
+        for c in s.template.checks:
+            for i in range(len(s.vb)):
+                place = scope.symbols.flat.location(k, i, c.origin)
+                table.append(Equation(f"{place.path}: {c.condition}", place))
+                values.append(scope.signed(k, i, c.condition))
+    return tuple(table), values
+
+
 # -- names -----------------------------------------------------------------------------------------------------
 
 

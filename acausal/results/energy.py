@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..flattening.template import Template
     from .result import Result
 
+NEGLIGIBLE = 1e-9
+"""Share of the largest energies of a run below which the sum of others is rounding."""
 MOST_SHOWN = 40
 """Parts in the text of an audit: those with the largest energies."""
 
@@ -108,31 +110,31 @@ def energies(
         return flow, impulsive
     readout = result.segments.groups[0].readout
     products, others = split_powers(result.names.flat, readout, instances)
-    jumps = _jumps(result, a, b)
+    jumps = jumps_within(result, a, b)
     if products is not None:
         at = products.owners
         flow[at] = result.segments.integral_of_forms(
             lambda g: products.forms(g.readout, g.data), products.powers, a, b
         )
-        for jump, segment in jumps:
+        for _, jump, segment in jumps:
             impulsive[at] += products.at_jump(jump, segment.readout)
     if others:
         at = np.concatenate([numbers for _, _, numbers in others])
         meter = PowerMeter(result.names, [(k, which) for k, which, _ in others])
         flow[at] = result.segments.integral(meter.along, a, b, meter.bounds, "energy")
-        for jump, segment in jumps:
+        for _, jump, segment in jumps:
             impulsive[at] += meter.at_jump(jump, segment.readout, segment.moment)
     return flow + impulsive, impulsive
 
 
-def _jumps(result: Result, a: float, b: float) -> list[tuple[Jump | KnownJump, Segment]]:
-    """Parts of jumps in a window, and the segment that follows each."""
+def jumps_within(result: Result, a: float, b: float) -> list[tuple[float, Jump | KnownJump, Segment]]:
+    """Times of parts of jumps in a window, the parts, and the segment that follows each."""
     found = []
     for step in _steps(result, a, b):
         if step.parts:
             which, _ = result.segments.locate(np.array([step.t]), "right")
             segment = result.segments.all[int(which[0])]
-            found += [(part, segment) for part in step.parts]
+            found += [(step.t, part, segment) for part in step.parts]
     return found
 
 
@@ -152,12 +154,7 @@ def energy_into(result: Result, path: str, t0: float | None, t1: float | None) -
 def audit(result: Result, t0: float | None, t1: float | None) -> Audit:
     """Energies into all parts that are not made of parts with ports."""
     names = result.names
-    stamps = names.flat.stamps
-    leaves = [
-        (k, np.arange(len(s.vb)))
-        for k, s in enumerate(stamps)
-        if s.template.powers and not _takes_power_inside(s.template)
-    ]
+    leaves = _leaves(result)
     total, impulsive = energies(result, leaves, t0, t1)
     places = [(k, i) for k, at in leaves for i in at.tolist()]
     parts = [
@@ -169,6 +166,39 @@ def audit(result: Result, t0: float | None, t1: float | None) -> Audit:
     for path, energy in (entry for step in _steps(result, a, b) for entry in step.lost):
         lost[path] = lost.get(path, 0.0) + energy
     return Audit(sorted(parts, key=lambda p: p.path), lost)
+
+
+def _leaves(result: Result) -> list[tuple[int, np.ndarray]]:
+    """Instances with ports that are not made of parts with ports."""
+    return [
+        (k, np.arange(len(s.vb)))
+        for k, s in enumerate(result.names.flat.stamps)
+        if s.template.powers and not _takes_power_inside(s.template)
+    ]
+
+
+def balances(result: Result) -> list[tuple[str, float, float, float]]:
+    """(what, time, sum, sum of the magnitudes) of the energies into all parts: of the run and of every instant with a jump."""
+    leaves = _leaves(result)
+    if not leaves or not result.t_start < result.t_end:
+        return []
+    total, _ = energies(result, leaves, None, None)
+    found = [("energies into all parts", result.t_end, float(total.sum()), float(np.abs(total).sum()))]
+    readout = result.segments.groups[0].readout
+    products, others = split_powers(result.names.flat, readout, leaves)
+    meter = PowerMeter(result.names, [(k, which) for k, which, _ in others]) if others else None
+    instants: dict[float, list[np.ndarray]] = {}
+    for t, jump, segment in jumps_within(result, -np.inf, result.t_end):
+        carried = instants.setdefault(t, [])
+        if products is not None:
+            carried.append(products.at_jump(jump, segment.readout))
+        if meter is not None:
+            carried.append(meter.at_jump(jump, segment.readout, segment.moment))
+    for t, parts in instants.items():
+        energy = np.concatenate(parts)
+        found.append(("energies within the instant", t, float(energy.sum()), float(np.abs(energy).sum())))
+    largest = max(size for *_, size in found)
+    return [entry for entry in found if entry[3] > NEGLIGIBLE * largest]
 
 
 def _takes_power_inside(template: Template) -> bool:

@@ -107,7 +107,7 @@ class PowerMeter:
 
     def at_jump(self, jump: Jump | KnownJump, readout: Readout, moment: Moment) -> np.ndarray:
         """Energies (instances,) that the impulses of a micro-step carry."""
-        X, S, dX, dS = _read_impulses(jump, readout, moment, self.ids, self.slopes)
+        X, S, dX, dS = read_impulses(jump, readout, moment, self.ids, self.slopes)
 
         def leaf(stamp: Stamp, at: np.ndarray, symbol: Symbol, slope: bool) -> tuple[Any, Any]:
             kind = kind_of(symbol)
@@ -161,7 +161,7 @@ def means_and_impulses(jump: Jump | KnownJump, readout: Readout) -> tuple[np.nda
     return mean, direction
 
 
-def _read_impulses(
+def read_impulses(
     jump: Jump | KnownJump, readout: Readout, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Means of variables and slopes at an instant, and their time integrals over it."""

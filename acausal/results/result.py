@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..compilation.residual import Residual, residual_of
 from ..dynamics.quadrature import unresolved
 from ..errors import UnknownPathError, nearest, warn
 from .affine import ONE, Affine, affine_integral
+from .check import Consistency, check
 from .energy import Audit, audit, energy_into
 from .events import Events
 from .files import as_bytes, from_bytes, read, write
@@ -232,6 +234,42 @@ class Result(ResultView):
         tolerance of the run; those below a millionth of the largest one, to what that leaves of it.
         """
         return audit(self, t0, t1)
+
+    # -- truth ---------------------------------------------------------------------------------------------------
+
+    def check(self, points: Any = 200) -> Consistency:
+        """Compare the values of this result with the model as it is written.
+
+        Parameters
+        ----------
+        points : int or array
+            How many points inside the segments, or their times in seconds. Both limits of as many events are
+            looked at too, and the middle of the first visit of every mode.
+
+        Returns
+        -------
+        Consistency
+            Printed, a table of the largest defects with component, file, line and time, and a verdict: ``ok``
+            tells it. ``require()`` raises ConsistencyError unless all is well.
+
+        Notes
+        -----
+        Every equation is evaluated as written, before any reduction, at the values that `Signal.at` gives, and
+        measured by its largest term in the run: 1e-9 of it is allowed. Guards and relations must agree with the branch
+        in force, requirements must hold, differentiated variables must move as their derivatives say, and the
+        energies into all parts sum to zero; along integrated segments ten times the tolerance of the run is allowed
+        for these. Nothing of this serves the run itself.
+        """
+        if not len(self.segments):
+            raise self._no_values()
+        return check(self, self._residual, self._read, points)
+
+    @cached_property
+    def _residual(self) -> Residual:
+        """The equations as written, with the parameters of the run."""
+        return residual_of(self.names.flat, self.parameters)
+
+    # -- files ---------------------------------------------------------------------------------------------------
 
     def save(self, file: Any, paths: Sequence[Any] | None = None) -> None:
         """Write the run to a file that `Result.load` reads and that answers as this result does.

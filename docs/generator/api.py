@@ -11,6 +11,7 @@ from typing import Any
 
 import acausal
 from acausal.modeling.statements import Named
+from acausal.results.check import Consistency, Defect
 from acausal.results.energy import Audit, Part
 from acausal.results.events import Event
 from acausal.results.modes import ModeVisit, Stats
@@ -19,7 +20,7 @@ from acausal.simulation.stepping import Simulation
 
 from .docstrings import enumeration, markdown, signature, summary, title
 
-RETURNED = (Simulation, ResultView, Event, ModeVisit, Stats, Audit, Part)
+RETURNED = (Simulation, ResultView, Event, ModeVisit, Stats, Audit, Part, Consistency, Defect)
 """Classes of objects that runs give, which nobody creates by hand."""
 PAGES = {
     "language": ("The language", "What components are written with: `import acausal as ac`, then `ac.Eq`."),

@@ -13,6 +13,8 @@ from acausal import Program, Result
 from tests.examples.test_examples import EXAMPLES, load
 from tests.systems.residual_defect import defect
 
+CHECKED = 20
+"""Points of a check of the last run."""
 EVENTS, BETWEEN = 300, 60
 """Events of a run and times between them that are looked at; by chance, so that no pulse pattern is in step with them."""
 
@@ -41,3 +43,4 @@ def test_an_example_satisfies_its_equations(
     for program, result in runs:
         between = chance.uniform(result.t_start, result.t_end, BETWEEN)
         assert defect(residuals[program], result, between, EVENTS) < 1e-9
+    runs[-1][1].check(CHECKED).require()

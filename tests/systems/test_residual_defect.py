@@ -5,8 +5,9 @@ import pytest
 
 from acausal import Circuit, Component, compile_model
 from acausal.components.translational import ConstantForce, Fixed, ImpactStop, Mass
+from acausal.results.equations import EquationsAt
 from examples.buck_converter import Buck
-from tests.systems.residual_defect import Defects, defect
+from tests.systems.residual_defect import defect
 
 
 def ball() -> Component:
@@ -31,7 +32,7 @@ def test_a_result_satisfies_the_equations(model: Component, stop: float) -> None
 def test_another_branch_does_not_satisfy_them() -> None:
     program = compile_model(Buck())
     result, residual = program.simulate(20e-6), program.residual()
-    d = Defects(residual, result)
+    d = EquationsAt(residual, result)
     arguments = d.arguments(
         np.array([2e-6]), "right", residual.mode({"switch.closed": False, "diode.on": "on"})[None]
     )

@@ -1,0 +1,302 @@
+"""Does a result satisfy the model as it is written? Equations, branches, requirements, motion and energy, at any points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..compilation.residual import Residual
+from ..errors import ConsistencyError, Location, ParameterError
+from ..modeling.statements import Reinit
+from .energy import balances, jumps_within
+from .equations import FLOOR, EquationsAt, Rows
+from .names import Names
+from .power import read_impulses
+from .segments import Segments
+
+EXACT = 1e-9
+"""Allowed defect relative to the largest term in the run: rounding, with the digits that differences lose."""
+STEPS = 10.0
+"""Allowed defect of what is integrated, in units of the relative tolerance of the run."""
+ABSOLUTE = 1e-2
+"""Share of the largest variable of its unit below which a variable is integrated with an absolute tolerance."""
+SHOWN = 12
+"""Lines of a report."""
+MOST_HALVINGS = 12
+"""Of an interval over which a derivative is integrated."""
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+GOLDEN = 0.6180339887498949
+"""Spreads points so that no pulse pattern is in step with them."""
+
+
+@dataclass(frozen=True)
+class Defect:
+    """How far one statement is from being satisfied, where it is worst.
+
+    Attributes
+    ----------
+    kind : str
+        "equation"; "branch" (a statement with branches whose guard says that it has to leave the one in force);
+        "relation" (a comparison that equations read with another value than it has); "requirement"; "motion" (a
+        differentiated variable moves otherwise than its derivative says); "conservation" (an equation integrated over an
+        instant: what moves is not what the impulses carry); "energy" (of all parts in an instant, or of the run).
+    name : str
+        What the statement says, with its component.
+    where : Location
+        Path, file and line.
+    t : float
+        Time in seconds.
+    side : str
+        "left" or "right" limit.
+    value : float
+        The defect in the unit of the statement.
+    relative : float
+        The same over the largest term that the statement has in the run.
+    allowed : float
+        Largest relative defect that counts as rounding, or as the tolerance of integration.
+    """
+
+    kind: str
+    name: str
+    where: Location
+    t: float
+    side: str
+    value: float
+    relative: float
+    allowed: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the statement is satisfied."""
+        return self.relative <= self.allowed
+
+    def __str__(self) -> str:
+        return f"{self.relative:9.2g} {self.allowed:8.1g}  {self.kind:<11} t = {self.t:<13.9g} {self.name} ({self.where})"
+
+
+class Consistency(tuple[Defect, ...]):
+    """Defects of a result, the worst first: one per statement of the model. Printed, a table with a verdict."""
+
+    __slots__ = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether all statements are satisfied."""
+        return all(d.ok for d in self)
+
+    def require(self) -> None:
+        """Raise ConsistencyError for the worst defect unless all statements are satisfied."""
+        if not self.ok:
+            d = self[0]
+            raise ConsistencyError(
+                f"the result does not satisfy the model: {d.kind} `{d.name}` at t = {d.t:.9g} s ({d.side} limit)",
+                where=(d.where,),
+                why=f"its defect {d.value:.6g} is {d.relative:.3g} of its largest term, allowed are {d.allowed:.1g}",
+                t=d.t, value=d.value, relative=d.relative, allowed=d.allowed,
+            )  # fmt: skip
+
+    def __repr__(self) -> str:
+        wrong = sum(not d.ok for d in self)
+        verdict = f"{wrong} are not satisfied" if wrong else "all are satisfied"
+        lines = [f"{len(self)} statements, {verdict}", f"{'defect':>9} {'allowed':>8}"]
+        lines += [str(d) for d in self[: max(SHOWN, min(wrong, 4 * SHOWN))]]
+        return "\n".join(lines)
+
+
+def check(result: Any, residual: Residual, read: Any, points: Any) -> Consistency:
+    """Compare the values of a result with its model as written; `Result.check`."""
+    segments = result.segments
+    times = _times(points, result.t_start, result.t_end)
+    looked = _points(segments, times, points if np.ndim(points) == 0 else None)
+    precision = max(
+        (t.precision for g in segments.groups for t in g.trajectories if t.reach < 0.0), default=0.0
+    )
+    integrated = max(EXACT, STEPS * 100.0 * precision)
+    at = EquationsAt(residual, result, read)
+    rows = at.rows(looked)
+    found = [*_rows(residual, rows, looked, integrated), *_instants(at, rows.sizes, integrated)]
+    found += _motion(residual, read, segments, times, rows, integrated)
+    found += _energy(result, integrated)
+    order = sorted(found, key=lambda d: -(d.relative / d.allowed if np.isfinite(d.relative) else np.inf))
+    return Consistency(order)
+
+
+def _times(points: Any, a: float, b: float) -> np.ndarray:
+    if np.ndim(points) == 0:
+        if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 1:
+            raise ParameterError(f"points is a positive number, or times, got {points!r}")
+        return a + (b - a) * np.sort(np.modf((np.arange(int(points)) + 0.5) * GOLDEN)[0])
+    t = np.unique(np.asarray(points, float))
+    if not len(t) or not ((t >= a) & (t <= b)).all():
+        raise ParameterError(f"the points of a check are times within the run, {a:g} to {b:g} s")
+    return t
+
+
+def _points(segments: Segments, times: np.ndarray, most: int | None) -> list[tuple[np.ndarray, str]]:
+    """Times with a side each: those given, both limits of events, and the middle of the first visit of every mode."""
+    lasting = np.flatnonzero(segments.length > 0.0)
+    if not len(lasting):
+        return [(segments.start[:1], "right")]
+    edges = np.unique(np.concatenate([segments.start, segments.end]))
+    first = [g.members[segments.length[g.members] > 0.0][:1] for g in segments.groups]
+    middles = [0.5 * (segments.start[k] + segments.end[k]) for k in first]
+    if most is not None and len(edges) > most:
+        edges = edges[np.unique(np.linspace(0, len(edges) - 1, most).astype(np.int64))]
+    after = np.unique(np.concatenate([times, edges, *middles]))
+    end = segments.end[lasting[-1]]
+    # No stretch follows the end, so that relations after an event there are not known.
+    return [(after[after < end], "right"), (edges[edges > segments.start[0]], "left")]
+
+
+def _rows(
+    r: Residual, rows: Rows, points: list[tuple[np.ndarray, str]], integrated: float
+) -> Iterable[Defect]:
+    """Equations, guards and requirements, each where it is worst."""
+    t = np.concatenate([p for p, _ in points])
+    sides = [side for p, side in points for _ in range(len(p))]
+    n, g = len(r.equations), len(r.guard_table)
+    values = rows.values.copy()
+    values[:, :n] = np.abs(values[:, :n])
+    # A guard counts in its branch alone, where it must not be negative.
+    values[:, n:] = np.where(np.isnan(values[:, n:]), values[:, n:], np.maximum(0.0, -values[:, n:]))
+    for k, guard in enumerate(r.guard_table, n):
+        values[rows.modes[:, guard.entry] != guard.branch, k] = 0.0
+    largest = rows.terms.max(axis=0, initial=0.0)
+    values = np.where(np.isnan(values), np.inf, values)
+    for k, worst in enumerate(values.argmax(axis=0).tolist() if len(values) else []):
+        value = float(values[worst, k])
+        relative = value / largest[k] if largest[k] > 0.0 else (np.inf if value else 0.0)
+        if k < n:
+            kind, name, where, allowed = "equation", r.equations[k].name, r.equations[k].place, EXACT
+        elif k < n + g:
+            guard = r.guard_table[k - n]
+            entry = r.modes[guard.entry]
+            kind, where = "relation" if entry.kind == "relation" else "branch", entry.place
+            name, allowed = f"{entry.name}: {entry.branches[guard.branch]} while {guard.text}", integrated
+        else:
+            required = r.requirement_table[k - n - g]
+            kind, name, where, allowed = "requirement", required.name, required.place, integrated
+        yield Defect(kind, name, where, float(t[worst]), sides[worst], value, float(relative), allowed)
+
+
+def _motion(
+    residual: Residual, read: Any, segments: Segments, times: np.ndarray, rows: Rows, integrated: float
+) -> Iterable[Defect]:
+    """Differentiated variables against the integrals of their derivatives over parts of segments."""
+    end = segments.end[-1] if len(segments) else 0.0
+    which, h0 = segments.locate(times[times < end], "right")
+    which, h0 = which[segments.length[which] > h0], h0[segments.length[which] > h0]
+    if not len(which):
+        return
+    h1 = np.array([_stretch(segments, int(k), float(h)) for k, h in zip(which, h0, strict=True)])
+    exact = np.array([segments.all[k].trajectory.reach >= 0.0 for k in which])
+    allowed = np.where(exact, EXACT, integrated)
+    nx = len(residual.x)
+    share = FLOOR if exact.all() else ABSOLUTE
+    sizes = np.maximum(rows.sizes, share * rows.of_unit)[nx : 2 * nx]
+    for name, size in zip(residual.x.names, sizes.tolist(), strict=True):
+        if size == 0.0:
+            continue
+        x, slope = read(name).source, read(f"der({name})").source
+        defect = _moved(x, slope, which, h0, h1, size * EXACT) / size
+        k = int(np.argmax(np.where(np.isnan(defect), np.inf, defect / allowed)))
+        relative = float(defect[k]) if np.isfinite(defect[k]) else np.inf
+        t = float(segments.start[which[k]] + h0[k])
+        yield Defect(
+            "motion", f"der({name})", Location(name.rpartition(".")[0]), t, "right", relative * size, relative,
+            float(allowed[k]),
+        )  # fmt: skip
+
+
+def _stretch(segments: Segments, k: int, h: float) -> float:
+    """End of the part of a segment over which a derivative is integrated: that of a panel of steps, or of the segment."""
+    trajectory, length = segments.all[k].trajectory, float(segments.length[k])
+    if trajectory.reach >= 0.0:
+        return length
+    edges = trajectory.edges(h, length)
+    return float(edges[1]) if len(edges) > 2 else length
+
+
+def _moved(x: Any, slope: Any, which: np.ndarray, h0: np.ndarray, h1: np.ndarray, small: float) -> np.ndarray:
+    """Differences of movements and integrals; intervals are made shorter until two quadratures agree."""
+    defect = np.zeros(len(which))
+    left, end = np.arange(len(which)), h1.copy()
+    for halvings in range(MOST_HALVINGS + 1):
+        k, a, b = which[left], h0[left], end[left]
+        middle = 0.5 * (a + b)
+        whole = _integral(slope, k, a, b)
+        halves = _integral(slope, k, a, middle) + _integral(slope, k, middle, b)
+        noise = np.abs(whole - halves)
+        moved = x.evaluate(k, b) - x.evaluate(k, a)
+        rough = (noise > small) & (halvings < MOST_HALVINGS)
+        defect[left[~rough]] = np.maximum(0.0, np.abs(moved - halves) - noise)[~rough]
+        left = left[rough]
+        if not len(left):
+            break
+        end[left] = h0[left] + 0.25 * (end[left] - h0[left])
+    return defect
+
+
+def _integral(slope: Any, which: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    hs = 0.5 * ((a + b)[:, None] + (b - a)[:, None] * NODES)
+    values = slope.evaluate(np.repeat(which, len(NODES)), hs.ravel()).reshape(hs.shape)
+    return 0.5 * (b - a) * (values @ WEIGHTS)
+
+
+def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable[Defect]:
+    """Equations integrated over instants in which something jumps: movements against the time integrals of impulses.
+
+    Those of elements do not hold while a branch changes, and those with the derivative of a variable that an action sets.
+    """
+    r, result = at.residual, at.result
+    jumps = jumps_within(result, -np.inf, result.t_end)
+    if not jumps:
+        return
+    names = result.names
+    x, w = (tuple(names.find(n).index for n in q.names) for q in (r.x, r.w))
+    rows, columns = at.places
+    flat = names.flat
+    base = len(flat.ptr) - 1 + sum(len(s.template.residuals) * len(s.vb) for s in flat.stamps)
+    usable = np.ones(base, bool)
+    actions = _set_by_actions(names)
+    usable[rows[(rows < base) & np.isin(columns, [k for k, i in enumerate(x) if i in actions])]] = False
+    totals, largest = np.zeros((len(jumps), base)), np.zeros(base)
+    for n, (t, jump, segment) in enumerate(jumps):
+        before, after = at.slopes(t, "left"), at.slopes(t, "right")
+        _, _, impulses, movements = read_impulses(jump, segment.readout, segment.moment, (*x, *w), x)
+        terms = after * np.concatenate([movements, impulses])[columns]
+        changed = rows[~np.isclose(before, after, rtol=EXACT, atol=0.0)]
+        inside = (rows < base) & ~np.isin(rows, changed)
+        np.add.at(totals[n], rows[inside], terms[inside])
+        # A movement is known as well as the values between which it lies.
+        size = np.abs(after * np.concatenate([sizes[len(x) : 2 * len(x)], impulses])[columns])
+        np.maximum.at(largest, rows[inside], np.maximum(size, np.abs(terms))[inside])
+    for k in np.flatnonzero(usable & (largest > 0.0)).tolist():
+        n = int(np.argmax(np.abs(totals[:, k])))
+        value, equation = abs(float(totals[n, k])), r.equations[k]
+        yield Defect(
+            "conservation", equation.name, equation.place, jumps[n][0], "right", value, value / float(largest[k]),
+            integrated,
+        )  # fmt: skip
+
+
+def _set_by_actions(names: Names) -> set[int]:
+    """Variables of ``reinit``."""
+    found = set()
+    for k, s in enumerate(names.flat.stamps):
+        for chain in s.template.whens:
+            for action in (a for _, actions in chain.branches for a in actions if isinstance(a, Reinit)):
+                found |= {names.flat.symbol(k, i, "v", action.target) for i in range(len(s.vb))}
+    return found
+
+
+def _energy(result: Any, integrated: float) -> Iterable[Defect]:
+    """Energies into all parts: they sum to zero within every instant, and over the run."""
+    for text, t, total, size in balances(result):
+        if size > 0.0:
+            yield Defect(
+                "energy", text, Location(result.label), t, "right", abs(total), abs(total) / size, integrated
+            )

@@ -1,0 +1,162 @@
+"""The equations of a model as written at the values of a result: residuals, guards and requirements, with their terms.
+
+Nothing here serves the runs: signals are read as users read them, and put into the functions of `Residual`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..compilation.residual import Residual
+from ..compilation.residual_modes import ModeEntry
+
+FLOOR = 1e-6
+"""Share of what flows or lies across elsewhere, of the same unit, that counts as a term: below it the values are rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows at some points: residuals (k, m), sizes of their largest terms (k, m), and modes (k, entries).
+
+    Equations come first, then guards, then requirements.
+    """
+
+    values: np.ndarray
+    terms: np.ndarray
+    modes: np.ndarray
+    sizes: np.ndarray
+    """Largest magnitudes of derivatives, differentiated and other variables."""
+    of_unit: np.ndarray
+    """The same of all that have the same unit."""
+
+
+class EquationsAt:
+    """The equations of a residual at the values of a result.
+
+    A relation that equations read is constant between events: its value at a time is the one at the middle of the
+    stretch between events on the chosen side. Modes, discrete variables and all continuous variables come
+    from the signals of the result.
+
+    Parameters
+    ----------
+    residual : Residual
+    result : Result
+    read : callable, optional
+        Path -> signal; that of the result by default.
+    """
+
+    def __init__(self, residual: Residual, result: Any, read: Any = None) -> None:
+        r = residual
+        self.residual, self.result = residual, result
+        self._read = read or result.__getitem__
+        self.p = np.array([self._read(n).at(result.t_start) for n in r.p.names], float)
+        self._terms, self._rows, self._columns = _functions(r)
+        self._units = [*(f"{a}/s" for a in r.x.units), *r.x.units, *r.w.units]
+        # Segments end at the kinks of sources too, which count as no events.
+        self.edges = np.unique(np.concatenate([result.segments.start, [result.t_end]]))
+
+    def arguments(self, t: np.ndarray, side: str, m: np.ndarray | None = None) -> list[tuple[Any, ...]]:
+        """Arguments of the functions of the residual at some times; the mode is that of the result by default."""
+        m = self.modes(t, side) if m is None else m
+        return list(zip(*self._values(t, side), m, strict=True))
+
+    def _values(self, t: np.ndarray, side: str) -> list[np.ndarray]:
+        r = self.residual
+        slopes = tuple(f"der({n})" for n in r.x.names)
+
+        def signals(names: tuple[str, ...]) -> np.ndarray:
+            found = [np.asarray(self._read(n).at(t, side=side), float) for n in names]
+            return np.array(found).reshape(len(names), len(t)).T
+
+        found = [signals(n) for n in (slopes, r.x.names, r.w.names, r.u.names)]
+        return [t, *found, np.tile(self.p, (len(t), 1)), signals(r.d.names)]
+
+    def modes(self, t: np.ndarray, side: str) -> np.ndarray:
+        """Mode vectors, shape (times, entries)."""
+        r = self.residual
+        m = np.zeros((len(t), len(r.modes)))
+        elements = [k for k, entry in enumerate(r.modes) if entry.kind != "relation"]
+        for k in elements:
+            m[:, k] = branches(r.modes[k], np.asarray(self._read(r.modes[k].name).at(t, side=side)))
+        self._disable(t, side, m)
+        if len(elements) < len(r.modes) and len(self.edges) > 1:
+            at = np.searchsorted(self.edges, t, side="left" if side == "left" else "right")
+            at = np.clip(at, 1, len(self.edges) - 1)
+            middle = 0.5 * (self.edges[at - 1] + self.edges[at])
+            for n, arguments in enumerate(self.arguments(middle, side, m)):
+                m[n] = r.relations_at(*arguments)
+        return m
+
+    def _disable(self, t: np.ndarray, side: str, m: np.ndarray) -> None:
+        """Tell elements that are disabled from those that are off: their mode variables have the same value."""
+        r = self.residual
+        idle = [
+            (n, g) for n, g in enumerate(r.guard_table)
+            if r.modes[g.entry].true_branch is not None and g.target == len(r.modes[g.entry].branches) - 1 > 1
+        ]  # fmt: skip
+        if idle:
+            for n, arguments in enumerate(self.arguments(t, side, m)):
+                numbers = np.array(r.guards(*arguments)).ravel()
+                for k, g in idle:
+                    if m[n, g.entry] == g.branch and numbers[k] < 0.0:
+                        m[n, g.entry] = g.target
+
+    def rows(self, points: list[tuple[np.ndarray, str]]) -> Rows:
+        """All rows over times with a side each."""
+        arguments = [a for t, side in points for a in self.arguments(t, side)]
+        z = abs(np.array([np.concatenate(a[1:4]) for a in arguments]))
+        sizes = np.nan_to_num(z).max(axis=0, initial=0.0)
+        units: dict[str, float] = {}
+        for unit, size in zip(self._units, sizes, strict=True):
+            units[unit] = max(units.get(unit, 0.0), float(size))
+        of_unit = np.array([units[u] for u in self._units])
+        floor = FLOOR * of_unit
+        values, terms = [], []
+        for a, size in zip(arguments, z, strict=True):
+            value, slopes, known = self._terms(*a)
+            largest = np.abs(np.array(known)).ravel()
+            largest[~np.isfinite(largest)] = 0.0
+            parts = np.abs(np.array(slopes.nonzeros())) * np.maximum(size, floor)[self._columns]
+            np.fmax.at(largest, self._rows, parts)
+            values.append(np.array(value).ravel())
+            terms.append(largest)
+        return Rows(np.array(values), np.array(terms), np.array([a[-1] for a in arguments]), sizes, of_unit)
+
+    def slopes(self, t: float, side: str) -> np.ndarray:
+        """Derivatives of all rows by derivatives, differentiated and other variables at one time; see ``places``."""
+        return np.array(self._terms(*self.arguments(np.array([t]), side)[0])[1].nonzeros())
+
+    @property
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of `slopes`."""
+        return self._rows, self._columns
+
+
+def _functions(r: Residual) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Function of values, slopes and known parts of all rows, and the places of the slopes.
+
+    A term is a derivative times its variable; what no variable multiplies is left at the origin.
+    """
+    t, z = ca.SX.sym("t"), [ca.SX.sym(n, len(q)) for n, q in (("xdot", r.x), ("x", r.x), ("w", r.w))]
+    rest = [ca.SX.sym(n, len(q)) for n, q in (("u", r.u), ("p", r.p), ("d", r.d), ("m", r.m))]
+    columns, origin = ca.vertcat(*z), [ca.SX.zeros(a.numel()) for a in z]
+
+    def all_rows(*arguments: Any) -> Any:
+        return ca.densify(ca.vertcat(r.F(*arguments)[0], r.guards(*arguments), r.requirements(*arguments)))
+
+    value = all_rows(t, *z, *rest)
+    slopes = ca.jacobian(value, columns)
+    found = ca.Function("terms", [t, *z, *rest], [value, slopes, all_rows(t, *origin, *rest)])
+    rows, places = slopes.sparsity().get_triplet()
+    return found, np.array(rows, np.int64), np.array(places, np.int64)
+
+
+def branches(entry: ModeEntry, value: np.ndarray) -> np.ndarray:
+    """Branches for values of a mode variable; disabled elements obey the equation of those that are off."""
+    if entry.true_branch is None:
+        return value.astype(int)
+    return np.where(value.astype(bool), entry.true_branch, 1 - entry.true_branch)

@@ -1,0 +1,140 @@
+"""`Result.check` finds what does not satisfy the model as written, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from acausal import (
+    Component,
+    ConsistencyError,
+    Eq,
+    If,
+    ParameterError,
+    Result,
+    Variable,
+    compile_model,
+    der,
+    if_else,
+    require,
+    simulate,
+)
+from tests.results.models import Buck, sharing
+from tests.results.test_saved_results import CASES, loaded
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_right_results_pass(case: str) -> None:
+    result = CASES[case]()
+    found = result.check(50)
+    assert found.ok, found
+    assert {"equation", "motion"} <= {d.kind for d in found}
+    assert loaded(result).check(50).ok
+
+
+class Bend(Component):
+    """A relation in an equation, a choice, and a requirement."""
+
+    x: Variable = Variable(start=-1.0, fixed=True)
+    y: Variable = Variable()
+    w: Variable = Variable()
+
+    def equations(self):
+        yield Eq(der(self.x), 1.0)
+        yield Eq(self.y, if_else(self.x > 0.0, 2.0 * self.x, self.x))
+        yield If(self.x < 0.5, [Eq(self.w, 1.0)], [Eq(self.w, self.x)], name="side")
+        yield require(self.x < 3.0, "x stays small")
+
+
+def spoiled(result: Result, change: Callable[[Any], None], which: int = -2) -> Result:
+    """The same result with one segment changed."""
+    change(result.segments.all[which])
+    return loaded(result)
+
+
+def test_a_wrong_state_is_found() -> None:
+    def shift(segment: Any) -> None:
+        segment.trajectory = segment.trajectory.flow.start(segment.trajectory.y0 * 1.001)
+
+    result = simulate(Buck(), 1e-4)
+    assert result.check(20).ok
+    wrong = spoiled(result, shift)
+    # Every segment by itself satisfies the equations: what tells is that states do not jump between instants.
+    assert not wrong.check(20).ok
+
+
+def test_a_wrong_flow_is_found() -> None:
+    def slow(segment: Any) -> None:
+        segment.data = replace(segment.data, Ay=segment.data.Ay * 1.0001)
+
+    found = spoiled(simulate(Buck(), 1e-4), slow).check(400)
+    assert not found.ok
+    assert found[0].kind in ("equation", "motion")
+    with pytest.raises(ConsistencyError, match=r"does not satisfy the model") as error:
+        found.require()
+    assert 0.0 <= error.value.t <= 1e-4
+    assert error.value.relative > error.value.allowed
+
+
+def test_a_wrong_branch_is_found() -> None:
+    result = simulate(Bend(), 3.5 - 1.0)
+    assert result.check(20).ok
+    kinds = {d.kind for d in result.check(20)}
+    assert kinds == {"equation", "branch", "relation", "requirement", "motion"}
+    at = compile_model(Bend()).names.flat.find("d", "side")[0]
+
+    def other(segment: Any) -> None:
+        D = segment.moment.D.copy()
+        D[at] = 1.0 - D[at]
+        segment.moment = replace(segment.moment, D=D)
+
+    wrong = [d for d in spoiled(result, other).check(20) if not d.ok]
+    assert any(d.kind == "branch" and "side" in d.name for d in wrong)
+    assert all(d.where.file.endswith("test_check.py") and d.where.line for d in wrong)
+
+
+def test_a_diode_that_blocks_forwards_is_found() -> None:
+    """A lossy diode whose guard is not seen: the equations of its branch hold, the branch does not."""
+    model = Buck()
+    result = simulate(model, 1e-4)
+    flat = result.names.flat
+    on = flat.find("d", "diode.on")[0]
+    conducting = [k for k, s in enumerate(result.segments.all) if s.moment.D[on]]
+    assert conducting
+
+    def block(segment: Any) -> None:
+        D = segment.moment.D.copy()
+        D[on] = 0.0
+        segment.moment = replace(segment.moment, D=D)
+
+    found = spoiled(result, block, conducting[3]).check(200)
+    assert any(d.kind in ("branch", "equation") and "diode" in d.name and not d.ok for d in found)
+
+
+def test_a_charge_that_an_instant_loses_is_found() -> None:
+    result = simulate(sharing(), 2e-3)
+    assert any(d.kind == "energy" and "instant" in d.name for d in result.check(5))
+    for step in result.steps:
+        step.parts = tuple(replace(part, J1=2.0 * part.J1) for part in step.parts)
+    wrong = [d for d in result.check(5) if not d.ok]
+    assert {d.kind for d in wrong} == {"conservation"}
+    assert {d.name for d in wrong} >= {"a: Eq(i, C*der(v))", "b: Eq(i, C*der(v))"}
+
+
+def test_points_are_chosen() -> None:
+    result = simulate(Bend(), 1.0)
+    assert result.check(np.linspace(0.0, 1.0, 7)).ok
+    assert result.check(1).ok
+    for bad in (0, -3, True, [2.0], []):
+        with pytest.raises(ParameterError, match="point"):
+            result.check(bad)
+
+
+def test_the_report_reads_well() -> None:
+    text = repr(simulate(Bend(), 1.0).check(10))
+    assert text.startswith("8 statements, all are satisfied") or "all are satisfied" in text.splitlines()[0]
+    assert "test_check.py:" in text
