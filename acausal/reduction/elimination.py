@@ -15,6 +15,8 @@ the given numbers make of it, without any growth.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 _CANCELLED = 2.0**-46
@@ -27,11 +29,15 @@ _SWEEPS = 3
 """Sweeps of the equilibration: weights enter comparisons only, so that orders of magnitude suffice."""
 
 
-def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Matrix product whose cancelled entries are exact zeros."""
-    value = left @ right
-    value[np.abs(value) <= _CANCELLED * (np.abs(left) @ np.abs(right))] = 0.0
-    return value
+def product(left: Any, right: Any) -> Any:
+    """Product of matrices, dense or sparse by rows, whose cancelled entries are exact zeros or none."""
+    value, least = left @ right, abs(left) @ abs(right)
+    if isinstance(value, np.ndarray):
+        value[abs(value) <= _CANCELLED * least] = 0.0
+        return value
+    kept = value.multiply(abs(value) > _CANCELLED * least).tocsr()
+    kept.eliminate_zeros()
+    return kept
 
 
 def column_weights(matrix: np.ndarray) -> np.ndarray:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .reduction import SparseRows, product
+from ..elimination import product
+from .reduction import SparseRows
 
 SWEEPS = 40
 LONGEST = 12

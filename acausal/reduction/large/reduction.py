@@ -16,12 +16,9 @@ from ...structure.decomposition import decompose
 from ...structure.incidence import Incidence
 from ...structure.matching import maximum_matching
 from ..affine import Inadmissible
+from ..elimination import Elimination, column_weights, product
 
 MOST_ROUNDS = 5
-CANCELLED = 1e-13
-"""Sum, relative to its terms, that is rounding."""
-DEPENDENT = 1e-11
-"""Relative pivot below which a row depends on others."""
 LARGEST_PART = 500
 """Rows of one connected over-determined part."""
 
@@ -123,14 +120,6 @@ def row_of_argument(nonlinear: np.ndarray, owner: np.ndarray) -> np.ndarray:
     return row_of[owner]
 
 
-def product(left: Any, right: Any) -> Any:
-    """Product of sparse matrices without entries that are rounding."""
-    found = (left @ right).tocsr()
-    found = found.multiply(abs(found) > CANCELLED * (abs(left) @ abs(right))).tocsr()
-    found.eliminate_zeros()
-    return found
-
-
 def without_constraints(rows: SparseRows, generator: Any, kept_back: np.ndarray) -> tuple[SparseRows, int]:
     """Replace states until every unknown has a row of its own, in whose place it then stands; returns also the rounds.
 
@@ -213,23 +202,11 @@ def _constraints(
 
 def _dependent(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows that depend on others, and the combinations of all rows that show it."""
-    from scipy.linalg import lstsq, qr
-
-    size = np.abs(M).max(axis=1, keepdims=True)
-    scaled = M / np.where(size > 0.0, size, 1.0)
-    found: Any = qr(scaled.T, mode="r", pivoting=True)
-    R, order = found
-    diagonal = np.abs(np.diagonal(R))
-    rank = int((diagonal > DEPENDENT * max(diagonal[0], 1e-300)).sum())
-    kept, dropped = order[:rank], np.sort(order[rank:])
-    combination = np.zeros((len(dropped), len(M)))
-    combination[np.arange(len(dropped)), dropped] = 1.0
-    if rank and len(dropped):
-        weights: Any = lstsq(scaled[kept].T, scaled[dropped].T)
-        combination[:, kept] = -weights[0].T
-    combination /= np.where(size > 0.0, size, 1.0).T
-    combination[np.abs(combination) <= CANCELLED * np.abs(combination).max(axis=1, keepdims=True)] = 0.0
-    return dropped, combination
+    m, n = M.shape
+    system = Elimination(np.hstack([M, np.eye(m)]), np.concatenate([column_weights(M), np.ones(m)]))
+    system.reduce(np.arange(n))
+    dropped = np.flatnonzero(system.pivot < 0)
+    return dropped, system.entries(dropped, np.arange(n, n + m))
 
 
 def _pivots(C: Any, kept_back: np.ndarray) -> np.ndarray:
