@@ -26,20 +26,25 @@ class Contacts:
         Movement of the selected states by a unit impulse in each contact.
     impulse : (n, c) array
         The impulses J1 of all variables with it.
-    rates : (c, ny) array
-        Speeds of the gaps over the state vector.
+    distances, rates : (c, ny) array
+        Gaps and their speeds over the state vector.
     """
 
     data: ModeData
     which: np.ndarray
     jump: np.ndarray
     impulse: np.ndarray
+    distances: np.ndarray
     rates: np.ndarray
 
     @property
     def inverse_masses(self) -> np.ndarray:
         """Change of the speed of gap i by a unit impulse in contact j."""
         return self.rates[:, : len(self.data.states)] @ self.jump
+
+    def gaps(self, y: np.ndarray) -> np.ndarray:
+        """Distances of the contacts."""
+        return self.distances @ y
 
     def speeds(self, y: np.ndarray) -> np.ndarray:
         """Speeds of the gaps."""
@@ -61,8 +66,10 @@ def touching_contacts(model: AffineModel, data: ModeData, which: Sequence[int]) 
     jump, impulse = response_maps(model, data, first[list(which)])
     # An open contact says that its force is zero, in a row of any factor.
     factor = np.array([(e.blocked[CONTACT].A @ impulse[:, i])[0] for i, e in enumerate(elements)])
-    rates = np.array([_rate_row(e, data)[0] for e in elements]).reshape(len(elements), -1)
-    return Contacts(data, np.array(which, dtype=int), jump / factor, impulse / factor, rates)
+    distances = np.array([_gap_row(e, data)[0] for e in elements]).reshape(len(elements), -1)
+    return Contacts(
+        data, np.array(which, dtype=int), jump / factor, impulse / factor, distances, distances @ data.Ay
+    )
 
 
 def rest_speeds(model: AffineModel, contacts: Contacts) -> np.ndarray:
@@ -127,13 +134,13 @@ def lost_energy(
 _SIGN = {Kind.CONTROLLED: 1.0, Kind.FRICTION: 1.0, Kind.COMPLEMENTARITY: -1.0, Kind.IMPACT: -1.0}
 
 
-def _rate_row(element: Element, data: ModeData) -> np.ndarray:
-    """Time derivative of the gap over y."""
+def _gap_row(element: Element, data: ModeData) -> np.ndarray:
+    """The gap over y."""
     gap = element.blocked[FREE]
     over_y = gap.A @ data.T
     over_y[:, len(data.states) :] += gap.B
-    return over_y @ data.Ay
+    return over_y
 
 
 def _rate(element: Element, data: ModeData, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
-    return _rate_row(element, data) @ np.concatenate((z[data.states], xi))
+    return _gap_row(element, data) @ data.Ay @ np.concatenate((z[data.states], xi))

@@ -12,6 +12,7 @@ from ..dynamics.scan import first_crossing
 from ..errors import NonFiniteError
 from ..reduction.affine import ModeData
 from ..results.record import Segment
+from .instants.instant import turning
 from .instants.naming import without_progress
 from .nonlinear.numerical import integrate
 
@@ -38,7 +39,10 @@ def advance(run: Run, t_end: float, progress: Any = None) -> None:
             horizon = min(t_end, due)
             hit = integrate(run, horizon) if run.numerical else _flow(run, horizon)
             if hit is None and horizon >= t_end and due > t_end + run.tolerance:
-                return
+                # What crosses zero at the end itself, to the last digits of time, belongs to this run.
+                hit = turning(run)
+                if hit is None:
+                    return
             run.pending = TIME if hit is None else hit
         run.mark()
         _instant(run, run.pending)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compilation.residual import Residual, residual_of
 from ..diagnosis.structure import Structure
-from ..errors import ParameterError
+from ..errors import ParameterError, warn
 from ..flattening.flat_model import parameter_vector, start_values
 from ..flattening.flatten import overrides
 from ..modeling.component import Component
@@ -194,6 +194,8 @@ class Program(CompiledModel):
         try:
             with reporting(progress, t0, t_end) as report:
                 begin(run, start, inputs)
+                if until is not None and run.status.finished:
+                    warn(f"the run ends where it starts, at t = {t0:.9g}: {run.status.message}")
                 advance(run, t_end, progress=report)
                 finish(run)
             return outcome(run, run.state())

@@ -9,6 +9,7 @@ from ..errors import ParameterError, StatementError
 from ..flattening.template import Template, WhenChain
 from ..modeling.component import resolve
 from ..modeling.expressions import Expr, Symbol, fold, walk
+from ..modeling.functions import and_, initial
 from ..modeling.statements import Terminate
 from ..results.names import Names
 
@@ -80,7 +81,9 @@ class Until:
         except AttributeError as error:
             raise StatementError(f"until={self} cannot be stated in the model: {error}") from error
         origin = (type(traced).equations.__code__, 0)
-        root.whens.append(WhenChain((((condition,), (Terminate(f"until {self}"),)),), origin))
+        # What holds at the start does not become true there.
+        conditions = (condition, and_(initial(), condition))
+        root.whens.append(WhenChain(((conditions, (Terminate(f"until {self}"),)),), origin))
 
 
 def _rewritten(expr: Expr, leaf: Any) -> Expr:

@@ -3,7 +3,20 @@
 import numpy as np
 import pytest
 
-from acausal import Component, Discrete, Eq, If, Impact, Parameter, Result, Variable, der, simulate, time
+from acausal import (
+    Component,
+    Discrete,
+    Eq,
+    If,
+    Impact,
+    ImpactError,
+    Parameter,
+    Result,
+    Variable,
+    der,
+    simulate,
+    time,
+)
 from acausal.components.translational import Fixed, HardStop, ImpactStop, Mass
 from acausal.modeling import DryFriction
 from tests.components.signals import assembled, run
@@ -209,3 +222,75 @@ def test_a_mass_that_starts_on_a_stop_and_moves_into_it(method: str, e: float) -
         assert result.energy("mass") == pytest.approx(-9.0 * (1 - e**2), abs=1e-9)
         assert result.audit().energy_lost == pytest.approx(9.0 * (1 - e**2), abs=1e-9)
         assert abs(result.audit().balance) < 1e-9
+
+
+class Dropped(Component):
+    """A ball that falls from 1 m."""
+
+    e: Parameter = Parameter(default=0.5)
+    h: Variable = Variable(start=1.0)
+    v: Variable = Variable()
+    f: Variable = Variable()
+
+    def equations(self):
+        yield Eq(der(self.h), self.v)
+        yield Eq(der(self.v), self.f - 10.0)
+        yield Impact(self.h, self.f, restitution=self.e, rest_speed=0.0)
+
+
+@METHODS
+@pytest.mark.parametrize("e", [0.0, 0.1, 0.5, 0.8])
+def test_without_a_rest_speed_bouncing_ends_where_it_accumulates(method: str, e: float) -> None:
+    result = simulate(Dropped(e=e), 6.0, method=method)
+    assert result.status == "finished"
+    assert (result["h"].final, result["v"].final, result["f"].final) == pytest.approx(
+        (0.0, 0.0, 10.0), abs=1e-6
+    )
+    bounces = [event.t for event in result.events if event.jumps]
+    assert bounces[-1] == pytest.approx(np.sqrt(0.2) * (1 + e) / (1 - e), rel=1e-6)
+
+
+@METHODS
+@pytest.mark.parametrize("e", [0.01, 0.5, 1.0])
+@pytest.mark.parametrize("begin", [0.0, 1e3, 1e6])
+def test_an_impact_late_in_time(method: str, e: float, begin: float) -> None:
+    """The instant is known to a unit in the last place of time, the gap to the way that the ball moves in it."""
+    result = simulate(Ball(e=e), begin + 1.5, t_start=begin, method=method)
+    assert result["v"].final == pytest.approx(e, rel=1e-8)
+    assert len(result.events) == 2
+
+
+@METHODS
+def test_a_restitution_above_one_adds_energy(method: str) -> None:
+    with pytest.raises(ImpactError, match="no motion follows the impact at contact") as info:
+        simulate(Ball(e=1.2), 2.0, method=method)
+    assert "would add energy" in info.value.why
+
+
+class Sliding(Component):
+    """A block that hits the ground with u downwards and v along it; the friction there is mu times the normal force."""
+
+    e: Parameter = Parameter(default=0.5)
+    mu: Parameter = Parameter(default=0.3)
+    h: Variable = Variable(start=1.0)
+    u: Variable = Variable(start=-1.0)
+    v: Variable = Variable(start=1.0)
+    n: Variable = Variable()
+    t: Variable = Variable()
+
+    def equations(self):
+        yield Eq(der(self.h), self.u)
+        yield Eq(2.0 * der(self.u), self.n)
+        yield Eq(2.0 * der(self.v), -self.t)
+        yield Impact(self.h, self.n, restitution=self.e)
+        yield DryFriction(self.v, self.t, sliding=self.mu * self.n, breakaway=self.mu * self.n, name="ground")
+
+
+@METHODS
+@pytest.mark.parametrize("v", [1.0, -1.0, 0.2, 0.0])
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_friction_impulses_stay_within_their_cone(method: str, e: float, v: float) -> None:
+    """It slides with mu p, or sticks where that is enough: |v+| = max(|v| - mu (1 + e), 0)."""
+    result = simulate(Sliding(e=e), 2.0, initial={"v": v}, method=method)
+    assert result["u"].final == pytest.approx(e, abs=1e-8)
+    assert result["v"].final == pytest.approx(np.sign(v) * max(abs(v) - 0.3 * (1 + e), 0.0), abs=1e-8)

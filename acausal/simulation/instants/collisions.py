@@ -194,12 +194,13 @@ def _settled(
 
 def _apply(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> _Found:
     model = numbers.model
-    contacts = touching_contacts(model, base.data, _touching(numbers, base, instant, closed))
-    rest = rest_speeds(model, contacts)
-    e = np.array([model.elements[k].restitution for k in contacts.which.tolist()])
-    # The rounding of speeds is no approach.
-    doubt = _TRANSMITTED * (np.abs(contacts.rates) @ np.abs(base.y))
-    rest = np.maximum(rest, doubt)
+    which, below = _touching(numbers, base, instant, closed)
+    contacts = touching_contacts(model, base.data, which)
+    e = np.array([model.elements[k].restitution for k in which])
+    e[np.array(below, bool) & _stays_below(contacts, base, e)] = 0.0
+    # A rebound too slow to be told from none is none.
+    doubt = _rate_noise(numbers, base, instant)[contacts.which] / np.where(e > 0.0, e, 1.0)
+    rest = np.maximum(rest_speeds(model, contacts), doubt)
     try:
         impacts = collide(contacts.inverse_masses, contacts.speeds(base.y), e, rest)
     except NoComplementarySolution:
@@ -207,21 +208,43 @@ def _apply(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) 
     return _Found(base, contacts, impacts, rest)
 
 
-def _touching(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> list[int]:
-    """Contacts that touch: those that close, and those whose gap is no more than its rounding."""
+def _touching(
+    numbers: NumericCore, base: Restart, instant: Instant, closed: Mode
+) -> tuple[list[int], list[bool]]:
+    """Contacts that touch: those that close, and those whose gap is no more than its rounding; whether it is less than that."""
     prepared = numbers.test.prepared(base.data)
     error = None if instant.error is None else instant.error[base.data.states]
     signs, levels = prepared.guards.signs(base.y, instant.t, None, error)
-    apart = {
-        element
+    side = {
+        element: sign
         for sign, level, (element, _, _) in zip(signs, levels, prepared.origin, strict=True)
-        if sign > 0 and level == _VALUE
+        if level == _VALUE
     }
-    return [
+    which = [
         k
         for k, element in enumerate(numbers.model.elements)
-        if element.kind is Kind.IMPACT and (closed[k] == CONTACT or k not in apart)
+        if element.kind is Kind.IMPACT and (closed[k] == CONTACT or side.get(k, 0) <= 0)
     ]
+    return which, [side.get(k, 0) < 0 for k in which]
+
+
+def _stays_below(contacts: Contacts, base: Restart, e: np.ndarray) -> np.ndarray:
+    """Contacts whose gap a rebound would not open again: a flight below the resolution of crossings has been missed."""
+    rate = contacts.speeds(base.y)
+    falling = contacts.rates @ (base.data.Ay @ base.y)
+    return (e * rate) ** 2 <= 2.0 * np.maximum(-falling, 0.0) * np.maximum(-contacts.gaps(base.y), 0.0)
+
+
+def _rate_noise(numbers: NumericCore, base: Restart, instant: Instant) -> np.ndarray:
+    """Noise of the speed of the gap of every contact, zero for other elements."""
+    prepared = numbers.test.prepared(base.data)
+    error = None if instant.error is None else instant.error[base.data.states]
+    noise = np.zeros(len(numbers.model.elements))
+    for value, (k, _, _) in zip(
+        prepared.guards.rate_noise(base.y, instant.t, error).tolist(), prepared.origin, strict=True
+    ):
+        noise[k] = max(noise[k], value)
+    return noise
 
 
 def _violated(numbers: NumericCore, found: _Found, instant: Instant, forced: tuple[int, ...]) -> Mode | None:

@@ -93,7 +93,8 @@ WHY_IMPACT = {
 
 def impact_failed(run: Run, failure: ImpactFailed) -> ImpactError:
     """Return the error for contacts to which the law of impact gives no motion."""
-    names, places = zip(*(run.element_place(k) for k in failure.elements), strict=True)
+    names = [run.core.model.elements[k].path for k in failure.elements]
+    places = [run.element_place(k)[1] for k in failure.elements]
     return ImpactError(
         f"{_at(run)}no motion follows the impact at {', '.join(names[:MOST_NAMED])}",
         where=tuple(dict.fromkeys(places))[:MOST_NAMED],
@@ -104,7 +105,7 @@ def impact_failed(run: Run, failure: ImpactFailed) -> ImpactError:
 
 def unending_impacts(run: Run, elements: tuple[int, ...]) -> str:
     """Return the warning of impacts that did not end within an instant."""
-    names = ", ".join(run.element_place(k)[0] for k in elements[:MOST_NAMED])
+    names = ", ".join(run.core.model.elements[k].path for k in elements[:MOST_NAMED])
     return f"{_at(run)}impacts at {names} do not end after {MOST_ROUNDS} rounds: their rest counts as plastic"
 
 

@@ -18,6 +18,7 @@ from ...reduction.restart import restart as entered
 from ...results.record import Jump, Step
 from ..nonlinear.failures import FAILURES as NONLINEAR
 from ..nonlinear.failures import nonlinear_failed
+from ..nonlinear.watch import can_trigger, orientations
 from .choice import mean_along
 from .collisions import ImpactFailed, Stage, can_collide, collisions
 from .failures import (
@@ -88,20 +89,22 @@ class Instants:
         """Run the micro-steps of the present instant of the run."""
         run = self.run
         trail: list[State] = []
+        jumped = False
         for k in range(self.limit + 1):
             first = k == 0
             outcome = self.evaluate(
                 ticks if first else (), kind == "start" and first, kind == "terminal" and first
             )
             quiet = (not first or kind == "terminal") and self._same(outcome)
-            if quiet:
+            # What an impulse decided need not hold after it.
+            if quiet and not (jumped and turning(run) is not None):
                 self.memory = outcome.memory
                 run.D = outcome.D
                 break
             requested = self._reinits(outcome)
             if first and reinits:
                 requested = reinits + requested
-            self._accept(outcome, requested, kind, triggers, k)
+            jumped = self._accept(outcome, requested, kind, triggers, k)
             trail.append((run.D, run.mode, run.y, outcome.R))
             if k == self.limit or (k > 0 and _repeats(trail)):
                 raise self._cycle(trail)
@@ -195,7 +198,8 @@ class Instants:
 
     def _accept(
         self, o: Outcome, requested: list[tuple[int, float]], kind: str, triggers: tuple[Any, ...], k: int
-    ) -> None:
+    ) -> bool:
+        """Make one micro-step; whether a differentiated variable jumped in it."""
         run = self.run
         run.D, run.R, run.forced, run.disabled = o.D, o.R, o.forced, o.disabled
         self.memory = o.memory
@@ -217,7 +221,10 @@ class Instants:
             )
             restart, parts = choice.restart, ()
             if can_collide(run.core.model, restart):
-                instant = Instant(run.t, z_minus, xi, o.forced, o.disabled, core_reinits, run.error)
+                # An instant is located to some units in the last place of time, and with it what moves.
+                moving = np.abs(run.data.T @ (run.data.Ay @ run.y))
+                error = (0.0 if run.error is None else run.error) + run.tolerance * moving
+                instant = Instant(run.t, z_minus, xi, o.forced, o.disabled, core_reinits, error)
                 restart, parts = self._collide(restart, instant, left)
         except ImpactFailed as failure:
             raise impact_failed(run, failure) from None
@@ -233,6 +240,7 @@ class Instants:
         self._write_modes()
         step.D, step.R = run.D, run.R
         run.record.steps.append(step)
+        return restart.jumped
 
     def _collide(
         self, restart: Restart, instant: Instant, left: Callable[[Restart], Stage]
@@ -373,6 +381,18 @@ class Instants:
         run = self.run
         values = self.relation_values() if len(self.state_relations) else np.zeros(0)
         return [int(n) for n, v in zip(self.state_relations, values, strict=True) if v != run.R[n]]
+
+
+def turning(run: Run) -> int | None:
+    """The form that is about to change its sign at the present point; None without any."""
+    tables = run.tables
+    if not len(tables.forms):
+        return None
+    values = run.R[run.instants.state_relations].tolist()
+    side = orientations(tables.guards, run.program.unknowns.relation_operators, values)
+    found = np.array(tables.signs.signs(run.y, run.t)[0]) * side < 0.0
+    found &= can_trigger(run.data, run.forced, run.disabled, len(found))
+    return int(np.argmax(found)) if found.any() else None
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:

@@ -125,6 +125,16 @@ class SignTable:
             self._overrule_by_impulse(J1, signs, levels)
         return signs, levels
 
+    def rate_noise(self, y: np.ndarray, t: float, error: np.ndarray | None = None) -> np.ndarray:
+        """Noise floors (m,) of the first derivatives at ``y``, per second; arguments as in `signs`."""
+        m = self._size
+        size = np.abs(y)
+        if error is not None:
+            size[: len(error)] += error / ROUNDING
+        rates, seconds = slice(m, 2 * m), slice(2 * m, 3 * m)
+        resolution = 4.0 * math.ulp(t) / self._tau * np.abs(self._forms[seconds] @ y)
+        return (self._rounding[rates] @ size + self._floor[m : 2 * m] + resolution) / self._tau
+
     def _overrule_by_impulse(self, J1: np.ndarray, signs: list[int], levels: list[int]) -> None:
         impulse = self._over_z @ J1
         duration = np.max(np.abs(J1) / self._z_scale, initial=0.0)
