@@ -16,7 +16,7 @@ from .compiled import CompiledModel
 from .large.sizes import LARGE, MAX_UNKNOWNS
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .sources.source_states import Feed
-from .starts.initialization import Starts
+from .starts.conditions import Starts
 
 if TYPE_CHECKING:
     from .large.core import LargeCore

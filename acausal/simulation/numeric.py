@@ -15,6 +15,7 @@ from ..dynamics.modal import AffineFlow
 from ..dynamics.readout import PointFrame, Readout
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import assemble
+from ..reduction.common import common_constraints
 from ..reduction.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
 from ..reduction.index_reduction import reduce_mode, source_conditions
 from ..reduction.labels import Labels
@@ -173,6 +174,11 @@ class NumericCore:
             return AffineFlow(data.Ay, len(data.states), min(model.T0, self.unit))
 
         return SegmentTables(flow, forms, signs, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
+
+    @cached_property
+    def common_constraints(self) -> np.ndarray:
+        """Constraints (k, n + q) over ``[z; xi]`` that hold whatever the mode."""
+        return common_constraints(self.model)
 
     @cached_property
     def conflicts(self) -> Conflicts:

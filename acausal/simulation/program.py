@@ -36,7 +36,7 @@ from .nonlinear.failures import require_affine
 from .options import Options
 from .progress import reporting
 from .run import EXACT_STATES, Run
-from .starts.initialization import Starts
+from .starts.conditions import Starts
 from .state import Checkpoint
 from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
 from .stopping import Until

@@ -26,7 +26,8 @@ from .numeric import NumericCore, SegmentTables
 from .options import Options, Status
 from .sources.source_states import Feed, SourceStates
 from .starts.bounds import Bounds, core_bounds
-from .starts.initialization import Starts, guesses, left_limits
+from .starts.conditions import Starts
+from .starts.left_limits import guesses, left_limits
 from .starts.starting import start
 from .state import State
 

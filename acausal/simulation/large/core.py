@@ -16,7 +16,7 @@ from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.reduced_model import ReducedModel
 from ..numeric import NumericCore, nonlinear_slopes, source_scale
 from ..sources.source_states import Feed
-from ..starts.initialization import Starts
+from ..starts.conditions import Starts
 from .system import LargeSystem
 
 

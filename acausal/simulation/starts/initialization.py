@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +22,8 @@ from ...reduction.affine import Inadmissible, Mode
 from ..compiled import CompiledModel
 from ..instants.failures import demanding, search_failed
 from ..nonlinear.failures import FAILURES, nonlinear_failed
-from .bounds import within
 from .completion import Completer, Completion, Unreachable
-from .conditions import Conditions, Rank
-from .conditions import Starts as Starts
+from .conditions import Conditions, Rank, Starts
 from .failures import check_rates, unreachable
 from .frames import AffineFrame, NonlinearFrame, place_at
 from .priorities import independent, solve
@@ -37,61 +35,6 @@ _CONFLICT = 1e-9
 """Relative difference of a value that is prescribed and does not hold."""
 _ROUNDING = 1e-12
 """Relative difference up to which a value is the prescribed one; taken bit by bit, it leaves the equations consistent."""
-_DENSE = 250_000
-"""Entries up to which guesses are found with dense matrices; beyond, their cost would grow with the cube of the model."""
-
-
-def left_limits(program: CompiledModel, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
-    """Left limits of the core unknowns and of the integrals: fixed before given before default starts."""
-    model = program.reduced
-    z, rank = np.zeros(len(model.core)), np.full(len(model.core), -1)
-    integrals = [o for o in model.observers if o.integral]
-    q, q_rank = np.zeros(len(integrals)), np.full(len(integrals), -1)
-    at = {o.unknown: n for n, o in enumerate(integrals)}
-    for x in np.flatnonzero(model.differentiated | starts.fixed | starts.given).tolist():
-        alias = program.unknowns.single(x)
-        if alias is None:
-            continue
-        j, sign = alias
-        k, priority = int(program.unknowns.core_index[j]), 2 * int(starts.fixed[x]) + int(starts.given[x])
-        if k >= 0 and priority > rank[k]:
-            z[k], rank[k] = sign * starts.value[x], priority
-        elif j in at and priority > q_rank[at[j]]:
-            q[at[j]], q_rank[at[j]] = integrals[at[j]].sign * sign * starts.value[x], priority
-    return z, q
-
-
-def guesses(run: Run) -> np.ndarray:
-    """Left limits with the start values of all other variables as guesses for their core unknowns.
-
-    Variables that are sums of others count as far as no start of these is given.
-    """
-    model, starts, found = run.reduced, run.starts, run.z.copy()
-    W, VK = model.W_core, run.core.readout.VK
-    xi = run.sources.states(run.t, run.D, run.R)
-    algebraic = ~run.core.model.differentiated
-    rest = ~model.differentiated & (np.diff(W.indptr) > 0)
-    for ids in (rest & (starts.given | starts.fixed), rest & ~starts.given & (starts.value != 0.0)):
-        open_ = algebraic & (found == 0.0)
-        for count in (1, None):
-            at = [x for x in np.flatnonzero(ids).tolist() if count in (None, W.indptr[x + 1] - W.indptr[x])]
-            _guess(W[at], starts.value[at] - VK[at] @ xi, found, open_)
-            open_ &= found == 0.0
-    return np.where(algebraic, within(found, run.bounds), found)
-
-
-def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) -> None:
-    """Set open unknowns so that rows take their values, in the sense of least squares."""
-    columns = np.unique(rows.indices[open_[rows.indices]])
-    if not len(columns):
-        return
-    matrix, missing = rows[:, columns], wanted - rows @ found
-    if math.prod(matrix.shape) <= _DENSE:
-        found[columns] += np.linalg.lstsq(matrix.toarray(), missing, rcond=1e-12)[0]
-        return
-    from scipy.sparse.linalg import lsqr
-
-    found[columns] += lsqr(matrix, missing, atol=_ROUNDING, btol=_ROUNDING)[0]
 
 
 def held_values(program: CompiledModel, starts: Starts) -> list[tuple[int, float]]:

@@ -31,6 +31,7 @@ from .initialization import (
     warn_of_moved,
 )
 from .integrals import rest_integrals
+from .left_limits import agreeing
 from .report import reporter
 from .steep import warn_of_steep_rows, with_steep_rows
 
@@ -147,7 +148,10 @@ def _first_instant(
     if completed is not None and not run.reduced.nonlinear:
         # The first micro-step compares variables where the left limits lead in this mode.
         reinits = run.core_only(held + completed.kept)
-        run.y = restart(run.core.model, run.data, run.z, run.y[len(run.data.states) :], reinits).y
+        try:
+            run.y = restart(run.core.model, run.data, run.z, run.y[len(run.data.states) :], reinits).y
+        except Inadmissible as error:
+            raise search_failed(run, error, run.forced, held, "start") from None
         run.forget_signs()
     check_computed(run, completed)
     provisional = (run.mode, run.R)
@@ -313,7 +317,7 @@ def _provisional(
     changed: Sides,
 ) -> None:
     """A consistent point from the start values, at which the first micro-step evaluates relations."""
-    z, D = run.z, run.D
+    D = run.D
     run.mode = tuple(branches.get(k, b) for k, b in enumerate(run.mode))
     run.R = _known_relations(run)
     run.R[list(changed)] = 1.0 - run.R[list(changed)]
@@ -323,6 +327,7 @@ def _provisional(
     if unit != run.core.unit:
         run.rebuild(unit)
     xi = run.sources.states(run.t, outcome.D, outcome.R)
+    z = run.z = agreeing(run, run.z, xi)
     reinits = run.core_only(held)
 
     def search(forced: tuple[int, ...]) -> Choice:

@@ -1,0 +1,120 @@
+"""Left limits of a start: start values by priority, in agreement with each other whatever the mode."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..compiled import CompiledModel
+from .bounds import within
+from .conditions import Rank, Starts
+from .priorities import MISSED, independent, least_squares, solve
+
+if TYPE_CHECKING:
+    from ..run import Run
+
+_ROUNDING = 1e-12
+"""Relative defect up to which start values agree."""
+_DENSE = 250_000
+"""Entries up to which guesses are found with dense matrices; beyond, their cost would grow with the cube of the model."""
+
+
+def left_limits(program: CompiledModel, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
+    """Left limits of the core unknowns and of the integrals: fixed before given before default starts."""
+    z, _, q = _left_limits_by_priority(program, starts)
+    return z, q
+
+
+def _left_limits_by_priority(
+    program: CompiledModel, starts: Starts
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Left limits of the core unknowns, their priorities (2 fixed, 1 given, 0 default, -1 none), and those of the integrals."""
+    model = program.reduced
+    z, rank = np.zeros(len(model.core)), np.full(len(model.core), -1)
+    integrals = [o for o in model.observers if o.integral]
+    q, q_rank = np.zeros(len(integrals)), np.full(len(integrals), -1)
+    at = {o.unknown: n for n, o in enumerate(integrals)}
+    for x in np.flatnonzero(model.differentiated | starts.fixed | starts.given).tolist():
+        alias = program.unknowns.single(x)
+        if alias is None:
+            continue
+        j, sign = alias
+        k, priority = int(program.unknowns.core_index[j]), 2 * int(starts.fixed[x]) + int(starts.given[x])
+        if k >= 0 and priority > rank[k]:
+            z[k], rank[k] = sign * starts.value[x], priority
+        elif j in at and priority > q_rank[at[j]]:
+            q[at[j]], q_rank[at[j]] = integrals[at[j]].sign * sign * starts.value[x], priority
+    return z, np.minimum(rank, 2), q
+
+
+def agreeing(run: Run, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
+    """Left limits with the defaults moved that do not agree with fixed values and given starts, whatever the mode.
+
+    Modes are judged at left limits: the default of a flange is no place of the mass on it. Starts of one rank that contradict
+    each other stay what they are; the restart moves them with the conserved quantities kept.
+    """
+    model = run.base.model
+    if not model.elements:
+        return z
+    rows, at = run.base.common_constraints, np.flatnonzero(model.differentiated)
+    hard, scale = rows[:, at], model.scale[at] + np.abs(z[at])
+    defect = rows @ np.concatenate([z, xi])
+    size = np.abs(hard * scale).max(axis=1, initial=0.0)
+    if not (np.abs(defect) > _ROUNDING * size).any():
+        return z
+    own = _left_limits_by_priority(run.program, run.starts)[1][at]
+    preferred = np.zeros(len(at), bool) if model.priority is None else model.priority[at] > 0.0
+    rank = np.select([own == 2, own == 1, preferred], [Rank.FIXED, Rank.GIVEN, Rank.PREFERRED], Rank.DEFAULT)
+    A, k = hard * scale / size[:, None], len(hard)
+    found = solve(
+        np.vstack([A, np.eye(len(at))]),
+        np.concatenate([-defect / size, np.zeros(len(at))]),
+        np.concatenate([np.full(k, Rank.FIXED - 1), rank]),
+    )
+    stays = (found.missed & found.room)[k:]
+    given = found.missed[k:] & (rank == Rank.GIVEN)
+    if given.any():
+        # What sources prescribe jumps from the start that was given.
+        free = least_squares(A, np.zeros(k))[1]
+        stays |= given & (np.abs(free).max(axis=1, initial=0.0) <= MISSED)
+    moved, made = np.flatnonzero(found.missed[k:] & ~stays), z.copy()
+    # From the values that stay as they are, to the bit.
+    for part, columns in independent(A[:, moved]):
+        over = moved[columns]
+        made[at[over]] += scale[over] * least_squares(A[np.ix_(part, over)], -defect[part] / size[part])[0]
+    return made
+
+
+def guesses(run: Run) -> np.ndarray:
+    """Left limits with the start values of all other variables as guesses for their core unknowns.
+
+    Variables that are sums of others count as far as no start of these is given.
+    """
+    model, starts, found = run.reduced, run.starts, run.z.copy()
+    W, VK = model.W_core, run.core.readout.VK
+    xi = run.sources.states(run.t, run.D, run.R)
+    algebraic = ~run.core.model.differentiated
+    rest = ~model.differentiated & (np.diff(W.indptr) > 0)
+    for ids in (rest & (starts.given | starts.fixed), rest & ~starts.given & (starts.value != 0.0)):
+        open_ = algebraic & (found == 0.0)
+        for count in (1, None):
+            at = [x for x in np.flatnonzero(ids).tolist() if count in (None, W.indptr[x + 1] - W.indptr[x])]
+            _guess(W[at], starts.value[at] - VK[at] @ xi, found, open_)
+            open_ &= found == 0.0
+    return np.where(algebraic, within(found, run.bounds), found)
+
+
+def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) -> None:
+    """Set open unknowns so that rows take their values, in the sense of least squares."""
+    columns = np.unique(rows.indices[open_[rows.indices]])
+    if not len(columns):
+        return
+    matrix, missing = rows[:, columns], wanted - rows @ found
+    if math.prod(matrix.shape) <= _DENSE:
+        found[columns] += np.linalg.lstsq(matrix.toarray(), missing, rcond=1e-12)[0]
+        return
+    from scipy.sparse.linalg import lsqr
+
+    found[columns] += lsqr(matrix, missing, atol=_ROUNDING, btol=_ROUNDING)[0]

@@ -1,0 +1,46 @@
+"""Starts that agree with all equations stay what they are, whatever branches the search for the first mode tries."""
+
+import warnings
+from collections.abc import Iterator
+
+import pytest
+
+from acausal import Component, Statement, connect, simulate
+from acausal.components.translational import CoulombFriction, HardStop, Mass
+
+
+class FrictionAndStop(Component):
+    """Two masses with friction between them, and a stop that none of them touches."""
+
+    def build(self) -> None:
+        self.a, self.b = Mass(m=1.0, L=0.2), Mass(m=1.0)
+        self.friction, self.stop = CoulombFriction(f_coulomb=2.0), HardStop(s_min=-1.0, s_max=5.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.a.flange_b, self.friction.flange_a)
+        yield connect(self.friction.flange_b, self.b.flange_a)
+        yield connect(self.a.flange_b, self.stop.flange)
+
+
+@pytest.mark.parametrize("speed", [0.0, 1.0, -1e-6])
+@pytest.mark.parametrize("a", [0.5, -0.9, 4.0])
+def test_an_untouched_stop_moves_no_mass(a: float, speed: float) -> None:
+    """The flange between the masses has a default of its own, which is no place of the first one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = simulate(FrictionAndStop(), 1e-3, initial={"a.s": a, "b.s": 1.0, "a.v": speed})
+    found = [result[path].at(0.0) for path in ("a.s", "b.s", "a.v", "b.v")]
+    assert found == pytest.approx([a, 1.0, speed, 0.0], rel=1e-15, abs=0.0)
+
+
+class Given(FrictionAndStop):
+    def build(self) -> None:
+        super().build()
+        self.a, self.b = Mass(m=1.0, L=0.2, s=0.5, v=1.0), Mass(m=1.0, s=1.0)
+
+
+def test_given_starts_that_hold_are_not_moved_either() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = simulate(Given(), 1e-3)
+    assert [result[path].at(0.0) for path in ("a.s", "b.s", "a.v", "b.v")] == [0.5, 1.0, 1.0, 0.0]
