@@ -10,7 +10,7 @@ from .affine import AffineModel, Branch, Element, Kind, Rows
 from .core import CoreMatrices, Values, evaluate, model_relation
 from .labels import Labels
 from .reduced_model import ElementRows, ReducedModel
-from .scales import longer_unit, propagate_scales
+from .scales import ROUNDING, longer_unit, propagate_scales, shorter_unit
 
 _KINDS = {
     "complementarity": Kind.COMPLEMENTARITY,
@@ -30,6 +30,7 @@ def assemble(
     labels: Labels,
     nonlinear_slopes: np.ndarray | None = None,
     least: np.ndarray | None = None,
+    bounds: np.ndarray | None = None,
 ) -> AffineModel:
     """Return the affine model; rows that are not affine are left empty.
 
@@ -39,13 +40,15 @@ def assemble(
         Magnitudes of all variables known from nominals and start values, 0 elsewhere.
     xi_scale : (q,) array
     T0 : float
-        Time unit; a longer one is taken where ``least`` demands it.
+        Time unit; a longer one is taken where ``least`` demands it, a shorter one where ``bounds`` do.
     labels : Labels
         Names and units, which do not depend on numbers.
     nonlinear_slopes : (n,) array of bool, optional
         Unknowns whose derivatives occur in rows that are not affine.
     least : (nv,) array, optional
         Magnitudes that variables have in rows that are not affine.
+    bounds : (nv,) array, optional
+        Magnitudes of variables that nominals and starts say nothing of, 0 elsewhere.
     """
     n = len(model.core)
     elements = tuple(
@@ -56,11 +59,7 @@ def assemble(
     every = [core.base, *(b.equations for e in elements for b in e.branches)]
     stacked = Rows(*(np.concatenate([getattr(r, a) for r in every]) for a in "EAB"))
     known = core_magnitudes(model, magnitudes)
-    if least is not None:
-        some = np.flatnonzero(least)
-        sums = model.W_core[some], least[some]
-        T0 = longer_unit(stacked, known, xi_scale, T0, labels.units, sums)
-    scale = propagate_scales(stacked, known, xi_scale, T0, labels.units)
+    T0, scale = _scales(model, stacked, known, xi_scale, T0, labels, least, bounds)
     differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
     if nonlinear_slopes is not None:
         differentiated |= nonlinear_slopes
@@ -77,6 +76,28 @@ def assemble(
         labels.units,
         labels.priority,
     )
+
+
+def _scales(
+    model: ReducedModel,
+    rows: Rows,
+    known: np.ndarray,
+    xi_scale: np.ndarray,
+    T0: float,
+    labels: Labels,
+    least: np.ndarray | None,
+    bounds: np.ndarray | None,
+) -> tuple[float, np.ndarray]:
+    """Time unit and scales (n,) of the core unknowns."""
+    if least is not None:
+        some = np.flatnonzero(least)
+        sums = model.W_core[some], least[some]
+        T0 = longer_unit(rows, known, xi_scale, T0, labels.units, sums)
+    if bounds is not None:
+        limits = core_magnitudes(model, bounds)
+        T0 = shorter_unit(rows, known, xi_scale, T0, labels.units, limits)
+        known = np.where(known >= ROUNDING, known, np.maximum(known, limits))
+    return T0, propagate_scales(rows, known, xi_scale, T0, labels.units)
 
 
 def core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .affine import AffineModel
-from .reduction import Columns, shuffle, weighted
+from .index_reduction import Columns, shuffle, weighted
 
 
 def common_constraints(model: AffineModel) -> np.ndarray:

@@ -68,6 +68,38 @@ def nonlinear_magnitudes(model: ReducedModel, values: Values, span: float) -> np
     return np.where(np.isfinite(found), found, 0.0)
 
 
+def bounded_magnitudes(model: ReducedModel, values: Values) -> np.ndarray:
+    """Magnitudes (nv,) that variables do not exceed whatever moves, and 1 for angles; 0 elsewhere.
+
+    ``dx = r*cos(phi)`` bounds ``dx`` by ``r``. No start next to zero and no length of a run makes it larger or smaller.
+    """
+    found = np.zeros(model.flat.nv)
+    for rows in model.nonlinear:
+        forms, first = model.forms[rows.stamp], model.flat.stamps[rows.stamp].vb[rows.instances]
+        for node in walk(rows.form.expr):
+            angle = node.args[0] if node.op in ("sin", "cos") else None
+            local = forms.classify(angle) if isinstance(angle, Symbol) else None
+            if local is not None:
+                np.maximum.at(found, first + local, 1.0)
+        terms = list(_terms(rows.form.expr))
+        alone = [t for t in terms if isinstance(t, Symbol) and kind_of(t) == "v"]
+        rest = [t for t in terms if not (isinstance(t, Symbol) and kind_of(t) == "v")]
+        local = forms.classify(alone[0]) if len(alone) == 1 and all(map(_bounded, rest)) else None
+        if local is not None and rest:
+            sizes = [magnitude(model, rows.stamp, t, values, 0.0)[rows.instances] for t in rest]
+            np.maximum.at(found, first + local, np.max(sizes, axis=0))
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def _bounded(expr: Expr) -> bool:
+    """Whether variables occur in sines and cosines only, and time nowhere."""
+    if expr.op in ("sin", "cos"):
+        return True
+    if isinstance(expr, Symbol):
+        return kind_of(expr) == "p"
+    return expr.op in ("const", "+", "-", "*", "neg", "/") and all(map(_bounded, expr.args))
+
+
 def _terms(expr: Expr) -> Iterator[Expr]:
     """The terms of a sum."""
     left = [expr]

@@ -86,6 +86,43 @@ def longer_unit(
     return T0
 
 
+def shorter_unit(
+    rows: Rows,
+    known: np.ndarray,
+    xi_scale: np.ndarray,
+    T0: float,
+    labels: np.ndarray,
+    bounds: np.ndarray,
+) -> float:
+    """Time unit, at most the one given, in which the first variable takes no more than it has whatever moves.
+
+    In a long unit the equations say of a position how far it would fall freely, beside lengths of a linkage that are smaller by
+    decades. A linkage has a time of its own, and the length of a run none.
+
+    Parameters
+    ----------
+    rows, known, xi_scale, T0, labels
+        As for `propagate_scales`.
+    bounds : (n,) array
+        Magnitudes that variables do not exceed, 0 for none.
+    """
+
+    def sizes(halvings: int) -> np.ndarray:
+        return propagate_scales(rows, known, xi_scale, T0 * 2.0**-halvings, labels)
+
+    # What starts and sources say at any time does not depend on the unit.
+    among = (bounds > 0.0) & (np.abs(known) < ROUNDING)
+    if among.any():
+        among &= sizes(MOST_DOUBLINGS) < np.minimum(bounds, sizes(0))
+    few, many = 0, MOST_DOUBLINGS
+    if not among.any() or (sizes(0) < bounds)[among].any():
+        return T0
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if (sizes(middle) < bounds)[among].any() else (middle, many)
+    return T0 * 2.0**-few
+
+
 def _spread(
     equations: tuple[np.ndarray, np.ndarray, np.ndarray], sources: np.ndarray, scale: np.ndarray
 ) -> np.ndarray:

@@ -19,7 +19,7 @@ from ..reduction.common import common_constraints
 from ..reduction.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
 from ..reduction.index_reduction import reduce_mode, source_conditions
 from ..reduction.labels import Labels
-from ..reduction.magnitudes import magnitude, nonlinear_magnitudes
+from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magnitudes
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.restart import CONTRADICTING
 from .instants.lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
@@ -242,7 +242,8 @@ def build_core(
     known = np.maximum(np.abs(starts), nominals)
     slopes = nonlinear_slopes(reduced)
     least = nonlinear_magnitudes(reduced, values, span)
-    model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least)
+    bounds = bounded_magnitudes(reduced, values)
+    model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least, bounds)
     if reduced.nonlinear:
         xi_scale[-TOUCH_STATES:] = _touch_scale(model.T0)
         model = replace(model, xi_scale=xi_scale)

@@ -71,6 +71,9 @@ class Tangents:
         alone = (abs(self.Z) @ states > 0.0) & (abs(self.Z) @ (1.0 - states) == 0.0)
         self._may_vanish = alone | ~self.functions.bent
         """Mask over the arguments: states, and others where their own values do not decide the slope."""
+        single = (self.Z.indptr[1:] - self.Z.indptr[:-1] == 1) & (abs(self.D).sum(axis=1) == 0.0)
+        self._read_alone = np.where(single, np.append(self.Z.indices, 0)[self.Z.indptr[:-1]], model.n)
+        """Core unknown that each argument is a multiple of; the number of unknowns where it is none."""
         self.analysed = 0
         self.deep = False
         """Nonlinear rows are differentiated twice in some mode, and there are signs to be told along the motion."""
@@ -169,12 +172,17 @@ class Tangents:
     def _without_noise(self, a0: np.ndarray, gradient: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """Slopes without those that the rounding of the point may have made, as of ``cos(x)`` at zero.
 
-        They would be weak pivots with infinite factors. Of ``q*abs(q)`` with an algebraic ``q`` nothing else determines ``q``.
+        They would be weak pivots with infinite factors. Of ``q*abs(q)`` with an algebraic ``q`` nothing else determines ``q``;
+        of ``L*cos(phi)`` at zero another row has a slope, ``L*sin(phi)``.
         """
         moved = ROUNDING * self.scale * generic_direction(len(a0))
         noise = np.abs(self.functions(1, [a0, moved], constants)[1])
         slight = self._sizes(gradient, SLIGHT)[1]
-        gradient[self._may_vanish & slight & (np.abs(gradient) <= noise)] = 0.0
+        elsewhere = np.zeros(self.core.model.n + 1, bool)
+        elsewhere[self._read_alone[(gradient != 0.0) & ~slight]] = True
+        elsewhere[-1] = False
+        may_vanish = self._may_vanish | elsewhere[self._read_alone]
+        gradient[may_vanish & slight & (np.abs(gradient) <= noise)] = 0.0
         return gradient
 
     def _lifted(self, gradient: np.ndarray) -> np.ndarray:
