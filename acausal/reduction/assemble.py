@@ -36,6 +36,8 @@ def assemble(
 
     Parameters
     ----------
+    core : CoreMatrices
+        Dense or sparse; sparse ones have no elements.
     magnitudes : (nv,) array
         Magnitudes of all variables known from nominals and start values, 0 elsewhere.
     xi_scale : (q,) array
@@ -50,17 +52,17 @@ def assemble(
     bounds : (nv,) array, optional
         Magnitudes of variables that nominals and starts say nothing of, 0 elsewhere.
     """
-    n = len(model.core)
     elements = tuple(
         _element(model, core, values, rows, i, labels.flow)
         for rows in model.elements
         for i in range(len(model.flat.stamps[rows.stamp].vb))
     )
-    every = [core.base, *(b.equations for e in elements for b in e.branches)]
-    stacked = Rows(*(np.concatenate([getattr(r, a) for r in every]) for a in "EAB"))
+    stacked, more = core.base, [b.equations for e in elements for b in e.branches]
+    if more:
+        stacked = Rows(*(np.concatenate([getattr(r, a) for r in (core.base, *more)]) for a in "EAB"))
     known = core_magnitudes(model, magnitudes)
     T0, scale = _scales(model, stacked, known, xi_scale, T0, labels, least, bounds)
-    differentiated = np.any(stacked.E != 0.0, axis=0) if len(stacked.E) else np.zeros(n, bool)
+    differentiated = (stacked.E != 0.0).sum(axis=0) > 0
     if nonlinear_slopes is not None:
         differentiated |= nonlinear_slopes
     return AffineModel(

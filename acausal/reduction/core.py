@@ -158,21 +158,16 @@ class CoreMatrices:
     exosystem: Exosystem
 
 
-def core_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -> CoreMatrices:
-    """Evaluate all factors and gather them over the core unknowns.
+def core_matrices(
+    model: ReducedModel, values: Values, exosystem: Exosystem, sparse: bool = False
+) -> CoreMatrices:
+    """Evaluate all factors and gather them over the core unknowns, in dense matrices or in sparse ones by rows.
 
     Raises
     ------
     NonFiniteError
         When a coefficient is infinite or not a number.
     """
-    sparse = sparse_matrices(model, values, exosystem)
-    forms, base = (Rows(r.E.toarray(), r.A.toarray(), r.B.toarray()) for r in (sparse.forms, sparse.base))  # type: ignore[attr-defined]
-    return CoreMatrices(forms, base, exosystem)
-
-
-def sparse_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -> CoreMatrices:
-    """The same as sparse matrices, by rows."""
     from scipy.sparse import csr_array, vstack
 
     E, A, known = form_matrices(model, values)
@@ -187,6 +182,8 @@ def sparse_matrices(model: ReducedModel, values: Values, exosystem: Exosystem) -
         return vstack([own[select], more], format="csr")
 
     base = Rows(*(stacked(getattr(forms, name), getattr(kept, name)) for name in "EAB"))
+    if not sparse:
+        forms, base = (Rows(*(getattr(r, name).toarray() for name in "EAB")) for r in (forms, base))
     return CoreMatrices(forms, base, exosystem)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import ModelSizeError
+from ..reduction.affine import Inadmissible
 from ..reduction.core import Values
 from ..reduction.labels import Labels
 from .compiled import CompiledModel
@@ -17,9 +18,6 @@ from .large.sizes import LARGE, MAX_UNKNOWNS
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .sources.source_states import Feed
 from .starts.conditions import Starts
-
-if TYPE_CHECKING:
-    from .large.core import LargeCore
 
 MAX_CORES = 64
 
@@ -65,17 +63,26 @@ class Cores:
     def large(
         self, values: Values, D: np.ndarray, R: np.ndarray, feeds: Sequence[Feed], T0: float, span: float,
         starts: Starts, unit: float | None = None,
-    ) -> LargeCore | None:  # fmt: skip
+    ) -> NumericCore | None:  # fmt: skip
         """The same with sparse rows; None where constraints need the analysis of a dense mode."""
-        from .large.core import build_large_core
+        from .large.system import LargeSystem, kept_back
 
-        unit, program = T0 if unit is None else unit, self._program
+        unit, program, reduced = T0 if unit is None else unit, self._program, self._reduced
 
-        def build(made: Values) -> LargeCore | None:
-            return build_large_core(
-                self._reduced, made, feeds, starts, self._nominals, T0, span, self.labels, unit,
-                program.nonlinear_rows, program.nonlinear_functions,
-            )  # fmt: skip
+        def system(core: NumericCore) -> LargeSystem:
+            kept = kept_back(reduced, starts.given | starts.fixed, self.labels.priority)
+            return LargeSystem(core, program.nonlinear_rows, program.nonlinear_functions, kept)
+
+        def build(made: Values) -> NumericCore | None:
+            known = starts.value * reduced.differentiated
+            core = build_core(
+                reduced, made, feeds, known, self._nominals, T0, span, self.labels, unit, system
+            )
+            try:
+                _ = core.system
+            except Inadmissible:
+                return None
+            return core
 
         given = (starts.given | starts.fixed).tobytes()
         return self._cached(build, values, D, R, feeds, (T0, span, unit, starts.value.tobytes(), given))

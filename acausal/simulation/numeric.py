@@ -93,12 +93,13 @@ class NumericCore:
         make: Callable[[], tuple[Rows, AffineModel]],
         unit: float,
         readout: Readout,
+        system: Callable[[NumericCore], Any] | None = None,
     ) -> None:
         self.unit = unit
         """Unit of time of the derivatives of general sources."""
         self.reduced, self.exosystem, self.readout, self.values = reduced, exosystem, readout, values
         self.analysed = 0
-        self._make_numbers = make
+        self._make_numbers, self._make_system = make, system
         self._modes: dict[Mode, ModeData | Inadmissible] = {}
         self._tables: dict[ModeData, SegmentTables] = {}
 
@@ -119,6 +120,12 @@ class NumericCore:
     def model(self) -> AffineModel:
         """The affine switched model."""
         return self._numbers[1]
+
+    @cached_property
+    def system(self) -> Any:
+        """Equations that are solved along the motions of a large run."""
+        assert self._make_system is not None
+        return self._make_system(self)
 
     @cached_property
     def frame(self) -> Any:
@@ -233,23 +240,28 @@ def build_core(
     span: float,
     labels: Labels,
     unit: float,
+    system: Callable[[NumericCore], Any] | None = None,
 ) -> NumericCore:
-    """Evaluate the numbers of a run and assemble its affine model."""
+    """Evaluate the numbers of a run and assemble its affine model.
+
+    With ``system`` rows are sparse, and it makes the equations that are solved along the motions.
+    """
+    sparse = system is not None
     degrees = tuple(f.degree for f in feeds)
     exosystem = build_exosystem(reduced, values, degrees, unit)
-    matrices = core_matrices(reduced, values, exosystem)
+    matrices = core_matrices(reduced, values, exosystem, sparse)
     xi_scale = source_scale(reduced, values, exosystem, feeds, T0, span)
     known = np.maximum(np.abs(starts), nominals)
     slopes = nonlinear_slopes(reduced)
-    least = nonlinear_magnitudes(reduced, values, span)
-    bounds = bounded_magnitudes(reduced, values)
+    least = None if sparse else nonlinear_magnitudes(reduced, values, span)
+    bounds = None if sparse else bounded_magnitudes(reduced, values)
     model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least, bounds)
     if reduced.nonlinear:
         xi_scale[-TOUCH_STATES:] = _touch_scale(model.T0)
         model = replace(model, xi_scale=xi_scale)
     readout = Readout.of(reduced, exosystem, values.P)
     numbers = matrices.forms, model
-    return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout)
+    return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout, system)
 
 
 def nonlinear_slopes(reduced: ReducedModel) -> np.ndarray:

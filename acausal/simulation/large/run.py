@@ -29,7 +29,6 @@ from ..sources.source_states import Feed
 from ..starts.homotopy import along_homotopy
 from ..starts.initialization import check_computed, check_held, held_values, warn_of_moved
 from ..starts.integrals import rest_integrals
-from .core import LargeCore
 from .demands import Demand, demands
 from .motion import LargeMotion
 from .report import reporter
@@ -37,8 +36,8 @@ from .sizes import LARGE
 from .starting import SparseStart
 from .system import LargeSystem
 
-NONE = SimpleNamespace(guards=0)
-"""Tables of guards: there are none."""
+NONE = SimpleNamespace(guards=0, forms=())
+"""Tables of guards and forms: there are none."""
 
 
 class Begin(Enum):
@@ -61,7 +60,6 @@ class LargeRun(Run):
         self.motions = LargeMotions(self)
 
     def _look_at(self, core: NumericCore) -> Tangents:
-        assert isinstance(core, LargeCore)
         self.system = core.system.copy()
         return super()._look_at(core)
 

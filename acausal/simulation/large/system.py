@@ -20,6 +20,7 @@ from ...reduction.large.reduction import SparseRows, without_constraints
 from ...reduction.linearize import Numbering
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
+from ...reduction.reduced_model import ReducedModel
 from ..nonlinear.newton import newton
 from ..numeric import NumericCore
 from .sparse_matrices import Factors, Pattern
@@ -28,6 +29,15 @@ SIMPLIFIED = 8
 """Iterations with the matrix of an earlier point."""
 SETTLED, SHRINKS = 1e-11, 0.3
 """Scaled correction at which these end, and ratio of successive ones up to which they go on."""
+
+
+def kept_back(reduced: ReducedModel, given: np.ndarray, priority: np.ndarray | None) -> np.ndarray:
+    """Mask over the core unknowns: a start is given, of a mask over all variables, or a priority as a state is declared."""
+    found = np.zeros(len(reduced.core), bool)
+    W = reduced.W_core[np.flatnonzero(given)]
+    alone = np.flatnonzero(np.diff(W.indptr) == 1)
+    found[W.indices[W.indptr[alone]]] = True
+    return found if priority is None else found | (priority > 0.0)
 
 
 class LargeSystem:
