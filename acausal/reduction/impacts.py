@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .affine import AffineModel, Element, Kind, ModeData
+from .affine import AffineModel, Element, Kind, ModeData, Restart
 from .impulses import response_maps
 
 _REST = 1e-6
@@ -78,6 +78,11 @@ def rest_speeds(model: AffineModel, contacts: Contacts) -> np.ndarray:
     declared = [model.elements[k].rest_speed for k in contacts.which.tolist()]
     usual = _REST * (np.abs(contacts.rates) @ scale)
     return np.array([u if d is None else d for d, u in zip(declared, usual.tolist(), strict=True)])
+
+
+def gap_speed(element: Element, after: Restart) -> float:
+    """Speed of the gap of a contact after a restart."""
+    return float((_gap_row(element, after.data) @ after.data.Ay @ after.y)[0])
 
 
 def lost_energy(

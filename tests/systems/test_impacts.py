@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from acausal import (
+    Circuit,
     Component,
     Discrete,
     Eq,
@@ -13,10 +14,16 @@ from acausal import (
     Parameter,
     Result,
     Variable,
+    assign,
     der,
+    minimum,
     simulate,
+    sqrt,
     time,
+    when,
 )
+from acausal.components.blocks import BooleanConstant
+from acausal.components.electrical import Capacitor, Ground, IdealClosingSwitch
 from acausal.components.translational import Fixed, HardStop, ImpactStop, Mass
 from acausal.modeling import DryFriction
 from tests.components.signals import assembled, run
@@ -294,3 +301,113 @@ def test_friction_impulses_stay_within_their_cone(method: str, e: float, v: floa
     result = simulate(Sliding(e=e), 2.0, initial={"v": v}, method=method)
     assert result["u"].final == pytest.approx(e, abs=1e-8)
     assert result["v"].final == pytest.approx(np.sign(v) * max(abs(v) - 0.3 * (1 + e), 0.0), abs=1e-8)
+
+
+class Relativistic(Component):
+    """A body whose momentum is no linear function of its speed meets a wall."""
+
+    e: Parameter = Parameter(default=0.5)
+    x: Variable = Variable(start=1.0)
+    v: Variable = Variable(start=-0.8)
+    p: Variable = Variable(start=-0.8 / 0.6)
+    f: Variable = Variable()
+
+    def equations(self):
+        yield Eq(der(self.x), self.v)
+        yield Eq(self.p * sqrt(1 - self.v**2), self.v)
+        yield Eq(der(self.p), self.f)
+        yield Impact(self.x, self.f, restitution=self.e)
+
+
+def test_a_law_that_is_linear_is_not_applied_to_nonlinear_momenta() -> None:
+    with pytest.raises(ImpactError, match="impact at contact") as info:
+        simulate(Relativistic(), 2.5)
+    assert "no linear function" in info.value.why
+    assert simulate(Relativistic(e=0.0), 2.5)["v"].final == pytest.approx(0.0, abs=1e-9)
+
+
+class Pendulum(Component):
+    """A bob on a thread that hits a wall; a capacitor is connected to another one at the same instant."""
+
+    e: Parameter = Parameter(default=0.5)
+    x: Variable = Variable(start=0.8)
+    z: Variable = Variable(start=-0.6)
+    vx: Variable = Variable()
+    vz: Variable = Variable()
+    pull: Variable = Variable()
+    push: Variable = Variable()
+    u1: Variable = Variable(start=10.0)
+    u2: Variable = Variable(start=2.0)
+    i: Variable = Variable()
+    hit: Discrete = Discrete(bool)
+
+    def equations(self):
+        yield Eq(der(self.x), self.vx)
+        yield Eq(der(self.z), self.vz)
+        yield Eq(2.0 * der(self.vx), -self.pull * self.x + self.push)
+        yield Eq(2.0 * der(self.vz), -self.pull * self.z - 2.0 * 9.81)
+        yield Eq(self.x**2 + self.z**2, 1.0)
+        yield Impact(self.x + 0.3, self.push, restitution=self.e, name="wall")
+        yield when(self.x + 0.3 <= 0, assign(self.hit, True))
+        yield Eq(1e-6 * der(self.u1), -self.i)
+        yield Eq(3e-6 * der(self.u2), self.i)
+        yield If(self.hit, [Eq(self.u1, self.u2)], [Eq(self.i, 0)], name="switch")
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_charges_and_an_impact_in_one_instant_of_a_nonlinear_model(e: float) -> None:
+    """The bob arrives with m v**2 / 2 = m g (z0 - z1); the wall takes its share 1 - e**2, whatever the direction."""
+    result = simulate(Pendulum(e=e), 1.0)
+    event = result.events[1]
+    kinetic = 2.0 * 9.81 * (-0.6 + np.sqrt(1 - 0.09))
+    after = result["vx"].at(event.t) ** 2 + result["vz"].at(event.t) ** 2
+    assert after == pytest.approx(e**2 * kinetic, rel=1e-5, abs=1e-9)
+    assert event.lost.get("wall", 0.0) == pytest.approx((1 - e**2) * kinetic, rel=1e-5, abs=1e-9)
+    assert event.lost["switch"] == pytest.approx(24e-6, rel=1e-6)
+    assert (result["u1"].final, result["u2"].final) == pytest.approx((4.0, 4.0), rel=1e-9)
+
+
+def test_charge_that_flows_at_the_start_is_booked() -> None:
+    """1 F at 10 V and 3 F at 2 V become parallel: C1 C2 / (C1 + C2) * (8 V)**2 / 2 = 24 J are lost."""
+    circuit = Circuit()
+    ground, switch = (
+        circuit.add("ground", Ground()),
+        circuit.add("switch", IdealClosingSwitch(Ron=0.0, Goff=0.0)),
+    )
+    a, b = circuit.add("a", Capacitor(C=1.0, v=10.0)), circuit.add("b", Capacitor(C=3.0, v=2.0))
+    closed = circuit.add("closed", BooleanConstant(k=True))
+    circuit.connect(a.n, b.n, ground.p)
+    circuit.connect(a.p, switch.p)
+    circuit.connect(switch.n, b.p)
+    circuit.connect(closed.y, switch.control)
+    with pytest.warns(UserWarning, match="at the start"):
+        result = simulate(circuit, 1.0)
+    assert (result["a.v"].final, result["b.v"].final) == pytest.approx((4.0, 4.0), rel=1e-12)
+    assert result.energy("a") == pytest.approx(8.0 - 50.0, rel=1e-12)
+    assert result.energy("b") == pytest.approx(24.0 - 6.0, rel=1e-12)
+    assert result.energy("switch") == pytest.approx(24.0, rel=1e-12)
+    assert balance(result) < 1e-12
+
+
+class Fitting(Component):
+    """A ball arrives at a wall when a gate comes to rest behind it: it fits exactly between the two."""
+
+    e: Parameter = Parameter(default=1.0)
+    x: Variable = Variable(start=-1.0)
+    v: Variable = Variable(start=1.0)
+    f: Variable = Variable()
+    g: Variable = Variable()
+
+    def equations(self):
+        yield Eq(der(self.x), self.v)
+        yield Eq(der(self.v), self.g - self.f)
+        yield Impact(-self.x, self.f, restitution=self.e, name="wall")
+        yield Impact(self.x - minimum(3.0 * time - 3.0, 0.0), self.g, restitution=self.e, name="gate")
+
+
+@METHODS
+def test_impacts_without_end_are_plastic_after_a_bound_with_a_warning(method: str) -> None:
+    with pytest.warns(UserWarning, match="impacts at wall, gate do not end after 1000 rounds"):
+        result = simulate(Fitting(), 2.0, method=method)
+    assert (result["v"].final, result["x"].final) == pytest.approx((0.0, 0.0), abs=1e-9)
+    assert simulate(Fitting(e=0.5), 2.0, method=method)["v"].final == pytest.approx(0.0, abs=1e-9)

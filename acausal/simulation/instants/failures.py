@@ -87,6 +87,7 @@ def _not_held(
 WHY_IMPACT = {
     "energy": "impacts and friction together would add energy: Newton's law of impact with these coefficients has no motion",
     "unsettled": "sliding, sticking and closing branches follow each other without end while the impulses are sought",
+    "nonlinear": "the momentum of what collides is no linear function of its speed",
     "unsolved": "no impulses of the contacts that touch stop their approach",
 }
 
