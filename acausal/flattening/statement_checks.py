@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..errors import DuplicateWriterError
+from ..errors import DuplicateWriterError, StatementError
 from ..modeling.component import Component
-from ..modeling.expressions import Expr, Symbol, wrap
+from ..modeling.expressions import Expr, Symbol, walk, wrap
 from ..modeling.statements import Assign, Transitions, When
+from .flat_model import kind_of
 
 
 def check_writers(statement: When | Transitions, name: Callable[[Symbol], str]) -> None:
@@ -25,6 +26,22 @@ def check_writers(statement: When | Transitions, name: Callable[[Symbol], str]) 
             raise DuplicateWriterError(
                 f"`{twice}` is set twice by the actions of one branch",
                 hint="all actions of a branch happen at once: keep one of them, or choose the value with if_else",
+            )
+
+
+def check_continuous(expr: Expr) -> None:
+    """Raise StatementError for what has a meaning at instants only, in an equation that holds between them too."""
+    for node in walk(expr):
+        if node.op in ("sample", "initial", "terminal", "edge", "change"):
+            raise StatementError(
+                f"`{node}` is true at an instant only, and stands in an equation that holds at every time",
+                hint="let a `when` assign a Discrete, and use that one in the equation",
+            )
+        before = node.args[0] if node.op == "pre" else None
+        if isinstance(before, Symbol) and kind_of(before) == "v":
+            raise StatementError(
+                f"`{node}` is the value before an instant, and stands in an equation that holds at every time",
+                hint=f"let a `when` keep it, assign(self.kept, pre({before})), and use the Discrete `kept`",
             )
 
 

@@ -22,7 +22,7 @@ from ..errors import (
     StatementError,
     UnconnectedInputError,
 )
-from ..modeling.component import Component, line_of, locate, touched
+from ..modeling.component import Component, endless, line_of, locate, touched
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk, wrap
 from ..modeling.fields import Parameter, Start, Structural, Variable, active
@@ -35,7 +35,7 @@ from .forms import affine_form, choices, integer_factors
 from .grouping import computed_names, group_children, number_discretes, own_layout, rest_of_computed
 from .integer_parts import IntegerParts
 from .locating import locate_symbol, offsets
-from .statement_checks import check_writers, shown, yield_hint
+from .statement_checks import check_continuous, check_writers, shown, yield_hint
 from .template import (
     Assignment,
     Check,
@@ -48,6 +48,8 @@ from .template import (
     state_machine,
 )
 
+MOST_STATEMENTS = 1_000_000
+"""Statements of one component; a loop that yields more does not end."""
 MAX_DEPTH = 100
 """Levels of composites within each other."""
 
@@ -155,6 +157,8 @@ class _Statements:
                 )
             for statement, origin in self._statements(generator):
                 self._at(origin, self._take, statement, origin)
+        except RecursionError:
+            raise endless("equations", self.obj) from None
         except Exception as error:
             locate(error, self.path)
             raise
@@ -177,7 +181,13 @@ class _Statements:
     def _statements(self, generator: Iterator[Statement]) -> Iterator[tuple[Any, Origin]]:
         recorded = iter(self.obj.__dict__.get("_statements", ()))
         scripted = "_statements" in self.obj.__dict__
-        for statement in generator:
+        for n, statement in enumerate(generator):
+            if n >= MOST_STATEMENTS:
+                raise StatementError(
+                    f"equations() of {self.label} does not end: it has yielded {n} statements",
+                    where=(self._place((self.obj.equations.__code__, 0)),),
+                    hint="look for a loop without end; a part for each of many places is a list of components",
+                )
             if scripted:
                 yield next(recorded)
                 continue
@@ -248,6 +258,7 @@ class _Statements:
                 hint="a condition may stand right of a Discrete(bool), Eq(self.on, x > 0); if_else(x > 0, a, b) is a number",
             )
         check_equation(eq.lhs, eq.rhs)
+        check_continuous(eq.residual)
         residual = choices(self.integers.held(eq.residual, origin))
         form = affine_form(residual, self.classify)
         row = integer_factors(form) if form is not None else None
@@ -299,6 +310,8 @@ class _Statements:
         for branch in table.branches:
             for expr in (*branch.residuals, *(g.g for g in branch.guards)):
                 dimension(expr)
+            for expr in branch.residuals:
+                check_continuous(expr)
         self.t.elements.append(ElementStatement(name, self.integers.held_in_table(table, origin), origin))
 
     def _other(self, statement: Any, origin: Origin) -> None:

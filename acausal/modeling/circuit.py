@@ -33,6 +33,13 @@ class Circuit(Component):
                 hint='make an object: add("r", Resistor(R=1.0))',
             )
         component.check_complete(open_numbers=False)
+        there = next((path for path, part in self.parts() if part is component), None)
+        if there is not None:
+            raise DeclarationError(
+                f"`{name}` of {type(self).__name__} is the same object as `{there}`",
+                where=component.location(),
+                hint="make one component for each place",
+            )
         if any(part is self for _, part in touched(component)):
             raise DeclarationError(
                 f"a {type(self).__name__} cannot be a part of itself, as `{name}`",

@@ -203,6 +203,9 @@ class Component:
         active.stack.append(self)
         try:
             self.build()
+        except RecursionError:
+            own["_built"] = False
+            raise endless("build", self) from None
         except Exception as error:
             own["_built"] = False
             locate(error, type(self).__name__)
@@ -295,6 +298,11 @@ class Component:
         building = active.stack and active.stack[-1] is self and active.build
         if building:
             _check_names((name,), type(self).__name__)
+            if _made_beside(self.__dict__.get(name), value):
+                raise DeclarationError(
+                    f"two parts of {type(self).__name__} are named `{name}`",
+                    hint="choose another name; a choice between parts is made before one of them is assigned",
+                )
         if isinstance(declared, (Field, Port)) or name.startswith("_") or building:
             object.__setattr__(self, name, value)
             return
@@ -309,6 +317,23 @@ class Component:
     def __repr__(self) -> str:
         values = ", ".join(f"{n}={self.__dict__[n]!r}" for n in self._fields if n in self.__dict__)
         return f"{type(self).__name__}({values})"
+
+
+def _made_beside(earlier: Any, later: Any) -> bool:
+    """Whether two parts were made by one function; the ``build()`` of a subclass may replace an inherited part."""
+    both = isinstance(earlier, Component) and isinstance(later, Component) and earlier is not later
+    return both and earlier.__dict__["_origin"][0] is later.__dict__["_origin"][0]
+
+
+def endless(method: str, obj: Component) -> DeclarationError:
+    """The error for a ``build()`` or ``equations()`` that calls itself without end."""
+    code = getattr(type(obj), method).__code__
+    name = type(obj).__name__
+    return DeclarationError(
+        f"{method}() of {name} calls itself without end",
+        where=(Location(name, code.co_filename, code.co_firstlineno),),
+        hint=f"a subclass calls super().{method}(); a chain of parts is a list: self.cells = [Cell(...) for _ in range(n)]",
+    )
 
 
 def _check_names(names: Iterable[str], label: str) -> None:

@@ -16,6 +16,8 @@ from ..errors import ExpressionError, shortened
 RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 BOOLEANS = RELATIONS | {"and", "or", "not", "xor", "edge", "change", "sample", "initial", "terminal", "true"}
 Number = int | float
+LONGEST_INTEGER = 64
+"""Bits of an integer; floats hold larger ones only nearly."""
 
 
 def _equality(self: Expr, other: object) -> NoReturn:
@@ -23,6 +25,32 @@ def _equality(self: Expr, other: object) -> NoReturn:
         "`==` compares Python objects, it does not state an equation",
         hint="write `yield Eq(a, b)` for an equation, `state.equals(State.A)` for a discrete variable",
     )
+
+
+def _refused(what: str, hint: str) -> Any:
+    """A method for what Python or NumPy would do with a number and an expression cannot."""
+
+    def method(self: Expr, *_: Any) -> NoReturn:
+        raise ExpressionError(f"{what} cannot be applied to `{self}` while the model is built", hint=hint)
+
+    return method
+
+
+_FUNCTIONS_OF_ACAUSAL = (
+    "use the functions of `acausal` (sin, exp, sqrt, ...) instead of those of math or numpy"
+)
+
+
+def _ordered(op: str, a: Expr, b: Any) -> Expr:
+    """A comparison of two numbers."""
+    other = wrap(b)
+    for side in (a, b):
+        if isinstance(side, Enum) or is_enum(side):
+            raise ExpressionError(
+                f"`{a} {op} {b}` compares members of an enum, which have no order",
+                hint=f"write `{a}.equals(...)`, or or_(...) of several of them",
+            )
+    return Expr(op, (a, other))
 
 
 class Expr:
@@ -65,7 +93,11 @@ class Expr:
     def __rtruediv__(self, other: Any) -> Expr:
         return Expr("/", (wrap(other), self))
 
-    def __pow__(self, other: Any) -> Expr:
+    def __pow__(self, other: Any, modulo: Any = None) -> Expr:
+        if modulo is not None:
+            raise ExpressionError(
+                f"pow({self}, {other}, {modulo}) has no meaning here", hint="write mod(x**y, z)"
+            )
         return Expr("**", (self, wrap(other)))
 
     def __rpow__(self, other: Any) -> Expr:
@@ -78,16 +110,16 @@ class Expr:
         return self
 
     def __lt__(self, other: Any) -> Expr:
-        return Expr("<", (self, wrap(other)))
+        return _ordered("<", self, other)
 
     def __le__(self, other: Any) -> Expr:
-        return Expr("<=", (self, wrap(other)))
+        return _ordered("<=", self, other)
 
     def __gt__(self, other: Any) -> Expr:
-        return Expr(">", (self, wrap(other)))
+        return _ordered(">", self, other)
 
     def __ge__(self, other: Any) -> Expr:
-        return Expr(">=", (self, wrap(other)))
+        return _ordered(">=", self, other)
 
     def __and__(self, other: Any) -> Expr:
         return Expr("and", (condition(self), condition(other)))
@@ -109,6 +141,14 @@ class Expr:
 
     def equals(self, value: Any) -> Expr:
         """Return the condition that a discrete variable has this value."""
+        kind = getattr(getattr(self, "field", None), "type", None)
+        own = value.field.type if is_enum(value) else type(value)
+        if (is_enum(self) or isinstance(value, Enum)) and kind is not own:
+            members = f"{kind.__name__}.{next(iter(kind)).name}" if is_enum(self) else "another value"
+            raise ExpressionError(
+                f"`{self}` never equals `{value}`, which is not of its type",
+                hint=f"compare it with one of its own values: {self}.equals({members})",
+            )
         return Expr("==", (self, wrap(value)))
 
     __eq__ = _equality  # type: ignore[assignment]
@@ -124,7 +164,7 @@ class Expr:
     def __float__(self) -> float:
         raise ExpressionError(
             f"`{self}` is not a number while the model is built",
-            hint="use the functions of `acausal` (sin, exp, sqrt, ...) instead of those of math or numpy",
+            hint=_FUNCTIONS_OF_ACAUSAL,
         )
 
     def __index__(self) -> int:
@@ -133,13 +173,31 @@ class Expr:
             hint="a count or an index needs a Structural field: `n: Structural = Structural(int)`",
         )
 
+    __int__ = _refused("int()", "floor(x) rounds down; a count or an index needs a Structural field")
+    __trunc__ = _refused("trunc()", "floor(x) rounds down")
+    __round__ = _refused("round()", "write floor(x + 0.5)")
+    __floor__ = _refused("math.floor()", "use `floor` of acausal")
+    __ceil__ = _refused("ceil()", "write -floor(-x)")
+    __floordiv__ = __rfloordiv__ = _refused("`//`", "write floor(x / y)")
+    __divmod__ = __rdivmod__ = _refused("divmod()", "write floor(x / y) and mod(x, y)")
+    __matmul__ = __rmatmul__ = _refused("`@`", "an expression is a scalar: write the sum of products")
+    __complex__ = _refused("complex()", "write one equation for each of the real and imaginary part")
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise ExpressionError(
+                f"the format {spec!r} cannot be applied to `{self}` while the model is built",
+                hint="it is not a number yet; read the values from the result",
+            )
+        return str(self)
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
         """Arithmetic of numpy numbers and arrays with expressions; other functions of numpy are refused."""
         operation = _UFUNCS.get(ufunc.__name__)
         if method != "__call__" or operation is None:
             raise ExpressionError(
                 f"numpy.{ufunc.__name__} cannot be applied to `{self}` while the model is built",
-                hint="use the functions of `acausal` (sin, exp, sqrt, ...) instead of those of math or numpy",
+                hint=_FUNCTIONS_OF_ACAUSAL,
             )
         array = next((x for x in inputs if getattr(x, "ndim", 0)), None)
         if array is None:
@@ -155,11 +213,20 @@ class Expr:
     def __mod__(self, other: Any) -> Expr:
         return Expr("mod", (self, wrap(other)))
 
+    def __rmod__(self, other: Any) -> Expr:
+        return Expr("mod", (wrap(other), self))
+
     def __iter__(self) -> Iterator[Expr]:
         raise ExpressionError(f"`{self}` is a scalar and cannot be iterated or unpacked")
 
     def __repr__(self) -> str:
         return to_text(self)
+
+
+for _name in ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "exp", "log", "log10", "log2", "sqrt",
+              "rint", "floor", "ceil", "trunc", "conjugate"):  # fmt: skip
+    # What functions of numpy look for in the elements of an array.
+    setattr(Expr, _name, _refused(f"numpy.{_name}", _FUNCTIONS_OF_ACAUSAL))
 
 
 class Symbol(Expr):
@@ -202,12 +269,18 @@ def wrap(value: Any) -> Expr:
         return value
     if isinstance(value, bool):
         return Expr("true", (), value)
-    if isinstance(value, Number):
-        return Expr("const", (), value)
     if isinstance(value, Enum):
         return Expr("const", (), enum_index(value))
-    if hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0:
-        return Expr("const", (), float(value))
+    if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
+        raise ExpressionError(
+            f"an integer of {value.bit_length()} bits cannot be part of an expression",
+            hint=f"integers have at most {LONGEST_INTEGER} bits; write larger numbers as floats, 1e30",
+        )
+    if isinstance(value, Number) or (hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0):
+        number = value if isinstance(value, Number) else float(value)
+        if number != number:
+            raise ExpressionError("`nan` cannot be part of an expression", hint="it is no number")
+        return Expr("const", (), number)
     hint = "use numbers, fields of components and the functions of `acausal`"
     if isinstance(value, (tuple, list)):
         hint = "write one equation for each element: `x[0]`, `x[1]`, ..."
@@ -220,6 +293,12 @@ def condition(value: Any) -> Expr:
     if not expr.is_condition:
         raise ExpressionError(f"`{expr}` is a number where a condition is needed", hint="compare it: `x > 0`")
     return expr
+
+
+def is_enum(value: Any) -> bool:
+    """True for a symbol of an enum."""
+    kind = getattr(getattr(value, "field", None), "type", None)
+    return isinstance(value, Symbol) and isinstance(kind, type) and issubclass(kind, Enum)
 
 
 def enum_index(value: Enum) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, overload
 
-from ..errors import DeclarationError, ParameterError
+from ..errors import DeclarationError, ParameterError, UnitError
 from .expressions import Expr, Symbol
 from .number_checks import is_finite, is_number, shown
 from .units import parse_unit
@@ -51,6 +51,8 @@ class Field:
     def __init__(self, *, unit: str = "", doc: str = "") -> None:
         self.unit = unit
         self.doc = doc
+        if not isinstance(unit, str):
+            raise UnitError(f"a unit is a string, got {shown(unit)}", hint='write e.g. unit="N.m"')
         parse_unit(unit)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -72,6 +74,22 @@ class Field:
             return tuple(nest(f"{name}[{k}]", shape[1:]) for k in range(shape[0]))
 
         return nest(self.name, self.shape)
+
+
+def _check_bounds(low: Any, high: Any, shape: Any) -> None:
+    """Raise DeclarationError unless bounds are numbers in their order and extents are positive integers."""
+    for name, value in (("min", low), ("max", high)):
+        if not is_number(value) or math.isnan(value):
+            raise DeclarationError(f"`{name}` of a field must be a number, got {shown(value)}")
+    if low > high:
+        raise DeclarationError(
+            f"`min` of a field is above its `max`: {low:g} > {high:g}",
+            hint="no value would do; exchange them",
+        )
+    if not isinstance(shape, tuple) or not all(type(n) is int and n > 0 for n in shape):
+        raise DeclarationError(
+            f"`shape` of a field is a tuple of positive integers, got {shown(shape)}", hint="shape=(3,)"
+        )
 
 
 class Parameter(Field):
@@ -107,8 +125,12 @@ class Parameter(Field):
         doc: str = "",
     ) -> None:
         super().__init__(unit=unit, doc=doc)
+        _check_bounds(min, max, shape)
         self.min, self.max, self.shape, self.fixed = min, max, shape, fixed
         self.default = 0.0 if default is MISSING and not fixed else default
+        problem = self.problem(default) if is_number(default) and fixed else ""
+        if problem:
+            raise DeclarationError(f"the default of a Parameter {problem}")
 
     @overload
     def __get__(self, obj: None, cls: type) -> Self: ...
@@ -199,6 +221,10 @@ class Structural(Field, Generic[T]):
         self, type: type[T], *, default: T = MISSING, check: Callable[[Any], str] | None = None, doc: str = ""
     ) -> None:
         super().__init__(doc=doc)
+        if default is not MISSING and not _is_hashable(default if type is not tuple else _freeze(default)):
+            raise DeclarationError(
+                f"the default {shown(default)} of a Structural field cannot be hashed", hint=_HASHABLE
+            )
         self.type, self.default, self.check = type, default, check
 
     @overload
@@ -223,10 +249,33 @@ class Structural(Field, Generic[T]):
                 f"`{self.name}` of {type(obj).__name__} must be of type {kind}, got {value!r}",
                 where=obj.location(),
             )
+        if not _is_hashable(value):
+            raise ParameterError(
+                f"`{self.name}` of {type(obj).__name__} cannot be hashed: {shown(value)}",
+                where=obj.location(),
+                why="structural values decide which components share their equations",
+                hint=_HASHABLE,
+            )
         problem = self.check(value) if self.check is not None else ""
         if problem:
             raise ParameterError(f"`{self.name}` of {type(obj).__name__} {problem}", where=obj.location())
+        if self.type is tuple and not isinstance(value, tuple):
+            raise ParameterError(
+                f"`{self.name}` of {type(obj).__name__} must be of type tuple, got {shown(value)}",
+                where=obj.location(),
+            )
         return value
+
+
+_HASHABLE = "give a tuple instead of a list, tuple(d.items()) instead of a dictionary, or a frozen dataclass"
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _freeze(value: Any) -> Any:
@@ -274,6 +323,14 @@ class Variable(Field):
         doc: str = "",
     ) -> None:
         super().__init__(unit=unit, doc=doc)
+        _check_bounds(min, max, shape)
+        if nominal is not None and not (is_number(nominal) and is_finite(nominal) and nominal > 0):
+            raise DeclarationError(
+                f"`nominal` of a Variable is a positive magnitude, got {shown(nominal)}",
+                hint="leave it out if no typical size is known",
+            )
+        if not is_number(start) or not is_finite(start):
+            raise DeclarationError(f"`start` of a Variable must be a finite number, got {shown(start)}")
         self.start, self.fixed, self.nominal = start, fixed, nominal
         self.min, self.max, self.shape, self.state_priority = min, max, shape, state_priority
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from ..errors import ExpressionError
 from .expressions import Expr, Symbol, condition, fold, walk, wrap
+from .fields import Computed, Parameter, Variable
 from .number_checks import is_finite, shown
 from .tables import order_problem
+from .typed_fields import Input, Output
 
 
 def _unary(name: str, doc: str) -> Any:
@@ -89,6 +91,12 @@ def der(x: Any) -> Expr:
     """Return the time derivative of a variable, or of a sum of variables with constant factors."""
     expr = wrap(x)
     if isinstance(expr, Symbol):
+        f = expr.field
+        if not isinstance(f, Variable) and not (isinstance(f, (Input, Output)) and f.type is float):
+            raise ExpressionError(
+                f"der({expr}): `{expr}` is a {type(f).__name__}, which does not move",
+                hint="differentiate a Variable",
+            )
         return Expr("der", (expr,))
     if expr.op in ("+", "-"):
         return Expr(expr.op, (der(expr.args[0]), der(expr.args[1])))
@@ -107,8 +115,6 @@ def der(x: Any) -> Expr:
 
 
 def _is_factor(expr: Expr) -> bool:
-    from .fields import Parameter
-
     return all(
         not n.args and (n.op == "const" or isinstance(getattr(n, "field", None), Parameter)) or n.args
         for n in walk(expr)
@@ -116,8 +122,6 @@ def _is_factor(expr: Expr) -> bool:
 
 
 def _is_computed(expr: Expr) -> bool:
-    from .fields import Computed
-
     variables = [n for n in walk(expr) if isinstance(n, Symbol)]
     return any(isinstance(n.field, Computed) for n in variables)
 
@@ -153,11 +157,16 @@ def _discrete(expr: Expr, name: str) -> Expr:
     return expr
 
 
-def sample(*, period: Any, start: Any = 0.0) -> Expr:
+def sample(*positional: Any, period: Any = None, start: Any = 0.0) -> Expr:
     """Return the condition that is true at ``start + k * period``, k = 0, 1, ..., for one micro-step.
 
     Both are in seconds and depend on parameters only.
     """
+    if positional or period is None:
+        got = f", got sample({', '.join(map(shown, positional))})" if positional else ""
+        raise ExpressionError(
+            f"sample() needs the keyword `period`{got}", hint="sample(period=1e-3, start=0.0)"
+        )
     for name, value in (("period", wrap(period)), ("start", wrap(start))):
         if not _is_factor(value):
             when = "is computed at the start" if _is_computed(value) else "changes during a run"

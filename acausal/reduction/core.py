@@ -48,7 +48,7 @@ def evaluate(
             kind = kind_of(node)
             k = locate_symbol(s.template, kind, node)
             return values.P[s.pb[at] + k] if kind == "p" else values.D[s.db[at] + k]
-        return 0.0 if node.data is None else node.data
+        return np.float64(node.data or 0.0)  # which divides by zero as arrays do
 
     def apply(node: Expr, args: list[Any]) -> Any:
         if node.op == "pre":

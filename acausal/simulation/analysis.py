@@ -56,7 +56,7 @@ def program_structure(
     """Return the structure of a program: see `Program.structure`."""
     flat, entries = program.flat, element_entries(program.flat)
     branches = given_branches(entries, mode)
-    P = parameter_vector(flat, {**overrides(program.model), **scalar_parameters(parameters)})
+    P = parameter_vector(flat, {**overrides(program.model), **scalar_parameters(flat, parameters)})
     start, fixed, given, D = start_values(flat, P)
     declared = _declared(make_starts(program, initial, start, fixed, given, D))
     if not reduce:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..compilation.discrete import Sample
 from ..errors import AcausalError, Location, ParameterError, UnconnectedInputError, UnknownPathError, nearest
+from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template, place_of
 from ..modeling.component import Component
 from ..modeling.elements import ElementTable
@@ -28,6 +29,8 @@ from .instants.failures import requirement_failed
 from .sources.source_states import Feed
 from .starts.conditions import Starts
 
+MOST_EXTENTS = 4
+"""Extents of an array parameter."""
 MOST_TICKS = 1e12
 """Ticks of one clock in a run; a run of more would take years."""
 
@@ -59,33 +62,52 @@ def mapping(name: str, given: Any, example: str) -> Mapping[Any, Any]:
     return given
 
 
-def scalar_parameters(given: Any) -> dict[str, Any]:
+def scalar_parameters(flat: FlatModel, given: Any) -> dict[str, Any]:
     """Return parameters by scalar path: array values are spread over their elements.
 
     Raises
     ------
     ParameterError
-        If they are no mapping from paths.
+        If they are no mapping from paths, or an array has not the extents of its parameter.
     """
     parameters = mapping("parameters", given, '{"load.R": 2.0}')
-    for path in parameters:
+    found: dict[str, Any] = {}
+    for path, value in parameters.items():
         if not isinstance(path, str):
             raise ParameterError(
                 f"parameters are given by path, a string, got {shown(path)}",
                 hint='parameters={"load.R": 2.0}',
             )
-    found: dict[str, Any] = {}
-
-    def put(path: str, value: Any) -> None:
-        if hasattr(value, "__len__") and not isinstance(value, (str, bytes)):
-            for k, v in enumerate(value):
-                put(f"{path}[{k}]", v)
-        else:
-            found[path] = value
-
-    for path, value in parameters.items():
-        put(path, value)
+        elements = [("", value)]
+        extents: list[int] = []
+        while all(_is_sequence(v) and len(v) for _, v in elements):
+            extents.append(len(elements[0][1]))
+            elements = [(f"{index}[{k}]", v) for index, row in elements for k, v in enumerate(row)]
+        if extents or _is_sequence(value):
+            _check_extents(flat, path, value, tuple(extents))
+        found.update({path + index: v for index, v in elements})
     return found
+
+
+def _is_sequence(value: Any) -> bool:
+    mapping_or_text = isinstance(value, (str, bytes, Mapping, set, frozenset))
+    return hasattr(value, "__len__") and getattr(value, "ndim", 1) > 0 and not mapping_or_text
+
+
+def _check_extents(flat: FlatModel, path: str, value: Any, extents: tuple[int, ...]) -> None:
+    """Raise ParameterError unless the parameter ``path`` has these extents."""
+    for n in range(MOST_EXTENTS + 1):
+        try:
+            shape = flat.find("p", path + "[0]" * n)[1].shape
+            break
+        except UnknownPathError:
+            continue
+    else:
+        return  # an unknown path is named where it is looked up
+    wanted = shape[len(shape) - n :]
+    if wanted != extents:
+        size = f"{' x '.join(map(str, wanted))} values" if wanted else "one number"
+        raise ParameterError(f"`{path}` needs {size}, got {shown(value)}", where=place_of(flat.root, path))
 
 
 STEADY = "steady state"

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import NonFiniteError, ParameterError
 from ..flattening.template import place_of
+from ..modeling.expressions import LONGEST_INTEGER
 from ..modeling.number_checks import is_finite, shown
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ METHODS = ("auto", "exact", "explicit", "implicit")
 
 def is_number(value: Any) -> bool:
     """True for what converts to one float: numbers and arrays without extent, not text."""
+    if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
+        return False
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") or getattr(value, "ndim", 0):
         return False
     try:

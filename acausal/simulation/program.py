@@ -120,7 +120,7 @@ class Program(CompiledModel):
         before: Checkpoint | None = None,
     ) -> Run:
         """Return a run before its first instant; ``before`` is what it continues."""
-        changes = {**overrides(self.model), **scalar_parameters(parameters)}
+        changes = {**overrides(self.model), **scalar_parameters(self.flat, parameters)}
         P = parameter_vector(self.flat, changes)
         start, fixed, given, D = start_values(self.flat, P)
         starts = make_starts(self, initial, start, fixed, given, D)
@@ -262,7 +262,7 @@ class Program(CompiledModel):
         if initial:
             hint = "a continued run takes its states from the earlier one"
             raise ParameterError("`initial` and `start` exclude each other", hint=hint)
-        given = {**before.parameters, **scalar_parameters(parameters)}
+        given = {**before.parameters, **scalar_parameters(self.flat, parameters)}
         return self.prepare(span, t0=t0, parameters=given, inputs=inputs, options=options, before=before)
 
     def residual(self) -> Residual:
