@@ -65,7 +65,6 @@ class ElementTable:
     enabled: Expr | None = None
     latch: bool = False
     breakaway: Expr | None = None
-    curve: tuple[tuple[float, float], ...] | None = None
     monotone: bool = False
     restitution: Expr | None = None
     rest_speed: Expr | None = None
@@ -163,7 +162,6 @@ class Complementarity(Named):
             ),
             enabled=None if always else self.enabled,
             latch=self.latch,
-            curve=((float("-inf"), 0.0), (0.0, float("inf")), (float("-inf"), float("inf"))),
             monotone=True,
         )
 
@@ -227,7 +225,6 @@ class DryFriction(Named):
             ),
             enabled=None if always else self.engaged,
             breakaway=Fs,
-            curve=((-1.0, 1.0), (1.0, float("inf")), (float("-inf"), -1.0), (float("-inf"), float("inf"))),
         )
 
 

@@ -84,8 +84,6 @@ class Element:
     branches: tuple[Branch, ...]
     blocked: tuple[Rows, ...]
     """Per branch, the complementary variables (one row per equation): what the branch leaves undetermined."""
-    curve: tuple[tuple[float, float], ...] | None = None
-    """Per branch the range of s of the monotone piecewise-linear curve; None: not for path following."""
     monotone: bool = False
     """Dynamic variables are unique: hints may be used freely."""
     restitution: float = 0.0

@@ -144,7 +144,7 @@ def _element(
         extra["impulse_allowed"] = table.impulse == "allow"
     name = f"{path}.{statement.name}" if path else statement.name
     monotone = table.monotone or (kind is Kind.FRICTION and _without_stiction(branches))
-    return Element(name, kind, tuple(branches), tuple(blocked), table.curve, monotone, **extra)
+    return Element(name, kind, tuple(branches), tuple(blocked), monotone, **extra)
 
 
 def _without_stiction(branches: list[Branch]) -> bool:

@@ -50,7 +50,7 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     """
     rows = model.rows(mode)
     columns = Columns.of(model)
-    system, rounds = _differentiate(model, columns, columns.table(rows), rows)
+    system, rounds = _differentiate(model, columns, columns.table(rows), len(rows))
     free = columns.unknown[system.row[columns.unknown] < 0]
     directions = system.null_directions(free)[columns.unknown]
     redundant = np.flatnonzero(system.pivot < 0)
@@ -112,11 +112,14 @@ class Columns:
 
 
 def _differentiate(
-    model: AffineModel, columns: Columns, table: np.ndarray, rows: Rows
+    model: AffineModel, columns: Columns, table: np.ndarray, m: int
 ) -> tuple[Elimination, int]:
-    """Eliminate, and differentiate constraints until there are no new ones; rounds needed."""
+    """Eliminate, and differentiate constraints until there are no new ones; rounds needed.
+
+    Labels behind the columns move on by ``m``.
+    """
     system = weighted(model, columns, table)
-    return system, sum(1 for _ in shuffle(model, columns, system, len(rows)))
+    return system, sum(1 for _ in shuffle(model, columns, system, m))
 
 
 def weighted(model: AffineModel, columns: Columns, table: np.ndarray) -> Elimination:
@@ -167,8 +170,8 @@ class Dependencies:
     Attributes
     ----------
     weights : ndarray, shape (k, r, m)
-        Factors of the ``m`` equations in force, differentiated 0 to ``r - 1`` times. Besides one, the rows of a combination
-        are independent: none of them can be left out.
+        Factors of the ``m`` equations in force, or of those asked for, differentiated 0 to ``r - 1`` times. Besides one, the
+        rows of a combination are independent: none of them can be left out.
     sources : ndarray, shape (k, q)
         What each combination leaves of the sources.
     free : ndarray of bool, shape (n,)
@@ -180,11 +183,11 @@ class Dependencies:
     free: np.ndarray
 
 
-def dependencies(model: AffineModel, mode: Mode) -> Dependencies:
-    """Find the dependencies of a mode: the elimination once more, with labels on the rows."""
+def dependencies(model: AffineModel, mode: Mode, first: int = 0) -> Dependencies:
+    """Find the dependencies of a mode: the elimination once more, with labels on the rows from the ``first`` one on."""
     rows, columns = model.rows(mode), Columns.of(model)
-    rounds = _differentiate(model, columns, columns.table(rows), rows)[1]
-    system, weights = _labelled(model, columns, rows, rounds + 1)
+    rounds = _differentiate(model, columns, columns.table(rows), len(rows))[1]
+    system, weights = _labelled(model, columns, rows, rounds + 1, first)
     free = columns.unknown[system.row[columns.unknown] < 0]
     return Dependencies(
         weights,
@@ -194,15 +197,15 @@ def dependencies(model: AffineModel, mode: Mode) -> Dependencies:
 
 
 def _labelled(
-    model: AffineModel, columns: Columns, rows: Rows, orders: int
+    model: AffineModel, columns: Columns, rows: Rows, orders: int, first: int = 0
 ) -> tuple[Elimination, np.ndarray]:
     """The elimination with labels on rows differentiated up to ``orders - 1`` times, and those of the redundant rows.
 
-    With one order all derivatives of a row have its label.
+    With one order all derivatives of a row have its label. Rows before the ``first`` one have none.
     """
-    table, m = columns.table(rows), len(rows)
-    labelled = np.hstack([table, np.eye(m, m * orders)])
-    system, _ = _differentiate(model, columns, labelled, rows)
+    table, m = columns.table(rows), len(rows) - first
+    labelled = np.hstack([table, np.eye(len(rows), m * orders, -first)])
+    system, _ = _differentiate(model, columns, labelled, m)
     redundant = np.flatnonzero(system.pivot < 0)
     labels = np.arange(table.shape[1], labelled.shape[1])
     return system, system.entries(redundant, labels).reshape(len(redundant), orders, m)
@@ -241,7 +244,7 @@ def source_conditions(
             kept.append(row)
             labels.append(name)
             row = product(row, model.S)
-    return np.array(kept).reshape(-1, model.q), tuple(labels)
+    return np.array(kept).reshape(len(kept), model.q), tuple(labels)
 
 
 def _settle_free(

@@ -101,8 +101,9 @@ class Stats:
         Work on the program since it was made, this run included.
     mode_analyses : int
         Modes analysed with numbers during this run; those known from earlier runs do not count.
-    searches, hints, flips, path_followings, enumerations : int
-        Choices of the next mode, and how they were found.
+    searches, hints, candidates : int
+        Choices of the next mode, how many of them were known from a like instant before, and the modes that were
+        examined for the others.
     segments, micro_steps : int
     paths : dict
         How many visited modes took which way of integration.
@@ -114,9 +115,7 @@ class Stats:
     mode_analyses: int = 0
     searches: int = 0
     hints: int = 0
-    flips: int = 0
-    path_followings: int = 0
-    enumerations: int = 0
+    candidates: int = 0
     segments: int = 0
     micro_steps: int = 0
     paths: dict[str, int] = field(default_factory=dict)

@@ -133,7 +133,7 @@ def outcome(run: Run, state: State | None, status: str = "") -> Result:
         analysed += run.tangents.analysed
     stats = Stats(
         counts.flattenings, counts.presolves, counts.symbolic_analyses, analysed,
-        s.searches, s.hints, s.flips, s.path_followings, s.enumerations, len(run.record.segments), len(record.steps),
+        s.searches, s.hints, s.candidates, len(run.record.segments), len(record.steps),
     )  # fmt: skip
     return Result(
         program.names, record, run.t, status or _status(run), stats=stats, parameters=run.parameters,

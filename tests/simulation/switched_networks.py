@@ -4,8 +4,6 @@ import numpy as np
 
 from acausal.reduction.affine import AffineModel, Branch, Element, Kind, Rows
 
-INF = np.inf
-
 
 def rows(n, q, *forms):
     """Forms from dictionaries ``{column: coefficient}``; keys "der": {...}, "xi": {...} hold the other parts."""
@@ -33,12 +31,10 @@ def complementarity(path, n, q, a, b, can_disable=False):
     a, b = rows(n, q, a), rows(n, q, b)
     branches = [Branch("off", b, a, (1,), (True,)), Branch("on", a, b, (0,), (False,))]
     blocked = [a, b]
-    curve = [(-INF, 0.0), (0.0, INF)]
     if can_disable:
         branches.append(Branch("disabled", b, none, (), (True,)))
         blocked.append(a)
-        curve.append((-INF, INF))
-    return Element(path, Kind.COMPLEMENTARITY, tuple(branches), tuple(blocked), tuple(curve), monotone=True)
+    return Element(path, Kind.COMPLEMENTARITY, tuple(branches), tuple(blocked), monotone=True)
 
 
 def friction(path, n, q, v, f, sliding, breakaway):
@@ -56,8 +52,7 @@ def friction(path, n, q, v, f, sliding, breakaway):
         Branch("backward", rows(n, q, capacity(f, 1, sliding)), rows(n, q, negated(v)), (0,), (False,)),
         Branch("free", F, none, (), (False,)),
     )
-    curve = ((-sliding, sliding), (sliding, INF), (-INF, -sliding), (-INF, INF))
-    return Element(path, Kind.FRICTION, branches, (F, V, V, V), curve, monotone=sliding == breakaway)
+    return Element(path, Kind.FRICTION, branches, (F, V, V, V), monotone=sliding == breakaway)
 
 
 def switch(path, n, q, u, i):
@@ -229,3 +224,25 @@ def friction_stack(rng, K, coincide):
     mode = tuple(0 if w == 0 else 1 if w > 0 else 2 for w in speeds)
     names = [f"{letter}{k}" for letter in "vfg" for k in range(K)]
     return build(names, equations, tuple(elements), [[0.0]], [1.0] * K + [5.0] * (2 * K), [1.0], 1.0), z, mode
+
+
+LOW, LINEAR, HIGH = range(3)
+
+
+def saturation(n, q, e, y, limit):
+    """Amplifier of infinite gain: e = 0 inside the limits of y."""
+    up, down = {y: -1.0, "xi": {0: limit}}, {y: 1.0, "xi": {0: limit}}
+    branches = (
+        Branch("low", rows(n, q, down), rows(n, q, {e: -1.0}), (LINEAR,)),
+        Branch("linear", rows(n, q, {e: 1.0}), rows(n, q, up, down), (HIGH, LOW)),
+        Branch("high", rows(n, q, up), rows(n, q, {e: 1.0}), (LINEAR,)),
+    )
+    blocked = (rows(n, q, {e: 1.0}), rows(n, q, {y: 1.0}), rows(n, q, {e: 1.0}))
+    return Element("amplifier", Kind.MODES, branches, blocked)
+
+
+def feedback(sign, beta=0.5, limit=15.0, scale=(10.0, 10.0)):
+    """e = sign * beta * y - u with u the source number 1, a ramp."""
+    element = saturation(2, 2, 0, 1, limit)
+    equation = {0: 1.0, 1: -sign * beta, "xi": {1: 1.0}}
+    return build(["e", "y"], [equation], (element,), [[0.0, 0.0], [1.0, 0.0]], scale, [1.0, 10.0], 1.0)

@@ -123,11 +123,16 @@ def _undetermined(run: Run, error: Exception, forced: Sequence[int]) -> AcausalE
 
 
 def _inconsistent(run: Run, error: Exception, forced: Sequence[int]) -> AcausalError:
-    """Every combination of branches that was tried violates a guard."""
-    places = tuple(run.element_place(k)[1] for k, b in enumerate(forced) if b >= 0)
+    """Every combination of branches that was tried violates a guard; the elements that contradict each other are named."""
+    elements = getattr(error, "elements", ())
+    names = [run.core.model.elements[k].path for k in elements[:MOST_NAMED]]
+    forced_ones = [k for k, b in enumerate(forced) if b >= 0]
+    places = dict.fromkeys(run.element_place(k)[1] for k in (*elements, *forced_ones))
+    fate = "have no branches" if getattr(error, "complete", True) else "were not seen to have branches"
     return NoConsistentModeError(
         f"no consistent mode at t = {run.t:.9g}\n{_history(run, error)}",
-        where=places[:4],
+        where=tuple(places)[:4],
+        why=f"{', '.join(names)} {fate} that go together" if names else "",
         hint="no combination of branches satisfies all guards: look for ideal sources that elements short or cut",
     )
 

@@ -187,14 +187,10 @@ class Verdict:
     signs: list[int] | None = None
     """Signs of the guards in force at the restart, None where an impulse decided."""
 
-    def next_mode(self) -> Mode:
-        """The mode with the elements violated at the most singular level in their targets."""
-        first = min(level for level, _, _ in self.violations)
-        mode = list(self.mode)
-        for level, element, target in self.violations:
-            if level == first:
-                mode[element] = target
-        return tuple(mode)
+    @property
+    def consistent(self) -> bool:
+        """Whether the mode exists and nothing in it is violated."""
+        return self.restart is not None and not self.violations
 
     def describe(self, elements: Sequence[Element]) -> str:
         """One line for the history of a search."""

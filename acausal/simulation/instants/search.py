@@ -1,29 +1,25 @@
-"""Choice of the next consistent mode: hint, flip, path following with polish, enumeration.
+"""Choice of the next consistent mode: a hint, else principal pivoting in every part that has to move.
 
 Discrete variables, controls and enabling conditions are constants of one search; candidates
-that fail leave no trace but the history.
+that fail leave no trace but the history. Whatever was found, the exact sign test of the whole mode confirms it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cache
 
 import numpy as np
 
-from ...reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
-from .element_curves import PathLost, free_branches, has_curves, is_free
+from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
+from ...reduction.index_reduction import reduce_mode
+from ...reduction.parts import Part, independent_parts
 from .lexicographic import CandidateTest, Instant, Verdict
-from .path_following import follow_path
+from .pivoting import NoMove, Pivoting
 
 History = tuple[tuple[Mode, str], ...]
 
-_PROBE_LENGTHS = (1e-2, 1e-4, 1.0, 1e2)
-_SLOW_PROBE_LENGTHS = (1e-3, 1e-5)
-_SLOW = 1e-8
-_POLISH = 10
 _LEAVE_DISABLED = {Kind.COMPLEMENTARITY: (2, 0), Kind.FRICTION: (3, 0)}
 
 
@@ -39,33 +35,33 @@ class Choice:
 
 @dataclass
 class SearchStats:
-    """How often each stage of the cascade was entered (`hints`: how often one was taken)."""
+    """Choices of the next mode, how many of them a hint gave, and the candidates that the others examined."""
 
     searches: int = 0
     hints: int = 0
-    flips: int = 0
-    path_followings: int = 0
-    enumerations: int = 0
+    candidates: int = 0
 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Limits of a search: modes enumerated at most, and hints kept at most."""
+    """Limits of a search: candidates examined in one part at most, and hints kept at most."""
 
     hints: bool = True
-    max_enumerated: int = 4096
+    max_candidates: int = 1024
     max_hints: int = 65536
 
 
 class NoConsistentMode(Exception):
     """No candidate is consistent; ``history`` lists (mode, verdict) in the order of trial."""
 
-    def __init__(self, history: History, complete: bool) -> None:
+    def __init__(self, history: History, complete: bool, elements: tuple[int, ...] = ()) -> None:
         what = "no mode is consistent" if complete else "no consistent mode was found"
         super().__init__(f"{what} ({len(history)} candidates)")
         self.history = history
         self.complete = complete
-        """Every mode was tested, so none exists."""
+        """No mode exists: equations that no branch of these elements can satisfy, or every mode was tested."""
+        self.elements = elements
+        """Elements that contradict each other, or that never settle."""
 
 
 class Search:
@@ -93,6 +89,7 @@ class Search:
         self._options = options or SearchOptions()
         self._hints: dict[Hashable, Mode] = {}
         self._monotone = [element.monotone for element in model.elements]
+        self._parts: tuple[tuple[Part, CandidateTest], ...] | None = None
         self.stats = SearchStats()
 
     def on(self, model: AffineModel, modes: Callable[[Mode], ModeData], test: CandidateTest) -> Search:
@@ -153,13 +150,25 @@ class Search:
         hint = self._hint(name, start)
         if hint is not None:
             verdict = self._test(hint, instant)
-            if verdict.restart is not None and not verdict.violations:
+            if verdict.consistent:
                 self.stats.hints += 1
                 return Choice(verdict.restart, (), verdict.signs)
-        choice = _Trial(self._model, self._modes, self._test, instant, start, self._options, self.stats).run()
+        choice = self._chosen(instant, start)
         if self._options.hints:
             self._remember(name, choice.restart.data.mode)
         return choice
+
+    def _chosen(self, instant: Instant, start: Mode) -> Choice:
+        """The choice without a hint."""
+        trial = _Trial(self._model, self._test, instant, self._options.max_candidates, self.stats)
+        verdict = trial.examine(start)
+        if not verdict.consistent:
+            if self._parts is None:
+                self._parts = _parts_of(self._model)
+            mode = trial.by_parts(start, verdict, self._parts) if len(self._parts) > 1 else start
+            verdict = trial.settled(mode)
+        assert verdict.restart is not None
+        return Choice(verdict.restart, trial.history, verdict.signs)
 
     def foreseen(
         self, present: Mode, forced: Sequence[int], triggers: tuple[Hashable, ...] = ()
@@ -190,96 +199,96 @@ class Search:
             del self._hints[next(iter(self._hints))]
 
 
+def _parts_of(model: AffineModel) -> tuple[tuple[Part, CandidateTest], ...]:
+    """The independent parts, each with its own test."""
+    return tuple((part, CandidateTest(part.model, _cached(part.model))) for part in independent_parts(model))
+
+
+def _cached(model: AffineModel) -> Callable[[Mode], ModeData]:
+    return cache(lambda mode: reduce_mode(model, mode))
+
+
 class _Trial:
-    """One run of the cascade: flip, path following with polish, enumeration."""
+    """The candidates of one search."""
 
     def __init__(
+        self, model: AffineModel, test: CandidateTest, instant: Instant, limit: int, stats: SearchStats
+    ) -> None:
+        self._model, self._test, self._instant = model, test, instant
+        self._limit, self._stats = limit, stats
+        self._history: dict[Mode, str] = {}
+        self._verdicts: dict[Mode, Verdict] = {}
+
+    @property
+    def history(self) -> History:
+        """Modes and verdicts in the order of trial."""
+        return tuple(self._history.items())
+
+    def examine(self, mode: Mode) -> Verdict:
+        """Verdict on a mode of the whole."""
+        found = self._verdicts.get(mode)
+        if found is None:
+            found = self._verdicts[mode] = self._test(mode, self._instant)
+            self._note(mode, found)
+        return found
+
+    def settled(self, mode: Mode) -> Verdict:
+        """Verdict of the mode that pivoting in the whole leads to."""
+        return self.examine(self._pivot(self._model, self._instant, self.examine, mode))
+
+    def by_parts(self, start: Mode, verdict: Verdict, parts: Sequence[tuple[Part, CandidateTest]]) -> Mode:
+        """The mode in which every part is consistent by itself; parts that have nothing to move for stay."""
+        mode = start
+        violated = {k for _, k, _ in verdict.violations}
+        for part, test in parts:
+            if verdict.restart is None or not violated.isdisjoint(part.elements):
+                mode = self._moved(mode, part, test)
+        return mode
+
+    def _moved(self, mode: Mode, part: Part, test: CandidateTest) -> Mode:
+        instant = _instant_of(part, self._instant)
+
+        def whole(branches: Mode) -> Mode:
+            own = dict(zip(part.elements, branches, strict=True))
+            return tuple(own.get(k, branch) for k, branch in enumerate(mode))
+
+        def examine(branches: Mode) -> Verdict:
+            found = test(branches, instant)
+            self._note(whole(branches), found, part.model)
+            return found
+
+        start = tuple(mode[k] for k in part.elements)
+        return whole(self._pivot(part.model, instant, examine, start, part.elements))
+
+    def _pivot(
         self,
         model: AffineModel,
-        modes: Callable[[Mode], ModeData],
-        test: CandidateTest,
         instant: Instant,
+        examine: Callable[[Mode], Verdict],
         start: Mode,
-        options: SearchOptions,
-        stats: SearchStats,
-    ) -> None:
-        self._model, self._modes, self._test, self._instant, self._start = model, modes, test, instant, start
-        self._options, self._stats = options, stats
-        self._seen: dict[Mode, Verdict] = {}
-
-    def run(self) -> Choice:
-        """First consistent candidate of the cascade."""
-        restart = self._flip(self._start) or self._follow_paths() or self._enumerate()
-        return Choice(restart, self._history(), self._seen[restart.data.mode].signs)
-
-    def _examine(self, mode: Mode) -> Verdict:
-        if mode not in self._seen:
-            self._seen[mode] = self._test(mode, self._instant)
-        return self._seen[mode]
-
-    def _flip(self, mode: Mode, limit: int | None = None) -> Restart | None:
-        """Put the elements violated at the most singular level into their targets until nothing is violated."""
-        steps = 0
-        while mode not in self._seen and (limit is None or steps < limit):
-            verdict = self._examine(mode)
-            if verdict.restart is None or not verdict.violations:
-                return verdict.restart
-            mode = verdict.next_mode()
-            steps += 1
-            self._stats.flips += 1
-        return None
-
-    def _follow_paths(self) -> Restart | None:
-        z = self._instant.z_minus
-        if len(self._instant.reinits):
-            z = z.copy()
-            for variable, value in self._instant.reinits:
-                z[variable] = value
-        if not has_curves(self._model, self._instant.forced):
-            return None
-        for h in self._probe_lengths():
-            self._stats.path_followings += 1
-            try:
-                path = follow_path(self._model, z, self._instant.xi, self._start, self._instant.forced, h)
-            except PathLost:
-                continue
-            restart = self._flip(path.mode, _POLISH)
-            if restart is not None:
-                return restart
-        return None
-
-    def _probe_lengths(self) -> list[float]:
-        T0 = self._model.T0
+        names: Sequence[int] | None = None,
+    ) -> Mode:
         try:
-            tau = self._modes(self._start).tau
-        except Inadmissible:
-            tau = T0
-        slow = [factor * T0 for factor in _SLOW_PROBE_LENGTHS] if tau < _SLOW * T0 else []
-        return [factor * tau for factor in _PROBE_LENGTHS] + slow
+            return Pivoting(model, instant, examine, self._limit).run(start)
+        except NoMove as failure:
+            elements = failure.elements if names is None else tuple(names[k] for k in failure.elements)
+            raise NoConsistentMode(self.history, failure.certain, elements) from None
 
-    def _enumerate(self) -> Restart:
-        """First consistent mode of all, those with the fewest changes from the start first."""
-        choices = self._choices()
-        if math.prod(len(branches) for branches in choices) > self._options.max_enumerated:
-            raise NoConsistentMode(self._history(), complete=False)
-        self._stats.enumerations += 1
-        for mode in sorted(product(*choices), key=self._distance):
-            verdict = self._examine(mode)
-            if verdict.restart is not None and not verdict.violations:
-                return verdict.restart
-        raise NoConsistentMode(self._history(), complete=True)
+    def _note(self, mode: Mode, verdict: Verdict, model: AffineModel | None = None) -> None:
+        self._stats.candidates += 1
+        self._history.setdefault(mode, verdict.describe((model or self._model).elements))
 
-    def _distance(self, mode: Mode) -> int:
-        return sum(a != b for a, b in zip(mode, self._start, strict=True))
 
-    def _choices(self) -> list[Sequence[int]]:
-        choices: list[Sequence[int]] = []
-        for element, branch, prescribed in zip(
-            self._model.elements, self._start, self._instant.forced, strict=True
-        ):
-            fixed = not is_free(element, prescribed)
-            choices.append((branch,) if fixed else free_branches(element))
-        return choices
-
-    def _history(self) -> History:
-        return tuple((mode, verdict.describe(self._model.elements)) for mode, verdict in self._seen.items())
+def _instant_of(part: Part, instant: Instant) -> Instant:
+    """What a part sees of an instant."""
+    element = {k: i for i, k in enumerate(part.elements)}
+    column = {j: i for i, j in enumerate(part.columns.tolist())}
+    return Instant(
+        instant.t,
+        instant.z_minus[part.columns],
+        instant.xi[part.sources],
+        tuple(instant.forced[k] for k in part.elements),
+        frozenset((element[k], b, g) for k, b, g in instant.disabled_guards if k in element),
+        tuple((column[j], value) for j, value in instant.reinits if j in column),
+        None if instant.error is None else instant.error[part.columns],
+    )

@@ -14,8 +14,8 @@ from ...dynamics.directions import generic_direction
 from ...errors import AcausalError, InitializationError, warn
 from ...reduction.affine import Inadmissible, Kind, Mode
 from ...reduction.restart import restart
-from ..instants.element_curves import free_branches
 from ..instants.failures import search_failed
+from ..instants.pivoting import free_branches
 from ..instants.search import Choice, NoConsistentMode
 from ..nonlinear.failures import FAILURES as NONLINEAR
 from ..nonlinear.failures import nonlinear_failed
