@@ -215,7 +215,10 @@ def _settled(
 def _apply(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> _Found:
     model = numbers.model
     which, below = _touching(numbers, base, instant, closed)
-    contacts = touching_contacts(model, base.data, which)
+    known = numbers.test.prepared(base.data).contacts
+    contacts = known.get(tuple(which))
+    if contacts is None:
+        contacts = known[tuple(which)] = touching_contacts(model, base.data, which)
     e = np.array([model.elements[k].restitution for k in which])
     e[np.array(below, bool) & _stays_below(contacts, base, e)] = 0.0
     # A rebound too slow to be told from none is none.

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...reduction.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart, Rows
+from ...reduction.impacts import Contacts
 from ...reduction.restart import restart
 
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
@@ -206,7 +207,7 @@ class Verdict:
 class _PreparedMode:
     """Everything a test needs of one mode, arranged once."""
 
-    __slots__ = ("conditions", "guards", "origin")
+    __slots__ = ("conditions", "contacts", "guards", "origin")
 
     def __init__(self, model: AffineModel, data: ModeData) -> None:
         n, T0 = model.n, model.T0
@@ -217,6 +218,8 @@ class _PreparedMode:
         for element, target in zip(data.guard_element.tolist(), data.guard_target.tolist(), strict=True):
             k = position[element] = position.get(element, -1) + 1
             self.origin.append((element, target, (element, data.mode[element], k)))
+        self.contacts: dict[tuple[int, ...], Contacts] = {}
+        """Responses to impulses in contacts that touch."""
         self.conditions = []
         for k, element in enumerate(model.elements):
             rows = element.relations
