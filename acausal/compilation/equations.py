@@ -32,7 +32,7 @@ class Jet:
         return self.y.dot(y) + self.xi.dot(xi)
 
 
-class Equations:
+class ModeEquations:
     """Rows at chosen levels of differentiation, as functions of the coordinates of a mode.
 
     Parameters

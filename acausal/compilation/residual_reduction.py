@@ -37,7 +37,7 @@ class Row:
     pivot: int = field(default=-1)
 
 
-class Elimination:
+class SymbolicElimination:
     """Pivots of the linear rows, in the order in which they were taken.
 
     Parameters

@@ -14,7 +14,7 @@ from ..structure.incidence import Incidence
 from ..structure.matching import maximum_matching
 from .residual_equations import Equation
 from .residual_failures import Failures, unmatched
-from .residual_reduction import Elimination, Row
+from .residual_reduction import Row, SymbolicElimination
 from .residual_variables import Quantities, Symbols
 
 ARGUMENTS = ["t", "x", "w", "u", "p", "d"]
@@ -85,7 +85,7 @@ class _Reduction:
         ]
         self.fixed: dict[str, None] = {}
         linear, self.other = self._rows()
-        self.elimination = Elimination(
+        self.elimination = SymbolicElimination(
             linear, (self.nx, self.nx + self.nw), self._cost(), self._differentiate
         )
         for row in self.elimination.empty:

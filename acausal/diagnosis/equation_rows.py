@@ -20,7 +20,7 @@ from .named import NamedExpressions
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class EquationGroup:
     """Rows that say the same for all instances of a stamp: row ``first + step * i`` of instance i.
 
     Attributes
@@ -77,14 +77,14 @@ class EquationRows(NamedExpressions):
 
     # -- numbering -----------------------------------------------------------------------------------------------
 
-    def _count(self, group: Group) -> int:
+    def _count(self, group: EquationGroup) -> int:
         return len(self.flat.stamps[group.stamp].vb)
 
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[EquationGroup]:
         found, at = [], self.integer_rows
         for k, s in enumerate(self.flat.stamps):
             for r in s.template.residuals:
-                found.append(Group(k, at, 1, -1, (("", r.expr),), r.origin, r.text, r))
+                found.append(EquationGroup(k, at, 1, -1, (("", r.expr),), r.origin, r.text, r))
                 at += len(s.vb)
         element = 0
         for k, s in enumerate(self.flat.stamps):
@@ -92,7 +92,7 @@ class EquationRows(NamedExpressions):
                 width = len(e.table.branches[0].residuals)
                 for j in range(width):
                     forms = tuple((b.name, choices(b.residuals[j])) for b in e.table.branches)
-                    found.append(Group(k, at + j, width, element, forms, e.origin, "", e))
+                    found.append(EquationGroup(k, at + j, width, element, forms, e.origin, "", e))
                 at += width * len(s.vb)
                 element += len(s.vb)
         return found
@@ -106,20 +106,20 @@ class EquationRows(NamedExpressions):
         return found
 
     @cached_property
-    def group_of(self) -> dict[tuple[int, int], Group]:
+    def group_of(self) -> dict[tuple[int, int], EquationGroup]:
         """(id of a statement, number of its equation) -> group."""
-        found: dict[tuple[int, int], Group] = {}
+        found: dict[tuple[int, int], EquationGroup] = {}
         for g in self.groups:
             known = (j for j in range(g.step + 1) if (id(g.statement), j) not in found)
             found[id(g.statement), next(known)] = g
         return found
 
-    def locate(self, k: int) -> tuple[Group, int]:
+    def locate(self, k: int) -> tuple[EquationGroup, int]:
         """Return group and instance of an equation that is no integer row."""
         g = self.groups[int(self._group_of[k - self.integer_rows])]
         return g, (k - g.first) // g.step
 
-    def chosen(self, group: Group, instance: int) -> tuple[tuple[str, Expr], ...]:
+    def chosen(self, group: EquationGroup, instance: int) -> tuple[tuple[str, Expr], ...]:
         """Return the branches of an equation that may be in force."""
         branch = self.branches.get(group.element + instance) if group.element >= 0 else None
         return group.branches if branch is None else (group.branches[branch],)

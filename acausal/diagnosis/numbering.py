@@ -8,7 +8,7 @@ import numpy as np
 
 from ..reduction.reduced_model import ElementRows, ReducedModel
 from ..structure.incidence import INT
-from .equation_rows import Group
+from .equation_rows import EquationGroup
 from .equations import Equations
 
 
@@ -34,7 +34,7 @@ def branches_in_force(reduced: ReducedModel, mode: tuple[int, ...]) -> dict[int,
     return {k: b for k, b in zip(statement_of_element(reduced), mode, strict=True) if k >= 0}
 
 
-def _groups(rows: ElementRows, equations: Equations) -> Iterator[Group]:
+def _groups(rows: ElementRows, equations: Equations) -> Iterator[EquationGroup]:
     """The equations of an element statement, one after the other."""
     if rows.forms.replaced:
         yield from (equations.group_of[id(s), 0] for s in rows.forms.replaced)

@@ -11,8 +11,8 @@ import numpy as np
 
 from .basis import Basis
 from .double_double import Complex
-from .exosystem import Block, Member, blocks
-from .spectrum import Group, decouple
+from .exosystem import Member, SourceBlock, blocks
+from .spectrum import EigenvalueGroup, decouple
 
 Rate = tuple[float, float, float]
 """sigma, omega, omega_low with omega >= 0."""
@@ -94,7 +94,7 @@ class Terms:
         return still + [(rate, side, k) for side in (0, 1) for rate, k in turning]
 
 
-def _add_source(terms: Terms, block: Block, nx: int, ny: int) -> None:
+def _add_source(terms: Terms, block: SourceBlock, nx: int, ny: int) -> None:
     """The exosystem states themselves."""
     states = nx + block.states
     unit = np.eye(ny)
@@ -152,7 +152,7 @@ class _Assembler:
                 self.terms.add_complex(member.centre, member.centre_low, k, left[:, i], rows[i])
             rows, k = member.N @ rows, k + 1
 
-    def add_modes(self, modes: list[Group]) -> None:
+    def add_modes(self, modes: list[EigenvalueGroup]) -> None:
         """Simple modes: free response, and the forced responses, all modes at once."""
         nx = self.nx
         exponent = np.array([mode.centre for mode in modes])
@@ -175,7 +175,7 @@ class _Assembler:
         for i, mode in enumerate(modes):
             self.terms.add_complex(mode.centre, mode.centre_low, 0, left[:, i], right[i])
 
-    def add_cluster(self, group: Group) -> None:
+    def add_cluster(self, group: EigenvalueGroup) -> None:
         """A group of several modes with one common exponent: free response and forced responses."""
         nx, m = self.nx, len(group.N)
         left = np.zeros((self.ny, m), complex)

@@ -32,7 +32,7 @@ class Member:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class SourceBlock:
     """One diagonal block: positions of its states, its matrix and its members."""
 
     states: np.ndarray
@@ -45,7 +45,7 @@ class Block:
         return len(self.members) == 2
 
 
-def blocks(S: np.ndarray, nx: int) -> list[Block]:
+def blocks(S: np.ndarray, nx: int) -> list[SourceBlock]:
     """Split an exosystem matrix, which stands behind `nx` physical states, into its diagonal blocks.
 
     Raises
@@ -66,16 +66,16 @@ def blocks(S: np.ndarray, nx: int) -> list[Block]:
     return found
 
 
-def _block(states: np.ndarray, S: np.ndarray, sizes: tuple[int, int]) -> Block:
+def _block(states: np.ndarray, S: np.ndarray, sizes: tuple[int, int]) -> SourceBlock:
     m = len(S)
     if m == 1:
-        return Block(
+        return SourceBlock(
             states, S, (_member(states, sizes, np.eye(1), np.eye(1), complex(S[0, 0]), 0j, np.zeros((1, 1))),)
         )
     if not np.tril(S).any():
-        return Block(states, S, (_member(states, sizes, np.eye(m), np.eye(m), 0j, 0j, S),))
+        return SourceBlock(states, S, (_member(states, sizes, np.eye(m), np.eye(m), 0j, 0j, S),))
     if m == 2 and not S.diagonal().any() and S[0, 1] * S[1, 0] < 0:
-        return Block(states, S, _sinusoid(states, S, sizes))
+        return SourceBlock(states, S, _sinusoid(states, S, sizes))
     msg = f"exosystem states {states.tolist()} form no constant, polynomial, sinusoid or exponential: {S.tolist()}"
     raise ValueError(msg)
 

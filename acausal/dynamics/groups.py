@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .double_double import dual, residual
-from .spectrum import CONDITION, CONVERGED, Group, condition, speed_order, state_scales
+from .spectrum import CONDITION, CONVERGED, EigenvalueGroup, condition, speed_order, state_scales
 
 SPEED_GAP = 10.0
 """Ratio of neighbouring speeds at which a matrix may be cut into a fast and a slow part."""
@@ -21,7 +21,7 @@ LINKS = (1e-12, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 0.3)
 """Distances, relative to the fastest eigenvalue, within which eigenvalues join one group."""
 
 
-def group(A: np.ndarray, T0: float) -> list[Group]:
+def group(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
     """Groups of a real matrix that has no well conditioned eigenvectors.
 
     The matrix is cut at gaps of speed first, so that a slow part is resolved
@@ -46,7 +46,7 @@ def group(A: np.ndarray, T0: float) -> list[Group]:
         low = 0j
         if len(block) == 1:
             low, N = complex(N[0, 0]), np.zeros((1, 1), complex)
-        found.append(Group(P[:, s], U[s], centre, low, N, 1))
+        found.append(EigenvalueGroup(P[:, s], U[s], centre, low, N, 1))
     return found
 
 

@@ -29,7 +29,7 @@ SPAN = 100.0
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class EigenvalueGroup:
     """One invariant subspace: ``exp(A h) P = P exp(centre h) exp(N h)``.
 
     Attributes
@@ -52,7 +52,7 @@ class Group:
     weight: int
 
 
-def decouple(A: np.ndarray, T0: float) -> list[Group]:
+def decouple(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
     """Split a real matrix into simple modes, or into the smallest groups that are well conditioned.
 
     Parameters
@@ -76,7 +76,7 @@ def decouple(A: np.ndarray, T0: float) -> list[Group]:
     """
     if len(A) == 1:
         one = np.ones((1, 1), complex)
-        return [Group(one, one, complex(A[0, 0]), 0j, np.zeros((1, 1), complex), 1)]
+        return [EigenvalueGroup(one, one, complex(A[0, 0]), 0j, np.zeros((1, 1), complex), 1)]
     found = eigenvectors(A, T0)
     if found is None:
         from .groups import group
@@ -85,7 +85,7 @@ def decouple(A: np.ndarray, T0: float) -> list[Group]:
     V, U, lam, low, turning = found
     zero = np.zeros((1, 1), complex)
     return [
-        Group(
+        EigenvalueGroup(
             V[:, i : i + 1], U[i : i + 1], complex(lam[i]), complex(low[i]), zero, 2 if turning[i] > 0 else 1
         )
         for i in range(len(A))

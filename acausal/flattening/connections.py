@@ -22,7 +22,7 @@ Named = Callable[[Any], str]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ConnectionRows:
     """Integer rows in CSR form with the statement behind each."""
 
     lengths: list[int]
@@ -98,7 +98,7 @@ class Ends:
     """The statements."""
 
 
-def connection_rows(ends: Ends, ports: list[tuple[np.ndarray, np.ndarray, type]]) -> Rows:
+def connection_rows(ends: Ends, ports: list[tuple[np.ndarray, np.ndarray, type]]) -> ConnectionRows:
     """Return the rows of all port connections of a class.
 
     Parameters
@@ -109,7 +109,7 @@ def connection_rows(ends: Ends, ports: list[tuple[np.ndarray, np.ndarray, type]]
         (first variables, positions of the children, port type) of the ports of all children; those that
         occur in no connection get zero flows.
     """
-    rows = Rows([], [], [], [])
+    rows = ConnectionRows([], [], [], [])
     first, own = np.array(ends.first, np.int64), np.array(ends.own, bool)
     kinds: dict[type, list[int]] = {}
     for k, kind in enumerate(ends.kind):
@@ -137,7 +137,7 @@ def _without_connection(
     return [(place, kind) for _, _, place, kind in sorted(found, key=lambda f: f[:2])]
 
 
-def _append(rows: Rows, col: list[int], val: list[int], origin: Origin) -> None:
+def _append(rows: ConnectionRows, col: list[int], val: list[int], origin: Origin) -> None:
     rows.lengths.append(len(col))
     rows.col.extend(col)
     rows.val.extend(val)
@@ -150,7 +150,7 @@ def _rows_of_kind(
     own: np.ndarray,
     stmt: np.ndarray,
     origins: list[Origin],
-    rows: Rows,
+    rows: ConnectionRows,
 ) -> None:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

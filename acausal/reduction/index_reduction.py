@@ -260,7 +260,7 @@ def _settle_free(
 
 
 @dataclass(frozen=True, eq=False)
-class _Flow:
+class _ModeFlow:
     """``z = T y``, ``y' = Ay y`` with ``y = [z[states]; xi]``; ``rates`` are the derivatives (n, ny) of x, zero for w."""
 
     states: np.ndarray
@@ -284,7 +284,7 @@ class _Flow:
         return min(longest, 1.0 / fastest) if fastest > 0.0 else longest
 
 
-def _flow(model: AffineModel, columns: Columns, system: Elimination) -> _Flow:
+def _flow(model: AffineModel, columns: Columns, system: Elimination) -> _ModeFlow:
     solved = system.row[columns.state] >= 0
     states = columns.x[~solved]
     given = np.concatenate([columns.state[~solved], columns.source])
@@ -294,7 +294,7 @@ def _flow(model: AffineModel, columns: Columns, system: Elimination) -> _Flow:
     T[states] = np.eye(len(states), len(given))
     T[columns.x[solved]] = system.solution(columns.state[solved], given)
     sources = np.hstack([np.zeros((model.q, len(states))), model.S])
-    return _Flow(states, T, np.vstack([found[states], sources]), rates)
+    return _ModeFlow(states, T, np.vstack([found[states], sources]), rates)
 
 
 def _constraints(model: AffineModel, columns: Columns, system: Elimination) -> tuple[np.ndarray, np.ndarray]:
@@ -307,7 +307,7 @@ def _constraints(model: AffineModel, columns: Columns, system: Elimination) -> t
     return constraints / np.exp2(np.floor(np.log2(size)))[:, None], columns.x[solved]
 
 
-def _guards(model: AffineModel, mode: Mode, flow: _Flow) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _guards(model: AffineModel, mode: Mode, flow: _ModeFlow) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Guards in force over [z; xi], derivatives replaced by the flow; owner and target of each."""
     branches = [element.branches[branch] for element, branch in zip(model.elements, mode, strict=True)]
     rows = stack_rows([branch.guards for branch in branches], model)

@@ -16,7 +16,7 @@ MOST_CONNECTED = 4
 """Variables in the name of a connection."""
 
 
-class Names:
+class CoreNames:
     """Texts made all together when one is first read: those of a large model take longer than its analysis.
 
     Parameters
@@ -50,18 +50,18 @@ class Labels:
         self._model = model
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> CoreNames:
         """Paths of the core unknowns."""
         model = self._model
         ids = model.presolved.y[model.core].tolist()
-        return Names(len(ids), lambda: tuple(model.flat.variable(k) for k in ids))
+        return CoreNames(len(ids), lambda: tuple(model.flat.variable(k) for k in ids))
 
     @cached_property
-    def rows(self) -> Names:
+    def rows(self) -> CoreNames:
         """Text and place of every core equation."""
         model = self._model
         count = sum(map(len, model.base_instances)) + len(model.core_rows)
-        return Names(count, lambda: _rows(model))
+        return CoreNames(count, lambda: _rows(model))
 
     @cached_property
     def flow(self) -> np.ndarray:

@@ -57,7 +57,7 @@ def _in_loops(
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    table = Entries(flat, forms)
+    table = LoopEntries(flat, forms)
     row, col = table.arrays()
     m, n = table.rows, 2 * flat.nv
     matching = maximum_matching(Incidence.from_pairs(row, col, (m, n)))
@@ -93,7 +93,7 @@ def _algebraic(forms: TemplateForms, relation: int) -> list[int]:
     return [x for x, derivative in found if not derivative]
 
 
-class Entries:
+class LoopEntries:
     """Incidence of all equations of a flat model: values of variables, then their derivatives; states are known."""
 
     def __init__(self, flat: FlatModel, forms: tuple[TemplateForms, ...]) -> None:

@@ -15,7 +15,7 @@ from .blocks import Blocks as Blocks
 from .blocks import sort_blocks as sort_blocks
 from .blocks import written_order as written_order
 from .decomposition import Decomposition as Decomposition
-from .decomposition import Part as Part
+from .decomposition import StructuralPart as StructuralPart
 from .decomposition import decompose as decompose
 from .elimination import Echelon as Echelon
 from .elimination import NullSpace as NullSpace

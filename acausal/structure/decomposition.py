@@ -11,7 +11,7 @@ from .matching import Matching, alternating_reach, maximum_matching
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class StructuralPart:
     """Ids of equations and unknowns that belong together, ascending."""
 
     equations: np.ndarray
@@ -32,9 +32,9 @@ class Decomposition:
         As many equations as unknowns, with a perfect matching.
     """
 
-    over: Part
-    under: Part
-    well: Part
+    over: StructuralPart
+    under: StructuralPart
+    well: StructuralPart
 
 
 def decompose(incidence: Incidence, matching: Matching | None = None) -> Decomposition:
@@ -62,7 +62,7 @@ def decompose(incidence: Incidence, matching: Matching | None = None) -> Decompo
     under_rows = np.zeros(m, bool)
     under_rows[matching.equation[under_cols & (matching.equation >= 0)]] = True
     return Decomposition(
-        Part(np.flatnonzero(over_rows), np.flatnonzero(over_cols)),
-        Part(np.flatnonzero(under_rows), np.flatnonzero(under_cols)),
-        Part(np.flatnonzero(~over_rows & ~under_rows), np.flatnonzero(~over_cols & ~under_cols)),
+        StructuralPart(np.flatnonzero(over_rows), np.flatnonzero(over_cols)),
+        StructuralPart(np.flatnonzero(under_rows), np.flatnonzero(under_cols)),
+        StructuralPart(np.flatnonzero(~over_rows & ~under_rows), np.flatnonzero(~over_cols & ~under_cols)),
     )

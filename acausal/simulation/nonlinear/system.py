@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...compilation.correction import MOST_COLUMNS, Correction, correcting, dense
-from ...compilation.equations import Equations, Jet
+from ...compilation.equations import Jet, ModeEquations
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
@@ -107,7 +107,7 @@ class NonlinearSystem:
         self.constraints = len(hidden)
         jets_of_arguments = [Jet(arguments @ j.y, arguments @ j.xi) for j in used]
         magnitudes = np.concatenate([self.scale, self.open_scale])
-        self._equations = Equations(
+        self._equations = ModeEquations(
             nonlinear_rows, evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit
         )
         self._corrections: dict[bytes, Correction] = {}
