@@ -98,7 +98,8 @@ def _scales(
     if bounds is not None:
         limits = core_magnitudes(model, bounds)
         T0 = shorter_unit(rows, known, xi_scale, T0, labels.units, limits)
-        known = np.where(known >= ROUNDING, known, np.maximum(known, limits))
+        told = np.unique(labels.units[known >= ROUNDING])
+        known = np.where(np.isin(labels.units, told), known, np.maximum(known, limits))
     return T0, propagate_scales(rows, known, xi_scale, T0, labels.units)
 
 

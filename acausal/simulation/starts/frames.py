@@ -103,7 +103,7 @@ class NonlinearFrame:
         self._z_y, self._s_y = dense(z_of @ system.v0.y), dense(z_of @ system.v1.y)
         self.angles = _angles(run, self._z_y[:, :nx])
         # However far an angle turns in a run, its start is sought within the turn of its start value.
-        self.scale = np.where(self.angles, 1.0, self.scale)
+        self.scale = np.where(self.angles, np.minimum(self.scale, 1.0), self.scale)
         self._z_xi, self._s_xi = z_of @ system.v0.xi, z_of @ system.v1.xi
         self.over_open = self._z_y[:, nx:], self._s_y[:, nx:]
         self._rows = np.arange(system.constraints)

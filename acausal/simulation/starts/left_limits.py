@@ -56,7 +56,7 @@ def agreeing(run: Run, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
     each other stay what they are; the restart moves them with the conserved quantities kept.
     """
     model = run.base.model
-    if not model.elements:
+    if not (model.elements or run.reduced.nonlinear):
         return z
     rows, at = run.base.common_constraints, np.flatnonzero(model.differentiated)
     hard, scale = rows[:, at], model.scale[at] + np.abs(z[at])
