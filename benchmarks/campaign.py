@@ -60,8 +60,8 @@ def work(pipe: Connection) -> None:
             took[0] = time.perf_counter() - start
             pipe.send("ran")
 
-        case, verdict = FAMILIES[family].run(parts, method, ran)
-        sizes = case.parts, case.elements, verdict.events, verdict.decisions
+        verdict = FAMILIES[family].run(parts, method, ran)
+        sizes = verdict.parts, verdict.elements, verdict.events, verdict.decisions
         pipe.send(Outcome(verdict.outcome, verdict.why, verdict.error, *sizes, took[0]))
 
 
@@ -93,6 +93,11 @@ class Worker:
             else:
                 why, kind = f"more than {self.limit:g} s", "hanging"
         except EOFError:
+            self.process.join(10.0)
+            if self.process.exitcode == 1:
+                raise RuntimeError(
+                    f"the campaign itself failed at {family} {parts}, {method}: see above"
+                ) from None
             why, kind = "the process ended", "dead"
         self.stop()
         return Outcome(kind, why, "", len(parts), 0, 0, 0, self.limit)
@@ -187,7 +192,7 @@ def single(name: str, seed: int, methods: Sequence[str], limit: float, shrink: b
 
     family, worker, findings = FAMILIES[name], Worker(limit), 0
     parts = family.describe(seed)
-    print(family.case(parts, family.change).text)
+    print(family.text(parts))
     for method in methods or family.methods:
         outcome = worker.run(name, parts, method)
         print(f"{method}: {outcome.outcome} {outcome.why} ({outcome.seconds:.3g} s, {outcome.events} events)")
@@ -195,7 +200,7 @@ def single(name: str, seed: int, methods: Sequence[str], limit: float, shrink: b
             findings += 1
             if shrink:
                 small = smallest(worker, name, parts, method, outcome)
-                print(f"smallest with the same outcome:\n{family.case(small, family.change).text}")
+                print(f"smallest with the same outcome:\n{family.text(small)}")
                 print(worker.run(name, small, method).why)
     worker.stop()
     return findings
@@ -203,14 +208,16 @@ def single(name: str, seed: int, methods: Sequence[str], limit: float, shrink: b
 
 def smallest(worker: Worker, name: str, parts: Sequence[Any], method: str, outcome: Outcome) -> Sequence[Any]:
     """Leave out parts one by one as long as the outcome stays."""
-    parts, changed = list(parts), True
-    while changed:
-        changed = False
-        for k in reversed(range(len(parts))):
-            fewer = parts[:k] + parts[k + 1 :]
-            again = worker.run(name, fewer, method)
-            if (again.outcome, again.error) == (outcome.outcome, outcome.error):
-                parts, changed = fewer, True
+    from tests.systems.campaign_families import smaller
+
+    found: Sequence[Any] | None = parts
+    while found is not None:
+        parts, found = found, None
+        for fewer in smaller(parts):
+            again = worker.run(name, fewer, method) if fewer else None
+            if again is not None and (again.outcome, again.error) == (outcome.outcome, outcome.error):
+                found = fewer
+                break
     return parts
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+import random
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from acausal import AcausalError, Result, compile_model
+from acausal.components.electrical import Capacitor, IdealDiode, Inductor, Resistor, SineVoltage
 from tests.oracles.circuits import random_circuit
 from tests.oracles.lines import random_mechanism
+from tests.systems import general_path_cases
 from tests.systems.campaign_judge import EXACT, Case, Verdict, attempt, judged, line_case, network_case
+from tests.systems.circuits import circuit, diode_bridge
+from tests.systems.general_path_cases import CASES
 
 INTEGRATED = 1e-5
 """Error of laws and continued states allowed to runs with the default ``rtol`` of 1e-6."""
@@ -42,20 +51,137 @@ class Family:
         """Whether single instants are counted, not trajectories."""
         return self.span < 0.1
 
-    def run(
-        self, parts: Sequence[Any], method: str, ran: Callable[[], None] = lambda: None
-    ) -> tuple[Case, Verdict]:
+    def text(self, parts: Sequence[Any]) -> str:
+        """The description, to print."""
+        return self.case(parts, self.change).text
+
+    def run(self, parts: Sequence[Any], method: str, ran: Callable[[], None] = lambda: None) -> Verdict:
         """Run a description and judge it; ``ran`` is called in between."""
         case = self.case(parts, self.change)
         answer = attempt(case, self.span, method=method)
         ran()
-        return case, judged(case, answer, LIMITS[method])
+        found = judged(case, answer, LIMITS[method])
+        return replace(found, parts=case.parts, elements=case.elements)
+
+
+def smaller(parts: Sequence[Any]) -> Iterator[list[Any]]:
+    """Descriptions with less: without a mass and all that is fixed to it, or without another part."""
+    for e in parts:
+        if e.kind == "M":
+            yield [x for x in parts if e.a not in (x.a, x.b)]
+    for k in reversed(range(len(parts))):
+        if parts[k].kind != "M":
+            yield [*parts[:k], *parts[k + 1 :]]
+
+
+LOSSY = (
+    *("freewheeling", "charging to rest", "half wave", "bridge at a resistor", "bridge at a choke"),
+    *(
+        "bridge at a capacitor",
+        "oscillator damped by a bridge",
+        "buck CCM",
+        "buck DCM",
+        "boost DCM",
+        "flyback",
+    ),
+    *("six pulse, ideal lines", "six pulse", "thyristor bridge", "triac", "inverter", "multiplier"),
+    *("30 mF behind a diode", "30 mF behind a bridge"),
+)
+STIFFEST = 1e4
+"""Largest number of time constants of the fastest motion over which an explicit method is asked to go."""
+
+
+class LossyCircuit(NamedTuple):
+    """A circuit of `general_path_cases` or of this module with equal losses in all its switches and valves."""
+
+    kind: str
+    name: str
+    Ron: float
+    Goff: float
+    rtol: float
+
+
+@dataclass(frozen=True)
+class GeneralPath:
+    """Circuits with small losses, integrated, against their closed form."""
+
+    methods: tuple[str, ...] = ("explicit", "implicit")
+    decides: bool = False
+
+    def describe(self, seed: int) -> list[LossyCircuit]:
+        """Circuit, losses and tolerance of a seed."""
+        rng = random.Random(seed)
+        Ron, Goff = 10.0 ** -rng.randint(3, 9), 10.0 ** -rng.randint(3, 9)
+        return [LossyCircuit("circuit", LOSSY[seed % len(LOSSY)], Ron, Goff, rng.choice((1e-3, 1e-6, 1e-9)))]
+
+    def text(self, parts: Sequence[Any]) -> str:
+        """The description, to print."""
+        return "\n".join(map(str, parts))
+
+    def run(self, parts: Sequence[Any], method: str, ran: Callable[[], None] = lambda: None) -> Verdict:
+        """Compare values on the way, means and extremes with those of the exact path; ``ran`` is called in between."""
+        (given,) = parts
+        found = CASES.get(given.name) or filter_case(given.name)
+        program = compile_model(found.build())
+        paths = [program.flat.parameter(k) for k in range(program.flat.npar)]
+        losses = {p: getattr(given, p.rsplit(".", 1)[1]) for p in paths if p.endswith((".Ron", ".Goff"))}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            options = {**found.options, "parameters": losses}
+            answer: Any
+            try:
+                exact = program.simulate(found.span, method="exact", **options)
+                fastest = max(1.0 / s.data.tau for s in exact.segments.all)
+                if method == "explicit" and fastest * found.span > STIFFEST:
+                    ran()
+                    return Verdict("too stiff", parts=len(losses), elements=len(losses) // 2)
+                answer = program.simulate(found.span, method=method, rtol=given.rtol, **options)
+            except AcausalError as error:
+                answer = error
+        ran()
+        size = {"parts": len(losses), "elements": len(losses) // 2}
+        if isinstance(answer, AcausalError):
+            return Verdict(
+                "wrong refusal",
+                f"{type(answer).__name__}: {answer}"[:300],
+                error=type(answer).__name__,
+                **size,
+            )
+        why = against(exact, answer, 100.0 * given.rtol)
+        return Verdict("wrong" if why else "right", why, len(exact.events), len(answer.events), **size)
+
+
+def against(exact: Result, result: Result, allowed: float) -> str:
+    """Where means, extremes, or values on the way deviate from those of the exact path; "" if nowhere."""
+    t = np.linspace(0.0, exact.t_end, 401)[1:]
+    found, size = [], {}
+    for path in exact.states:
+        a, b = exact[path], result[path]
+        size[a.unit] = max(size.get(a.unit, 0.0), float(np.abs(a.values).max()))
+        off = abs(a.mean() - b.mean()), np.abs(a.at(t) - b.at(t)).mean(), abs(a.values.max() - b.values.max())
+        found.append((path, a.unit, float(max(off)), a.mean(), b.mean()))
+    wrong = [x for x in found if not x[2] <= allowed * size[x[1]]]
+    return "; ".join(
+        f"{path} is off by {off:.3g} of {size[unit]:.4g} {unit} (mean {b:.6g} instead of {a:.6g})"
+        for path, unit, off, a, b in wrong[:3]
+    )
+
+
+def filter_case(name: str) -> general_path_cases.Case:
+    """A rectifier with 60 uH in the line, 30 mF and 1 Ohm at 325 V: the valves see a hundred times the current of the load."""
+    source = ("source", SineVoltage(V=325.0, f=50.0), "a", "0" if name.endswith("diode") else "n")
+    line = ("line", Inductor(L=60e-6), "a", "b")
+    valves = [("diode", IdealDiode(), "b", "plus")]
+    if name.endswith("bridge"):
+        valves = diode_bridge(("b", "n"), "plus", "0")
+    load = [("filter", Capacitor(C=30e-3), "plus", "0"), ("load", Resistor(R=1.0), "plus", "0")]
+    return general_path_cases.Case(lambda: circuit(source, line, *valves, *load), 0.1)
 
 
 ALL = ("exact", "auto", "explicit", "implicit")
 INSTANT = {"change": 1e-3, "span": 2e-3}
 
-FAMILIES = {
+FAMILIES: dict[str, Family | GeneralPath] = {
     "networks": Family(lambda seed: random_circuit(seed, grounded=True), network_case, **INSTANT),
     "free networks": Family(lambda seed: random_circuit(seed), network_case, **INSTANT),
     "ideal networks": Family(
@@ -67,6 +193,7 @@ FAMILIES = {
     "network runs": Family(
         lambda seed: random_circuit(seed, grounded=True, size=5 + seed % 26), network_case, 0.7, 2.0, ALL
     ),
+    "general path": GeneralPath(),
     "mechanism runs": Family(
         lambda seed: random_mechanism(seed, moving=seed % 2 == 0, bodies=1 + seed % 4), line_case, 0.7, 2.0, ALL
     ),

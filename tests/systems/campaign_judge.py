@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -84,7 +84,8 @@ class Verdict:
     events: int = 0
     decisions: int = 0
     error: str = ""
-    more: Mapping[str, Any] = field(default_factory=dict)
+    parts: int = 0
+    elements: int = 0
 
 
 # -- cases -----------------------------------------------------------------------------------------------------------

@@ -27,8 +27,16 @@ SEEDS = {
 def test_random_models_run_right(name: str) -> None:
     family = FAMILIES[name]
     for seed in SEEDS[name]:
-        _, verdict = family.run(family.describe(seed), "auto")
+        verdict = family.run(family.describe(seed), "auto")
         assert verdict.outcome in ("right", "right refusal"), (seed, verdict.why)
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: str) -> None:
+    family = FAMILIES["general path"]
+    for seed in (1, 3, 6, 18, 20, 23, 25):
+        verdict = family.run(family.describe(seed), method)
+        assert verdict.outcome in ("right", "too stiff"), (seed, verdict.why)
 
 
 def test_the_judge_sees_a_wrong_number() -> None:
