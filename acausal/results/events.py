@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
@@ -9,8 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from .names import Names, value_of
-from .record import Record, Step
-from .segments import Segments
+from .record import Prefix, Recorded, Segment, Step
 
 SHOWN = 12
 """Events listed by ``repr``."""
@@ -78,18 +78,28 @@ class Event:
 class Events(Sequence[Event]):
     """Events in order of time. Instants without trigger and change (a piece of a source that ends) do not count."""
 
-    def __init__(self, names: Names, record: Record, segments: Segments) -> None:
-        self._names, self._record, self._segments = names, record, segments
+    def __init__(self, names: Names, record: Recorded) -> None:
+        self._names, self._record = names, record
         self._instants = self._group()
         self._made: dict[int, Event] = {}
 
     # -- which instants count ------------------------------------------------------------------------------------
 
-    def _group(self) -> list[tuple[int, int]]:
-        """Ranges of steps of the instants that are events."""
-        steps = self._record.steps
-        starts = [k for k, s in enumerate(steps) if s.number == 0] + [len(steps)]
-        return [(a, b) for a, b in zip(starts[:-1], starts[1:], strict=True) if self._happened(a, b)]
+    def _group(self) -> Sequence[tuple[int, int]]:
+        """Ranges of steps of the instants that are events.
+
+        Instants before the last one are decided once for all results of a run.
+        """
+        steps, known = self._record.steps, self._record.decided
+        starts = [k for k in range(known.steps, len(steps)) if steps[k].number == 0]
+        for a, b in zip(starts[:-1], starts[1:], strict=True):
+            if self._happened(a, b):
+                known.ranges.append((a, b))
+            known.steps = b
+        count = bisect_right(known.ranges, len(steps), key=lambda r: r[1])
+        begin = min(known.steps, len(steps))
+        last = ((begin, len(steps)),) if begin < len(steps) and self._happened(begin, len(steps)) else ()
+        return Prefix(known.ranges, count, last)
 
     def _happened(self, a: int, b: int) -> bool:
         steps = self._record.steps
@@ -108,10 +118,11 @@ class Events(Sequence[Event]):
         return self._record.D, None
 
     def _source_jumps(self, t: float) -> bool:
-        k = int(np.searchsorted(self._segments.start, t, side="right")) - 1
-        if k <= 0 or self._segments.start[k] != t:
+        segments = self._record.segments
+        k = bisect_right(segments, t, key=_start) - 1
+        if k <= 0 or segments[k].start != t:
             return False
-        left, right = self._segments.all[k - 1], self._segments.all[k]
+        left, right = segments[k - 1], segments[k]
         before = left.trajectory.at(left.end - left.start)[len(left.data.states) :]
         after = right.trajectory.y0[len(right.data.states) :]
         if len(before) != len(after):
@@ -184,8 +195,8 @@ class Events(Sequence[Event]):
 
     def _form(self, step: Step, hit: int) -> str:
         """The guard or relation that crossed zero, by its number among those of the mode that was left."""
-        k = max(0, int(np.searchsorted(self._segments.start, step.t, side="left")) - 1)
-        data = self._segments.all[k].data
+        segments = self._record.segments
+        data = segments[max(0, bisect_left(segments, step.t, key=_start) - 1)].data
         guards = len(data.guard_element)
         if hit < guards:
             return self._names.elements[int(data.guard_element[hit])][0]
@@ -213,6 +224,10 @@ class Events(Sequence[Event]):
 
     def __repr__(self) -> str:
         return show(self)
+
+
+def _start(segment: Segment) -> float:
+    return segment.start
 
 
 def _differ(a: np.ndarray | None, b: np.ndarray | None) -> bool:

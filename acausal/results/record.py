@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain, islice
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -90,16 +91,80 @@ class Step:
     """Relations after the micro-step."""
 
 
+T = TypeVar("T")
+
+
+class Prefix(Sequence[T]):
+    """The first items of a list that grows, and some of its own: taking one costs nothing."""
+
+    __slots__ = ("_count", "_items", "_last")
+
+    def __init__(self, items: list[T], count: int, last: tuple[T, ...] = ()) -> None:
+        self._items, self._count, self._last = items, count, last
+
+    def __len__(self) -> int:
+        return self._count + len(self._last)
+
+    @overload
+    def __getitem__(self, k: int) -> T: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[T]: ...
+    def __getitem__(self, k: int | slice) -> T | list[T]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        k = k + len(self) if k < 0 else k
+        if not 0 <= k < len(self):
+            raise IndexError(k)
+        return self._items[k] if k < self._count else self._last[k - self._count]
+
+    def __iter__(self) -> Iterator[T]:
+        return chain(islice(self._items, self._count), self._last)
+
+
 @dataclass(eq=False)
-class Record:
-    """Segments in order of time and all steps.
+class Decided:
+    """Which instants of a run are events, as far as that was asked: ranges of steps, in order."""
+
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    steps: int = 0
+    """Steps that were looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What a result reads: segments in order of time and all steps.
 
     ``z`` and ``D`` are the left limits of core unknowns and discretes at the start.
     """
+
+    segments: Sequence[Segment]
+    steps: Sequence[Step]
+    z: np.ndarray
+    D: np.ndarray
+    reasons: Reasons = dict
+    """Returns, by path, the branch (else "") and the reason of what a start determines; called when asked for."""
+    decided: Decided = field(default_factory=Decided)
+    """Shared by all results of a run."""
+
+
+@dataclass(eq=False)
+class Record:
+    """The same while it grows."""
 
     segments: list[Segment] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     z: np.ndarray = field(default_factory=lambda: np.zeros(0))
     D: np.ndarray = field(default_factory=lambda: np.zeros(0))
     reasons: Reasons = dict
-    """Returns, by path, the branch (else "") and the reason of what a start determines; called when asked for."""
+    decided: Decided = field(default_factory=Decided)
+
+    def until_now(self, last: tuple[Segment, ...]) -> Recorded:
+        """Return the record as it is, followed by segments of its own, in a time that does not depend on its length."""
+        segments = Prefix(self.segments, len(self.segments), last)
+        steps = Prefix(self.steps, len(self.steps))
+        return Recorded(segments, steps, self.z, self.D, self.reasons, self.decided)
+
+    def cut(self, segments: int, steps: int) -> None:
+        """Forget what came after so many segments and steps; results that were taken keep it."""
+        self.segments, self.steps = self.segments[:segments], self.steps[:steps]
+        self.decided = Decided()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -22,11 +23,13 @@ from .initial import InitialValue, InitialValues
 from .modes import Modes, Stats, count_paths, visited_modes
 from .names import Located, Names
 from .panels import Panels, equal_parts, fit
-from .record import Record, Segment
+from .record import Recorded, Segment
 from .segments import Segments
 from .signal import Signal
 from .view import ResultView
 
+FEW = 8
+"""Times that are read without all segments."""
 BEFORE = -1
 """Segment number of the left limit at the start."""
 
@@ -41,7 +44,7 @@ class Result(ResultView):
     def __init__(
         self,
         names: Names,
-        record: Record,
+        record: Recorded,
         t_end: float,
         status: str,
         *,
@@ -59,8 +62,7 @@ class Result(ResultView):
         self.record, self.grid, self._counts = record, grid, stats
         self.only = only
         """Paths that can be read, None for all: those chosen when it was saved."""
-        self.segments = Segments(record.segments)
-        self.t_start = float(self.segments.start[0]) if len(self.segments) else t_end
+        self.t_start = float(record.segments[0].start) if len(record.segments) else t_end
         self.t_end = t_end
 
     # -- copies --------------------------------------------------------------------------------------------------
@@ -117,7 +119,7 @@ class Result(ResultView):
 
     @cached_property
     def _initial(self) -> InitialValues:
-        if not len(self.segments):
+        if not len(self.record.segments):
             return InitialValues({})
         values = {p: float(self._read(p).at(self.t_start)) for p in self.names.states}
         first = [step for step in self.record.steps if step.t == self.t_start]
@@ -134,9 +136,32 @@ class Result(ResultView):
     @property
     def final(self) -> dict[str, float]:
         """Values of the differentiated variables at the end."""
-        return {p: float(self._read(p).final) for p in self.names.states} if len(self.segments) else {}
+        return {p: float(self._read(p).final) for p in self.names.states} if len(self.record.segments) else {}
 
     # -- points --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def segments(self) -> Segments:
+        """All segments, in order of time."""
+        return Segments(list(self.record.segments))
+
+    def located(self, t: np.ndarray, side: str) -> tuple[Segments, np.ndarray, np.ndarray]:
+        """Return segments, those of them in which some times lie, and the times since their starts.
+
+        For few times they are those few segments alone: a run that is read while it advances is not sorted anew.
+        """
+        record = self.record.segments
+        if not len(record):
+            raise self._no_values()
+        if len(t) > FEW or "segments" in self.__dict__:
+            return self.segments, *self.segments.locate(t, side)
+        find = bisect_right if side == "right" else bisect_left
+        numbers = [find(record, x, key=lambda s: s.start) - 1 for x in t.tolist()]
+        some = sorted({max(k, 0) for k in numbers})
+        parts = Segments([record[k] for k in some])
+        which = np.array([BEFORE if k < 0 else some.index(k) for k in numbers], np.int64)
+        inside = np.maximum(which, 0)
+        return parts, which, np.clip(t - parts.start[inside], 0.0, parts.length[inside])
 
     @cached_property
     def points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -176,12 +201,6 @@ class Result(ResultView):
         """
         return self.points[0]
 
-    def locate(self, t: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return segments and times since their starts."""
-        if not len(self.segments):
-            raise self._no_values()
-        return self.segments.locate(t, side)
-
     # -- events, modes, work -------------------------------------------------------------------------------------
 
     @property
@@ -191,7 +210,7 @@ class Result(ResultView):
 
     @cached_property
     def _events(self) -> Events:
-        return Events(self.names, self.record, self.segments)
+        return Events(self.names, self.record)
 
     @property
     def modes(self) -> Modes:
@@ -260,7 +279,7 @@ class Result(ResultView):
         energies into all parts sum to zero; along integrated segments ten times the tolerance of the run is allowed
         for these. Nothing of this serves the run itself.
         """
-        if not len(self.segments):
+        if not len(self.record.segments):
             raise self._no_values()
         return check(self, self._residual, self._read, points)
 
@@ -316,28 +335,37 @@ class _Source:
         return self.result.t
 
     def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values at times since the starts of segments of the run."""
+        return self.within(self.result.segments, which, hs)
+
+    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values at times since the starts of some segments."""
         raise NotImplementedError
 
     def before(self) -> float:
         """Left limit at the start."""
-        return float(self.evaluate(np.zeros(1, np.int64), np.zeros(1))[0])
+        return float(self.within(self._first, np.zeros(1, np.int64), np.zeros(1))[0])
+
+    @property
+    def _first(self) -> Segments:
+        return Segments([self.result.record.segments[0]])
 
     def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
     def sample(self) -> np.ndarray:
         _, which, hs = self.result.points
-        return self._values(which, hs) if len(which) else np.zeros(0)
+        return self._values(self.result.segments, which, hs) if len(which) else np.zeros(0)
 
     def at(self, t: np.ndarray, side: str) -> np.ndarray:
-        return self._values(*self.result.locate(t, side))
+        return self._values(*self.result.located(t, side))
 
-    def _values(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+    def _values(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
         if (which == BEFORE).any():
-            out = self.evaluate(np.maximum(which, 0), hs).astype(float)
+            out = self.within(segments, np.maximum(which, 0), hs).astype(float)
             out[which == BEFORE] = self.before()
             return out
-        return self.evaluate(which, hs)
+        return self.within(segments, which, hs)
 
     def power_integral(self, a: float, b: float, power: int) -> float:
         def raised(s: Segment, ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
@@ -363,8 +391,8 @@ class _Source:
 
 
 class _Continuous(_Source):
-    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        return self.result.segments.variable(self.found.index, self.found.kind == "slope", which, hs)
+    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        return segments.variable(self.found.index, self.found.kind == "slope", which, hs)
 
     def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
         read = segment.readout.slopes if self.found.kind == "slope" else segment.readout.values
@@ -387,7 +415,7 @@ class _Continuous(_Source):
         result, k = self.result, self.found.index
         model, z = result.names.model, result.record.z
         row = model.W_core[[k]]
-        first = result.segments.all[0]
+        first = result.record.segments[0]
         if (
             self.found.kind == "slope"
             or first.readout.observed(k)
@@ -408,8 +436,8 @@ class _Continuous(_Source):
 
 
 class _Discrete(_Source):
-    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        return self.result.segments.discretes(self.found.index)[which]
+    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        return segments.discretes(self.found.index)[which]
 
     def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
         return np.full(len(hs), segment.moment.D[self.found.index])
@@ -420,15 +448,15 @@ class _Discrete(_Source):
 
 
 class _Constant(_Source):
-    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        return np.full(len(which), self.result.segments.all[0].readout.P[self.found.index])
+    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        return np.full(len(which), segments.all[0].readout.P[self.found.index])
 
     def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
         return np.full(len(hs), segment.readout.P[self.found.index])
 
     def affine(self) -> Affine | None:
         return (
-            Affine({}, float(self.evaluate(np.zeros(1), np.zeros(1))[0]))
-            if self.result.segments.all
+            Affine({}, float(self.result.record.segments[0].readout.P[self.found.index]))
+            if len(self.result.record.segments)
             else None
         )

@@ -18,7 +18,7 @@ from ..dynamics.readout import Moment, PointFrame, Readout
 from ..reduction.affine import Mode, ModeData
 from ..reduction.reduced_model import ReducedModel
 from .objects import register
-from .record import KnownJump, Record, Segment, Step
+from .record import KnownJump, Recorded, Segment, Step
 from .series import SeriesMotion, series_of
 
 
@@ -112,7 +112,7 @@ class _Table:
         return -1 if row is None else self.place((row.dtype.name, len(row), row.tobytes()), row)
 
 
-def trace_of(record: Record) -> Trace:
+def trace_of(record: Recorded) -> Trace:
     """Return the columns of a record."""
     modes, numbers, flows, rows = _Table(), _Table(), _Table(), _Table()
     segments = record.segments
@@ -168,7 +168,7 @@ def _those(values: Iterable[Any]) -> dict[int, Any]:
     return {k: v for k, v in enumerate(values) if v}
 
 
-def record_of(trace: Trace, model: ReducedModel) -> Record:
+def record_of(trace: Trace, model: ReducedModel) -> Recorded:
     """Return the record that columns stand for; ``model`` is the one that was run."""
     readouts = [Readout(model, n.VK, n.P) for n in trace.numbers]
     at, motions, segments = 0, iter(trace.motions), []
@@ -193,7 +193,7 @@ def record_of(trace: Trace, model: ReducedModel) -> Record:
                 _row(trace, D), _row(trace, R),
             )
         )  # fmt: skip
-    return Record(segments, steps, trace.z, trace.left, lambda: trace.reasons)
+    return Recorded(segments, steps, trace.z, trace.left, lambda: trace.reasons)
 
 
 def _row(trace: Trace, k: int) -> np.ndarray | None:

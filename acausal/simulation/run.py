@@ -196,7 +196,7 @@ class Run:
         if self._mark is None:
             return
         state, self.status, segments, steps = self._mark
-        del self.record.segments[segments:], self.record.steps[steps:]
+        self.record.cut(segments, steps)
         # Whatever was at work may have been left with half of its own values.
         self.motions = type(self.motions)(self)
         self.feed(self.feeds)

@@ -13,7 +13,7 @@ from ..modeling.number_checks import shown
 from ..results.modes import Stats
 from ..results.names import Names
 from ..results.objects import register
-from ..results.record import Record, Segment
+from ..results.record import Segment
 from ..results.result import Result
 from .binding import make_feeds, mapping
 from .checks import check_time
@@ -120,13 +120,12 @@ def outcome(run: Run, state: State | None, status: str = "") -> Result:
     It is continued from ``state``.
     """
     program = run.program
-    segments = list(run.record.segments)
-    if run.data is not None and (segments or run.record.steps):
+    last: tuple[Segment, ...] = ()
+    if run.data is not None and (run.record.segments or run.record.steps):
         data, trajectory = still(run)
-        segments.append(
-            Segment(run.t, run.t, data, trajectory, Moment(run.t, run.D, run.R, run.q), run.core.readout)
-        )
-    record = Record(segments, list(run.record.steps), run.record.z, run.record.D, run.record.reasons)
+        moment = Moment(run.t, run.D, run.R, run.q)
+        last = (Segment(run.t, run.t, data, trajectory, moment, run.core.readout),)
+    record = run.record.until_now(last)
     s, counts = run.search.stats, program.counts
     analysed = sum(core.analysed - before for core, before in run.analysed.items())
     if run.numerical:
@@ -311,7 +310,7 @@ class Simulation:
         run.use(snapshot.core)
         run.feed(snapshot.feeds)
         run.put(snapshot.state)
-        del run.record.segments[snapshot.segments :], run.record.steps[snapshot.steps :]
+        run.record.cut(snapshot.segments, snapshot.steps)
 
 
 def _outgrows(new: Feed, old: Feed) -> bool:

@@ -39,7 +39,7 @@ SHOWN = {
     ResultView: (),
 }
 """Members that users call, of classes whose other members serve the engine."""
-HIDDEN = {"locate", "points"}
+HIDDEN = {"located", "points", "segments"}
 BEHIND = (acausal.Statement, acausal.modeling.fields.Field)
 """Of these only the call and the docstring matter; elements show ``mode``."""
 
