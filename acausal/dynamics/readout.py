@@ -202,6 +202,14 @@ class Readout:
         e = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :])
         return np.array([e.rate(k)[0] for k in self.integrals])
 
+    def integrals_at(
+        self, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
+    ) -> np.ndarray:
+        """Integrals (k, nq) at the times ``hs`` (k,) of a segment."""
+        e = _Evaluation(self, data, trajectory, moment, hs)
+        columns = [self.model.observers[k].sign * e.observer(k) for k in self.integrals]
+        return np.column_stack(columns) if columns else np.zeros((len(hs), 0))
+
     def advance(self, data: ModeData, trajectory: Trajectory, moment: Moment, h: float) -> np.ndarray:
         """Integrals at the end of a segment of length ``h``."""
         if not self.integrals or h <= 0.0:
@@ -280,6 +288,11 @@ class _Evaluation:
 
         order = np.argsort(self.hs, kind="stable")
         total, before, out = self.moment.q[n], 0.0, np.empty(len(self.hs))
+        known = getattr(trajectory, "known_integral", None)
+        if known is not None:
+            found, values = known(n, self.hs)
+            out[found] = values
+            order = order[~found[order]]
         for i in order.tolist():
             h = float(self.hs[i])
             if h > before:

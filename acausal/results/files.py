@@ -55,7 +55,7 @@ def as_bytes(result: Any, only: tuple[str, ...] | None = None) -> bytes:
     names = result.names
     content = described.add(
         {
-            "flat": names.flat, "samples": tuple(names.samples), "trace": trace_of(result.record),
+            "flat": names.flat, "samples": tuple(names.samples), "trace": trace_of(result.record, *result.points[1:]),
             "t_end": result.t_end, "status": result.status, "parameters": dict(result.parameters),
             "saved": result.saved, "grid": result.grid, "stats": result.stats, "state": result.state,
             "only": only or result.only,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,12 @@ class SeriesMotion:
     """Ends of the panels with which a quadrature begins."""
     precision: float
     halvings: int
+    knots: np.ndarray
+    """Times (k,), ascending, at which the states are known to the bit: the points at which results are shown."""
+    known: np.ndarray
+    """States (k, ny) there."""
+    totals: np.ndarray
+    """Integrals (k, nq) there."""
 
     reach = -1.0
 
@@ -48,6 +55,14 @@ class SeriesMotion:
         """Ends of panels of a quadrature within a part of the segment."""
         inner = self.panels[(self.panels > h0) & (self.panels < h1)]
         return np.concatenate([[h0], inner, [h1]])
+
+    def known_integral(self, n: int, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mask over the times ``hs`` that are knots, and integral ``n`` there."""
+        if not self.totals.size:
+            return np.zeros(len(hs), bool), np.zeros(0)
+        near = np.clip(np.searchsorted(self.knots, hs), 0, len(self.knots) - 1)
+        found = self.knots[near] == hs
+        return found, self.totals[near[found], n]
 
     def at(self, h: float) -> np.ndarray:
         """State at one time."""
@@ -67,12 +82,18 @@ class SeriesMotion:
         for a in range(0, len(hs), step):
             part = slice(a, a + step)
             out[part] = np.einsum("kd,kdy->ky", phi[part], self.series[k[part]])
+        if len(self.knots):
+            near = np.clip(np.searchsorted(self.knots, hs), 0, len(self.knots) - 1)
+            exact = self.knots[near] == hs
+            out[exact] = self.known[near[exact]]
         out[hs <= 0.0] = self.y0
         return out
 
 
-def series_of(motion: Any, length: float) -> SeriesMotion:
-    """Approximate an integrated motion to rounding.
+def series_of(
+    motion: Any, length: float, points: np.ndarray, integrals: Callable[[np.ndarray], np.ndarray]
+) -> SeriesMotion:
+    """Approximate an integrated motion to rounding; at some points it and its integrals are taken as they are.
 
     Panels begin as the steps, within which the solution is smooth, and are halved until the last coefficients vanish and the
     series meet both ends.
@@ -81,7 +102,8 @@ def series_of(motion: Any, length: float) -> SeriesMotion:
     panels = np.asarray(motion.edges(0.0, length), float)
     if length <= 0.0:
         none = np.zeros((0, DEGREE + 1, len(y0)))
-        return SeriesMotion(y0, np.zeros(1), none, panels, motion.precision, motion.halvings)
+        rest = np.zeros(0), np.zeros((0, len(y0))), np.zeros((0, 0))
+        return SeriesMotion(y0, np.zeros(1), none, panels, motion.precision, motion.halvings, *rest)
     steps = np.asarray(getattr(motion, "breaks", panels), float)
     edges = np.unique(np.concatenate([[0.0], steps[(steps > 0.0) & (steps < length)], [length]]))
     left, right = edges[:-1], edges[1:]
@@ -110,8 +132,10 @@ def series_of(motion: Any, length: float) -> SeriesMotion:
         middle = 0.5 * (left + right)[bad]
         left, right = (np.stack(pair, 1).ravel() for pair in ((left[bad], middle), (middle, right[bad])))
         last, stale = np.repeat(error[bad], 2, axis=0), np.repeat(stale[bad], 2, axis=0)
+    knots = np.unique(points)
     ends, series = (np.concatenate(parts) for parts in zip(*found, strict=True))
     order = np.argsort(ends, kind="stable")
     return SeriesMotion(
-        y0, np.append(0.0, ends[order]), series[order], panels, motion.precision, motion.halvings
-    )
+        y0, np.append(0.0, ends[order]), series[order], panels, motion.precision, motion.halvings, knots,
+        motion.sample(knots), integrals(knots),
+    )  # fmt: skip

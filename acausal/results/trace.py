@@ -112,8 +112,10 @@ class _Table:
         return -1 if row is None else self.place((row.dtype.name, len(row), row.tobytes()), row)
 
 
-def trace_of(record: Recorded) -> Trace:
-    """Return the columns of a record."""
+def trace_of(record: Recorded, which: np.ndarray, hs: np.ndarray) -> Trace:
+    """Return the columns of a record; points of interest are times ``hs`` since the starts of the segments ``which``."""
+    order = np.argsort(which, kind="stable")
+    which, hs = which[order], hs[order]
     modes, numbers, flows, rows = _Table(), _Table(), _Table(), _Table()
     segments = record.segments
     of = np.empty((len(segments), 5), np.int64)
@@ -128,7 +130,8 @@ def trace_of(record: Recorded) -> Trace:
         if exact:
             y.append(s.trajectory.y0)
         else:
-            motions.append(_as_series(s))
+            a, b = np.searchsorted(which, (k, k + 1))
+            motions.append(_as_series(s, hs[a:b]))
     steps = record.steps
     branches, kinds, triggers = _Table(), _Table(), _Table()
     numbered = np.empty((len(steps), 5), np.int64)
@@ -151,9 +154,13 @@ def trace_of(record: Recorded) -> Trace:
     )  # fmt: skip
 
 
-def _as_series(s: Segment) -> SeriesMotion:
+def _as_series(s: Segment, points: np.ndarray) -> SeriesMotion:
     motion: Any = s.trajectory
-    return motion if isinstance(motion, SeriesMotion) else series_of(motion, s.end - s.start)
+    if isinstance(motion, SeriesMotion):
+        return motion
+    return series_of(
+        motion, s.end - s.start, points, lambda hs: s.readout.integrals_at(s.data, motion, s.moment, hs)
+    )
 
 
 def _stored(data: Any) -> Any:
