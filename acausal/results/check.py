@@ -168,7 +168,7 @@ def _rows(
     values = np.where(np.isnan(values), np.inf, values)
     for k, worst in enumerate(values.argmax(axis=0).tolist() if len(values) else []):
         value = float(values[worst, k])
-        relative = value / largest[k] if largest[k] > 0.0 else (np.inf if value else 0.0)
+        relative = value / largest[k] if largest[k] > 0.0 else np.inf * value if value else 0.0
         if k < n:
             kind, name, where, allowed = "equation", r.equations[k].name, r.equations[k].place, EXACT
         elif k < n + g:

@@ -69,7 +69,8 @@ class EquationsAt:
         slopes = tuple(f"der({n})" for n in r.x.names)
 
         def signals(names: tuple[str, ...]) -> np.ndarray:
-            found = [np.asarray(self._read(n).at(t, side=side), float) for n in names]
+            # What is not a number is told by the check, not by a warning.
+            found = [np.asarray(self._read(n).source.at(t, side), float) for n in names]
             return np.array(found).reshape(len(names), len(t)).T
 
         found = [signals(n) for n in (slopes, r.x.names, r.w.names, r.u.names)]
@@ -121,7 +122,8 @@ class EquationsAt:
             largest = np.abs(np.array(known)).ravel()
             largest[~np.isfinite(largest)] = 0.0
             parts = np.abs(np.array(slopes.nonzeros())) * np.maximum(size, floor)[self._columns]
-            np.fmax.at(largest, self._rows, parts)
+            parts[~np.isfinite(parts)] = 0.0
+            np.maximum.at(largest, self._rows, parts)
             values.append(np.array(value).ravel())
             terms.append(largest)
         return Rows(np.array(values), np.array(terms), np.array([a[-1] for a in arguments]), sizes, of_unit)

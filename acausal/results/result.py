@@ -6,14 +6,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from ..compilation.residual import Residual, residual_of
-from ..dynamics.quadrature import unresolved
-from ..errors import UnknownPathError, nearest, warn
-from .affine import ONE, Affine, affine_integral
+from ..errors import UnknownPathError, nearest
+from ..modeling.expressions import Expr
 from .check import Consistency, check
 from .energy import Audit, audit, energy_into
 from .events import Events
@@ -21,17 +20,15 @@ from .files import as_bytes, from_bytes, read, write
 from .grid import adaptive_grid, given_grid
 from .initial import InitialValue, InitialValues
 from .modes import Modes, Stats, count_paths, visited_modes
-from .names import Located, Names
-from .panels import Panels, equal_parts, fit
-from .record import Recorded, Segment
+from .names import Names
+from .record import Recorded
 from .segments import Segments
 from .signal import Signal
+from .sources import BEFORE, ConstantSource, ContinuousSource, DiscreteSource
 from .view import ResultView
 
 FEW = 8
 """Times that are read without all segments."""
-BEFORE = -1
-"""Segment number of the left limit at the start."""
 
 
 class Result(ResultView):
@@ -78,7 +75,13 @@ class Result(ResultView):
 
     # -- signals -------------------------------------------------------------------------------------------------
 
-    def __getitem__(self, path: Any) -> Signal:
+    @overload
+    def __getitem__(self, path: tuple[Any, ...] | list[Any]) -> tuple[Signal, ...]: ...
+    @overload
+    def __getitem__(self, path: str | Expr) -> Signal: ...
+    def __getitem__(self, path: Any) -> Any:
+        if isinstance(path, (tuple, list)):
+            return tuple(self[p] for p in path)
         signal = self._read(path)
         if self.only is not None and signal.path not in self.only:
             raise UnknownPathError(
@@ -93,11 +96,11 @@ class Result(ResultView):
         if found.kind == "d":
             codes = self.names.codes(found.index, f)
             kind = int if codes else getattr(f, "type", float)
-            return Signal(_Discrete(self, found), found.path, f.unit, f.doc, kind, codes)
+            return Signal(DiscreteSource(self, found), found.path, f.unit, f.doc, kind, codes)
         if found.kind == "p":
-            return Signal(_Constant(self, found), found.path, f.unit, f.doc)
+            return Signal(ConstantSource(self, found), found.path, f.unit, f.doc)
         unit = f"{f.unit}/s" if found.kind == "slope" else f.unit
-        return Signal(_Continuous(self, found), found.path, unit, f.doc)
+        return Signal(ContinuousSource(self, found), found.path, unit, f.doc)
 
     @property
     def paths(self) -> list[str]:
@@ -105,6 +108,11 @@ class Result(ResultView):
         if self.only is not None:
             return list(self.only)
         return list(self.saved) if self.saved is not None else [*self.names.variables, *self.names.discretes]
+
+    @property
+    def readable(self) -> list[str]:
+        """Paths of all variables that can be read."""
+        return list(self.only) if self.only is not None else [*self.names.variables, *self.names.discretes]
 
     @property
     def states(self) -> list[str]:
@@ -320,143 +328,3 @@ class Result(ResultView):
 
 def _unpickled(data: bytes) -> Result:
     return from_bytes(data, Result)
-
-
-class _Source:
-    """Values of one variable of a computed result."""
-
-    def __init__(self, result: Result, found: Located) -> None:
-        self.result, self.found = result, found
-        self.t_start, self.t_end = result.t_start, result.t_end
-
-    @property
-    def t(self) -> np.ndarray:
-        """Points in seconds; equal times are left and right limit of an event."""
-        return self.result.t
-
-    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Values at times since the starts of segments of the run."""
-        return self.within(self.result.segments, which, hs)
-
-    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Values at times since the starts of some segments."""
-        raise NotImplementedError
-
-    def before(self) -> float:
-        """Left limit at the start."""
-        return float(self.within(self._first, np.zeros(1, np.int64), np.zeros(1))[0])
-
-    @property
-    def _first(self) -> Segments:
-        return Segments([self.result.record.segments[0]])
-
-    def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
-    def sample(self) -> np.ndarray:
-        _, which, hs = self.result.points
-        return self._values(self.result.segments, which, hs) if len(which) else np.zeros(0)
-
-    def at(self, t: np.ndarray, side: str) -> np.ndarray:
-        return self._values(*self.result.located(t, side))
-
-    def _values(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        if (which == BEFORE).any():
-            out = self.within(segments, np.maximum(which, 0), hs).astype(float)
-            out[which == BEFORE] = self.before()
-            return out
-        return self.within(segments, which, hs)
-
-    def power_integral(self, a: float, b: float, power: int) -> float:
-        def raised(s: Segment, ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
-            return self.inside(s, hs)[:, None] ** power
-
-        return float(self.result.segments.integral(raised, a, b, name=f"`{self.found.path}`")[0])
-
-    def affine(self) -> Affine | None:
-        return None
-
-    def panels(self, a: float, b: float, longest: float) -> Panels:
-        start, end = self.result.segments.start, self.result.segments.end
-        which = np.flatnonzero(np.minimum(b, end) > np.maximum(a, start))
-        begin = np.maximum(a, start[which]) - start[which]
-        h0, h1, of = equal_parts(begin, np.minimum(b, end[which]) - start[which], longest)
-        panels = fit(self.evaluate, start, which[of], h0, h1)
-        if not panels.resolved:
-            warn(unresolved(f"`{self.found.path}`", b - a))
-        return panels
-
-    def undetermined(self) -> np.ndarray:
-        return np.zeros(len(self.t), bool)
-
-
-class _Continuous(_Source):
-    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        return segments.variable(self.found.index, self.found.kind == "slope", which, hs)
-
-    def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
-        read = segment.readout.slopes if self.found.kind == "slope" else segment.readout.values
-        return read(self.found.index, segment.data, segment.trajectory, segment.moment, hs)
-
-    def power_integral(self, a: float, b: float, power: int) -> float:
-        affine = self.affine()
-        if affine is None:
-            return super().power_integral(a, b, power)
-        return affine_integral(self.result.segments, affine, affine if power == 2 else ONE, a, b)
-
-    def affine(self) -> Affine | None:
-        segments, k = self.result.segments, self.found.index
-        if not segments.groups or segments.groups[0].readout.observed(k):
-            return None
-        return Affine({(k, self.found.kind == "slope"): 1.0}, 0.0)
-
-    def before(self) -> float:
-        """The start value of what differentiated variables determine; others have no left limit but the right one."""
-        result, k = self.result, self.found.index
-        model, z = result.names.model, result.record.z
-        row = model.W_core[[k]]
-        first = result.record.segments[0]
-        if (
-            self.found.kind == "slope"
-            or first.readout.observed(k)
-            or not len(z)
-            or not first.readout.dynamic[row.indices].all()
-        ):
-            return super().before()
-        xi = first.trajectory.y0[len(first.data.states) :]
-        return float((row @ z)[0] + (first.readout.VK[[k]] @ xi)[0])
-
-    def undetermined(self) -> np.ndarray:
-        result, model = self.result, self.result.names.model
-        if self.found.index in model.presolved.relative:
-            return np.ones(len(self.t), bool)
-        columns = model.W_core[[self.found.index]].indices
-        flags = np.array([bool(s.data.undetermined[columns].any()) for s in result.segments.all], bool)
-        return flags[np.maximum(result.points[1], 0)] if len(flags) else np.zeros(0, bool)
-
-
-class _Discrete(_Source):
-    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        return segments.discretes(self.found.index)[which]
-
-    def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
-        return np.full(len(hs), segment.moment.D[self.found.index])
-
-    def before(self) -> float:
-        D = self.result.record.D
-        return float(D[self.found.index]) if len(D) else super().before()
-
-
-class _Constant(_Source):
-    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        return np.full(len(which), segments.all[0].readout.P[self.found.index])
-
-    def inside(self, segment: Segment, hs: np.ndarray) -> np.ndarray:
-        return np.full(len(hs), segment.readout.P[self.found.index])
-
-    def affine(self) -> Affine | None:
-        return (
-            Affine({}, float(self.result.record.segments[0].readout.P[self.found.index]))
-            if len(self.result.record.segments)
-            else None
-        )

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ..errors import ParameterError, warn
+from ..errors import ParameterError, counted, warn
 from .affine import Affine
 from .names import window
 from .panels import Panels
@@ -66,7 +66,8 @@ class Signal(NDArrayOperatorsMixin):
     names : dict of int to str
         Names of the codes of an enumeration.
     t, values : (k,) arrays
-        Times in seconds and values; equal times are left and right limit. Values
+        Times in seconds and values; equal times are left and right limit. Where values are not numbers, a warning
+        says so with the equation and the time. Values
         of Boolean variables are of type bool, those of integers and enumerations of type int.
     """
 
@@ -94,8 +95,19 @@ class Signal(NDArrayOperatorsMixin):
     def values(self) -> np.ndarray:
         """Values at ``t``."""
         if self._values is None:
-            self._values = self.source.sample().astype(self._kind, copy=False)
+            self._values = self._named(self.source.sample(), self.source.t).astype(self._kind, copy=False)
         return self._values
+
+    def _named(self, values: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Warn of values that are not numbers."""
+        bad = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
+        if bad.any():
+            origin = getattr(self.source, "origin", str)()
+            warn(
+                f"`{self.path}` is not a number at {counted(int(bad.sum()), 'point')}, first at t = {t[bad][0]:.9g} s"
+                + (f": {origin}" if origin else "")
+            )
+        return values
 
     @property
     def is_discrete(self) -> bool:
@@ -132,7 +144,8 @@ class Signal(NDArrayOperatorsMixin):
             raise ParameterError(
                 f"`{self.path}` is known from {a:g} to {b:g} s only", hint="ask for times within the run"
             )
-        values = self.source.at(np.clip(times, a, b).ravel(), side).astype(self._kind, copy=False)
+        inside = np.clip(times, a, b).ravel()
+        values = self._named(self.source.at(inside, side), inside).astype(self._kind, copy=False)
         return values.reshape(times.shape) if times.ndim else values[0].item()
 
     def mean(self, t0: float | None = None, t1: float | None = None) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import DeclarationError, ParameterError, UnknownPathError
 from .drawing import Drawing
 from .events import Event
 from .initial import InitialValues
@@ -53,8 +53,49 @@ class ResultView(ABC):
     label: str
 
     @abstractmethod
-    def __getitem__(self, path: Any) -> Signal:
-        """Return a signal by its path or handle."""
+    def __getitem__(self, path: Any) -> Any:
+        """Return a signal by its path or handle, a tuple of them for several."""
+
+    # -- mapping -------------------------------------------------------------------------------------------------
+
+    def keys(self) -> list[str]:
+        """Return the paths of all variables: a result is a mapping from them to signals.
+
+        ``in`` also knows ``der(...)``, parameters and handles; several names at once give a tuple of signals.
+        """
+        return self.readable
+
+    def values(self) -> Iterator[Signal]:
+        """Return the signals of all variables, one after the other."""
+        return (self[p] for p in self.keys())
+
+    def items(self) -> Iterator[tuple[str, Signal]]:
+        """Return paths and signals of all variables, one after the other."""
+        return ((p, self[p]) for p in self.keys())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, path: Any) -> bool:
+        try:
+            self[path]
+        except (UnknownPathError, DeclarationError):
+            return False
+        return True
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
+
+    @property
+    @abstractmethod
+    def readable(self) -> list[str]:
+        """Paths of all variables that can be read."""
 
     @property
     @abstractmethod
