@@ -126,12 +126,22 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
     )
 
 
-def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
+def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray, nearly: bool = False) -> AcausalError:
+    """The error for nonlinear rows whose slopes vanish at a point; ``nearly``: measured by those around it."""
     text, places = named(run, rows)
+    what = f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, z)}"
+    if nearly:
+        kind = InitializationError if at.startswith("start") else ConvergenceError
+        return kind(
+            what,
+            where=places,
+            why="next to it a change of their unknowns changes nothing in them, so that rates are without bound or open",
+            hint="begin away from such a point, or put a linear term beside a law that is flat there, as a high power is",
+        )
     zero = ", ".join(f"`{name}`" for name in zero_parameters(run, rows)[:MOST_ROWS])
     away = "give start values away from such a point"
     return SingularModelError(
-        f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, z)}",
+        what,
         where=places,
         why="all their derivatives vanish there, so that they determine nothing",
         hint=f"{zero} in them is zero: give another value, or {away}" if zero else away,
@@ -238,7 +248,7 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
         rows = [r for r in rows if r in together]
     flat = _flat(run, rows, z)
     if flat:
-        return _flat_there(run, flat, at, z)
+        return _without_slope(run, flat, at, z, nearly=True)
     text, places = named(run, rows)
     kind = InitializationError if started else ConvergenceError
     return kind(
@@ -268,17 +278,6 @@ def _flat(run: Run, rows: list[int], z: np.ndarray) -> list[int]:
     there = here + tangents.scale * generic_direction(len(here))
     flat = steepness(here) <= FLAT * steepness(there)
     return [r for r in rows if flat[r]]
-
-
-def _flat_there(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
-    text, places = named(run, rows)
-    kind = InitializationError if at.startswith("start") else ConvergenceError
-    return kind(
-        f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, z)}",
-        where=places,
-        why="next to it a change of their unknowns changes nothing in them, so that rates are without bound or open",
-        hint="begin away from such a point, or put a linear term beside a law that is flat there, as a high power is",
-    )
 
 
 def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:

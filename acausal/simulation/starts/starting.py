@@ -85,10 +85,7 @@ def start(run: Run) -> None:
             (({}, changed, False) for changed in _other_sides(run)),
         )
         for branches, changed, strict in ways:
-            run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
-            run.restart_record()
-            if changed:
-                restore()
+            restore()
             found = _attempt(run, {**given, **branches}, ticks, held, changed, strict)
             if found:
                 completed = found[0]
