@@ -107,6 +107,10 @@ class Stats:
     segments, micro_steps : int
     paths : dict
         How many visited modes took which way of integration.
+    steps : int
+        Accepted steps of numerical integration.
+    events : dict
+        How many events there were of which kind.
     """
 
     flattenings: int = 0
@@ -119,6 +123,8 @@ class Stats:
     segments: int = 0
     micro_steps: int = 0
     paths: dict[str, int] = field(default_factory=dict)
+    steps: int = 0
+    events: dict[str, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return "Stats(" + ", ".join(f"{k}={v}" for k, v in asdict(self).items()) + ")"

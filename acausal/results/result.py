@@ -232,7 +232,13 @@ class Result(ResultView):
     @property
     def stats(self) -> Stats:  # type: ignore[override]
         """Work of the run."""
-        return replace(self._counts, paths=count_paths(self.modes))
+        kinds = [e.kind for e in self.events]
+        events = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+        # Files hold polynomials in place of steps, and the number of these.
+        steps = self._counts.steps or sum(
+            len(getattr(s.trajectory, "breaks", ())) for s in self.record.segments
+        )
+        return replace(self._counts, paths=count_paths(self.modes), steps=steps, events=events)
 
     # -- energy --------------------------------------------------------------------------------------------------
 

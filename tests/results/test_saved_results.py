@@ -143,6 +143,8 @@ def test_events_and_modes(pair: tuple[Result, Result]) -> None:
     assert repr(again.events) == repr(first.events)
     assert list(again.modes) == list(first.modes)
     assert (again.status, again.stats, again.t_end) == (first.status, first.stats, first.t_end)
+    assert sum(first.stats.events.values()) == len(first.events)
+    assert (first.stats.steps > 0) == ("general" in first.stats.paths)
     assert str(again.initial) == str(first.initial)
     assert again.initial == first.initial
     assert again.parameters == first.parameters
