@@ -199,7 +199,7 @@ class ModeData:
     """Indices into z of the differentiated variables solved from the constraints, one per row."""
     settled: np.ndarray
     """Rows over [unknowns; differentiated z; xi] that give undetermined variables their least-norm values."""
-    maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray]] = field(repr=False)
+    maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(repr=False)
     """Computes ``jump`` and ``impulse``; called once, when a differentiated variable first moves."""
 
     path = "exact"
@@ -222,7 +222,7 @@ class ModeData:
         return rows @ self.Ay
 
     @cached_property
-    def _maps(self) -> tuple[np.ndarray, np.ndarray]:
+    def _maps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.maps(self)
 
     @property
@@ -237,6 +237,11 @@ class ModeData:
     def impulse(self) -> np.ndarray:
         """J1, the time integral of z over the instant, per unit of ``constraints @ [z-; xi]``, (n, n_constraints)."""
         return self._maps[1]
+
+    @property
+    def unmet(self) -> np.ndarray:
+        """Combinations of ``constraints @ [z-; xi]`` that no impulse removes, (k, n_constraints)."""
+        return self._maps[2]
 
 
 @dataclass(frozen=True, eq=False)

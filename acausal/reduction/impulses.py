@@ -15,7 +15,7 @@ from .dont_care import blocked_rows, settle, settle_by_size
 from .elimination import Elimination, column_weights, product
 
 
-def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
+def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Movement of the selected states and impulse J1 per unit of the constraint residuals.
 
     Parameters
@@ -29,11 +29,8 @@ def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.nda
     jump : (n_states, n_constraints) array
     impulse : (n, n_constraints) array
         Undetermined parts are least norm in the blocked variables, as for z itself.
-
-    Raises
-    ------
-    Inadmissible
-        "singular" if no impulse makes the constraints hold.
+    unmet : (k, n_constraints) array
+        Combinations of residuals that no impulse removes: loops of positions that the equations close by themselves.
 
     Notes
     -----
@@ -42,7 +39,7 @@ def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.nda
     is so by structure and not to rounding.
     """
     if not len(data.dependent):
-        return np.zeros((len(data.states), 0)), np.zeros((model.n, 0))
+        return np.zeros((len(data.states), 0)), np.zeros((model.n, 0)), np.zeros((0, 0))
     rows, own = model.rows(data.mode), data.constraints[np.arange(len(data.dependent)), data.dependent]
     # A residual was normalised; the coefficient of the dependent variable gives its defect.
     return _solve(model, data, rows, -rows.E[:, data.dependent] / own)
@@ -71,20 +68,29 @@ def response_maps(model: AffineModel, data: ModeData, which: np.ndarray) -> tupl
     rows = model.rows(data.mode)
     given = np.zeros((len(rows), len(which)))
     given[which, np.arange(len(which))] = -1.0
-    return _solve(model, data, rows, given)
+    jump, impulse, unmet = _solve(model, data, rows, given)
+    if len(unmet):
+        raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent.tolist()))
+    return jump, impulse
 
 
 def _solve(
     model: AffineModel, data: ModeData, rows: Rows, given: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Movement and impulse per unit of what stands in the equations integrated over the instant, (m, c)."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Movement and impulse per unit of what stands in the equations integrated over the instant, (m, c).
+
+    The third array holds the combinations of the given quantities that have to vanish: as few as in any order, with the
+    lowest order in which they are so few.
+    """
+    found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for order in range(1, max(data.index, 1) + 1):
         system, unknown, known = _chain(model, data, rows, order, given)
         system.reduce(unknown)
-        unsolved = (system.pivot < 0).nonzero()[0]
-        if not system.entries(unsolved, known).any():
-            return _read_off(model, data, system, unknown, known)
-    raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent.tolist()))
+        left = system.entries((system.pivot < 0).nonzero()[0], known)
+        found.append((*_read_off(model, data, system, unknown, known), left[left.any(axis=1)]))
+        if not len(found[-1][2]):
+            break
+    return min(found, key=lambda maps: np.linalg.matrix_rank(maps[2]) if len(maps[2]) else 0)
 
 
 def _chain(

@@ -60,6 +60,7 @@ def restart(
     if len(data.constraints):
         residual = _residuals(data, z_minus, xi)
         if residual is not None:
+            _require_met(model, data, residual)
             y[:k] += data.jump @ residual
             J1 = data.impulse @ residual
     for variable, value in reinits:
@@ -77,6 +78,12 @@ def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray) -> np.ndarra
     small = np.abs(residual) <= _MICRO_JUMP + _ROUNDING * (np.abs(data.constraints) @ np.abs(z))
     residual[small] = 0.0
     return None if small.all() else residual
+
+
+def _require_met(model: AffineModel, data: ModeData, residual: np.ndarray) -> None:
+    terms = data.unmet * residual
+    if (np.abs(terms.sum(axis=1)) > _CONFLICT * np.abs(terms).sum(axis=1)).any():
+        raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent.tolist()))
 
 
 def _require_admissible(data: ModeData, xi: np.ndarray) -> None:
