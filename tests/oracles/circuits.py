@@ -1,7 +1,8 @@
 """Complementarity systems of networks, and seeded random networks with transformers and losses.
 
 Beside the kinds of `networks`: an ideal transformer ``X`` (``v1 = n v2``, ``i2 = -n i1``) has the ratio as value and the nodes of
-side 2 as extra; diodes, thyristors and switches may have ``(Ron, Goff)`` as extra. Unknowns are ``e.<node>``, and ``v.<name>``,
+side 2 as extra; diodes, thyristors and switches may have ``(Ron, Goff)`` as extra; a cubic
+conductor ``N`` has ``i = g (v + v**3)`` with g as value. Unknowns are ``e.<node>``, and ``v.<name>``,
 ``i.<name>`` of every element (``v2``, ``i2`` for side 2), and ``a.<name>``, ``b.<name>`` of every diode: the voltage below the
 conducting line and the current above the blocking one.
 """
@@ -91,6 +92,9 @@ def _law(e: Element, value: Any) -> tuple[list[Equation], list[Pair]]:
         return [Equation({v if e.kind == "V" else i: 1}, source=taylor(value))], []
     if e.kind == "X":
         return [Equation({v: 1, f"v2.{e.name}": -value}), Equation({f"i2.{e.name}": 1, i: value})], []
+    if e.kind == "N":
+        # Nonlinear: judged by `defects`.
+        return [], []
     Ron, Goff = e.extra or (0, 0)
     if e.kind == "S":
         return [Equation({v: 1, i: -Ron} if value else {i: 1, v: -Goff})], []
@@ -114,6 +118,11 @@ def defects(network: Sequence[Element], values: Mapping[str, Any], limit: float)
     size = magnitudes(values, UNITS)
     found = {}
     for e in network:
+        if e.kind == "N":
+            v, i = values[f"v.{e.name}"], values[f"i.{e.name}"]
+            slope = 1 + 3 * v**2
+            allowed = limit * (size["A"] + float(e.value) * slope * size["V"])
+            found[e.name] = float(np.max(np.abs(i - float(e.value) * (v + v**3)) / allowed))
         if e.kind not in "DT":
             continue
         Ron, Goff = (float(x) for x in e.extra or (0, 0))
@@ -127,6 +136,16 @@ def defects(network: Sequence[Element], values: Mapping[str, Any], limit: float)
             found[e.name] = float(np.max([-a / of_a, -b / of_b, both]))
         else:
             found[e.name] = float(np.max(np.abs(b) / of_b))
+    return found
+
+
+def with_cubic(network: Sequence[Element]) -> list[Element]:
+    """The network with every third resistor nonlinear."""
+    found, count = [], 0
+    for e in network:
+        count += e.kind == "R"
+        nonlinear = e.kind == "R" and count % 3 == 1
+        found.append(e._replace(kind="N", value=1 / e.value) if nonlinear else e)
     return found
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from acausal import AcausalError, Result, compile_model
 from acausal.components.electrical import Capacitor, IdealDiode, Inductor, Resistor, SineVoltage
-from tests.oracles.circuits import random_circuit
+from tests.oracles.circuits import random_circuit, with_cubic
 from tests.oracles.lines import random_mechanism
 from tests.systems import general_path_cases
 from tests.systems.campaign_judge import EXACT, Case, Verdict, attempt, judged, line_case, network_case
@@ -192,6 +192,13 @@ FAMILIES: dict[str, Family | GeneralPath] = {
     "copies": Family(lambda seed: random_mechanism(seed, copies=2 + seed % 4, bodies=1 + seed % 3), line_case, **INSTANT),
     "network runs": Family(
         lambda seed: random_circuit(seed, grounded=True, size=5 + seed % 26), network_case, 0.7, 2.0, ALL
+    ),
+    "nonlinear runs": Family(
+        lambda seed: with_cubic(random_circuit(seed, grounded=True, size=5 + seed % 16)),
+        network_case,
+        0.7,
+        2.0,
+        ("explicit", "implicit"),
     ),
     "general path": GeneralPath(),
     "mechanism runs": Family(

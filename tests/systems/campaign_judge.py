@@ -117,7 +117,7 @@ def network_case(network: Sequence[Element], change: float) -> Case:
         build=lambda: network_models.model(network, change),
         paths=paths,
         equations=lambda after: system[after],
-        instant=lambda states, after: solution(system[after], states),
+        instant=lambda states, after: _solved(network, system[after], states),
         defects=lambda values, after, limit: circuits.defects(network, values, limit),
         states=tuple(circuits.state(e) for e in network if e.kind in "LC"),
         starts=circuits.starts(network),
@@ -125,6 +125,12 @@ def network_case(network: Sequence[Element], change: float) -> Case:
         elements=sum(e.kind in "DTS" for e in network),
         parts=len(network),
     )  # fmt: skip
+
+
+def _solved(network: Sequence[Element], system: System, states: Mapping[str, Any]) -> Instant | None:
+    if any(e.kind == "N" for e in network):
+        raise NotSquareError("nonlinear parts are in no linear problem")
+    return solution(system, states)
 
 
 def line_case(parts: Sequence[lines.Part], change: float) -> Case:

@@ -1,9 +1,9 @@
 """Circuits from the netlists of `tests.oracles.networks` and `tests.oracles.circuits`, whose switches change over once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from acausal import Circuit, time
+from acausal import Circuit, Eq, Parameter, Statement, time
 from acausal.components.electrical import (
     Capacitor,
     ConstantCurrent,
@@ -16,12 +16,24 @@ from acausal.components.electrical import (
     Inductor,
     Resistor,
 )
+from acausal.components.electrical.interfaces import OnePort
 from tests.oracles.networks import GROUND, Element
+
+
+class CubicConductor(OnePort):
+    """``i = g v (1 + (v / v0)**2)``."""
+
+    g: Parameter = Parameter(unit="S", min=0)
+    v0: Parameter = Parameter(default=1.0, unit="V")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.i, self.g * self.v * (1 + (self.v / self.v0) ** 2))
 
 
 def part(e: Element, change: float) -> Any:
     """The component of one element; a switch has the given state up to the time of change."""
-    if e.kind in "RLCVIX":
+    if e.kind in "RLCVIXN":
         value = float(e.value)
     Ron, Goff = (float(x) for x in (e.extra or (0, 0))) if e.kind in "SDT" else (0.0, 0.0)
     return {
@@ -35,6 +47,7 @@ def part(e: Element, change: float) -> Any:
         ),
         "D": lambda: IdealDiode(Ron=Ron, Goff=Goff),
         "T": lambda: IdealThyristor(Ron=Ron, Goff=Goff, fire=bool(e.value)),
+        "N": lambda: CubicConductor(g=value),
         "X": lambda: IdealTransformer(n=value),
     }[e.kind]()
 

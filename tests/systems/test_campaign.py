@@ -39,6 +39,14 @@ def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: st
         assert verdict.outcome in ("right", "too stiff"), (seed, verdict.why)
 
 
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+def test_networks_with_nonlinear_parts_run_right(method: str) -> None:
+    family = FAMILIES["nonlinear runs"]
+    for seed in (0, 1, 2, 3, 5, 6):
+        verdict = family.run(family.describe(seed), method)
+        assert verdict.outcome == "right", (seed, verdict.why)
+
+
 def test_the_judge_sees_a_wrong_number() -> None:
     """The equations of another resistor, mass or force are violated by a right run."""
     network = random_circuit(10, grounded=True)
