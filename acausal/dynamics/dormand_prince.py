@@ -97,9 +97,7 @@ class DormandPrince(Stepper):
         slopes[6] = self._evaluate(t1, y1)
         inner = y + h * PROBE_VALUE.dot(slopes)
         residual = PROBE_SLOPE.dot(slopes) - self._evaluate(t + PROBE * h, inner)
-        return y1, h * np.maximum(
-            EMBEDDED_WEIGHT * np.abs(ERROR.dot(slopes)), PROBE_WEIGHT * np.abs(residual)
-        )
+        return y1, np.stack([(h * EMBEDDED_WEIGHT) * ERROR.dot(slopes), (h * PROBE_WEIGHT) * residual])
 
     @property
     def reach(self) -> float:

@@ -21,6 +21,8 @@ class Step:
         Not to be changed: they are shared with the stepper.
     bend : (3, n)
         Coefficients c of the deviation from the chord.
+    errors : (k, n)
+        Estimates of the error, with their signs: what depends on several components may err less than each.
     """
 
     t0: float
@@ -28,6 +30,7 @@ class Step:
     y0: np.ndarray
     y1: np.ndarray
     bend: np.ndarray
+    errors: np.ndarray
 
     def at(self, theta: np.ndarray) -> np.ndarray:
         """Solution at fractions of the step.
@@ -65,6 +68,6 @@ def weights_inside(solution: np.ndarray, bend: np.ndarray, theta: float) -> tupl
         Weights in the coefficients of `Step`.
     theta : float
     """
-    unit = Step(0.0, 1.0, np.zeros(solution.size), solution, bend)
+    unit = Step(0.0, 1.0, np.zeros(solution.size), solution, bend, np.empty((0, solution.size)))
     place = np.array([theta])
     return unit.at(place)[0], unit.slope(place)[0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -34,6 +35,11 @@ MOST_TRIALS = 100
 """Of one step. Reached near t = 0 only, where floats get arbitrarily dense."""
 
 
+Outputs = Callable[[np.ndarray, np.ndarray], float]
+"""(change of the components over a step, (n,), estimates of its error, (k, n)) -> largest error of what follows from the
+components, in units of its tolerance."""
+
+
 class Stepper(ABC):
     """Integrates a problem by one accepted step at a time.
 
@@ -55,6 +61,8 @@ class Stepper(ABC):
         Length of the interval of interest: the unit of time where the problem does not show one.
     rate : (n,) array, optional
         Rate at the start where it is known.
+    outputs : callable, optional
+        Errors of what follows from the components, in units of their tolerances: `Outputs`.
 
     Attributes
     ----------
@@ -72,8 +80,10 @@ class Stepper(ABC):
 
     Notes
     -----
-    The error of a step is the root mean square of ``error / (atol + rtol max(|y0|, |y1|))`` over the components. A
-    stepper assumes that the rate is smooth: make a new one after a discontinuity.
+    The error of a step is the root mean square of ``error / (atol + rtol max(|y0|, |y1|))`` over the n components. That of
+    an output may be what the error of a single component then may be, sqrt(n) tolerances: one that is a multiple of a
+    component asks for nothing new, one that amplifies an error or a difference does. A stepper assumes that the rate is
+    smooth: make a new one after a discontinuity.
     """
 
     error_order: int
@@ -91,6 +101,7 @@ class Stepper(ABC):
         first_step: float | None = None,
         span: float,
         rate: np.ndarray | None = None,
+        outputs: Outputs | None = None,
     ) -> None:
         self.problem = problem
         self.t = float(t)
@@ -98,6 +109,8 @@ class Stepper(ABC):
         self.rtol = rtol
         self.atol = np.asarray(atol, dtype=float)
         self.max_step = max_step
+        self.outputs = outputs
+        self._errors = np.empty((0, self.y.size))
         self.steps = self.rejected = self.evaluations = self.jacobians = self.factorisations = 0
         self._size = np.abs(self.y)
         self._ratio: np.ndarray | None = None
@@ -129,13 +142,13 @@ class Stepper(ABC):
         if not self.y.size:
             t0, self.t = self.t, limit
             self.steps += 1
-            return Step(t0, limit, self.y, self.y, np.empty((3, 0)))
+            return Step(t0, limit, self.y, self.y, np.empty((3, 0)), self._errors)
         with np.errstate(all="ignore"):
             return self._accepted(limit)
 
     @abstractmethod
     def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
-        """Solution at `t1` and its estimated error. May raise `StepFailure`."""
+        """Solution at `t1` and estimates of its error, (k, n). May raise `StepFailure`."""
 
     @abstractmethod
     def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
@@ -166,16 +179,19 @@ class Stepper(ABC):
             self._last_error = max(error, LEAST_ERROR)
         self.steps += 1
         self.t, self.y, self._rate = t1, y1, rate
-        return Step(t, t1, y, y1, self._bend(t1 - t))
+        return Step(t, t1, y, y1, self._bend(t1 - t), self._errors)
 
     def _trial(self, t1: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Error in units of the tolerance, solution and rate at `t1`; the error is infinite when there are none."""
         try:
-            y1, difference = self._advance(t1)
+            y1, self._errors = self._advance(t1)
             size = np.abs(y1)
+            difference = np.abs(self._errors).max(axis=0)
             ratio = difference / (self.atol + self.rtol * np.maximum(self._size, size))
             self._ratio = ratio
             error = math.sqrt(ratio.dot(ratio) / ratio.size)
+            if error <= 1.0 and self.outputs is not None:
+                error = max(error, self.outputs(y1 - self.y, self._errors) / math.sqrt(ratio.size))
             if not error <= 1.0:
                 return error, y1, self._rate
             rate = self._rate_at(t1, y1)

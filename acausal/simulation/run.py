@@ -19,7 +19,7 @@ from .cores import Cores
 from .instants.choice import choose, derivatives
 from .instants.instant import Instants
 from .instants.search import Choice, Search
-from .nonlinear.form_noise import Tolerances
+from .nonlinear.accuracy import Tolerances
 from .nonlinear.integration import Motions
 from .nonlinear.tangents import Tangents
 from .numeric import NumericCore, SegmentTables
@@ -326,7 +326,6 @@ class Run:
         self.bends = self.motions.bends()
         self.touch(self.z, self.slopes, self.xi, self.bends)
         self._arrived = self.core, self.mode, self.z, self.xi
-        self.error = self.tolerances.absolute(self.motions.size, self.base.model.scale)
 
     def first_instant(self) -> None:
         """Process the first instant."""

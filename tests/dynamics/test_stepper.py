@@ -78,7 +78,7 @@ def test_a_row_of_the_dense_output_does_not_depend_on_the_others(method: type[St
 
 def test_the_slope_is_the_derivative_of_the_polynomial() -> None:
     bend = np.array([[1.0, -2.0], [0.5, 3.0], [-1.5, 0.25]])
-    step = Step(2.0, 4.0, np.array([1.0, 2.0]), np.array([-1.0, 5.0]), bend)
+    step = Step(2.0, 4.0, np.array([1.0, 2.0]), np.array([-1.0, 5.0]), bend, np.zeros((1, 2)))
     for k in range(2):
         p = np.polynomial.Polynomial
         c, s, rest = p(bend[:, k]), p([0.0, 1.0]), p([1.0, -1.0])

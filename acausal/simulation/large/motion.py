@@ -105,6 +105,28 @@ class LargeMotion(Motion):
             u_t = np.full(self.system.n, np.nan)
         return self._first_two(place, u_t)
 
+    def carried(self, place: Place, changes: np.ndarray) -> np.ndarray:
+        """Changes of ``v`` (nv, k) that changes of the states (n, k) bring about at a place."""
+        system, gradient = self.system, self._gradient(place)
+        try:
+            factors = self._refreshed(gradient)
+        except np.linalg.LinAlgError:
+            return np.full((system.nx + system.n + system.q, changes.shape[1]), np.nan)
+        none = np.zeros(system.q)
+        moved = [self._moved_by(gradient, factors, change) for change in changes.T]
+        return np.array([np.concatenate([c, u, none]) for c, u in zip(changes.T, moved, strict=True)]).T
+
+    def along(self, place: Place, slope: np.ndarray, selection: Selection) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its derivative along a curve on which the states have the slope."""
+        gradient = self._gradient(place)
+        try:
+            u_t = self._moved(gradient, self._refreshed(gradient), slope, place.xi)
+        except np.linalg.LinAlgError:
+            return self.jets(place)
+        v0, v1 = self._first_two(place, u_t)
+        v1[: self.system.nx] = slope
+        return v0, v1
+
     def derivatives(self, place: Place) -> list[np.ndarray]:
         """``v`` and its first two time derivatives.
 
@@ -131,11 +153,17 @@ class LargeMotion(Motion):
         bends: np.ndarray | float = 0.0,
     ) -> np.ndarray:  # fmt: skip
         """``du/dt`` from ``F_u u' + F_X X' + F_xi S xi + bends = 0``."""
+        return self._moved_by(gradient, factors, X_t, self.system.by_time(gradient, xi) + bends)
+
+    def _moved_by(
+        self, gradient: np.ndarray, factors: Factors, dX: np.ndarray, rest: np.ndarray | float = 0.0
+    ) -> np.ndarray:
+        """``du`` from ``F_u du + F_X dX + rest = 0``."""
         system = self.system
         values = system.pattern.matrix(system.pattern.parts(gradient)[1])
         moved = np.zeros(system.n)
-        moved[system.x] = X_t
-        return factors.solve(-(values @ moved + system.by_time(gradient, xi) + bends))
+        moved[system.x] = dX
+        return factors.solve(-(values @ moved + rest))
 
     def _first_two(self, place: Place, u_t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         v0 = np.concatenate([place.X, place.H, place.xi])

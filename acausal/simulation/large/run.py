@@ -16,7 +16,7 @@ from ...reduction.affine import Mode, Restart, Rows
 from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
 from ..instants.search import Choice
 from ..nonlinear.failures import FAILURES, nonlinear_failed
-from ..nonlinear.form_noise import FLOOR, FormNoise
+from ..nonlinear.form_noise import FormNoise
 from ..nonlinear.forms import Forms
 from ..nonlinear.integration import Motions
 from ..nonlinear.motion import Place
@@ -373,6 +373,4 @@ class LargeMotions(Motions):
         weights = abs(forms.weights)
         v = np.abs(motion.jets(motion.last)[0])
         rounding = ROUNDING * (weights @ v) + SCALE_FLOOR * run.form_scale(rows)
-        least = 2.0 * rounding + FLOOR * run.error_of(weights)
-        over_states = weights[:, : system.nx]
-        return FormNoise(least, over_states, ROUNDING * over_states, run.tolerances, system.scale)
+        return FormNoise(2.0 * rounding, ROUNDING * weights[:, : system.nx])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,31 @@ from ...reduction.affine import Rows
 from ...reduction.open_mode import OpenMode
 from .motion import Motion
 from .newton import NewtonFailure
+
+
+@dataclass(frozen=True, eq=False)
+class FormTangent:
+    """Forms near a point.
+
+    Attributes
+    ----------
+    values, terms : (forms,) arrays
+        At the point, and sums of the magnitudes of their terms.
+    """
+
+    forms: Forms
+    values: np.ndarray
+    terms: np.ndarray
+    gradient: Any
+    """Derivatives of the nonlinear ones by ``v``."""
+
+    def __call__(self, changes: np.ndarray) -> np.ndarray:
+        """Changes (forms, k) that changes of ``v`` (nv, k) make."""
+        found = np.empty((self.forms.count, changes.shape[1]))
+        found[self.forms.affine] = self.forms.over_v @ changes
+        if len(self.forms.nonlinear):
+            found[self.forms.nonlinear] = self.gradient @ changes
+        return found
 
 
 class Forms:
@@ -30,6 +56,7 @@ class Forms:
         self.nonlinear = np.flatnonzero(nonlinear >= 0)
         self.rows = nonlinear[self.nonlinear]
         self.over_v = over_v[self.affine]
+        self._sizes = abs(self.over_v)
         self.orientation = orientation
         self.count = len(nonlinear)
 
@@ -40,6 +67,18 @@ class Forms:
         over_v = rows.E @ mode.slope_of + rows.A @ mode.z_of
         over_v[:, over_v.shape[1] - q :] += rows.B[:, :q]
         return cls(over_v, nonlinear, orientation)
+
+    def tangent(self, motion: Motion, v: np.ndarray) -> FormTangent:
+        """The forms next to a point ``v``."""
+        values, terms, gradient = np.zeros(self.count), np.zeros(self.count), None
+        values[self.affine], terms[self.affine] = self.over_v @ v, self._sizes @ np.abs(v)
+        if len(self.rows):
+            system = motion.system
+            value, slope = system.evaluate(0, [system.arguments @ v], motion.constants)[:2]
+            owner = system.nonlinear_rows.owner
+            gradient = np.array([(slope * (owner == row)) @ system.arguments for row in self.rows])
+            values[self.nonlinear], terms[self.nonlinear] = value[self.rows], np.abs(gradient) @ np.abs(v)
+        return FormTangent(self, values, terms, gradient)
 
     def at(self, motion: Motion, v0: np.ndarray, v1: np.ndarray) -> np.ndarray:
         """Values and time derivatives, (k, 2, forms), where ``v`` and its derivative (k, nv) are given.

@@ -20,7 +20,7 @@ from .forms import Forms
 from .motion import Motion, Place
 from .newton import NewtonFailure, continued
 from .sampling import sampled_jets, solvable
-from .steps import Steps, WatchedSteps
+from .steps import Steps, WatchedSteps, unknowns_of
 from .system import NonlinearSystem
 from .watch import can_trigger, open_at_zero, orientations
 
@@ -193,11 +193,11 @@ class Motions:
         motion = self.begin(run.z, run.slopes, run.xi, system)
         length = horizon - run.t
         np.maximum(self.size, np.abs(run.z), out=self.size)
-        of = _unknowns_of(system)
-        size = np.maximum(np.abs(motion.last.X), np.where(of >= 0, self.size[of], 0.0))
-        steps = self.steps = Steps(motion, run.solver, run.tolerances, length, size, self._stiffness())
         forms, which, armed, open_ended = self._watched(system)
-        noise = self._noise(motion, of, np.array(which, np.int64), length)
+        steps = self.steps = Steps(
+            motion, run.solver, run.tolerances, length, forms, self.size, self._stiffness()
+        )
+        noise = self._noise(motion, unknowns_of(system), np.array(which, np.int64), length)
         watched = WatchedSteps(steps, forms, noise, open_ended)
         hit = None
         if forms.count:
@@ -211,7 +211,7 @@ class Motions:
             h, k = self._located(watched, forms, armed, hit)
             crossed = which[k]
             steps.cut(h)
-        self.size[of[of >= 0]] = steps.size[of >= 0]
+        steps.sizes(self.size)
         self.length = h
         return h, crossed, self._sampled(steps)
 
@@ -263,9 +263,8 @@ class Motions:
         column = np.full(len(run.z) + 1, -1)
         column[run.data.states] = np.arange(len(run.data.states))
         return FormNoise.of(
-            tables.signs.noise[which], tables.forms[which], tables.scale[which], column[of], len(run.data.states),
-            motion.sources.magnitude(length), run.tolerances, motion.system.scale,
-            math.ulp(run.t) * np.abs(tables.forms[which] @ (run.data.Ay @ run.y)),
+            tables.signs.noise[which], tables.scale[which], column[of], len(run.data.states),
+            motion.sources.magnitude(length), math.ulp(run.t) * np.abs(tables.forms[which] @ (run.data.Ay @ run.y)),
         )  # fmt: skip
 
     def _located(
@@ -324,13 +323,6 @@ class Motions:
             else:
                 before = middle
         return end, k if k in found else int(found[0])
-
-
-def _unknowns_of(system: NonlinearSystem) -> np.ndarray:
-    """Core unknown that every coordinate is, -1 for a derivative."""
-    opened, p = system.mode, system.orders.unknowns
-    h = np.where(opened.slopes, -1, opened.open)
-    return np.concatenate([opened.states, h[p >= 1], np.full(np.count_nonzero(p >= 2), -1)])
 
 
 def _settled(motion: Motion) -> Place:

@@ -46,8 +46,8 @@ class Place:
     H: np.ndarray
     xi: np.ndarray
     X_t: np.ndarray
-    constraints: np.ndarray | None = None
-    """Derivatives of the constraints by the coordinates, once they were looked at."""
+    linear: Linear | None = None
+    """Residuals and Jacobians here, once they were looked at."""
 
 
 class Motion:
@@ -126,9 +126,9 @@ class Motion:
 
     def _scaled_slopes(self, place: Place) -> np.ndarray:
         """Derivatives of the constraints by the coordinates in units of their magnitudes."""
-        if place.constraints is None:
-            place.constraints = self._linear(place).C_y[:, : self.system.nx].copy()
-        return place.constraints * np.maximum(self.size, UNMOVED * self.system.scale)
+        return self._linear(place).C_y[:, : self.system.nx] * np.maximum(
+            self.size, UNMOVED * self.system.scale
+        )
 
     # -- points --------------------------------------------------------------------------------------------------
 
@@ -243,8 +243,11 @@ class Motion:
                 continue
         return newton(defect, H, scale)
 
-    def _linear(self, place: Place, time: bool = False) -> Linear:
-        return self.system.linear(place.X, place.H, place.xi, self.constants, time)
+    def _linear(self, place: Place) -> Linear:
+        """Residuals and Jacobians at a place, kept with it."""
+        if place.linear is None:
+            place.linear = self.system.linear(place.X, place.H, place.xi, self.constants, True).copy()
+        return place.linear
 
     def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Surroundings:
         """Slopes of the nonlinear rows at a point, which need not be consistent."""
@@ -271,7 +274,10 @@ class Motion:
 
     def _found(self, t: float, y: np.ndarray) -> Place:
         """The point with states ``y``, sought from the last one, and if that leads astray from the last accepted one."""
-        reason = ""
+        known, reason = self.accepted, ""
+        if t == known.h and (y == known.X[self.selection.states]).all():
+            self.last, self.failure = known, None
+            return known
         for near in dict.fromkeys((self.last, self.accepted)):
             try:
                 self.last = self.solve(t, y, near)
@@ -292,10 +298,8 @@ class Motion:
         moved = system.rate_of_sources @ system.S.dot(place.xi)
         if not (system.m or len(self.selection.dependent)):
             return system.rate_of_states, moved
-        X_y = np.zeros((system.nx, len(states) + 1))
-        X_y[states, np.arange(len(states))] = 1.0
         try:
-            X_y, H_y = self._sensitivities(place, X_y)
+            X_y, H_y = self._carried(place, np.eye(len(states), len(states) + 1), True)
         except np.linalg.LinAlgError:
             raise StepFailure("singular") from None
         self.anchor = Anchor(t, y.copy(), place.H, H_y)
@@ -303,17 +307,52 @@ class Motion:
         found[:, -1] += moved
         return found[states, :-1], found[states, -1]
 
-    def _sensitivities(self, place: Place, X_y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``dX`` and ``dH`` per change of the states and, last column, of time."""
-        nx, lin = self.system.nx, self._linear(place, time=True)
-        dependent = self.selection.dependent
-        if len(dependent):
-            given = lin.C_y[:, :nx] @ X_y
-            given[:, -1] += lin.C_t
-            X_y[dependent] = -np.linalg.solve(lin.C_y[:, dependent], given)
-        given = lin.F_y[:, :nx] @ X_y
-        given[:, -1] += lin.F_t
-        return X_y, -np.linalg.solve(lin.F_y[:, nx:], given)
+    def _carried(
+        self, place: Place, changes: np.ndarray, time: bool, selection: Selection | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """``dX`` and ``dH`` for changes of the states, one a column; ``time`` passes too in the last one.
+
+        Raises
+        ------
+        LinAlgError
+        """
+        nx, lin, chosen = self.system.nx, self._linear(place), selection or self.selection
+        dX = np.zeros((nx, changes.shape[1]))
+        dX[chosen.states] = changes
+        if len(chosen.dependent):
+            given = lin.C_y[:, :nx] @ dX
+            if time:
+                given[:, -1] += lin.C_t
+            dX[chosen.dependent] = -solve_linear(lin.C_y[:, chosen.dependent], given)
+        given = lin.F_y[:, :nx] @ dX
+        if time:
+            given[:, -1] += lin.F_t
+        return dX, -solve_linear(lin.F_y[:, nx:], given)
+
+    def carried(self, place: Place, changes: np.ndarray) -> np.ndarray:
+        """Changes of ``v`` (nv, k) for changes of the states (n, k) at a place; not numbers where they do not exist."""
+        system = self.system
+        if not (system.m or system.constraints):
+            return np.asarray(system.v0.y @ changes)
+        try:
+            dX, dH = self._carried(place, changes, False)
+        except np.linalg.LinAlgError:
+            return np.full((system.v0.y.shape[0], changes.shape[1]), np.nan)
+        return np.asarray(system.v0.y @ np.vstack([dX, dH]))
+
+    def along(self, place: Place, slope: np.ndarray, selection: Selection) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its derivative along a curve on which the states have the slope.
+
+        That of a step is not the rate, which amplifies the error of a state in units of its time constant: the two differ by
+        any amount where the states are stiff.
+        """
+        system = self.system
+        v0 = system.v0(np.concatenate([place.X, place.H]), place.xi)
+        try:
+            dX, dH = self._carried(place, slope[:, None], True, selection)
+        except np.linalg.LinAlgError:
+            return v0, self.jets(place)[1]
+        return v0, system.v0(np.concatenate([dX[:, 0], dH[:, 0]]), system.S @ place.xi)
 
     # -- everything at a point -----------------------------------------------------------------------------------
 
@@ -328,7 +367,7 @@ class Motion:
 
     def _open_rates(self, place: Place) -> np.ndarray:
         """Time derivatives of ``H``; not numbers where they do not exist."""
-        system, lin = self.system, self._linear(place, time=True)
+        system, lin = self.system, self._linear(place)
         moved = lin.F_y[:, : system.nx] @ place.X_t + lin.F_t
         try:
             return -solve_linear(lin.F_y[:, system.nx :], moved)
@@ -347,10 +386,10 @@ class Motion:
         v2[ns + system.m :] = system.S @ (system.S @ place.xi)
         return mode.z_of @ v2
 
-    def free_jets(self, hs: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``v`` and its time derivative (k, nv) without open unknowns, at times (k,) and coordinates (k, nX) there."""
+    def free_along(self, hs: np.ndarray, X: np.ndarray, slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`along` (k, nv) without open unknowns, at times (k,) and coordinates with their slopes (k, nX) there."""
         system, xi = self.system, self.sources.sample(hs).T
-        return system.v0(X.T, xi).T, system.v1(X.T, xi).T
+        return system.v0(X.T, xi).T, system.v0(slopes.T, system.S @ xi).T
 
     def unknowns(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
         """Core unknowns and their time derivatives."""

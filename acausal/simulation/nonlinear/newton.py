@@ -44,7 +44,7 @@ def solve_linear(J: Any, r: np.ndarray) -> np.ndarray:
     """Solution of ``J d = r``; raises LinAlgError when a matrix is singular, not finite values give such."""
     if not isinstance(J, np.ndarray):
         return Factors(J).solve(r)
-    if len(r) == 1:
+    if len(J) == 1:
         if J[0, 0] == 0.0:
             raise np.linalg.LinAlgError
         return r / J[0, 0]

@@ -16,11 +16,13 @@ from ...dynamics.problem import StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Stepper
-from .form_noise import FormNoise, Tolerances
+from .accuracy import Accuracy, Tolerances
+from .form_noise import FormNoise
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import NewtonFailure
 from .state_selection import DependentConstraints, Selection
+from .system import NonlinearSystem
 from .turns import doubtful_turn, lowest
 
 DEGREE = 5
@@ -102,18 +104,24 @@ class Steps:
         "explicit", "implicit", or "auto" for what the steps show to be the better one.
     length : float
         Of the segment, in seconds.
-    size : (nX,) array
-        Largest magnitudes of the coordinates so far; grows with the steps.
+    forms : Forms
+        What can end the segment.
+    size : (n,) array
+        Largest magnitudes of the core unknowns so far.
     stiffness : Stiffness
         What is known of the mode, for "auto".
     """
 
     def __init__(
-        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, size: np.ndarray,
+        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, forms: Forms, size: np.ndarray,
         stiffness: Stiffness,
     ) -> None:  # fmt: skip
-        self.motion, self.length, self.size = motion, length, size
-        motion.size = size
+        self.motion, self.length = motion, length
+        self._of = unknowns_of(motion.system)
+        self.size = np.maximum(np.abs(motion.last.X), np.where(self._of >= 0, size[self._of], 0.0))
+        """Largest magnitudes of the coordinates so far."""
+        motion.size = self.size
+        self.accuracy = Accuracy(motion, forms, tolerances) if forms.count else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
         self.accepted: list[Accepted] = []
         self.stacked: Any = None
@@ -139,7 +147,7 @@ class Steps:
         motion, y = self.motion, self._place.X[self.motion.selection.states]
         options: dict[str, Any] = {
             "rtol": self.tolerances.rtol, "atol": self._absolute(), "max_step": self._longest, "first_step": first,
-            "span": self.length,
+            "span": self.length, "outputs": self.accuracy,
         }  # fmt: skip
         if self._solver is None:
             return Automatic(motion, h, y, stiffness=self._stiffness, **options)
@@ -152,6 +160,11 @@ class Steps:
             return TURN * motion.period
         most = PULSE * motion.period
         return min(most, self.tolerances.longest) if self._bare or motion.returns else most
+
+    def sizes(self, size: np.ndarray) -> None:
+        """Take the largest magnitudes of the segment over to those of the core unknowns."""
+        known = self._of >= 0
+        size[self._of[known]] = self.size[known]
 
     def _absolute(self) -> np.ndarray:
         system, states = self.motion.system, self.motion.selection.states
@@ -170,6 +183,9 @@ class Steps:
         self.accepted.append(made)
         self._place = end
         motion.accept(end)
+        if self.accuracy is not None:
+            self.accuracy.begin(end)
+        begin.linear = None
         np.maximum(self.size, np.abs(end.X), out=self.size)
         self._stepper.atol = self._absolute()
         if motion.worn(end):
@@ -250,14 +266,24 @@ class Steps:
         return self.motion.jets(self.place(h))
 
     def jets(self, a: Accepted, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``v`` and its time derivative at times ``hs`` (k,) within a step, (k, nv) each."""
+        """``v`` and its derivative along the step at times ``hs`` (k,) within it, (k, nv) each."""
         motion, step = self.motion, a.step
-        if motion.system.m:
-            found = [motion.jets(self.inside(a, h)) for h in hs.tolist()]
+        theta = (hs - step.t0) / (step.t1 - step.t0)
+        slopes = step.slope(theta)
+        if motion.system.m or motion.system.constraints:
+            places = [self.inside(a, h) for h in hs.tolist()]
+            found = [motion.along(p, s, a.selection) for p, s in zip(places, slopes, strict=True)]
             return np.array([v for v, _ in found]), np.array([v for _, v in found])
-        X = step.at((hs - step.t0) / (step.t1 - step.t0))
+        X = step.at(theta)
         X[hs >= step.t1] = step.y1
-        return motion.free_jets(hs, X)
+        return motion.free_along(hs, X, slopes)
+
+
+def unknowns_of(system: NonlinearSystem) -> np.ndarray:
+    """Core unknown that every coordinate is, -1 for a derivative."""
+    opened, p = system.mode, system.orders.unknowns
+    h = np.where(opened.slopes, -1, opened.open)
+    return np.concatenate([opened.states, h[p >= 1], np.full(np.count_nonzero(p >= 2), -1)])
 
 
 @dataclass(slots=True, eq=False)
@@ -295,14 +321,15 @@ class WatchedSteps:
     def pieces(self, h_end: float) -> Iterator[tuple[float, Piece]]:
         """Starts and pieces until the end of the segment."""
         steps = self.steps
-        end: np.ndarray | None = None
         while steps.reached < h_end:
             a = steps.extend()
             if not self._forms.count:
                 continue
-            self.noise.grow(steps.size)
-            begin = self._values(a, np.array([a.step.t0]))[0] if end is None else end
-            end = yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
+            assert steps.accuracy is not None
+            begin = self._values(a, np.array([a.step.t0]))[0]
+            size, accuracy = np.maximum(np.abs(a.begin.X), np.abs(a.end.X)), steps.accuracy
+            self.noise.follow(size, accuracy.error, accuracy.sum_of_errors)
+            yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
 
     def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:
         """Forms and their slopes, (k, 2, forms)."""

@@ -37,6 +37,10 @@ class Linear:
     C_t: np.ndarray
     F_t: np.ndarray
 
+    def copy(self) -> Linear:
+        """The same in arrays of its own."""
+        return Linear(*(x.copy() for x in (self.C, self.F, self.C_y, self.F_y, self.C_t, self.F_t)))
+
 
 def thin(matrix: np.ndarray) -> Any:
     """The matrix, in sparse form where that pays."""
@@ -73,6 +77,7 @@ class NonlinearSystem:
         S: np.ndarray, scale: np.ndarray, unit: float, priority: np.ndarray | None,
     ) -> None:  # fmt: skip
         self.mode, self.orders, self.evaluate, self.S = mode, orders, evaluate, S
+        self.nonlinear_rows = nonlinear_rows
         ns, m = len(mode.states), len(mode.open)
         p, c = orders.unknowns, orders.rows
         first, second = np.flatnonzero(p >= 1), np.flatnonzero(p >= 2)

@@ -1,0 +1,130 @@
+"""Circuits whose blocking elements leak, integrated numerically, against their closed forms.
+
+The voltage across such an element is its small current times 1e5 and more: the current has to be as exact as that needs.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from acausal import Component, Parameter, Result, Structural, connect, simulate
+from acausal.components.electrical import (
+    Capacitor,
+    Diode,
+    Ground,
+    IdealDiode,
+    Inductor,
+    Resistor,
+    SineVoltage,
+    ThreePhaseVoltage,
+)
+
+SPAN = 0.1
+
+
+class Rectifier(Component):
+    """Sine source behind a line inductance, one diode or four, capacitor and load."""
+
+    f: Parameter = Parameter(default=50.0, unit="Hz")
+    Ron: Parameter = Parameter(default=0.0, unit="Ohm")
+    Goff: Parameter = Parameter(default=1e-5, unit="S")
+    diodes: Structural[int] = Structural(int, default=1)
+    junction: Structural[bool] = Structural(bool, default=False)
+
+    def build(self) -> None:
+        self.source, self.line = SineVoltage(V=325.0, f=self.f), Inductor(L=60e-6)
+        self.d = [IdealDiode(Ron=self.Ron, Goff=self.Goff) for _ in range(self.diodes)]
+        self.capacitor, self.load, self.ground = Capacitor(C=30e-3), Resistor(R=1.0), Ground()
+        if self.junction:
+            self.bleeder, self.j = Resistor(R=1e4), Diode()
+
+    def equations(self) -> Any:
+        d = self.d
+        yield connect(self.source.p, self.line.p)
+        if self.diodes == 1:
+            yield connect(self.line.n, d[0].p)
+            plus, minus = [d[0].n], [self.source.n]
+        else:
+            yield connect(self.line.n, d[0].p, d[1].n)
+            yield connect(self.source.n, d[2].p, d[3].n)
+            plus, minus = [d[0].n, d[2].n], [d[1].p, d[3].p]
+        if self.junction:
+            yield connect(self.bleeder.n, self.j.p)
+            plus, minus = [*plus, self.bleeder.p], [*minus, self.j.n]
+        yield connect(*plus, self.capacitor.p, self.load.p)
+        yield connect(*minus, self.capacitor.n, self.load.n, self.ground.p)
+
+
+class SixPulse(Component):
+    """Three phases with line inductances, six diodes, load with a choke."""
+
+    loss: Parameter = Parameter(default=1e-5, doc="Ron in Ohm and Goff in S")
+
+    def build(self) -> None:
+        self.source, self.ground = ThreePhaseVoltage(V=325.0, f=50.0), Ground()
+        self.lines = [Inductor(L=1e-3) for _ in range(3)]
+        self.upper = [IdealDiode(Ron=self.loss, Goff=self.loss) for _ in range(3)]
+        self.lower = [IdealDiode(Ron=self.loss, Goff=self.loss) for _ in range(3)]
+        self.load, self.choke = Resistor(R=10.0), Inductor(L=10e-3)
+
+    def equations(self) -> Any:
+        pins = (self.source.p1, self.source.p2, self.source.p3)
+        for pin, line, upper, lower in zip(pins, self.lines, self.upper, self.lower, strict=True):
+            yield connect(pin, line.p)
+            yield connect(line.n, upper.p, lower.n)
+        yield connect(*(d.n for d in self.upper), self.load.p)
+        yield connect(self.load.n, self.choke.p)
+        yield connect(*(d.p for d in self.lower), self.choke.n, self.ground.p)
+
+
+def changes(result: Result) -> np.ndarray:
+    """Times at which the mode is another than before."""
+    times = [e.t for e in result.events if e.modes]
+    return np.array([t for k, t in enumerate(times) if not k or t - times[k - 1] > 1e-7])
+
+
+@pytest.mark.parametrize("Ron", [0.0, 1e-3])
+@pytest.mark.parametrize("diodes", [1, 4])
+@pytest.mark.parametrize("f", [50.0, 60.0])
+def test_rectifier_as_in_closed_form(f: float, diodes: int, Ron: float) -> None:
+    model = Rectifier(f=f, diodes=diodes, Ron=Ron)
+    exact = simulate(model, SPAN)
+    mean, highest = exact["load.v"].mean(), exact["load.v"].max()
+    errors = []
+    for rtol in (1e-4, 1e-6, 1e-8):
+        result = simulate(model, SPAN, method="implicit", rtol=rtol)
+        errors.append(abs(result["load.v"].mean() / mean - 1.0))
+        assert result["load.v"].max() == pytest.approx(highest, rel=max(1e-8, rtol))
+        if rtol < 1e-4:
+            np.testing.assert_allclose(changes(result), changes(exact), rtol=0, atol=rtol * SPAN)
+    assert errors[1] <= 1e-6
+    assert errors[2] <= 1e-8
+
+
+@pytest.mark.parametrize("diodes", [1, 4])
+def test_a_junction_beside_it_changes_nothing_but_its_own_current(diodes: int) -> None:
+    """30 mA of some 300 A: the mean falls by less than 1e-4, and the element blocks where it has to."""
+    exact = simulate(Rectifier(diodes=diodes), SPAN)
+    result = simulate(Rectifier(diodes=diodes, junction=True), SPAN)
+    assert result["load.v"].mean() == pytest.approx(exact["load.v"].mean(), rel=1e-4)
+    assert result["load.v"].max() == pytest.approx(exact["load.v"].max(), rel=1e-4)
+    assert result["d[0].v"].max() <= 1e-2  # no forward voltage
+    np.testing.assert_allclose(changes(result), changes(exact), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", [1e-5, 1e-6, 1e-8])
+def test_six_pulse_bridge_with_tiny_losses(loss: float) -> None:
+    model = SixPulse(loss=loss)
+    exact = simulate(model, 0.04)
+    for rtol in (1e-4, 1e-6):
+        result = simulate(model, 0.04, method="implicit", rtol=rtol)
+        assert result["load.v"].mean() == pytest.approx(exact["load.v"].mean(), rel=max(1e-7, 0.1 * rtol))
+        assert result["load.v"].max() == pytest.approx(exact["load.v"].max(), rel=max(1e-7, 0.1 * rtol))
+
+
+def test_capacitor_filter_with_tiny_leakage() -> None:
+    model = Rectifier(diodes=4, Ron=1e-3, Goff=1e-9)
+    exact, result = simulate(model, 0.05), simulate(model, 0.05, method="implicit")
+    assert result["load.v"].mean() == pytest.approx(exact["load.v"].mean(), rel=1e-6)
+    assert result["load.v"].max() == pytest.approx(exact["load.v"].max(), rel=1e-6)
