@@ -79,6 +79,14 @@ def test_a_row_in_which_all_unknowns_cancel_names_who_can_give_way():
     assert row.elements == (0, 1)
 
 
+def test_a_branch_that_reads_no_unknown_bounds_nothing():
+    """The speed between the faces is prescribed: the equation of sticking is a condition on sources."""
+    element = friction("f", 2, 1, {"xi": {0: 1.0}}, {1: 1.0}, 3.0, 3.0)
+    model = build(["v", "f"], [{"der": {0: 1.0}, 1: 1.0}], (element,), [[0.0]], [1.0, 5.0], [1.0], 1.0)
+    found, _ = search((model, np.zeros(2), (0,), (-1,)))
+    assert found.restart.data.mode == (1,)
+
+
 @pytest.mark.parametrize("others", [0, 3])
 def test_a_certificate_names_its_elements(others):
     network = Network()

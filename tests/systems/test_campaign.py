@@ -12,7 +12,7 @@ from tests.systems.campaign_judge import attempt, judged, line_case, network_cas
 
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
-    "free networks": (1, 2, 4, 6, 8, 10, 14, 15),
+    "free networks": (1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 16),
     "ideal networks": (0, 1, 2, 3, 4, 6, 8, 10),
     "resting": (1, 2, 3, 4, 9, 10, 11, 13, 14, 15, 16, 17, 19, 20),
     "moving": (0, 1, 2, 4, 5, 6, 7, 9, 10, 12, 14, 15),

@@ -260,6 +260,8 @@ def _interval(element: Element, branch: int, other: int, xi: np.ndarray) -> tupl
         return -np.inf, np.inf
     pair = _linear(present.equations), _linear(there.equations)
     size = np.array([np.abs(row).max() for row in pair])
+    if not size.all():
+        return -np.inf, np.inf  # Without unknowns there is no plane in which the branches lie.
     basis = np.concatenate(pair) / size[:, None]
     constant = np.concatenate([(present.equations.B @ xi), (there.equations.B @ xi)]) / size
     along = float(basis[0] @ basis[1] / (basis[1] @ basis[1]))
