@@ -1,6 +1,8 @@
 """Component-oriented, acausal, hybrid physical modelling with truly ideal switching."""
 
-from .api import simulate as simulate
+from .api.program import Program as Program
+from .api.program import compile_model as compile_model
+from .api.simulate import simulate as simulate
 from .compilation.residual import Residual as Residual
 from .diagnosis.structure import Structure as Structure
 from .errors import AcausalError as AcausalError
@@ -107,7 +109,5 @@ from .modeling import xor_ as xor_
 from .results.drawing import Drawing as Drawing
 from .results.result import Result as Result
 from .results.signal import Signal as Signal
-from .simulation.program import Program as Program
-from .simulation.program import compile_model as compile_model
 
 __version__ = "0.1.0"

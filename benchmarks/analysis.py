@@ -6,8 +6,8 @@ from circuits import DiodeLadder
 from common import Row, finish, median
 
 from acausal import Program
+from acausal.simulation.continuation import begin
 from acausal.simulation.run import Run
-from acausal.simulation.stepping import begin
 
 
 def analyse() -> Run:

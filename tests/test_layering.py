@@ -18,10 +18,10 @@ ORDER = (
     "flattening",
     "reduction",
     "compilation",
-    "diagnosis",
     "dynamics",
     "results",
     "simulation",
+    "diagnosis",
     "api",
     "__init__",
 )

@@ -25,7 +25,7 @@ from ..results.objects import Opaque
 from .checks import is_number, is_real
 from .clocks import Clock
 from .compiled import CompiledModel
-from .instants.failures import requirement_failed
+from .failures import RequirementMissed
 from .sources.source_states import Feed
 from .starts.conditions import Starts
 
@@ -35,8 +35,8 @@ MOST_TICKS = 1e12
 """Ticks of one clock in a run; a run of more would take years."""
 
 
-def check_static(program: CompiledModel, values: Values) -> None:
-    """Requirements on parameters alone come before any number is used."""
+def static_requirement_missed(program: CompiledModel, values: Values) -> RequirementMissed | None:
+    """Return a requirement on parameters alone that does not hold; they come before any number is used."""
     flat = program.flat
     for k, s in enumerate(flat.stamps):
         for c in s.template.checks:
@@ -44,7 +44,8 @@ def check_static(program: CompiledModel, values: Values) -> None:
                 failed = np.flatnonzero(evaluate(program.reduced, k, c.condition, values) == 0.0)
                 if len(failed):
                     place = flat.location(k, int(failed[0]), c.origin)
-                    raise requirement_failed(c.message, place, str(c.condition))
+                    return RequirementMissed(c.message, place, str(c.condition))
+    return None
 
 
 def mapping(name: str, given: Any, example: str) -> Mapping[Any, Any]:

@@ -8,9 +8,7 @@ from functools import cached_property
 from ..compilation.discrete import DiscreteProgram, discrete_program
 from ..compilation.nonlinear_rows import NonlinearFunctions
 from ..compilation.sources import SourceProgram, source_program
-from ..diagnosis.conflicts import Conflicts
-from ..diagnosis.freedoms import islands
-from ..errors import StatementError, warn
+from ..errors import StatementError
 from ..flattening.flat_model import FlatModel
 from ..flattening.flatten import flatten
 from ..modeling.component import Component
@@ -58,14 +56,8 @@ class CompiledModel:
         self.names = Names(self.reduced, model, self.discrete.samples)
         self._check_reinits()
         self.sources: SourceProgram = source_program(self.reduced)
-        self._warned = False
-
-    def warn_of_islands(self, conflicts: Conflicts) -> None:
-        """Warn, once per compiled model, of what no integer row determines."""
-        if not self._warned:
-            self._warned = True
-            for message in islands(self.reduced, conflicts):
-                warn(message)
+        self.warned: set[str] = set()
+        """What has been said once and is not repeated."""
 
     @cached_property
     def nonlinear_rows(self) -> NonlinearRows:

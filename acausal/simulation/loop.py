@@ -9,11 +9,10 @@ import numpy as np
 
 from ..dynamics.modal import Trajectory
 from ..dynamics.scan import first_crossing
-from ..errors import NonFiniteError
 from ..reduction.affine import ModeData
 from ..results.record import Segment
+from .failures import NoProgress, NotFinite
 from .instants.instant import turning
-from .instants.naming import without_progress
 from .nonlinear.numerical import integrate
 
 if TYPE_CHECKING:
@@ -48,6 +47,7 @@ def advance(run: Run, t_end: float, progress: Any = None) -> None:
         _instant(run, run.pending)
         run.pending = None
         if progress is not None:
+            run.mark()
             progress(run.t)
         if run.t >= t_end:
             return
@@ -100,11 +100,7 @@ def _crossing(run: Run, trajectory: Trajectory, length: float) -> tuple[float, i
 def _check_finite(run: Run, data: ModeData) -> None:
     if not math.isfinite(float(np.add.reduce(run.y))):
         wrong = np.flatnonzero(~np.isfinite(run.y[: len(data.states)]))
-        names = [f"`{run.state_name(int(data.states[k]))}`" for k in wrong[:4]] or ["a source"]
-        raise NonFiniteError(
-            f"{', '.join(names)} is not finite at t = {run.t:.9g}",
-            hint="the model is unstable, or its numbers exceed the range of doubles",
-        )
+        raise run.failed(NotFinite("state", tuple(wrong.tolist())))
 
 
 def _instant(run: Run, hit: int) -> None:
@@ -114,5 +110,5 @@ def _instant(run: Run, hit: int) -> None:
     run.repeats = run.repeats + 1 if key == run.last else 0
     run.last = key
     if run.repeats > MOST_REPEATS:
-        raise without_progress(run, None if hit == TIME else hit)
+        raise run.failed(NoProgress(None if hit == TIME else hit))
     run.instants.process("time" if hit == TIME else "state", triggers, ticks)

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnosis.conflicts import Conflicts, first_defect
-from ..diagnosis.wording import contradiction
 from ..dynamics.modal import AffineFlow
 from ..dynamics.readout import PointFrame, Readout
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
@@ -188,38 +186,16 @@ class NumericCore:
         return common_constraints(self.model)
 
     @cached_property
-    def conflicts(self) -> Conflicts:
-        """Names what depends on each other."""
-        return Conflicts(self.reduced, self.values, self.exosystem)
-
-    @cached_property
     def _given_conditions(self) -> tuple[np.ndarray, tuple[str, ...]]:
         """What redundant integer rows demand of the sources, and the number of the row."""
         rows = (self.reduced.contradictions @ self.exosystem.K).toarray()
         return source_conditions(self.model, rows, [str(k) for k in range(len(rows))])
 
-    def check_given(self, xi: np.ndarray, t: float, mode: Mode) -> None:
-        """Raise ContradictionError if known quantities contradict each other at ``t`` through integer rows.
-
-        What else a single component leaves open in the ``mode`` is named with it.
-        """
+    def contradicting_row(self, xi: np.ndarray) -> int | None:
+        """Number of an integer row through which known quantities contradict each other; None without any."""
         rows, names = self._given_conditions
         failed = np.flatnonzero(np.abs(rows @ xi) > CONTRADICTING)
-        if not len(failed):
-            return
-        k, R = int(names[int(failed[0])]), self.reduced.presolved.R
-        part = slice(R.ptr[k], R.ptr[k + 1])
-        weights = dict(zip(R.col[part].tolist(), R.val[part].tolist(), strict=True))
-        sources = (self.reduced.contradictions[[k]] @ self.exosystem.K).toarray()[0]
-        conflict = self.conflicts.of_integer_rows(weights, first_defect(sources, self.model, xi))
-        unknowns: list[str] = []
-        if not conflict.of("connection", "open"):
-            core = self.conflicts.of_mode(self.model, mode, xi)[1]
-            loose = dict.fromkeys(int(v) for island in self.reduced.presolved.islands for v in island)
-            unknowns = [self.reduced.flat.variable(v) for v in loose]
-            unknowns += [self.model.names[j] for j in np.flatnonzero(core).tolist()]
-        constant = not sources[1:].any()
-        raise contradiction(conflict, "" if constant else f"at t = {t:.9g} ", unknowns)
+        return int(names[int(failed[0])]) if len(failed) else None
 
 
 def _relation_rows(reduced: ReducedModel, forms: Rows) -> Rows:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..dynamics.readout import Moment
-from ..errors import Location, NonFiniteError
+from ..errors import AcausalError, Location
 from ..reduction.affine import Mode, ModeData, Restart
 from ..reduction.core import Values
 from ..results.record import Record, Step
 from .clocks import Clock
 from .compiled import CompiledModel
 from .cores import Cores
+from .failures import Failure, GivenContradict, NotFinite, Notice
 from .instants.choice import choose, derivatives
 from .instants.instant import Instants
 from .instants.search import Choice, Search
@@ -35,6 +37,9 @@ EXACT_STATES = 300
 """Differentiated variables above which closed forms take longer than steps of integration."""
 
 
+Explain = Callable[["Run", Failure], AcausalError]
+
+
 @dataclass(eq=False)
 class Run:
     """State of one run at the present time; ``record`` keeps what happened before."""
@@ -52,6 +57,10 @@ class Run:
     span: float
     clocks: tuple[Clock, ...]
     starts: Starts
+    explain: Explain
+    """Makes words of what fails."""
+    notify: Callable[[Run, Notice], None]
+    """Says what has happened."""
     parameters: dict[str, float] = field(default_factory=dict)
     """Parameters given for the run or changed after construction, by path."""
     forced: tuple[int, ...] = ()
@@ -351,7 +360,10 @@ class Run:
     def check_given(self) -> None:
         """Raise ContradictionError if known quantities contradict each other at present."""
         if self.reduced.presolved.R.m:
-            self.base.check_given(self.sources.states(self.t, self.D, self.R), self.t, self.mode)
+            xi = self.sources.states(self.t, self.D, self.R)
+            row = self.base.contradicting_row(xi)
+            if row is not None:
+                raise self.failed(GivenContradict(row, xi))
 
     def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Set integrals at once; return the reinits of core unknowns."""
@@ -404,13 +416,13 @@ class Run:
         if core is not self.core:
             self.core, self._signs = core, None
 
+    def failed(self, failure: Failure) -> AcausalError:
+        """The error to raise for a failure, in the words of the model."""
+        return self.explain(self, failure)
+
     def stop(self, message: str) -> None:
         """End the run normally after the present instant."""
         self.status = Status(True, message)
-
-    def unit(self, j: int) -> str:
-        """Unit of a core unknown."""
-        return self.program.unknowns.unit_of_core(j)
 
     def state_name(self, j: int) -> str:
         """Name of a core unknown as users know it: the differentiated variable of its class."""
@@ -433,13 +445,5 @@ class Run:
         """Take the integrals to the end of a segment."""
         self.q = self.core.readout.advance(data, trajectory, moment, h)
         if len(self.q) and not np.isfinite(self.q).all():
-            integrals = [o for o in self.reduced.observers if o.integral]
-            wrong = [integrals[k] for k in np.flatnonzero(~np.isfinite(self.q)).tolist()]
-            raise NonFiniteError(
-                f"the integral {', '.join(f'`{self.flat.variable(o.variable)}`' for o in wrong[:4])}"
-                f" is not finite between t = {self.t:.9g} and {self.t + h:.9g}",
-                where=tuple(
-                    self.flat.location(o.stamp, o.instance, o.row.statement.origin) for o in wrong[:4]
-                ),
-                hint="what is integrated has no finite value there: look for a logarithm, root or division",
-            )
+            wrong = tuple(np.flatnonzero(~np.isfinite(self.q)).tolist())
+            raise self.failed(NotFinite("integral", wrong, until=self.t + h))

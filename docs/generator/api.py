@@ -10,13 +10,13 @@ from enum import Enum
 from typing import Any
 
 import acausal
+from acausal.api.stepping import Simulation
 from acausal.modeling.statements import Named
 from acausal.results.check import Consistency, Defect
 from acausal.results.energy import Audit, Part
 from acausal.results.events import Event
 from acausal.results.modes import ModeVisit, Stats
 from acausal.results.view import ResultView
-from acausal.simulation.stepping import Simulation
 
 from .docstrings import enumeration, markdown, signature, summary, title
 

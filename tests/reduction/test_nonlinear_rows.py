@@ -21,7 +21,7 @@ from acausal import (
 )
 from acausal.compilation.nonlinear_rows import NonlinearFunctions
 from acausal.reduction.nonlinear_rows import NonlinearRows
-from acausal.simulation.stepping import begin
+from acausal.simulation.continuation import begin
 
 G = 9.81
 

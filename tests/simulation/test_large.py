@@ -32,6 +32,7 @@ from acausal import (
     time,
     when,
 )
+from acausal.api import program
 from acausal.components.electrical import (
     Capacitor,
     ConstantVoltage,
@@ -42,7 +43,6 @@ from acausal.components.electrical import (
     SineVoltage,
 )
 from acausal.components.rotational import IdealGear, Inertia, Spring, Torque
-from acausal.simulation import program
 from acausal.simulation.large import sizes
 from tests.systems.ladder import Ladder, exact_voltages
 from tests.systems.large_models import Chain, CubicChain, Grid, chain_positions, grid_voltages

@@ -18,7 +18,7 @@ from acausal import (
     initially,
     sqrt,
 )
-from acausal.simulation import program
+from acausal.api import program
 from acausal.simulation.large import sizes
 from tests.systems.ladder import Ladder
 

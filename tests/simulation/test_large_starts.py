@@ -20,7 +20,7 @@ from acausal import (
     sample,
     when,
 )
-from acausal.simulation import program as programs
+from acausal.api import program as programs
 from acausal.simulation.large import sizes
 from acausal.simulation.large.sizes import LARGE
 from tests.systems.ladder import Ladder

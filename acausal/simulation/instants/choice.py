@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dynamics.directions import generic_direction
 from ...reduction.affine import Mode, Restart
+from ..failures import NoConsistentPoint
 from ..nonlinear.newton import NewtonFailure
 from ..nonlinear.state_selection import DependentConstraints
 from .search import Choice, NoConsistentMode
@@ -28,14 +29,6 @@ ACCEPTED = 1e-6
 """The same where it does not become smaller: what is left is rounding in a model of many unknowns."""
 STALLED = 0.5
 """Part of the change before, from which on a change has not become smaller."""
-
-
-class NoConsistentPoint(Exception):
-    """Modes and points on touching models do not settle; ``modes`` are the last ones tried."""
-
-    def __init__(self, modes: list[Mode]) -> None:
-        super().__init__("no consistent point")
-        self.modes = modes
 
 
 def choose(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import FlowInterruptedError
 from ...reduction.affine import Element, Kind, Restart
+from ..failures import FlowInterrupted
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -36,7 +36,7 @@ def check_interruption(run: Run, restart: Restart, z_minus: np.ndarray, kind: st
         blocked = element.blocked[branch].A @ restart.J1
         for cut, amount in zip(element.branches[branch].cuts_flow, np.abs(blocked), strict=True):
             if cut and amount > _NEGLIGIBLE * flux:
-                raise _interrupted(run, k, float(amount), restart, z_minus)
+                raise run.failed(FlowInterrupted(k, float(amount), restart, z_minus))
 
 
 def _allowed(run: Run, element: Element) -> bool:
@@ -49,55 +49,3 @@ def _flux_scale(run: Run, restart: Restart, z_minus: np.ndarray) -> float:
     rows = model.rows(restart.data.mode)
     moved = model.differentiated & (np.abs(restart.z - z_minus) > 1e-15 * model.scale)
     return float(np.max(np.abs(rows.E[:, moved]) * model.scale[moved], initial=0.0))
-
-
-def _interrupted(
-    run: Run, k: int, amount: float, restart: Restart, z_minus: np.ndarray
-) -> FlowInterruptedError:
-    model = run.core.model
-    element = model.elements[k]
-    blocked = element.blocked[restart.data.mode[k]].A
-    unit = run.unit(int(np.argmax(np.abs(blocked).max(axis=0) * (np.abs(restart.J1) > 0))))
-    name, place = run.element_place(k)
-    flow, stored = _cut(run, k, restart, z_minus), _most_moved(run, restart, z_minus)
-    why = f"the flux {amount:.6g} {unit}.s has nowhere to go"
-    if stored not in (*flow, -1):
-        before, after = (_value(run, stored, z) for z in (z_minus, restart.z))
-        why += f"; `{run.state_name(stored)}` would jump {before:.6g} -> {after:.6g} {run.unit(stored)}"
-    names = " + ".join(f"{'-' * (c < 0)}{run.state_name(j)}" for j, c in flow.items()).replace("+ -", "- ")
-    total = sum(c * _value(run, j, z_minus) for j, c in flow.items())
-    return FlowInterruptedError(
-        f"opening `{name}` at t = {run.t:.9g} interrupts `{names}` = {total:.6g} {run.unit(next(iter(flow)))}:"
-        f" no parallel path; impulse {amount:.6g} {unit}.s at `{name}`",
-        where=(place,),
-        why=why,
-        hint='give the flow another path (a freewheeling element), or allow it: impulses="allow" or interrupt=Impulse.ALLOW',
-    )
-
-
-def _cut(run: Run, k: int, restart: Restart, z_minus: np.ndarray) -> dict[int, float]:
-    """Core unknowns of the largest flow that the branch in force of element ``k`` prescribes, and their factors."""
-    branch = run.core.model.elements[k].branches[restart.data.mode[k]]
-    rows = branch.equations.A[np.array(branch.cuts_flow)]
-    row = rows[np.argmax(np.abs(rows @ z_minus))]
-    found = {j: float(row[j]) * _sign(run, j) for j in np.flatnonzero(row).tolist()}
-    first = next(iter(found.values()))
-    return {j: c / first for j, c in found.items()}
-
-
-def _sign(run: Run, j: int) -> int:
-    """Sign of core unknown ``j`` in the variable that names it."""
-    alias = run.program.unknowns.single(run.flat.find("v", run.state_name(j))[0])
-    return 1 if alias is None else alias[1]
-
-
-def _value(run: Run, j: int, z: np.ndarray) -> float:
-    """Value of the variable that names core unknown ``j``."""
-    return _sign(run, j) * float(z[j])
-
-
-def _most_moved(run: Run, restart: Restart, z_minus: np.ndarray) -> int:
-    """The differentiated variable that jumps most against its scale; -1 if none does."""
-    model = run.core.model
-    change = np.where(model.differentiated, np.abs(restart.z - z_minus) / model.scale, 0.0)
-    return int(np.argmax(change)) if change.any() else -1

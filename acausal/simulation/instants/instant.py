@@ -11,35 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import ChatteringError, EventIterationError, Location, NonFiniteError, warn
+from ...errors import AcausalError, Location
 from ...reduction.affine import Inadmissible, Kind, Mode, Restart
 from ...reduction.impacts import FREE, lost_energy
 from ...reduction.restart import restart as entered
 from ...results.record import Jump, Step
-from ..nonlinear.failures import FAILURES as NONLINEAR
-from ..nonlinear.failures import nonlinear_failed
+from ..failures import (
+    UNSOLVED,
+    DiscreteUnsound,
+    ImpactsUnending,
+    Micro,
+    NoMotionAfterImpact,
+    NotFinite,
+    NotSolved,
+    ReadNotFinite,
+    RequirementMissed,
+    SearchFailed,
+    TwoReinits,
+    Unsettled,
+)
 from ..nonlinear.watch import can_trigger, orientations
 from .choice import mean_along
 from .collisions import ImpactFailed, Stage, can_collide, collisions
-from .failures import (
-    discrete_unsound,
-    impact_failed,
-    read_not_finite,
-    requirement_failed,
-    search_failed,
-    two_reinits,
-    unending_impacts,
-)
 from .impulse_policy import check_interruption
 from .lexicographic import Instant
-from .naming import relation_place, relation_text
 from .search import NoConsistentMode
 
 if TYPE_CHECKING:
     from ..run import Run
 
-State = tuple[np.ndarray, Mode, np.ndarray, np.ndarray]
-"""Discretes, mode, state vector and relations after a micro-step; the arrays are never written to."""
 DISABLED = {Kind.COMPLEMENTARITY: 2, Kind.FRICTION: 3}
 FORCED = {Kind.CONTROLLED: (0, 1), **{kind: (-1, branch) for kind, branch in DISABLED.items()}}
 """Forced branch while the control or enabling condition holds, and while it does not; -1 is none."""
@@ -88,7 +88,7 @@ class Instants:
     ) -> None:
         """Run the micro-steps of the present instant of the run."""
         run = self.run
-        trail: list[State] = []
+        trail: list[Micro] = []
         jumped = False
         for k in range(self.limit + 1):
             first = k == 0
@@ -107,7 +107,7 @@ class Instants:
             jumped = self._accept(outcome, requested, kind, triggers, k)
             trail.append((run.D, run.mode, run.y, outcome.R))
             if k == self.limit or (k > 0 and _repeats(trail)):
-                raise self._cycle(trail)
+                raise self._unsettled(trail)
         run.check_given()
         self._check()
 
@@ -122,7 +122,7 @@ class Instants:
         if self.x_ids or self.slope_ids:
             x = run.read(self.x_ids, self.slope_ids)
             if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
-                raise read_not_finite(run, self.x_ids, self.slope_ids, x)
+                raise run.failed(ReadNotFinite(self.x_ids, self.slope_ids, x))
         return self._update(R, x, ticks, initial, terminal)
 
     def at_start(self, ticks: Sequence[bool]) -> Outcome:
@@ -143,7 +143,7 @@ class Instants:
         self.f()
         D, memory, R, times, fired, _, _, controls, flags, sound = self.f.outputs
         if not sound[0]:
-            raise discrete_unsound(run, self.discrete, D)
+            raise run.failed(DiscreteUnsound(D.copy()))
         self.timed_next = min((s for s in times.tolist() if s > run.t + tolerance), default=math.inf)
         which = tuple([b for b, on in enumerate(fired.tolist()) if on])
         disabled = frozenset(
@@ -181,14 +181,11 @@ class Instants:
             for x, position in branch.reinits:
                 target = self.run.program.unknowns.reinit_target(x)[:2]
                 if target in places:
-                    raise two_reinits(self.run, places[target], (x, branch.place))
+                    raise self.run.failed(TwoReinits(places[target], (x, branch.place)))
                 places[target] = x, branch.place
                 value = float(self.f.outputs[5][position])
                 if not np.isfinite(value):
-                    raise NonFiniteError(
-                        f"reinit of `{self.run.flat.variable(x)}` at t = {self.run.t:.9g} gives {value}",
-                        where=(branch.place,),
-                    )
+                    raise self.run.failed(NotFinite("reinit", (x,), (value,), place=branch.place))
                 found.append((x, value))
             for message in branch.messages:
                 self.run.stop(message or "terminated")
@@ -227,11 +224,11 @@ class Instants:
                 instant = Instant(run.t, z_minus, xi, o.forced, o.disabled, core_reinits, error)
                 restart, parts = self._collide(restart, instant, left)
         except ImpactFailed as failure:
-            raise impact_failed(run, failure) from None
+            raise run.failed(NoMotionAfterImpact(failure)) from None
         except (NoConsistentMode, Inadmissible) as error:
-            raise search_failed(run, error, o.forced, requested, kind) from None
-        except NONLINEAR as failure:
-            raise nonlinear_failed(run, failure, "start" if kind == "start" else "restart") from None
+            raise run.failed(SearchFailed(error, o.forced, requested, kind)) from None
+        except UNSOLVED as failure:
+            raise run.failed(NotSolved(failure, "start" if kind == "start" else "restart")) from None
         step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
         if restart.jumped:
             check_interruption(run, restart, z_minus, kind)
@@ -262,7 +259,7 @@ class Instants:
 
         found = collisions(restart, left, instant, lambda: run.core, solve)
         if found.plastic:
-            warn(unending_impacts(run, found.plastic))
+            run.notify(run, ImpactsUnending(found.plastic))
         return found.restart, found.stages
 
     def _left(self, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
@@ -291,7 +288,9 @@ class Instants:
         model, J1 = run.core.model, restart.J1
         size = np.abs(J1)
         some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
-        step.impulses = tuple((model.names[j], run.unit(j), float(J1[j])) for j in some)
+        step.impulses = tuple(
+            (model.names[j], run.program.unknowns.unit_of_core(j), float(J1[j])) for j in some
+        )
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
         step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
         step.parts = tuple(self._part(s, xi) for s in parts)
@@ -323,59 +322,11 @@ class Instants:
         checks = self.f.outputs[6]
         failed = [k for k, holds in enumerate(checks.tolist()) if holds == 0.0]
         if failed:
-            raise requirement_failed(*self.discrete.checks[failed[0]], self.run.t)
+            raise self.run.failed(RequirementMissed(*self.discrete.checks[failed[0]], self.run.t))
 
-    def _describe(self, state: State) -> str:
-        run = self.run
-        D, mode = state[:2]
-        changes = [f"{run.flat.discrete(k)} = {value:g}" for k, value in enumerate(D[:12].tolist())]
-        branches = [
-            f"{e.path}: {e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)
-        ][:12]
-        relations = [
-            f"{relation_text(run, n)}: {state[3][n] != 0.0}" for n in self.state_relations.tolist()[:12]
-        ]
-        return ", ".join(changes + branches + relations)
-
-    def _cycle(self, trail: list[State]) -> ChatteringError | EventIterationError:
-        run = self.run
+    def _unsettled(self, trail: list[Micro]) -> AcausalError:
         first = max(0, len(trail) - 6)
-        table = "\n".join(
-            f"    micro-step {k}: {self._describe(state)}" for k, state in enumerate(trail[first:], first)
-        )
-        moving = self._switching_relations()
-        if moving:
-            texts = [relation_text(run, n) for n in moving]
-            return ChatteringError(
-                f"at t = {run.t:.9g} the relation{'s' * (len(moving) > 1)} {', '.join(texts)}"
-                f" switch{'es' * (len(moving) == 1)} without end\n{table}",
-                where=tuple(dict.fromkeys(relation_place(run, n) for n in moving)),
-                why="after each change the flow brings the old value back at once",
-                hint="give them a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
-            )
-        return self._unsettled(trail[first:], table)
-
-    def _unsettled(self, trail: list[State], table: str) -> EventIterationError:
-        """The error for discrete variables, and branches that are read as such, that never stay."""
-        run, elements = self.run, self.run.core.model.elements
-        moving = [k for k in range(len(elements)) if len({mode[k] for _, mode, _, _ in trail}) > 1]
-        written = [(d, p) for d, p, _ in self.discrete.written if len({float(D[d]) for D, *_ in trail}) > 1]
-        names = [run.flat.discrete(d) for d, _ in written] + [elements[k].path for k in moving]
-        hint = "let a `when` fire once instead of an equation that toggles, or end the chain of pre(...) in a value that stays"
-        chosen = [elements[k].path for k in moving if elements[k].kind is not Kind.CONTROLLED]
-        if chosen:
-            joint = (
-                f"the branch of `{chosen[0]}` is chosen anew after what it decides by its mode has changed: state the"
-                " equations of both in one `If` with a condition on their variables, or in one `Modes`, so that they are"
-                " chosen together"
-            )
-            hint = f"{hint}; or {joint}" if written else joint
-        return EventIterationError(
-            f"at t = {run.t:.9g} the discrete variables do not settle: {', '.join(names[:8])}\n{table}",
-            where=tuple(p for _, p in written[:3]) or tuple(run.element_place(k)[1] for k in moving[:3]),
-            why="each micro-step changes what the next one reads",
-            hint=hint,
-        )
+        return self.run.failed(Unsettled(trail[first:], first, self._switching_relations()))
 
     def _switching_relations(self) -> list[int]:
         run = self.run
@@ -400,7 +351,7 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
     return a.tobytes() == b.tobytes() or bool((a == b).all())
 
 
-def _repeats(trail: list[State]) -> bool:
+def _repeats(trail: list[Micro]) -> bool:
     """Whether the last state occurred before."""
     D, mode, y, R = trail[-1]
     before = [s for s in trail[:-1] if s[1] == mode]

@@ -13,9 +13,9 @@ import numpy as np
 from ...dynamics.readout import PointFrame
 from ...errors import InitializationError, SingularModelError
 from ...reduction.affine import Mode, Restart, Rows
+from ..failures import UNSOLVED, GivenContradict, NotSolved, Started
 from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
 from ..instants.search import Choice
-from ..nonlinear.failures import FAILURES, nonlinear_failed
 from ..nonlinear.form_noise import FormNoise
 from ..nonlinear.forms import Forms
 from ..nonlinear.integration import Motions
@@ -27,7 +27,7 @@ from ..numeric import NumericCore
 from ..run import Run
 from ..sources.source_states import Feed
 from ..starts.homotopy import along_homotopy
-from ..starts.initialization import check_computed, check_held, held_values, warn_of_moved
+from ..starts.initialization import check_computed, check_held, held_values
 from ..starts.integrals import rest_integrals
 from .demands import Demand, demands
 from .motion import LargeMotion
@@ -145,7 +145,6 @@ class LargeRun(Run):
         InitializationError
             If a fixed value does not hold.
         """
-        self.program.warn_of_islands(self.base.conflicts)
         check_computed(self, None)
         held = held_values(self.program, self.starts)
         ticks = self.take_ticks()
@@ -159,14 +158,16 @@ class LargeRun(Run):
             self.restart_record()
 
         along_homotopy(self, lambda: self._start(ticks, held), restore)
-        warn_of_moved(self, None)
+        self.notify(self, Started(None))
 
     def _start(self, ticks: list[bool], held: list[tuple[int, float]]) -> None:
         """The point that the starts lead to, and the micro-steps from there."""
         z, D = self.z, self.D
         outcome = self.instants.at_start(ticks)
         xi = self.sources.states(self.t, outcome.D, outcome.R)
-        self.base.check_given(xi, self.t, self.mode)
+        row = self.base.contradicting_row(xi)
+        if row is not None:
+            raise self.failed(GivenContradict(row, xi))
         begin, met = self._started(z, xi)
         if begin is Begin.AT_REST:
             z = self._at_rest(z, xi)
@@ -174,8 +175,8 @@ class LargeRun(Run):
             z, self.slopes = met
         try:
             self.touch(*self.solved(z, self.slopes, xi), xi)
-        except FAILURES as failure:
-            raise nonlinear_failed(self, failure, "start") from None
+        except UNSOLVED as failure:
+            raise self.failed(NotSolved(failure, "start")) from None
         self.record.z, self.record.D, self.D, first = self.z, D, D, self.z
         self.instants.memory = self.instants.evaluate((), False, False).memory
         self.instants.process("start", (), ticks, held)
@@ -214,7 +215,7 @@ class LargeRun(Run):
 
     def _consistent(self, z: np.ndarray, xi: np.ndarray) -> Place | None:
         """The point with the starts of the states, if there is one."""
-        with suppress(*FAILURES):
+        with suppress(*UNSOLVED):
             return self.motions.begin(z, self.slopes, xi, self.system).last  # type: ignore[arg-type]
         return None
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...results.record import Segment
-from .failures import FAILURES, nonlinear_failed
+from ..failures import UNSOLVED, NotSolved
 from .integration import SampledMotion, StillMotion, frame_of
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def integrate(run: Run, horizon: float) -> int | None:
         return None
     try:
         h, hit, motion = run.motions.segment(horizon)
-    except FAILURES as failure:
-        error = nonlinear_failed(run, failure, "integration")
+    except UNSOLVED as failure:
+        error = run.failed(NotSolved(failure, "integration"))
         _keep_unfinished(run)
         raise error from None
     except KeyboardInterrupt:

@@ -122,7 +122,10 @@ class NonlinearFrame:
         for j in np.flatnonzero(rates.sum(axis=1) == 1).tolist():
             at = int(np.argmax(rates[j]))
             if self.moving[at]:
-                length, position = lengths.get(run.unit(states[j]), 0.0), float(scale[j])
+                length, position = (
+                    lengths.get(run.program.unknowns.unit_of_core(states[j]), 0.0),
+                    float(scale[j]),
+                )
                 scale[at] = (length if length > LEAST_LENGTH * position else position) / T0
         return scale
 
@@ -258,5 +261,7 @@ def _angles(run: Run, z_x: np.ndarray) -> np.ndarray:
     """Mask of the coordinates that are angles."""
     alone = np.flatnonzero((z_x != 0.0).sum(axis=1) == 1).tolist()
     found = np.zeros(z_x.shape[1], bool)
-    found[[int(np.argmax(z_x[k] != 0.0)) for k in alone if run.unit(k) == "rad"]] = True
+    found[[int(np.argmax(z_x[k] != 0.0)) for k in alone if run.program.unknowns.unit_of_core(k) == "rad"]] = (
+        True
+    )
     return found

@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import InitializationError, warn
+from ...errors import InitializationError
 from ...flattening.locating import locate_symbol
 from ...flattening.template import place_of
 from ...modeling.expressions import walk
 from ...reduction.affine import Inadmissible, Mode
 from ..compiled import CompiledModel
-from ..instants.failures import demanding, search_failed
-from ..nonlinear.failures import FAILURES, nonlinear_failed
+from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
 from .completion import Completer, Completion, Unreachable
 from .conditions import Conditions, Rank, Starts
-from .failures import check_rates, unreachable
 from .frames import AffineFrame, NonlinearFrame, place_at
 from .priorities import independent, solve
 
@@ -135,22 +133,33 @@ def complete(run: Run) -> Completed | None:
     try:
         frame = NonlinearFrame(run) if run.reduced.nonlinear else AffineFrame(run)
         if isinstance(frame, NonlinearFrame):
-            check_rates(run, conditions, frame)
+            _check_rates(run, conditions, frame)
         found = Completer(run, conditions, frame).complete()
         z = found.z
         if run.reduced.nonlinear:
             place_at(run, found.z, found.slopes)
             z = run.z_touch
     except Unreachable as failure:
-        raise unreachable(run, conditions, failure) from None
+        raise run.failed(StartNotMet(conditions, failure)) from None
     except Inadmissible as error:
-        raise search_failed(run, error, run.forced, (), "start") from None
-    except FAILURES as failure:
-        raise nonlinear_failed(run, failure, "start") from None
+        raise run.failed(SearchFailed(error, run.forced, (), "start")) from None
+    except UNSOLVED as failure:
+        raise run.failed(NotSolved(failure, "start")) from None
     z = _exact(run, conditions, found, z)
     left = _left_limits(run, conditions, found)
     run.z = np.where(left, run.z, z)
     return Completed(conditions, found, z, left, _kept(conditions, found, left))
+
+
+def _check_rates(run: Run, conditions: Conditions, frame: NonlinearFrame) -> None:
+    """Raise InitializationError where an initial equation reads a rate that nothing gives: it would count as zero."""
+    found = conditions.rates()
+    if not found:
+        return
+    missing, E = frame.without_rates(), run.core.model.rows(run.mode).E
+    for k, j in found:
+        if missing[j] and not E[:, j].any():
+            raise run.failed(RateUnknown(conditions.items[k], j))
 
 
 def _left_limits(run: Run, conditions: Conditions, found: Completion) -> np.ndarray:
@@ -233,58 +242,6 @@ def check_computed(run: Run, completed: Completed | None) -> None:
             hint="state one with initially(Eq(...)), fix a variable that follows from it, or give its value:"
             f' initial={{"{names[0]}": ...}}',
         )
-
-
-def warn_of_moved(run: Run, completed: Completed | None) -> None:
-    """Warn of given starts that do not hold after the first instant: they counted as left limits only.
-
-    Those of computed variables are guesses, which nobody expects to stay.
-    """
-    starts = run.starts
-    given = starts.given & ~starts.fixed
-    # Nothing was completed in a large model: its states have their starts, all other starts are guesses.
-    guessed = set(np.flatnonzero(~run.reduced.differentiated)) if completed is None else completed.guessed()
-    # Beside a demanded steady state all starts are guesses.
-    guessed |= set(np.flatnonzero(given).tolist()) if starts.steady.any() else set()
-    guessed |= set(run.flat.computed.tolist())
-    ids = [x for x in np.flatnonzero(given).tolist() if x not in guessed]
-    moved, held = [], []
-    for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
-        wanted = float(starts.value[x])
-        if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted)):
-            moved.append(f"`{run.flat.variable(x)}` from {wanted:g} to {value:g}")
-            held.append((x, wanted))
-    if completed is not None and completed.found.beside:
-        _warn_of_choice(run)
-    if moved:
-        reason = "" if completed is None else _without_room(run, held)
-        warn(
-            f"given starts contradict the model, which moves {', '.join(moved)} at the start{reason};"
-            " Start(value, fixed=True) makes that an error"
-        )
-
-
-def _without_room(run: Run, held: list[tuple[int, float]]) -> str:
-    """Which parts determine given starts by themselves, whatever the states are."""
-    data, found = run.data, []
-    for x, wanted in held:
-        target = run.program.unknowns.settable(x)
-        if target is not None and target[0] == "core" and not data.T[target[1], : len(data.states)].any():
-            parts = {p.path: None for p in demanding(run, Exception(), data.mode, [(x, wanted)])}
-            if parts:
-                names = ", ".join(f"`{path or run.flat.label}`" for path in parts)
-                found.append(f"the equations of {names} leave no other value to `{run.flat.variable(x)}`")
-    return "".join(f"; {text}" for text in dict.fromkeys(found))
-
-
-def _warn_of_choice(run: Run) -> None:
-    """Warn that start values at which slopes vanish did not say which of several points is meant."""
-    at = np.flatnonzero(run.core.model.differentiated)
-    names = [f"`{run.state_name(j)}` = {run.z[j]:.6g}" for j in at.tolist()[:6]]
-    warn(
-        f"the start values do not say which of several points is meant; taken: {', '.join(names)};"
-        " give starts of position next to the point you mean"
-    )
 
 
 def check_held(run: Run, starts: Starts) -> None:

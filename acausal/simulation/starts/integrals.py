@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .moving import moving_error
+from ..failures import MovesForEver
 from .priorities import least_squares
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def rest_integrals(run: Run) -> None:
     moves = np.abs(rates / scale[rows]) * run.T0 > RESTS
     ids = [asked[n] for n in rows[moves].tolist()]
     signs = [run.program.unknowns.reinit_target(x)[2] for x in ids]
-    raise moving_error(
-        run, ids, [s * rate for s, rate in zip(signs, rates[moves].tolist(), strict=True)], ids
+    raise run.failed(
+        MovesForEver(ids, [s * rate for s, rate in zip(signs, rates[moves].tolist(), strict=True)], ids)
     )
 
 

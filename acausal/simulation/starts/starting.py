@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...diagnosis.freedoms import undetermined
 from ...dynamics.directions import generic_direction
-from ...errors import AcausalError, InitializationError, warn
+from ...errors import AcausalError, InitializationError
 from ...reduction.affine import Inadmissible, Kind, Mode
 from ...reduction.restart import restart
-from ..instants.failures import search_failed
+from ..failures import UNSOLVED, NotSolved, SearchFailed, Started, StartSteep
 from ..instants.pivoting import free_branches
 from ..instants.search import Choice, NoConsistentMode
-from ..nonlinear.failures import FAILURES as NONLINEAR
-from ..nonlinear.failures import nonlinear_failed
 from .completion import BESIDE, MOST_MOVES
 from .homotopy import along_homotopy
 from .initialization import (
@@ -28,12 +25,10 @@ from .initialization import (
     check_held,
     complete,
     held_values,
-    warn_of_moved,
 )
 from .integrals import rest_integrals
 from .left_limits import agreeing
 from .report import reporter
-from .steep import warn_of_steep_rows, with_steep_rows
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -91,23 +86,10 @@ def start(run: Run) -> None:
                 completed = found[0]
                 break
         else:
-            raise with_steep_rows(run, error) from None
+            raise run.failed(StartSteep(error)) from None
     except AcausalError as error:
-        raise with_steep_rows(run, error) from None
-    warn_of_moved(run, completed)
-    warn_of_steep_rows(run)
-    run.program.warn_of_islands(run.base.conflicts)
-    _warn_of_undetermined(run)
-
-
-def _warn_of_undetermined(run: Run) -> None:
-    """Warn of unknowns that nothing determines; where elements are open or closed, that is no matter for a warning."""
-    if run.numerical or run.core.model.elements or not run.data.undetermined.any():
-        return
-    xi = run.sources.states(run.t, run.D, run.R)
-    conflicts, free = run.base.conflicts.of_mode(run.core.model, run.mode, xi)
-    names = [run.state_name(j) for j in np.flatnonzero(free).tolist()]
-    warn(undetermined(conflicts, names))
+        raise run.failed(StartSteep(error)) from None
+    run.notify(run, Started(completed))
 
 
 def _attempt(
@@ -148,7 +130,7 @@ def _first_instant(
         try:
             run.y = restart(run.core.model, run.data, run.z, run.y[len(run.data.states) :], reinits).y
         except Inadmissible as error:
-            raise search_failed(run, error, run.forced, held, "start") from None
+            raise run.failed(SearchFailed(error, run.forced, held, "start")) from None
         run.forget_signs()
     check_computed(run, completed)
     provisional = (run.mode, run.R)
@@ -332,7 +314,7 @@ def _provisional(
         guards = outcome.disabled
         try:
             return run.next_mode(z, xi, run.mode, forced, trigger, disabled_guards=guards, reinits=reinits)
-        except (NoConsistentMode, *NONLINEAR):
+        except (NoConsistentMode, *UNSOLVED):
             if not reinits:
                 raise
             # The completion says which fixed values cannot hold; tangents at start values do not say whether they can.
@@ -344,11 +326,11 @@ def _provisional(
         return
     try:
         run.enter(_chosen(outcome.forced, branches, search).restart)
-    except (NoConsistentMode, *NONLINEAR) as error:
+    except (NoConsistentMode, *UNSOLVED) as error:
         if not (run.reduced.nonlinear and _enter_beside(run, z, xi, outcome.forced)):
             if isinstance(error, NoConsistentMode):
-                raise search_failed(run, error, outcome.forced, held, "start") from None
-            raise nonlinear_failed(run, error, "start") from None
+                raise run.failed(SearchFailed(error, outcome.forced, held, "start")) from None
+            raise run.failed(NotSolved(error, "start")) from None
     run.z, run.D = z, D
 
 
@@ -357,7 +339,7 @@ def _enter_as_it_is(run: Run, z: np.ndarray, xi: np.ndarray) -> bool:
     try:
         run.data = run.core.mode(run.mode)
         run.tangents.mode(run.core, run.mode, run.z_touch, run.slopes, xi, run.present)
-    except (Inadmissible, *NONLINEAR):
+    except (Inadmissible, *UNSOLVED):
         return False
     if len(run.data.admissible):
         return False
@@ -375,7 +357,7 @@ def _enter_beside(run: Run, z: np.ndarray, xi: np.ndarray, forced: tuple[int, ..
         try:
             run.data = run.core.mode(run.mode)
             run.tangents.mode(run.core, run.mode, run.z_touch, run.slopes, xi, run.present)
-        except (Inadmissible, *NONLINEAR):
+        except (Inadmissible, *UNSOLVED):
             continue
         if len(run.data.admissible):
             continue  # Equations depend on each other there too.
@@ -394,7 +376,7 @@ def _chosen(
     if kept != forced:
         try:
             return search(kept)
-        except (NoConsistentMode, *NONLINEAR):
+        except (NoConsistentMode, *UNSOLVED):
             return search(forced)
     return search(forced)
 

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Hashable
 from typing import Any
 
-from .modeling.component import Component, touched
-from .modeling.fields import Structural
-from .modeling.typed_fields import Input
-from .results.result import Result
-from .simulation.program import Program, compile_model
+from ..modeling.component import Component, touched
+from ..modeling.fields import Structural
+from ..modeling.typed_fields import Input
+from ..results.result import Result
+from .program import Program, compile_model
 
 _lock = threading.Lock()
 

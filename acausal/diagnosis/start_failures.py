@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import AcausalError, InitializationError
-from ...flattening.open_ports import with_open_ports
-from ..instants.failures import constraints_on, demanding
-from ..nonlinear.points import accepted, core_at, named, surroundings, values
-from .completion import System, Unreachable
-from .conditions import Condition, Conditions, Rank
-from .frames import NonlinearFrame
-from .moving import moving
-from .priorities import MISSED, combination
-
-if TYPE_CHECKING:
-    from ..run import Run
+from ..errors import AcausalError, InitializationError
+from ..flattening.open_ports import with_open_ports
+from ..simulation.failures import RateUnknown, StartNotMet
+from ..simulation.run import Run
+from ..simulation.starts.completion import System, Unreachable
+from ..simulation.starts.conditions import Condition, Conditions, Rank
+from ..simulation.starts.priorities import MISSED, combination
+from .nonlinear_points import accepted, core_at, named, surroundings, values
+from .search_failures import constraints_on, demanding
+from .start_moving import moving
 
 MOST_NAMED = 8
 PART = 1e-6
 """Factor, relative to the largest one, from which a condition takes part in a contradiction."""
 
 
-def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> AcausalError:
+def start_not_met(run: Run, record: StartNotMet) -> AcausalError:
     """Return the error for conditions that cannot be met."""
+    conditions: Conditions = record.conditions
+    failure: Unreachable = record.cause
     system, endless = failure.system, moving(run, conditions, failure)
     if endless is not None:
         return endless
@@ -41,22 +40,16 @@ def unreachable(run: Run, conditions: Conditions, failure: Unreachable) -> Acaus
     return with_open_ports(_not_found(run, conditions, failure), run.flat)
 
 
-def check_rates(run: Run, conditions: Conditions, frame: NonlinearFrame) -> None:
-    """Raise InitializationError where an initial equation reads a rate that nothing gives: it would count as zero."""
-    found = conditions.rates()
-    if not found:
-        return
-    missing, E = frame.without_rates(), run.core.model.rows(run.mode).E
-    for k, j in found:
-        if missing[j] and not E[:, j].any():
-            name = run.state_name(j)
-            raise InitializationError(
-                f"`{conditions.items[k].text}` reads der(`{name}`), which no equation of the model gives",
-                where=conditions.items[k].where,
-                why="it is the derivative of what itself follows from derivatives of nonlinear equations",
-                hint="give it a variable of the model, as in rate = Variable() and"
-                f" yield Eq(self.rate, der(self.{name})), and state the condition with that",
-            )
+def rate_unknown(run: Run, failure: RateUnknown) -> InitializationError:
+    """Return the error for an initial equation that reads a rate that nothing gives: it would count as zero."""
+    name = run.state_name(failure.unknown)
+    return InitializationError(
+        f"`{failure.item.text}` reads der(`{name}`), which no equation of the model gives",
+        where=failure.item.where,
+        why="it is the derivative of what itself follows from derivatives of nonlinear equations",
+        hint="give it a variable of the model, as in rate = Variable() and"
+        f" yield Eq(self.rate, der(self.{name})), and state the condition with that",
+    )
 
 
 def _contradiction(system: System) -> list[int] | None:

@@ -1,125 +1,25 @@
-"""The structure of a program, at the point where it starts."""
+"""The structure of a mode at the point where a run starts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..diagnosis.as_solved import structure_as_solved
-from ..diagnosis.as_written import structure_as_written, structure_of_large_model
-from ..diagnosis.branches import element_entries, given_branches
-from ..diagnosis.equations import Equations
-from ..diagnosis.findings import AffineConstraint, DeclaredStarts, Findings, Key, NonlinearConstraint
-from ..diagnosis.numbering import (
-    branches_in_force,
-    equation_of_form,
-    equations_in_force,
-    statement_of_element,
-)
-from ..diagnosis.structure import Structure
 from ..dynamics.directions import generic_direction
-from ..flattening.flat_model import parameter_vector, start_values
-from ..flattening.flatten import overrides
 from ..reduction.affine import Mode, ModeData
 from ..reduction.constraints import FoundConstraint, traced_constraints
-from ..reduction.core import Values
-from ..results.names import value_of
-from .binding import make_starts, scalar_parameters
-from .nonlinear.failures import FAILURES, nonlinear_failed
-from .nonlinear.motion import Motion
-from .nonlinear.system import NonlinearSystem
-from .options import Options
-from .starts.conditions import Starts
-from .stepping import begin
+from ..simulation.nonlinear.motion import Motion
+from ..simulation.nonlinear.system import NonlinearSystem
+from ..simulation.run import Run
+from ..simulation.starts.conditions import Starts
+from .equations import Equations
+from .findings import AffineConstraint, DeclaredStarts, Findings, Key, NonlinearConstraint
+from .numbering import branches_in_force, equation_of_form, equations_in_force
 
-if TYPE_CHECKING:
-    from .program import Program
-    from .run import Run
-
-MOST_ANALYSED = 1000
-"""Core unknowns up to which a structure is found with numbers."""
 BESIDE = 1e-3
 """Distance, in units of the scale of the coordinates, of the second point at which Jacobians are looked at."""
-
-
-def program_structure(
-    program: Program,
-    reduce: bool,
-    mode: Mapping[str, Any] | None,
-    parameters: Mapping[str, Any] | None,
-    initial: Mapping[Any, Any] | str | None,
-    inputs: Mapping[str, Any] | None,
-) -> Structure:
-    """Return the structure of a program: see `Program.structure`."""
-    flat, entries = program.flat, element_entries(program.flat)
-    branches = given_branches(entries, mode)
-    P = parameter_vector(flat, {**overrides(program.model), **scalar_parameters(flat, parameters)})
-    start, fixed, given, D = start_values(flat, P)
-    declared = _declared(make_starts(program, initial, start, fixed, given, D))
-    if not reduce:
-        names = {entries[k].name: entries[k].branches[b] for k, b in branches.items()}
-        return structure_as_written(flat, P, declared, branches, names)
-    if len(program.reduced.core) > MOST_ANALYSED:
-        return structure_of_large_model(program.reduced, _unanalysed(program, P, D, declared))
-    dense = Options(method="exact")
-    fed = _fed(program, inputs)
-    run = program.prepare(1.0, parameters=parameters, initial=initial, inputs=fed, options=dense)
-    begin(run)
-    statements = statement_of_element(program.reduced)
-    chosen = tuple(branches.get(k, b) for k, b in zip(statements, run.mode, strict=True))
-    names = {
-        entries[k].name: entries[k].branches[b] for k, b in zip(statements, chosen, strict=True) if k >= 0
-    }
-    try:
-        found = _Analysis(run, chosen).findings()
-    except FAILURES as failure:
-        raise nonlinear_failed(run, failure, "structure") from None
-    return structure_as_solved(program.reduced, found, names, _values(run, fed), _zeros(fed, inputs))
-
-
-def _fed(program: Program, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Inputs with zero for those that are given nowhere."""
-    flat, found = program.flat, dict(given or {})
-    for name in flat.root.inputs:
-        if name.partition("[")[0] not in flat.own_values and name not in found:
-            kind = getattr(flat.root.discretes.get(name), "type", float)
-            found[name] = kind()
-    return found
-
-
-def _values(run: Run, fed: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of inputs at the present point."""
-    root, found = run.flat.root, {}
-    for name in (n for n in root.inputs if n in fed):
-        d, v = root.index("d", name), root.index("v", name)
-        if d is not None:
-            found[name] = value_of(root.discretes[name], float(run.present.D[d]))
-        elif v is not None:
-            found[name] = float(run.read((v,))[0])
-    return found
-
-
-def _zeros(fed: Mapping[str, Any], given: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Note that inputs count as zero which were not given."""
-    names = [name for name in fed if name not in (given or {})]
-    if not names:
-        return ()
-    shown = ", ".join(f"`{name}`" for name in names[:6]) + (", ..." if len(names) > 6 else "")
-    return (f'not given, taken as zero: {shown}; structure(inputs={{"{names[0]}": ...}}) takes other values',)
-
-
-def _declared(starts: Starts) -> DeclaredStarts:
-    return DeclaredStarts(starts.value, starts.fixed, starts.given)
-
-
-def _unanalysed(program: Program, P: np.ndarray, D: np.ndarray, declared: DeclaredStarts) -> Findings:
-    """What is known of a model before it starts."""
-    reduced, flat = program.reduced, program.flat
-    mode = [r.forms.statement.table.start for r in reduced.elements for _ in flat.stamps[r.stamp].vb]
-    return Findings(Values(P, D, np.zeros(reduced.nr)), declared, tuple(mode), 0, ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +30,12 @@ class _Nonlinear:
     motion: Motion
 
 
-class _Analysis:
+def declared_starts(starts: Starts) -> DeclaredStarts:
+    """Return the initial conditions as findings name them."""
+    return DeclaredStarts(starts.value, starts.fixed, starts.given)
+
+
+class Analysis:
     """One mode at the present point of a run."""
 
     def __init__(self, run: Run, mode: Mode) -> None:
@@ -150,7 +55,7 @@ class _Analysis:
         affine = self._affine(data, rounds, nonlinear)
         shared = {
             "values": run.present,
-            "starts": _declared(run.starts),
+            "starts": declared_starts(run.starts),
             "mode": self.mode,
             "affine": tuple(affine),
             "integrals": tuple(o.variable for o in self.reduced.observers if o.integral),
@@ -258,7 +163,7 @@ def _raised(key: Key, times: int) -> Key:
 class _Slopes:
     """Time derivatives of variables in terms of coordinates, as the nonlinear system has them."""
 
-    def __init__(self, analysis: _Analysis, nonlinear: _Nonlinear, open_keys: list[Key]) -> None:
+    def __init__(self, analysis: Analysis, nonlinear: _Nonlinear, open_keys: list[Key]) -> None:
         self.analysis, self.mode = analysis, nonlinear.system.mode
         ns = len(self.mode.states)
         self.keys = [(analysis.variable[j], 0) for j in self.mode.states.tolist()] + open_keys

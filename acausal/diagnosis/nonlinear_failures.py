@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...diagnosis.structural import structurally_singular
-from ...dynamics.directions import generic_direction
-from ...dynamics.problem import StepSizeError
-from ...errors import (
+from ..dynamics.directions import generic_direction
+from ..dynamics.problem import StepSizeError
+from ..errors import (
     AcausalError,
     ConvergenceError,
     InitializationError,
     NonFiniteError,
-    NotAffineError,
     SingularModelError,
 )
-from ...flattening.open_ports import with_open_ports
-from ...reduction.labels import nonlinear_row
-from ...reduction.open_mode import StructurallySingular
-from ...reduction.reduced_model import ReducedModel
-from ..instants.choice import NoConsistentPoint
-from .newton import NewtonFailure
-from .points import (
+from ..flattening.open_ports import with_open_ports
+from ..reduction.labels import nonlinear_row
+from ..reduction.open_mode import StructurallySingular
+from ..simulation.failures import NoConsistentPoint, NotSolved
+from ..simulation.nonlinear.newton import NewtonFailure
+from ..simulation.nonlinear.singular_points import NEARLY_SINGULAR
+from ..simulation.nonlinear.state_selection import DependentConstraints
+from ..simulation.run import Run
+from .nonlinear_points import (
     MOST_ROWS,
     Point,
     accepted,
@@ -38,13 +37,7 @@ from .points import (
     worst_rows,
     zero_parameters,
 )
-from .singular_points import NEARLY_SINGULAR
-from .state_selection import DependentConstraints
-
-if TYPE_CHECKING:
-    from ..run import Run
-
-FAILURES = (NewtonFailure, DependentConstraints, StepSizeError, StructurallySingular, NoConsistentPoint)
+from .structural import structurally_singular
 
 FLAT = 1e-12
 """Slope, relative to one a scale away, that has vanished: of a cube, within a millionth of the scale."""
@@ -52,13 +45,9 @@ GROWN = 100.0
 """Factor by which a state has grown by decades."""
 
 
-def nonlinear_failed(run: Run, failure: Exception, where: str) -> AcausalError:
-    """Return the error to raise for a failed solution; ``where`` says in which activity.
-
-    What contradicts itself whatever the solution is raised at once.
-    """
-    run.check_given()
-    return _with_open_ports(run, _nonlinear_failed(run, failure, where))
+def nonlinear_failed(run: Run, failure: NotSolved) -> AcausalError:
+    """Return the error for a failed solution."""
+    return _with_open_ports(run, _nonlinear_failed(run, failure.cause, failure.activity))
 
 
 def _with_open_ports(run: Run, error: AcausalError) -> AcausalError:
@@ -299,14 +288,3 @@ def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> Acausa
         hint="check the lengths and ranges in them, look for equations without solution beyond this point, or end the"
         " run before it with `until`",
     )
-
-
-def require_affine(model: ReducedModel) -> None:
-    """Raise NotAffineError for a model with nonlinear rows: the exact path cannot take it."""
-    if model.nonlinear:
-        text, place = nonlinear_row(model, 0)
-        raise NotAffineError(
-            f"`{text}` is not affine in the unknowns and part of the dynamic core",
-            where=(place,),
-            hint='the exact path takes affine equations; method="auto" integrates others numerically',
-        )

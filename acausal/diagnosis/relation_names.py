@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ...errors import ChatteringError, Location
-
-if TYPE_CHECKING:
-    from ..run import Run
+from ..errors import ChatteringError, Location
+from ..simulation.failures import NoProgress
+from ..simulation.run import Run
 
 
 def _relation(run: Run, number: int) -> tuple[Any, int]:
@@ -43,9 +42,9 @@ def form_name(run: Run, hit: int) -> tuple[str, Location]:
     return relation_text(run, number), relation_place(run, number)
 
 
-def without_progress(run: Run, hit: int | None) -> ChatteringError:
+def without_progress(run: Run, failure: NoProgress) -> ChatteringError:
     """Return the error for the same event at the same time again and again."""
-    what, place = ("a time event", None) if hit is None else form_name(run, hit)
+    what, place = ("a time event", None) if failure.hit is None else form_name(run, failure.hit)
     return ChatteringError(
         f"at t = {run.t:.9g} {what} triggers again and again without progress",
         where=() if place is None else (place,),

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ...dynamics.directions import generic_direction
-from ...errors import AcausalError, warn
-from ..nonlinear.points import named, values
-
-if TYPE_CHECKING:
-    from ..run import Run
+from ..dynamics.directions import generic_direction
+from ..errors import AcausalError
+from ..simulation.failures import StartSteep
+from ..simulation.run import Run
+from .nonlinear_points import named, values
 
 STEEP = 1e6
 """Term of a row at a point over the largest one beside it, from which the row all but jumps there."""
@@ -19,8 +16,9 @@ BESIDE = 0.1
 """Distance to the points beside it, in units of the scale."""
 
 
-def with_steep_rows(run: Run, error: AcausalError) -> AcausalError:
+def with_steep_rows(run: Run, failure: StartSteep) -> AcausalError:
     """Return an error of a start whose hint ends with the equations that all but jump where it was sought."""
+    error = failure.error
     told = _told(run)
     if told:
         error.hint = "; ".join(
@@ -29,12 +27,13 @@ def with_steep_rows(run: Run, error: AcausalError) -> AcausalError:
     return error
 
 
-def warn_of_steep_rows(run: Run) -> None:
-    """Warn of a start that was found where equations all but jump: it is one of what smooths the jump."""
+def steep_start(run: Run) -> list[str]:
+    """What to say of a start that was found where equations all but jump: it is one of what smooths the jump."""
     told = _told(run)
-    if told:
-        found = "steady state" if run.starts.steady.any() else "start"
-        warn(f"at the {found} found, {told}: give starts of positions away from there to find another one")
+    found = "steady state" if run.starts.steady.any() else "start"
+    return [
+        f"at the {found} found, {told}: give starts of positions away from there to find another one"
+    ] * bool(told)
 
 
 def _told(run: Run) -> str:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ...compilation.discrete import DiscreteProgram
-from ...diagnosis.conflict import Conflict
-from ...diagnosis.wording import MOST_NAMED, contradiction, singular
-from ...errors import (
+from ..errors import (
     AcausalError,
     DiscreteValueError,
     DuplicateWriterError,
@@ -23,16 +20,26 @@ from ...errors import (
     RequirementError,
     SimulationError,
 )
-from ...flattening.open_ports import with_open_ports
-from ...flattening.template import place_of
-from ...reduction.affine import Inadmissible
-from ...reduction.impact_law import MOST_ROUNDS
-from ...reduction.labels import flow_like
-from ..nonlinear.failures import tangents_contradict
-from .collisions import ImpactFailed
-
-if TYPE_CHECKING:
-    from ..run import Run
+from ..flattening.open_ports import with_open_ports
+from ..flattening.template import place_of
+from ..reduction.affine import Inadmissible
+from ..reduction.impact_law import MOST_ROUNDS
+from ..reduction.labels import flow_like
+from ..simulation.failures import (
+    DiscreteUnsound,
+    GivenContradict,
+    ImpactsUnending,
+    NoMotionAfterImpact,
+    ReadNotFinite,
+    RequirementMissed,
+    SearchFailed,
+    TwoReinits,
+)
+from ..simulation.run import Run
+from .conflict import Conflict
+from .conflicts import Conflicts, first_defect
+from .nonlinear_failures import tangents_contradict
+from .wording import MOST_NAMED, contradiction, singular
 
 TAKES_PART = 1e-9
 """Term of a variable, relative to the largest of its constraint at the scales of the model, below which it is rounding of the
@@ -41,14 +48,9 @@ NO_TERM = 1e-12
 """Factor of a variable that is not printed: what cancelled ones leave of rounding where others are about one."""
 
 
-def search_failed(
-    run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
-) -> AcausalError:
-    """Return the error to raise for a failed search; ``reinits`` are (variable, value) that must hold.
-
-    What contradicts itself in all modes is raised at once.
-    """
-    run.check_given()
+def search_failed(run: Run, failure: SearchFailed) -> AcausalError:
+    """Return the error for a failed search."""
+    error, forced, reinits, kind = failure.cause, failure.forced, failure.reinits, failure.kind
     reasons = _reasons(error)
     kinds = {reason for reason, _ in reasons}
     where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
@@ -62,6 +64,33 @@ def search_failed(
     if kinds == {"singular"}:
         return _undetermined(run, error, forced)
     return _inconsistent(run, error, forced)
+
+
+def conflicts_of(run: Run) -> Conflicts:
+    """What names equations of a run that depend on each other."""
+    core = run.base
+    return Conflicts(core.reduced, core.values, core.exosystem)
+
+
+def given_contradict(run: Run, failure: GivenContradict) -> AcausalError:
+    """Return the error for known quantities that contradict each other through an integer row.
+
+    What else a single component leaves open in the mode in force is named with it.
+    """
+    reduced, model, conflicts, k, xi = run.reduced, run.base.model, conflicts_of(run), failure.row, failure.xi
+    R = reduced.presolved.R
+    part = slice(R.ptr[k], R.ptr[k + 1])
+    weights = dict(zip(R.col[part].tolist(), R.val[part].tolist(), strict=True))
+    sources = (reduced.contradictions[[k]] @ run.base.exosystem.K).toarray()[0]
+    conflict = conflicts.of_integer_rows(weights, first_defect(sources, model, xi))
+    unknowns: list[str] = []
+    if not conflict.of("connection", "open"):
+        core = conflicts.of_mode(model, run.mode, xi)[1]
+        loose = dict.fromkeys(int(v) for island in reduced.presolved.islands for v in island)
+        unknowns = [run.flat.variable(v) for v in loose]
+        unknowns += [model.names[j] for j in np.flatnonzero(core).tolist()]
+    constant = not sources[1:].any()
+    return contradiction(conflict, "" if constant else _at(run), unknowns)
 
 
 def _at(run: Run) -> str:
@@ -92,8 +121,9 @@ WHY_IMPACT = {
 }
 
 
-def impact_failed(run: Run, failure: ImpactFailed) -> ImpactError:
+def impact_failed(run: Run, record: NoMotionAfterImpact) -> ImpactError:
     """Return the error for contacts to which the law of impact gives no motion."""
+    failure = record.cause
     names = [run.core.model.elements[k].path for k in failure.elements]
     places = [run.element_place(k)[1] for k in failure.elements]
     return ImpactError(
@@ -104,9 +134,9 @@ def impact_failed(run: Run, failure: ImpactFailed) -> ImpactError:
     )
 
 
-def unending_impacts(run: Run, elements: tuple[int, ...]) -> str:
+def unending_impacts(run: Run, notice: ImpactsUnending) -> str:
     """Return the warning of impacts that did not end within an instant."""
-    names = ", ".join(run.core.model.elements[k].path for k in elements[:MOST_NAMED])
+    names = ", ".join(run.core.model.elements[k].path for k in notice.elements[:MOST_NAMED])
     return f"{_at(run)}impacts at {names} do not end after {MOST_ROUNDS} rounds: their rest counts as plastic"
 
 
@@ -144,7 +174,7 @@ def _conflicts(
     history = getattr(error, "history", ())
     mode = history[0][0] if history else tuple(max(b, 0) for b in forced)
     xi = run.sources.states(run.t, run.D, run.R)
-    conflicts, free = run.base.conflicts.of_mode(run.core.model, mode, xi, held)
+    conflicts, free = conflicts_of(run).of_mode(run.core.model, mode, xi, held)
     return [c for c in conflicts if c.defect] or conflicts, np.flatnonzero(free).tolist()
 
 
@@ -230,15 +260,16 @@ def _equation(run: Run, row: np.ndarray, known: float, j: int) -> str:
     return f"`{run.state_name(j)}` = {text}"
 
 
-def requirement_failed(
-    message: str, place: Location, condition: str, t: float | None = None
-) -> RequirementError:
-    """Return the error for a ``require`` that does not hold; ``t`` is None when parameters alone decide."""
+def requirement_failed(missed: RequirementMissed) -> RequirementError:
+    """Return the error for a ``require`` that does not hold."""
+    t = missed.t
     when = "" if t is None else f" (at t = {t:.9g})"
     hint = (
         "change the parameters in it" if t is None else "change the model, its parameters or its start values"
     )
-    return RequirementError(f"{message}{when}", where=(place,), why=f"`{condition}` does not hold", hint=hint)
+    return RequirementError(
+        f"{missed.message}{when}", where=(missed.place,), why=f"`{missed.condition}` does not hold", hint=hint
+    )
 
 
 def _history(run: Run, error: Any) -> str:
@@ -257,11 +288,10 @@ def _places(run: Run, names: Sequence[str]) -> tuple[Location, ...]:
     return tuple(run.element_place(table[n])[1] for n in names if n in table)[:4]
 
 
-def discrete_unsound(
-    run: Run, discrete: DiscreteProgram, D: np.ndarray
-) -> NonFiniteError | DiscreteValueError:
+def discrete_unsound(run: Run, failure: DiscreteUnsound) -> NonFiniteError | DiscreteValueError:
     """Return the error for a discrete variable that takes a value which is not of its type."""
-    k, place, field = next(w for w in discrete.written if not w[2].holds(float(D[w[0]])))
+    D = failure.D
+    k, place, field = next(w for w in run.program.discrete.written if not w[2].holds(float(D[w[0]])))
     what = f"`{run.flat.discrete(k)}`"
     if not math.isfinite(D[k]):
         return NonFiniteError(
@@ -278,8 +308,9 @@ def discrete_unsound(
     )
 
 
-def read_not_finite(run: Run, ids: Sequence[int], slopes: Sequence[int], x: np.ndarray) -> NonFiniteError:
+def read_not_finite(run: Run, failure: ReadNotFinite) -> NonFiniteError:
     """Return the error for a variable without a value, or derivative, that discrete statements read."""
+    ids, slopes, x = failure.ids, failure.slopes, failure.values
     n = int(np.flatnonzero(~np.isfinite(x))[0])
     path = run.flat.variable((*ids, *slopes)[n])
     return NonFiniteError(
@@ -289,8 +320,9 @@ def read_not_finite(run: Run, ids: Sequence[int], slopes: Sequence[int], x: np.n
     )
 
 
-def two_reinits(run: Run, first: tuple[int, Location], second: tuple[int, Location]) -> DuplicateWriterError:
+def two_reinits(run: Run, failure: TwoReinits) -> DuplicateWriterError:
     """Return the error for one state that two actions set in one instant."""
+    first, second = failure.first, failure.second
     names = dict.fromkeys(f"`{run.flat.variable(x)}`" for x, _ in (first, second))
     what = f"{' and '.join(names)}, which are one state," if len(names) > 1 else next(iter(names))
     return DuplicateWriterError(

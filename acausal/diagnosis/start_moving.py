@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ...errors import AcausalError, InitializationError
-from ...flattening.template import place_of
-from ..nonlinear.failures import FAILURES
-from .completion import Completer, Completion, Unreachable
-from .conditions import Conditions, Rank
-from .frames import AffineFrame, NonlinearFrame
-from .priorities import MISSED, least_squares
-
-if TYPE_CHECKING:
-    from ..run import Run
+from ..errors import AcausalError, InitializationError
+from ..flattening.template import place_of
+from ..simulation.failures import UNSOLVED, MovesForEver
+from ..simulation.run import Run
+from ..simulation.starts.completion import Completer, Completion, Unreachable
+from ..simulation.starts.conditions import Conditions, Rank
+from ..simulation.starts.frames import AffineFrame, NonlinearFrame
+from ..simulation.starts.priorities import MISSED, least_squares
 
 MOST_NAMED = 8
 PART = 1e-9
@@ -24,18 +20,9 @@ RESTS = 1e-9
 """Change in a characteristic time, relative to the magnitude of the variable, that counts as zero."""
 
 
-def moving_error(run: Run, ids: list[int], rates: list[float], fixing: list[int]) -> InitializationError:
-    """Return the error for variables that cannot rest though no rate depends on them.
-
-    Parameters
-    ----------
-    run
-        The run, at its start.
-    ids, rates
-        The variables, and their rates where all else rests.
-    fixing
-        Those among them whose values say where all of them are.
-    """
+def moves_for_ever(run: Run, failure: MovesForEver) -> InitializationError:
+    """Return the error for variables that cannot rest though no rate depends on them."""
+    ids, rates, fixing = failure.variables, failure.rates, failure.fixing
     names = [run.flat.variable(x) for x in ids[:MOST_NAMED]]
     told = [
         f"`{name}` at {rate:.6g} {_per_second(run, x)}"
@@ -69,7 +56,7 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
     try:
         frame = NonlinearFrame(run) if run.reduced.nonlinear else AffineFrame(run)
         rest = Completer(run, relaxed, frame).complete()
-    except (AcausalError, Unreachable, *FAILURES):
+    except (AcausalError, Unreachable, *UNSOLVED):
         return None
     items, model = conditions.items, run.core.model
     unknowns = np.array([items[k].rate_of for k in found.tolist()])
@@ -79,7 +66,7 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
     if not ids or not _alone(relaxed, rest, found[moves]):
         return None
     fixing = [ids[k] for k in _independent(rest.of_states[unknowns[moves]])]
-    return moving_error(run, ids, rates[moves].tolist(), fixing)
+    return moves_for_ever(run, MovesForEver(ids, rates[moves].tolist(), fixing))
 
 
 def _free(conditions: Conditions, failure: Unreachable) -> np.ndarray:

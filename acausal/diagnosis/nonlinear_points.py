@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import Location, shortened
-from ...flattening.flat_model import kind_of
-from ...modeling.expressions import Symbol, walk
-from ...reduction.labels import nonlinear_row
-from .motion import Motion
-from .newton import NewtonFailure
-from .singular_points import Surroundings
-
-if TYPE_CHECKING:
-    from ..run import Run
+from ..errors import Location, shortened
+from ..flattening.flat_model import kind_of
+from ..modeling.expressions import Symbol, walk
+from ..reduction.labels import nonlinear_row
+from ..simulation.nonlinear.motion import Motion
+from ..simulation.nonlinear.newton import NewtonFailure
+from ..simulation.nonlinear.singular_points import Surroundings
+from ..simulation.run import Run
 
 MOST_ROWS = 4
 """Nonlinear rows in one sentence."""

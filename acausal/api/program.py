@@ -9,37 +9,42 @@ from typing import Any
 import numpy as np
 
 from ..compilation.residual import Residual, residual_of
+from ..diagnosis.failures import explain, notify
+from ..diagnosis.search_failures import requirement_failed
 from ..diagnosis.structure import Structure
-from ..errors import ParameterError, warn
+from ..errors import NotAffineError, ParameterError, warn
 from ..flattening.flat_model import parameter_vector, start_values
 from ..flattening.flatten import overrides
 from ..modeling.component import Component
 from ..reduction.core import Values
+from ..reduction.labels import nonlinear_row
+from ..reduction.reduced_model import ReducedModel
 from ..results.grid import check_grid
 from ..results.result import Result
-from .binding import (
-    check_static,
+from ..simulation.binding import (
     check_ticks,
     make_clocks,
     make_feeds,
     make_starts,
     saved_paths,
     scalar_parameters,
+    static_requirement_missed,
     time_unit,
 )
-from .checks import check_method, check_options, check_span
-from .compiled import CompiledModel, PassCounts
-from .cores import Cores
-from .large.sizes import may_be_large
-from .loop import advance, finish
-from .nonlinear.failures import require_affine
-from .options import Options
-from .progress import reporting
-from .run import EXACT_STATES, Run
-from .starts.conditions import Starts
-from .state import Checkpoint
-from .stepping import Simulation, attach_result, begin, begin_of, continued, outcome
-from .stopping import Until
+from ..simulation.checks import check_method, check_options, check_span
+from ..simulation.compiled import CompiledModel, PassCounts
+from ..simulation.continuation import begin, begin_of, continued
+from ..simulation.cores import Cores
+from ..simulation.large.sizes import may_be_large
+from ..simulation.loop import advance, finish
+from ..simulation.options import Options
+from ..simulation.progress import reporting
+from ..simulation.run import EXACT_STATES, Run
+from ..simulation.starts.conditions import Starts
+from ..simulation.state import Checkpoint
+from ..simulation.stopping import Until
+from .outcome import kept, outcome
+from .stepping import Simulation
 
 
 class Program(CompiledModel):
@@ -126,7 +131,9 @@ class Program(CompiledModel):
         starts = make_starts(self, initial, start, fixed, given, D)
         feeds = make_feeds(self, inputs, D, None if before is None else before.feeds)
         values = Values(P, D, np.zeros(self.reduced.nr))
-        check_static(self, values)
+        missed = static_requirement_missed(self, values)
+        if missed is not None:
+            raise requirement_failed(missed)
         clocks = make_clocks(self, values)
         for feed in feeds:
             feed.measure(t0, span)
@@ -139,13 +146,13 @@ class Program(CompiledModel):
             core = self.cores.large(values, D, values.R, feeds, T0, span, starts)
         kind: type[Run] = Run
         if core is not None:
-            from .large.run import LargeRun
+            from ..simulation.large.run import LargeRun
 
             kind = LargeRun
         core = core or self.cores.dense(values, D, values.R, feeds, T0, span, starts)
         return kind(
-            self, self.cores, values, core, feeds, options, t0, T0, span, clocks, starts, given_numbers
-        )
+            self, self.cores, values, core, feeds, options, t0, T0, span, clocks, starts, explain, notify, given_numbers,
+        )  # fmt: skip
 
     def _is_large(self, options: Options, starts: Starts) -> bool:
         if not may_be_large(self.reduced, starts) or options.method == "exact":
@@ -191,17 +198,13 @@ class Program(CompiledModel):
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
         run.sources.end_at(t_end)
         check_ticks(program, run.clocks, t0, t_end)
-        try:
-            with reporting(progress, t0, t_end) as report:
-                begin(run, start, inputs)
-                if until is not None and run.status.finished:
-                    warn(f"the run ends where it starts, at t = {t0:.9g}: {run.status.message}")
-                advance(run, t_end, progress=report)
-                finish(run)
+        with kept(run), reporting(progress, t0, t_end) as report:
+            begin(run, start, inputs)
+            if until is not None and run.status.finished:
+                warn(f"the run ends where it starts, at t = {t0:.9g}: {run.status.message}")
+            advance(run, t_end, progress=report)
+            finish(run)
             return outcome(run, run.state())
-        except (Exception, KeyboardInterrupt) as error:
-            attach_result(error, run)
-            raise
 
     def start(
         self,
@@ -241,7 +244,7 @@ class Program(CompiledModel):
         check_method(method, rtol, atol)
         saved = saved_paths(self.names, save)
         if method == "exact":
-            require_affine(self.reduced)
+            _require_affine(self.reduced)
         return Options(impulses, save=saved, grid=grid, method=method, rtol=rtol, atol=atol)
 
     def _launch(
@@ -290,9 +293,9 @@ class Program(CompiledModel):
             As for `simulate`; inputs that are given nowhere are zero.
         """
         # Not part of a run: a fresh process imports it when it is asked for.
-        from .analysis import program_structure
+        from .structure import program_structure
 
-        return program_structure(self, reduce, mode, parameters, initial, inputs)
+        return program_structure(self, self.prepare, reduce, mode, parameters, initial, inputs)
 
     def _stopping(self, until: Any) -> Program:
         """The program of the model with a condition that ends the run, compiled once."""
@@ -319,3 +322,14 @@ def compile_model(model: Component) -> Program:
     Program
     """
     return Program(model)
+
+
+def _require_affine(model: ReducedModel) -> None:
+    """Raise NotAffineError for a model with nonlinear rows: the exact path cannot take it."""
+    if model.nonlinear:
+        text, place = nonlinear_row(model, 0)
+        raise NotAffineError(
+            f"`{text}` is not affine in the unknowns and part of the dynamic core",
+            where=(place,),
+            hint='the exact path takes affine equations; method="auto" integrates others numerically',
+        )

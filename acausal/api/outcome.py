@@ -1,0 +1,66 @@
+"""What a run leaves: its result, also where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..dynamics.readout import Moment
+from ..results.modes import Stats
+from ..results.record import Segment
+from ..results.result import Result
+from ..simulation.continuation import checkpoint
+from ..simulation.nonlinear.numerical import still
+from ..simulation.run import Run
+from ..simulation.state import State
+
+
+def outcome(run: Run, state: State | None, status: str = "") -> Result:
+    """Return what a run has computed until now; later steps of the run do not change it.
+
+    It is continued from ``state``.
+    """
+    program = run.program
+    last: tuple[Segment, ...] = ()
+    if run.data is not None and (run.record.segments or run.record.steps):
+        data, trajectory = still(run)
+        moment = Moment(run.t, run.D, run.R, run.q)
+        last = (Segment(run.t, run.t, data, trajectory, moment, run.core.readout),)
+    record = run.record.until_now(last)
+    s, counts = run.search.stats, program.counts
+    analysed = sum(core.analysed - before for core, before in run.analysed.items())
+    if run.numerical:
+        analysed += run.tangents.analysed
+    stats = Stats(
+        counts.flattenings, counts.presolves, counts.symbolic_analyses, analysed,
+        s.searches, s.hints, s.candidates, len(run.record.segments), len(record.steps),
+    )  # fmt: skip
+    return Result(
+        program.names, record, run.t, status or _status(run), stats=stats, parameters=run.parameters,
+        saved=run.options.save, grid=run.options.grid,
+        state=checkpoint(run, state),
+    )  # fmt: skip
+
+
+def _status(run: Run) -> str:
+    return (run.status.message or "terminated") if run.status.finished else "finished"
+
+
+@contextmanager
+def kept(run: Run) -> Iterator[None]:
+    """Put what was computed into the ``result`` of whatever ends the run."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        _attach_result(error, run)
+        raise
+
+
+def _attach_result(error: BaseException, run: Run) -> None:
+    """Put what was computed into the ``result`` of an error."""
+    status = (
+        "interrupted" if isinstance(error, KeyboardInterrupt) else f"failed: {getattr(error, 'what', error)}"
+    )
+    if isinstance(error, KeyboardInterrupt):
+        run.go_back()
+    error.result = outcome(run, run.marked, status)  # type: ignore[attr-defined]

@@ -1,0 +1,89 @@
+"""What a run says of its start when the first instant is complete."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..simulation.failures import Started
+from ..simulation.run import Run
+from ..simulation.starts.initialization import Completed
+from .freedoms import islands, undetermined
+from .search_failures import conflicts_of, demanding
+from .steep_rows import steep_start
+
+CONFLICT = 1e-9
+"""Relative difference of a value that is prescribed and does not hold."""
+
+
+def start_notices(run: Run, started: Started) -> list[str]:
+    """Return what to say of a start: what was moved, is steep, has no ground, or is determined by nothing."""
+    return [*_moved(run, started.completed), *steep_start(run), *_islands(run), *_undetermined(run)]
+
+
+def _islands(run: Run) -> list[str]:
+    """What no integer row determines, said once for a compiled model."""
+    if "islands" in run.program.warned:
+        return []
+    run.program.warned.add("islands")
+    return list(islands(run.reduced, conflicts_of(run)))
+
+
+def _undetermined(run: Run) -> list[str]:
+    """Unknowns that nothing determines; where elements are open or closed, that is no matter for a warning."""
+    if run.numerical or run.core.model.elements or not run.data.undetermined.any():
+        return []
+    xi = run.sources.states(run.t, run.D, run.R)
+    conflicts, free = conflicts_of(run).of_mode(run.core.model, run.mode, xi)
+    return [undetermined(conflicts, [run.state_name(j) for j in np.flatnonzero(free).tolist()])]
+
+
+def _moved(run: Run, completed: Completed | None) -> list[str]:
+    """Given starts that do not hold after the first instant: they counted as left limits only.
+
+    Those of computed variables are guesses, which nobody expects to stay.
+    """
+    starts = run.starts
+    given = starts.given & ~starts.fixed
+    # Nothing was completed in a large model: its states have their starts, all other starts are guesses.
+    guessed = set(np.flatnonzero(~run.reduced.differentiated)) if completed is None else completed.guessed()
+    # Beside a demanded steady state all starts are guesses.
+    guessed |= set(np.flatnonzero(given).tolist()) if starts.steady.any() else set()
+    guessed |= set(run.flat.computed.tolist())
+    ids = [x for x in np.flatnonzero(given).tolist() if x not in guessed]
+    moved, held = [], []
+    for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
+        wanted = float(starts.value[x])
+        if abs(value - wanted) > CONFLICT * max(abs(value), abs(wanted)):
+            moved.append(f"`{run.flat.variable(x)}` from {wanted:g} to {value:g}")
+            held.append((x, wanted))
+    told = [_choice(run)] if completed is not None and completed.found.beside else []
+    if moved:
+        reason = "" if completed is None else _without_room(run, held)
+        told.append(
+            f"given starts contradict the model, which moves {', '.join(moved)} at the start{reason};"
+            " Start(value, fixed=True) makes that an error"
+        )
+    return told
+
+
+def _without_room(run: Run, held: list[tuple[int, float]]) -> str:
+    """Which parts determine given starts by themselves, whatever the states are."""
+    data, found = run.data, []
+    for x, wanted in held:
+        target = run.program.unknowns.settable(x)
+        if target is not None and target[0] == "core" and not data.T[target[1], : len(data.states)].any():
+            parts = {p.path: None for p in demanding(run, Exception(), data.mode, [(x, wanted)])}
+            if parts:
+                names = ", ".join(f"`{path or run.flat.label}`" for path in parts)
+                found.append(f"the equations of {names} leave no other value to `{run.flat.variable(x)}`")
+    return "".join(f"; {text}" for text in dict.fromkeys(found))
+
+
+def _choice(run: Run) -> str:
+    """Start values that do not say which of several points is meant: slopes vanish at them."""
+    at = np.flatnonzero(run.core.model.differentiated)
+    names = [f"`{run.state_name(j)}` = {run.z[j]:.6g}" for j in at.tolist()[:6]]
+    return (
+        f"the start values do not say which of several points is meant; taken: {', '.join(names)};"
+        " give starts of position next to the point you mean"
+    )

@@ -1,0 +1,102 @@
+"""How a run begins: from start values, or from the last state of another run of the same model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..errors import ParameterError
+from ..results.names import Names
+from ..results.objects import register
+from .binding import make_feeds
+from .clocks import Clock
+from .compiled import CompiledModel
+from .run import Run
+from .sources.source_states import Feed
+from .starts.conditions import Starts
+from .state import Checkpoint, State
+
+register(Checkpoint, State, Clock, Feed, Starts)
+
+
+def checkpoint(run: Run, state: State | None) -> Checkpoint | None:
+    """Return what continues a run from one of its states, None where there is no state yet."""
+    return (
+        None
+        if state is None
+        else Checkpoint(state, run.clocks, run.feeds, run.parameters, run.starts, run.T0, run.span)
+    )
+
+
+def continued(program: CompiledModel, start: Any) -> Checkpoint:
+    """Return the checkpoint that continues a result.
+
+    Raises
+    ------
+    ParameterError
+        If it is no result of a run of this model.
+    """
+    found = getattr(start, "state", None)
+    if not isinstance(found, Checkpoint) or not _same_model(program, start.names):
+        raise ParameterError(
+            "`start` takes the result of a run of the same model object, or a loaded one of an equal model"
+        )
+    return found
+
+
+def _same_model(program: CompiledModel, names: Names) -> bool:
+    if names.root is not None:
+        return names.root is program.model
+    return names.signature == program.names.signature
+
+
+def begin_of(program: CompiledModel, t_start: float | None, start: Any) -> float:
+    """Return the time at which a run begins: as given, or the end of what it continues, or zero."""
+    if start is not None:
+        before = continued(program, start).state.t
+        return before if t_start is None else t_start
+    return 0.0 if t_start is None else t_start
+
+
+def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) -> None:
+    """Process the first instant of a run, or of the continuation of the result ``start`` with new inputs."""
+    if start is None:
+        try:
+            run.first_instant()
+        except BaseException:
+            # Values that were tried for the start are none of the model.
+            run.restart_record()
+            raise
+        return
+    run.forget_bounds()
+    _continue(run, continued(run.program, start), inputs)
+
+
+def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) -> None:
+    """Take over the last state of another run; what was given anew acts in an instant of its own."""
+    state, parameters = before.state, run.parameters == before.parameters
+    same = len(state.memory) == len(run.instants.memory) and len(state.R) == len(run.R)
+    ticks = run.ticks
+    if run.t == state.t:
+        kept = zip(run.clocks, before.clocks, state.ticks, run.first_after(), strict=True)
+        ticks = tuple([k if new.same_as(old) else after for new, old, k, after in kept])
+    D = state.D.copy()
+    make_feeds(run.program, inputs, D, run.feeds)
+    moved = replace(state, t=run.t, D=D, ticks=ticks)
+    run.put(moved if same else replace(moved, memory=run.instants.memory, R=run.R, pending=None))
+    run.record.z, run.record.D = run.z, run.D
+    if not same:
+        _remember(run)
+    if same and parameters and run.t == state.t and not inputs:
+        run.log_unchanged("continue")
+    else:
+        run.instants.process("continue", ("continue",))
+
+
+def _remember(run: Run) -> None:
+    """Relations and conditions of a program with other statements, at the state as it is."""
+    for _ in range(2):
+        outcome = run.instants.evaluate((), False, False)
+        run.R, run.instants.memory = outcome.R, outcome.memory
+        run.settle()

@@ -1,0 +1,201 @@
+"""What the engine could not do, as data. Words are made of it in `diagnosis`, and nowhere else.
+
+A record holds what only the place of the failure knows; everything else is read from the run as it stands then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..dynamics.problem import StepSizeError
+from ..errors import AcausalError, Location
+from ..reduction.affine import Inadmissible, Mode, Restart
+from ..reduction.open_mode import StructurallySingular
+from .instants.collisions import ImpactFailed
+from .instants.search import NoConsistentMode
+from .nonlinear.newton import NewtonFailure
+from .nonlinear.state_selection import DependentConstraints
+
+Micro = tuple[np.ndarray, Mode, np.ndarray, np.ndarray]
+"""Discretes, mode, state vector and relations after a micro-step; the arrays are never written to."""
+
+
+class NoConsistentPoint(Exception):
+    """Modes and points of linearised models do not settle; ``modes`` are the last ones tried."""
+
+    def __init__(self, modes: list[Mode]) -> None:
+        super().__init__("no consistent point")
+        self.modes = modes
+
+
+UNSOLVED = (NewtonFailure, DependentConstraints, StepSizeError, StructurallySingular, NoConsistentPoint)
+"""Why nonlinear equations have no solution that was found."""
+
+
+class Failure:
+    """Base of the records."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchFailed(Failure):
+    """No mode is consistent at an instant; ``reinits`` are (variable, value) that must hold."""
+
+    cause: NoConsistentMode | Inadmissible
+    forced: Sequence[int]
+    reinits: Sequence[tuple[int, float]]
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class NotSolved(Failure):
+    """Nonlinear equations were not solved; ``activity`` is start, restart, integration or structure."""
+
+    cause: Exception
+    activity: str
+
+
+@dataclass(frozen=True, eq=False)
+class GivenContradict(Failure):
+    """What is known contradicts integer row ``row`` of the presolve with the sources ``xi`` in force."""
+
+    row: int
+    xi: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FlowInterrupted(Failure):
+    """Element ``element`` opens against a flow and takes up an impulse ``amount`` of it."""
+
+    element: int
+    amount: float
+    restart: Restart
+    z_minus: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class NoProgress(Failure):
+    """The same event at the same time again and again; ``hit`` is the guard, None for a time event."""
+
+    hit: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Unsettled(Failure):
+    """Micro-steps without end; ``switching`` are the relations that differ at the end of the trail."""
+
+    trail: list[Micro]
+    first: int
+    """Number of the first micro-step of the trail."""
+    switching: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class RequirementMissed(Failure):
+    """A ``require`` that does not hold; ``t`` is None where parameters alone decide."""
+
+    message: str
+    place: Location
+    condition: str
+    t: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NotFinite(Failure):
+    """Values that are no finite numbers.
+
+    ``what`` is "state" (positions in the state vector), "integral" (numbers of integrals) or "reinit" (a variable).
+    """
+
+    what: str
+    which: tuple[int, ...]
+    values: tuple[float, ...] = ()
+    until: float = 0.0
+    place: Location = Location()
+
+
+@dataclass(frozen=True, eq=False)
+class StartNotMet(Failure):
+    """Conditions of the start that cannot be met: a record of `starts.completion`."""
+
+    conditions: Any
+    cause: Any
+
+
+@dataclass(frozen=True, eq=False)
+class MovesForEver(Failure):
+    """Variables that cannot rest though no rate depends on them.
+
+    ``rates`` are theirs where all else rests; ``fixing`` those whose values say where all of them are.
+    """
+
+    variables: list[int]
+    rates: list[float]
+    fixing: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class RateUnknown(Failure):
+    """Condition ``item`` of the start reads the rate of core unknown ``unknown``, which nothing gives."""
+
+    item: Any
+    unknown: int
+
+
+@dataclass(frozen=True, eq=False)
+class StartSteep(Failure):
+    """A start that failed with ``error``, perhaps because equations all but jump where it was sought."""
+
+    error: AcausalError
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteUnsound(Failure):
+    """Some discrete variable of ``D`` has a value that is not of its type."""
+
+    D: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ReadNotFinite(Failure):
+    """Values ``values`` of the variables ``ids``, then derivatives of ``slopes``, that discrete statements read."""
+
+    ids: Sequence[int]
+    slopes: Sequence[int]
+    values: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class TwoReinits(Failure):
+    """Two actions set one state in one instant: (variable, place) of both."""
+
+    first: tuple[int, Location]
+    second: tuple[int, Location]
+
+
+@dataclass(frozen=True, eq=False)
+class NoMotionAfterImpact(Failure):
+    """The law of impact gives no motion."""
+
+    cause: ImpactFailed
+
+
+class Notice:
+    """Base of what a run says while it goes on."""
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactsUnending(Notice):
+    """Impacts at these elements did not end within an instant."""
+
+    elements: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Started(Notice):
+    """The first instant is complete; ``completed`` is what it was solved with, None where nothing was."""
+
+    completed: Any

@@ -1,1 +1,0 @@
-../../acausal/api.py
