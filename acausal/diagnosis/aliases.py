@@ -15,8 +15,8 @@ from ..flattening.template import Template
 from ..structure.aliases import AliasClasses, AliasEdges, alias_classes, alias_edges
 from ..structure.incidence import INT, IntegerRows
 from ..structure.union import Union
+from .facts import Alias, AliasMember
 from .findings import DeclaredStarts
-from .structure import Alias, AliasMember
 
 
 def merge_aliases(flat: FlatModel, differentiated: np.ndarray, inputs: Sequence[int]) -> AliasClasses:

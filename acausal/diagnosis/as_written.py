@@ -16,10 +16,11 @@ from ..structure.offsets import Offsets, sigma_offsets
 from .aliases import Aliases
 from .counting import count
 from .equations import Equations
+from .facts import Constraint, State
 from .findings import DeclaredStarts, Findings
 from .reduced_rows import ReducedRows
 from .sequence import SolutionOrder
-from .structure import Constraint, State, Structure
+from .structure import Structure
 from .system import System, differentiated
 
 

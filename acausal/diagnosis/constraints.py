@@ -9,9 +9,9 @@ from ..structure.elimination import combine
 from ..structure.incidence import IntegerRows, stack
 from .algebra import total
 from .equations import equality
+from .facts import Constraint
 from .findings import AffineConstraint, Findings
 from .reduced_rows import ReducedRows
-from .structure import Constraint
 from .system import differentiated
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..flattening.template import Template
 from .equations import Equations
-from .structure import Counts
+from .facts import Counts
 
 
 def count(equations: Equations, kept: int, aliases: int = 0) -> Counts:

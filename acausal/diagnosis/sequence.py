@@ -118,6 +118,11 @@ class SolutionOrder(Sequence[Block]):
         """Equations of every block."""
         return np.diff(self.sorted.ptr)
 
+    @property
+    def loops(self) -> list[Block]:
+        """Blocks of more than one equation."""
+        return [self[k] for k in np.flatnonzero(self.sizes > 1).tolist()]
+
     def rows(self, k: int) -> list[int]:
         """Equations of block k, in the numbering of the system."""
         return self.sorted.equations[self.sorted.ptr[k] : self.sorted.ptr[k + 1]].tolist()

@@ -6,8 +6,8 @@ import numpy as np
 
 from .aliases import Aliases
 from .equations import Equations
+from .facts import State
 from .findings import Findings, Key
-from .structure import State
 
 MOST_GIVEN = 4
 """Variables, given by a state through constraints, in its reason."""

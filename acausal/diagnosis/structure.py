@@ -1,140 +1,19 @@
-"""The structure of a model: what is counted, found and chosen before it is solved, and the order of solution."""
+"""The structure of a model: what is found and chosen before it is solved, with its order of solution, text and pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ..errors import Location, counted
-from .sequence import Block, SolutionOrder
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Sizes of a model.
-
-    Attributes
-    ----------
-    components : int
-        Parts of the model at all levels, without itself.
-    equations, unknowns : int
-        Of the flattened model. Open inputs are given, and do not count.
-    connections : int
-        Equations that follow from connections and from ports that are not connected.
-    differentiated : int
-        Unknowns whose time derivative occurs.
-    parameters, discretes, elements : int
-        Parameters; discrete variables, those of elements included; statements with branches.
-    aliases : int
-        Unknowns that equal another one, its negative or zero by an equation that says no more than that.
-    kept : int
-        Unknowns of the blocks; derivatives that are solved for as unknowns of their own count too.
-    """
-
-    components: int
-    equations: int
-    unknowns: int
-    connections: int
-    differentiated: int
-    parameters: int
-    discretes: int
-    elements: int
-    aliases: int
-    kept: int
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """A relation among differentiated variables, which leaves fewer of them free.
-
-    Attributes
-    ----------
-    text : str
-        What has to hold.
-    order : int
-        Differentiations of the equations it follows from: 0 for one that stands in the model, 1 and more for hidden ones.
-    equations : tuple of str
-        Equations it follows from, in the names of the model.
-    places : tuple of Location
-        Where these were written.
-    variable : str
-        What it determines, instead of the start value; "" where that is decided at each point anew.
-    """
-
-    text: str
-    order: int
-    equations: tuple[str, ...]
-    places: tuple[Location, ...]
-    variable: str = ""
-
-    @property
-    def hidden(self) -> bool:
-        """True for a constraint that follows by differentiation."""
-        return self.order > 0
-
-
-@dataclass(frozen=True)
-class State:
-    """A variable that is integrated.
-
-    Attributes
-    ----------
-    name, unit : str
-    start : float
-        Its start value.
-    fixed : bool
-        Whether the start value must hold.
-    why : str
-        Why it was chosen.
-    """
-
-    name: str
-    unit: str
-    start: float
-    fixed: bool
-    why: str
-
-
-@dataclass(frozen=True)
-class AliasMember:
-    """A variable of an alias class: ``sign`` times the representative, zero for sign 0."""
-
-    name: str
-    sign: int
-
-
-@dataclass(frozen=True)
-class Alias:
-    """Variables that are equal or opposite, and what is declared about them together.
-
-    Attributes
-    ----------
-    representative : str
-        The one that stands for all; "0" for variables that are zero.
-    members : tuple of AliasMember
-        The others.
-    start : float or None
-        Start value of the representative, from the member that declares it with the highest priority (fixed before given
-        before declared by its class); None where nobody does.
-    min, max : float
-        The narrowest bounds of all members, with their signs.
-    conflicts : tuple of str
-        Start values and bounds that contradict each other.
-    """
-
-    representative: str
-    members: tuple[AliasMember, ...]
-    start: float | None
-    min: float
-    max: float
-    conflicts: tuple[str, ...]
+from ..errors import counted
+from .drawing import draw_components, draw_incidence
+from .facts import Facts
+from .sequence import Block
+from .text import structure_text
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
+class Structure(Facts):
     """How a model is solved, or how its equations could be sorted as they are written.
 
     Attributes
@@ -174,25 +53,6 @@ class Structure:
         What else should be known about it.
     """
 
-    label: str
-    reduced: bool
-    mode: Mapping[str, str]
-    counts: Counts
-    index: int | None
-    constraints: tuple[Constraint, ...]
-    states: tuple[State, ...]
-    freedom: int | None
-    blocks: SolutionOrder
-    tied: tuple[str, ...] = ()
-    aliases: Sequence[Alias] = ()
-    conflicts: tuple[str, ...] = ()
-    iteration: tuple[str, ...] = ()
-    surplus: tuple[str, ...] = ()
-    open: tuple[str, ...] = ()
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    open_ports: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
     def __str__(self) -> str:
         return self.to_text()
 
@@ -205,7 +65,7 @@ class Structure:
     @property
     def loops(self) -> list[Block]:
         """Blocks of more than one equation."""
-        return [self.blocks[k] for k in np.flatnonzero(self.blocks.sizes > 1).tolist()]
+        return self.blocks.loops
 
     def to_text(self, full: bool = False) -> str:
         """Return counts, constraints, states and the sorted sequence as text.
@@ -215,8 +75,6 @@ class Structure:
         full : bool
             All blocks and aliases, with the places of the equations. Without it long lists are cut.
         """
-        from .text import structure_text
-
         return structure_text(self, full)
 
     def plot_incidence(self, ax: Any = None) -> Any:
@@ -231,8 +89,6 @@ class Structure:
         -------
         matplotlib Axes
         """
-        from .drawing import draw_incidence
-
         return draw_incidence(self.blocks, self.label, ax)
 
     def plot_components(self, ax: Any = None) -> Any:
@@ -247,6 +103,4 @@ class Structure:
         -------
         matplotlib Axes
         """
-        from .drawing import draw_components
-
         return draw_components(self.blocks, self.label, ax)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..errors import counted, shortened
+from .facts import Facts
 from .sequence import Block
-from .structure import Structure
 
 SHORT = 12
 """Entries of a list that are shown without being asked for all."""
@@ -16,12 +16,12 @@ MANY_BLOCKS = 60
 """Blocks up to which the whole sequence is shown."""
 
 
-def structure_text(s: Structure, full: bool) -> str:
+def structure_text(s: Facts, full: bool) -> str:
     """Return the text of a structure."""
     return "\n".join(_lines(s, full))
 
 
-def _lines(s: Structure, full: bool) -> Iterator[str]:
+def _lines(s: Facts, full: bool) -> Iterator[str]:
     c = s.counts
     how = "as solved" if s.reduced else "as written"
     yield f"{s.label}, {how}: {counted(c.equations, 'equation')} for {counted(c.unknowns, 'unknown')}"
@@ -54,7 +54,7 @@ def _lines(s: Structure, full: bool) -> Iterator[str]:
             yield f"  {a.representative} = {names}"
 
 
-def _findings(s: Structure, full: bool) -> Iterator[str]:
+def _findings(s: Facts, full: bool) -> Iterator[str]:
     constraints = (
         line
         for c in s.constraints
@@ -94,7 +94,7 @@ def _list(title: str, entries: Iterable[str], count: int, full: bool) -> Iterato
         yield f"  {text}"
 
 
-def _sequence(s: Structure, full: bool) -> Iterator[str]:
+def _sequence(s: Facts, full: bool) -> Iterator[str]:
     yield "sequence"
     count = len(s.blocks)
     shown = count if full or count <= MANY_BLOCKS else SHORT
@@ -103,7 +103,7 @@ def _sequence(s: Structure, full: bool) -> Iterator[str]:
     if shown == count:
         return
     yield f"  ... {count - shown} more blocks"
-    loops = s.loops
+    loops = s.blocks.loops
     for block in loops[:SHORT]:
         yield f"  {_heading(block)}"
     if len(loops) > SHORT:

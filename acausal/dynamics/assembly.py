@@ -10,9 +10,10 @@ from functools import lru_cache
 import numpy as np
 
 from .basis import Basis
+from .decoupling import decouple
 from .double_double import Complex
 from .exosystem import Member, SourceBlock, blocks
-from .spectrum import EigenvalueGroup, decouple
+from .spectrum import EigenvalueGroup
 
 Rate = tuple[float, float, float]
 """sigma, omega, omega_low with omega >= 0."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,6 @@ from ..modeling.expressions import Expr, Symbol, walk
 from ..modeling.fields import Computed, Parameter, Start, Variable
 from ..modeling.typed_fields import Discrete, Input, Output
 from .template import Group, Index, Origin, Residual, Template
-
-if TYPE_CHECKING:
-    from .trace import Tracer
 
 
 def own_layout(template: Template, obj: Component) -> None:
@@ -53,8 +51,8 @@ def rest_of_computed(template: Template, obj: Component) -> list[Residual]:
     return [Residual(Expr("der", (s,)), origin, f"der({s}) = 0") for s in symbols]
 
 
-def group_children(tracer: Tracer, template: Template, obj: Component) -> None:
-    """Number the children of the traced object and collect them in groups."""
+def group_children(trace: Callable[[str, Component], Template], template: Template, obj: Component) -> None:
+    """Number the children of the traced object and collect them in groups; ``trace`` gives the template of one."""
     template.resolve[id(obj)] = (0, 0, 0)
     template.layouts[id(obj)] = template
     members: dict[int, list[int]] = {}
@@ -67,9 +65,7 @@ def group_children(tracer: Tracer, template: Template, obj: Component) -> None:
                 where=kid.location(),
                 hint="create one component for each place",
             )
-        tracer.path.append(path)
-        layout = tracer.template(kid)
-        tracer.path.pop()
+        layout = trace(path, kid)
         template.runs.append((path, len(kids)))
         members.setdefault(id(layout), []).append(len(kids))
         layouts[id(layout)] = layout

@@ -95,6 +95,13 @@ class Tracer:
             del self._tracing[key]
         return found
 
+    def _child(self, step: str, obj: Component) -> Template:
+        """The template of a part, one step further from the root."""
+        self.path.append(step)
+        found = self.template(obj)
+        self.path.pop()
+        return found
+
     def _representative(self, obj: Component) -> Component:
         """The object to trace: a fresh one with the structural values, or the unshared object itself."""
         if not _shared(obj):
@@ -112,7 +119,7 @@ class Tracer:
         template = Template(type(obj))
         template.keep.append(obj)
         own_layout(template, obj)
-        group_children(self, template, obj)
+        group_children(self._child, template, obj)
         active.stack.append(obj)
         try:
             _Statements(template, obj, self.place(obj)).collect()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Real
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import legendre
 
 from .affine import ONE, Affine, affine_integral
 from .panels import NODES, TO_SERIES, Panels
-from .signal import Signal, Source
+from .source import Source
 
 SLIVER = 8.0
 """Length, in units of the rounding of time, of what lies between two roundings of one event."""
@@ -109,76 +108,76 @@ def _values(panels: Panels, t: np.ndarray, middle: np.ndarray) -> np.ndarray:
     return legendre.legval(x, panels.series[k].T[:, :, None], tensor=False)
 
 
-def combined(ufunc: np.ufunc, inputs: Sequence[Any]) -> Signal | None:
-    """Return the outcome of a sum, a multiple or a product of signals of one result; None for others."""
-    rule = _RULES.get(ufunc.__name__)
-    if rule is None or not all(_is_signal(x) or _is_number(x) for x in inputs):
-        return None
-    signals = [x for x in inputs if isinstance(x, Signal)]
-    if any(s.source.result is not signals[0].source.result for s in signals):
-        return None
-    return rule(*inputs)
+@dataclass(frozen=True, eq=False)
+class Term:
+    """An operand or an outcome: where its values come from, its name and its unit."""
+
+    source: Source
+    name: str
+    unit: str
 
 
-def _is_signal(x: Any) -> bool:
-    return isinstance(x, Signal) and not x.is_discrete
+def combined(operation: str, terms: Sequence[Term | float]) -> Term | None:
+    """Return a sum, a multiple or a product of terms of one result; None for other operations and several results.
+
+    ``operation`` is the name of a ufunc of numpy; at least one term is no number.
+    """
+    rule = _RULES.get(operation)
+    results = {id(t.source.result) for t in terms if isinstance(t, Term)}
+    return rule(*terms) if rule is not None and len(results) == 1 else None
 
 
-def _is_number(x: Any) -> bool:
-    return isinstance(x, Real) and not isinstance(x, (bool, np.bool_))
-
-
-def _sum(a: Any, b: Any, sign: float, word: str) -> Signal:
+def _sum(a: Term | float, b: Term | float, sign: float, word: str) -> Term:
     terms = [(1.0, a), (sign, b)]
-    parts = [(f, x.source) for f, x in terms if isinstance(x, Signal)]
-    constant = sum(f * float(x) for f, x in terms if not isinstance(x, Signal))
-    units = {x.unit for _, x in terms if isinstance(x, Signal)}
-    right = _factor(b) if sign < 0.0 and isinstance(b, Signal) else _name(b)
-    return Signal(Combination(parts, constant), f"{_name(a)} {word} {right}", _only(units), "")
+    parts = [(f, x.source) for f, x in terms if isinstance(x, Term)]
+    constant = sum(f * x for f, x in terms if not isinstance(x, Term))
+    units = {x.unit for _, x in terms if isinstance(x, Term)}
+    right = _factor(b) if sign < 0.0 and isinstance(b, Term) else _name(b)
+    unit = units.pop() if len(units) == 1 else ""
+    return Term(Combination(parts, constant), f"{_name(a)} {word} {right}", unit)
 
 
-def _multiple(signal: Signal, factor: float, name: str) -> Signal:
-    return Signal(Combination([(factor, signal.source)], 0.0), name, signal.unit, "")
+def _multiple(term: Term, factor: float, name: str) -> Term:
+    return Term(Combination([(factor, term.source)], 0.0), name, term.unit)
 
 
-def _product(a: Any, b: Any) -> Signal:
-    if isinstance(a, Signal) and isinstance(b, Signal):
+def _product(a: Term | float, b: Term | float) -> Term:
+    if isinstance(a, Term) and isinstance(b, Term):
         unit = f"{a.unit}.{b.unit}" if a.unit and b.unit else a.unit or b.unit
-        return Signal(Product(a.source, b.source), f"{_factor(a)}*{_factor(b)}", unit, "")
-    signal, factor = (a, float(b)) if isinstance(a, Signal) else (b, float(a))
-    return _multiple(signal, factor, f"{factor:g}*{_factor(signal)}")
+        return Term(Product(a.source, b.source), f"{_factor(a)}*{_factor(b)}", unit)
+    term, factor = (a, b) if isinstance(a, Term) else (b, a)
+    assert isinstance(term, Term) and not isinstance(factor, Term)
+    return _multiple(term, factor, f"{factor:g}*{_factor(term)}")
 
 
-def _quotient(a: Any, b: Any) -> Signal | None:
-    if isinstance(b, Signal) or not b:
+def _quotient(a: Term | float, b: Term | float) -> Term | None:
+    if isinstance(b, Term) or not b or not isinstance(a, Term):
         return None
-    return _multiple(a, 1.0 / float(b), f"{_factor(a)}/{float(b):g}")
+    return _multiple(a, 1.0 / b, f"{_factor(a)}/{b:g}")
 
 
-def _name(x: Any) -> str:
-    return x.path if isinstance(x, Signal) else f"{float(x):g}"
+def _power(a: Term | float, b: Term | float) -> Term | None:
+    return _product(a, a) if isinstance(a, Term) and not isinstance(b, Term) and b == 2.0 else None
 
 
-def _factor(signal: Signal) -> str:
-    source = signal.source
+def _name(x: Term | float) -> str:
+    return x.name if isinstance(x, Term) else f"{x:g}"
+
+
+def _factor(term: Term) -> str:
+    source = term.source
     if not isinstance(source, Combination) or isinstance(source, Product):
-        return signal.path
-    return f"({signal.path})" if len(source.parts) + bool(source.constant) > 1 else signal.path
+        return term.name
+    return f"({term.name})" if len(source.parts) + bool(source.constant) > 1 else term.name
 
 
-def _only(units: set[str]) -> str:
-    return next(iter(units)) if len(units) == 1 else ""
-
-
-_RULES: dict[str, Any] = {
+_RULES: dict[str, Callable[..., Term | None]] = {
     "add": lambda a, b: _sum(a, b, 1.0, "+"),
     "subtract": lambda a, b: _sum(a, b, -1.0, "-"),
     "multiply": _product,
     "divide": _quotient,
     "square": lambda a: _product(a, a),
-    "power": lambda a, b: (
-        _product(a, a) if isinstance(a, Signal) and not isinstance(b, Signal) and b == 2 else None
-    ),
+    "power": _power,
     "negative": lambda a: _multiple(a, -1.0, f"-{_factor(a)}"),
     "positive": lambda a: a,
 }

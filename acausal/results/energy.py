@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import UnknownPathError, nearest
+from ..flattening.template import Template
 from .names import window
 from .power import PowerMeter
 from .products import Instances, split_powers
 from .record import Jump, KnownJump, Segment, Step
-
-if TYPE_CHECKING:
-    from ..flattening.template import Template
-    from .result import Result
+from .recording import Recording
 
 NEGLIGIBLE = 1e-9
 """Share of the largest energies of a run below which the sum of others is rounding."""
@@ -100,7 +97,7 @@ class Audit(tuple[Part, ...]):
 
 
 def energies(
-    result: Result, instances: Instances, t0: float | None, t1: float | None
+    result: Recording, instances: Instances, t0: float | None, t1: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Energies of instances in a window, and the part of them that impulses carried; numbered in the order given."""
     a, b = window(t0, t1, result.t_start, result.t_end)
@@ -127,7 +124,7 @@ def energies(
     return flow + impulsive, impulsive
 
 
-def jumps_within(result: Result, a: float, b: float) -> list[tuple[float, Jump | KnownJump, Segment]]:
+def jumps_within(result: Recording, a: float, b: float) -> list[tuple[float, Jump | KnownJump, Segment]]:
     """Times of parts of jumps in a window, the parts, and the segment that follows each."""
     found = []
     for step in _steps(result, a, b):
@@ -138,12 +135,12 @@ def jumps_within(result: Result, a: float, b: float) -> list[tuple[float, Jump |
     return found
 
 
-def _steps(result: Result, a: float, b: float) -> list[Step]:
+def _steps(result: Recording, a: float, b: float) -> list[Step]:
     """Micro-steps in (a, b]; those of the first instant count with what follows it."""
     return [s for s in result.steps if a < s.t <= b or s.t == a == result.t_start]
 
 
-def energy_into(result: Result, path: str, t0: float | None, t1: float | None) -> float:
+def energy_into(result: Recording, path: str, t0: float | None, t1: float | None) -> float:
     """Energy in J that flowed into one component."""
     k, i = result.names.stamp_of(path)
     if not result.names.flat.stamps[k].template.powers:
@@ -151,7 +148,7 @@ def energy_into(result: Result, path: str, t0: float | None, t1: float | None) -
     return float(energies(result, [(k, np.array([i]))], t0, t1)[0][0])
 
 
-def audit(result: Result, t0: float | None, t1: float | None) -> Audit:
+def audit(result: Recording, t0: float | None, t1: float | None) -> Audit:
     """Energies into all parts that are not made of parts with ports."""
     names = result.names
     leaves = _leaves(result)
@@ -168,7 +165,7 @@ def audit(result: Result, t0: float | None, t1: float | None) -> Audit:
     return Audit(sorted(parts, key=lambda p: p.path), lost)
 
 
-def _leaves(result: Result) -> list[tuple[int, np.ndarray]]:
+def _leaves(result: Recording) -> list[tuple[int, np.ndarray]]:
     """Instances with ports that are not made of parts with ports."""
     return [
         (k, np.arange(len(s.vb)))
@@ -177,7 +174,7 @@ def _leaves(result: Result) -> list[tuple[int, np.ndarray]]:
     ]
 
 
-def balances(result: Result) -> list[tuple[str, float, float, float]]:
+def balances(result: Recording) -> list[tuple[str, float, float, float]]:
     """(what, time, sum, sum of the magnitudes) of the energies into all parts: of the run and of every instant with a jump."""
     leaves = _leaves(result)
     if not leaves or not result.t_start < result.t_end:

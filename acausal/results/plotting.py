@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..errors import ParameterError
 from .events import Event
-from .signal import Signal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +24,35 @@ POINTS = 801
 """Least number of points in a window."""
 
 
+class Curve(Protocol):
+    """What a picture needs of a signal."""
+
+    path: str
+    unit: str
+    names: dict[int, str]
+
+    @property
+    def t(self) -> np.ndarray:
+        """Points in seconds."""
+        ...
+
+    @property
+    def values(self) -> np.ndarray:
+        """Values at ``t``."""
+        ...
+
+    @property
+    def is_discrete(self) -> bool:
+        """True for variables that change only at events."""
+        ...
+
+    def at(self, t: Any, side: str = "right") -> Any:
+        """Values at times."""
+        ...
+
+
 def plot_signals(
-    signals: Sequence[Signal | Sequence[Signal]],
+    signals: Sequence[Curve | Sequence[Curve]],
     window: tuple[float, float] | None = None,
     events: Sequence[Event] = (),
 ) -> Figure:
@@ -75,16 +101,16 @@ def plot_signals(
     return figure
 
 
-def _axes(signals: Sequence[Signal | Sequence[Signal]]) -> list[list[Signal]]:
+def _axes(signals: Sequence[Curve | Sequence[Curve]]) -> list[list[Curve]]:
     """Signals of every axis."""
-    if any(not isinstance(s, Signal) for s in signals):
-        panels = [[s] if isinstance(s, Signal) else list(s) for s in signals]
+    if any(isinstance(s, Sequence) for s in signals):
+        panels = [list(s) if isinstance(s, Sequence) else [s] for s in signals]
         if not all(panels):
             raise ParameterError("a panel of the plot is empty", hint='name its signals: ["a.v", "b.v"]')
         return panels
-    groups: dict[tuple[str, bool], list[Signal]] = {}
+    groups: dict[tuple[str, bool], list[Curve]] = {}
     for s in signals:
-        if isinstance(s, Signal):
+        if not isinstance(s, Sequence):
             groups.setdefault((s.unit, s.is_discrete), []).append(s)
     return list(groups.values())
 
@@ -95,7 +121,7 @@ def time_scale(a: float, b: float) -> tuple[float, str]:
     return next(((f, name) for f, name in SCALES if longest >= f), SCALES[-1] if longest > 0 else SCALES[0])
 
 
-def _points(s: Signal, window: tuple[float, float] | None) -> tuple[np.ndarray, np.ndarray]:
+def _points(s: Curve, window: tuple[float, float] | None) -> tuple[np.ndarray, np.ndarray]:
     """Points of the window, its ends and some between: those of the run are as dense as its whole range needs."""
     t, values = np.asarray(s.t), np.asarray(s.values, float)
     if window is None or not len(t):
@@ -109,7 +135,7 @@ def _points(s: Signal, window: tuple[float, float] | None) -> tuple[np.ndarray, 
     return times[order], np.concatenate([values[inside], added])[order]
 
 
-def plot_lines(signal: Signal, frequencies: np.ndarray, amplitudes: np.ndarray, log: bool = False) -> Figure:
+def plot_lines(signal: Curve, frequencies: np.ndarray, amplitudes: np.ndarray, log: bool = False) -> Figure:
     """Draw the lines of a spectrum.
 
     Parameters
@@ -142,7 +168,7 @@ def plot_lines(signal: Signal, frequencies: np.ndarray, amplitudes: np.ndarray, 
     return figure
 
 
-def _draw(ax: Axes, drawn: Sequence[tuple[Signal, np.ndarray, np.ndarray]], scale: float) -> None:
+def _draw(ax: Axes, drawn: Sequence[tuple[Curve, np.ndarray, np.ndarray]], scale: float) -> None:
     group = [s for s, _, _ in drawn]
     units = {s.unit for s in group}
     for s, t, values in drawn:

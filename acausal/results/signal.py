@@ -2,55 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..errors import ParameterError, counted, warn
-from .affine import Affine
+from .combination import Term, combined
 from .names import window
-from .panels import Panels
+from .plotting import plot_lines, plot_signals
+from .source import Source
 from .spectrum import distortion, harmonics
 from .waves import extreme
-
-
-class Source(Protocol):
-    """Where a signal takes its values from."""
-
-    result: Any
-    """The run; signals of one run may be combined."""
-    t_start: float
-    t_end: float
-
-    @property
-    def t(self) -> np.ndarray:
-        """Points in seconds."""
-        ...
-
-    def sample(self) -> np.ndarray:
-        """Values at ``t``."""
-        ...
-
-    def at(self, t: np.ndarray, side: str) -> np.ndarray:
-        """Limits from one side at times within the run."""
-        ...
-
-    def power_integral(self, a: float, b: float, power: int) -> float:
-        """Integral over [a, b] of the value to a power."""
-        ...
-
-    def panels(self, a: float, b: float, longest: float) -> Panels:
-        """Series that represent the values on [a, b], no panel longer than ``longest``."""
-        ...
-
-    def affine(self) -> Affine | None:
-        """The values as an affine form; None if they are none."""
-        ...
-
-    def undetermined(self) -> np.ndarray:
-        """Mask over ``t``."""
-        ...
 
 
 class Signal(NDArrayOperatorsMixin):
@@ -207,8 +171,6 @@ class Signal(NDArrayOperatorsMixin):
 
     def plot(self) -> Any:
         """Return a matplotlib figure of the signal."""
-        from .plotting import plot_signals
-
         return plot_signals([self])
 
     # -- harmonics -----------------------------------------------------------------------------------------------
@@ -304,8 +266,6 @@ class Signal(NDArrayOperatorsMixin):
 
         The other arguments are those of `harmonics`.
         """
-        from .plotting import plot_lines
-
         return plot_lines(self, *self.spectrum(frequency, count, t0, t1), log=log)
 
     # -- array protocol ------------------------------------------------------------------------------------------
@@ -316,12 +276,11 @@ class Signal(NDArrayOperatorsMixin):
         return np.array(self.values, dtype=dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        if method == "__call__" and not keywords:
-            from .combination import combined
-
-            linear = combined(ufunc, inputs)
-            if linear is not None:
-                return linear
+        terms = [_term(x) for x in inputs]
+        if method == "__call__" and not keywords and None not in terms:
+            found = combined(ufunc.__name__, [t for t in terms if t is not None])
+            if found is not None:
+                return Signal(found.source, found.name, found.unit, "")
         return getattr(ufunc, method)(
             *(_plain(a) for a in inputs), **{k: _plain(a) for k, a in keywords.items()}
         )
@@ -338,6 +297,14 @@ class Signal(NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         unit = f" [{self.unit}]" if self.unit else ""
         return f"<Signal {self.path}{unit}, {len(self.t)} points>"
+
+
+def _term(value: Any) -> Term | float | None:
+    """What stands for an operand in a combination; None for one that has no place there."""
+    if isinstance(value, Signal):
+        return None if value.is_discrete else Term(value.source, value.path, value.unit)
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    return float(value) if number else None
 
 
 def _plain(value: Any) -> Any:

@@ -7,27 +7,51 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from .grid import grid_times
 from .signal import Signal
 
-if TYPE_CHECKING:
-    from .view import ResultView
-
 SHOWN = 12
 """Signals in the summary."""
 
 
-def _chosen(result: ResultView, paths: Sequence[Any] | None) -> list[Signal]:
+class Readable(Protocol):
+    """What a table needs of a result."""
+
+    t_start: float
+    t_end: float
+    saved: tuple[str, ...] | None
+
+    @property
+    def t(self) -> np.ndarray:
+        """Points in seconds."""
+        ...
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths that tables hold by default."""
+        ...
+
+    @property
+    def states(self) -> list[str]:
+        """Paths of the differentiated variables."""
+        ...
+
+    def __getitem__(self, path: Any) -> Any:
+        """A signal by its path or handle."""
+        ...
+
+
+def _chosen(result: Readable, paths: Sequence[Any] | None) -> list[Signal]:
     if isinstance(paths, str):
         paths = [paths]
     return [result[p] for p in (result.paths if paths is None else paths)]
 
 
-def columns(result: ResultView, paths: Sequence[Any] | None, grid: Any) -> dict[str, np.ndarray]:
+def columns(result: Readable, paths: Sequence[Any] | None, grid: Any) -> dict[str, np.ndarray]:
     """Return "time" and one column per signal; `ResultView.table`."""
     signals = _chosen(result, paths)
     if grid is None:
@@ -36,7 +60,7 @@ def columns(result: ResultView, paths: Sequence[Any] | None, grid: Any) -> dict[
     return {"time": t, **{s.path: np.asarray(s.at(t)) for s in signals}}
 
 
-def write_csv(result: ResultView, file: Any, paths: Sequence[Any] | None, grid: Any) -> None:
+def write_csv(result: Readable, file: Any, paths: Sequence[Any] | None, grid: Any) -> None:
     """Write columns with a header such as ``load.v [V]``; numbers in full precision, Booleans as 0 and 1."""
     signals = _chosen(result, paths)
     table = columns(result, [s.path for s in signals], grid)
@@ -52,7 +76,7 @@ def write_csv(result: ResultView, file: Any, paths: Sequence[Any] | None, grid: 
         writer.writerows(zip(*body, strict=True))
 
 
-def data_frame(result: ResultView, paths: Sequence[Any] | None, grid: Any) -> Any:
+def data_frame(result: Readable, paths: Sequence[Any] | None, grid: Any) -> Any:
     """Return a pandas DataFrame indexed by time."""
     try:
         pandas = import_module("pandas")
@@ -63,7 +87,7 @@ def data_frame(result: ResultView, paths: Sequence[Any] | None, grid: Any) -> An
     return pandas.DataFrame(table, index=pandas.Index(time, name="time"))
 
 
-def html(result: ResultView) -> str:
+def html(result: Readable) -> str:
     """Return a summary of a result for notebooks."""
     rows = []
     for path in (result.saved or result.states or result.paths)[:SHOWN]:

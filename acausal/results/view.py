@@ -13,7 +13,9 @@ from .drawing import Drawing
 from .events import Event
 from .initial import InitialValues
 from .modes import ModeVisit, Stats
+from .plotting import plot_signals
 from .signal import Signal
+from .tables import columns, data_frame, html, write_csv
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,8 +155,6 @@ class ResultView(ABC):
         -------
         matplotlib.figure.Figure
         """
-        from .plotting import plot_signals
-
         chosen = paths or (self.saved or self.states or self.paths)[:MOST_PLOTTED]
         signals = [
             [self._signal(p) for p in panel] if isinstance(panel, (list, tuple)) else self._signal(panel)
@@ -235,14 +235,10 @@ class ResultView(ABC):
         grid : float or array, optional
             Step in seconds or ascending times, with right limits; by default the points of ``t``.
         """
-        from .tables import columns
-
         return columns(self, paths, grid)
 
     def to_csv(self, file: Any, paths: Sequence[Any] | None = None, grid: Any = None) -> None:
         """Write a table with units in the header; see `table`."""
-        from .tables import write_csv
-
         write_csv(self, file, paths, grid)
 
     def to_pandas(self, paths: Sequence[Any] | None = None, grid: Any = None) -> Any:
@@ -253,8 +249,6 @@ class ResultView(ABC):
         ImportError
             If pandas is not installed.
         """
-        from .tables import data_frame
-
         return data_frame(self, paths, grid)
 
     # -- text ----------------------------------------------------------------------------------------------------
@@ -263,8 +257,6 @@ class ResultView(ABC):
         return f"<Result of {self.label}: {self.t_start:g} .. {self.t_end:g} s, {len(self.events)} events, {self.status}>"
 
     def _repr_html_(self) -> str:
-        from .tables import html
-
         return html(self)
 
     def _no_values(self) -> ParameterError:

@@ -8,8 +8,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from acausal.dynamics.decoupling import decouple
 from acausal.dynamics.double_double import dual, residual
-from acausal.dynamics.spectrum import decouple
 
 from .oracle import ladder
 

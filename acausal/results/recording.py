@@ -1,0 +1,24 @@
+"""What a run has left behind, as energies and checks read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from .names import Names
+from .record import Step
+from .segments import Segments
+
+
+class Recording(Protocol):
+    """The names of a model, and the segments and micro-steps of one run of it."""
+
+    names: Names
+    steps: Sequence[Step]
+    t_start: float
+    t_end: float
+
+    @property
+    def segments(self) -> Segments:
+        """All segments, in order of time."""
+        ...
