@@ -296,8 +296,9 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     read = ca.vertcat(a.vector("x"), a.vector("slope"))
     arguments = [a.vector("p"), a.vector("d"), a.vector("r"), read, samples, memory, clock]
     update = ca.Function("update", arguments, results)
+    p, x, slope = (np.array(a.numbers(kind), np.int64) for kind in ("p", "x", "slope"))
     return DiscreteProgram(
-        Buffered(update), *(np.array(a.numbers(kind), np.int64) for kind in ("p", "x", "slope")),
+        Buffered(update), p, x, slope,
         np.array([k for k in range(model.nr) if k not in u.times], np.int64), np.array(timed, np.int64),
         tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), tuple(labels), tuple(guards), written, len(u.memory),
     )  # fmt: skip

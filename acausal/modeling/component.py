@@ -115,7 +115,7 @@ class Component:
             self._check_start(field, value)
         elif isinstance(field, Discrete):
             given = value.value if isinstance(value, Start) else value
-            numbers = given if field.shape and hasattr(given, "__len__") else (given,)
+            numbers: Iterable[Any] = given if field.shape and isinstance(given, Iterable) else (given,)
             problem = next(filter(None, map(field.problem, numbers)), "")
             if problem:
                 raise DeclarationError(

@@ -144,7 +144,9 @@ class Expr:
         kind = getattr(getattr(self, "field", None), "type", None)
         own = value.field.type if is_enum(value) else type(value)
         if (is_enum(self) or isinstance(value, Enum)) and kind is not own:
-            members = f"{kind.__name__}.{next(iter(kind)).name}" if is_enum(self) else "another value"
+            members = "another value"
+            if kind is not None and is_enum(self):
+                members = f"{kind.__name__}.{next(iter(kind)).name}"
             raise ExpressionError(
                 f"`{self}` never equals `{value}`, which is not of its type",
                 hint=f"compare it with one of its own values: {self}.equals({members})",

@@ -256,7 +256,8 @@ class Restored:
                     raise Unreadable("an array lies outside the file")
                 return self._pools[name][at : at + size].reshape(shape)
             case "sparse":
-                return _sparse(*map(self.value, parts[:3]), parts[3:])
+                data, indices, indptr = map(self.value, parts[:3])
+                return _sparse(data, indices, indptr, parts[3:])
             case "builtin":
                 return BUILTIN[parts[0]]
             case "enum":

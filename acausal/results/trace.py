@@ -143,8 +143,9 @@ def trace_of(record: Recorded, which: np.ndarray, hs: np.ndarray) -> Trace:
         )  # fmt: skip
         step_rows[k] = rows.row(s.D), rows.row(s.R)
     q = [s.moment.q for s in segments]
+    mode, numbers_of, flow, D, R = of.T.copy()
     return Trace(
-        np.array([s.start for s in segments]), np.array([s.end for s in segments]), *of.T.copy(),
+        np.array([s.start for s in segments]), np.array([s.end for s in segments]), mode, numbers_of, flow, D, R,
         np.array(q).reshape(len(q), -1), np.concatenate(y) if y else np.zeros(0),
         [_stored(m) for m in modes.items], [Numbers(r.VK, r.P) for r in numbers.items], flows.items, motions, rows.items,
         np.array([s.t for s in steps]), numbered, step_rows, branches.items, kinds.items, triggers.items,

@@ -154,7 +154,7 @@ def make_starts(
             try:
                 k, _ = flat.find("v", path)
                 _check_initial(flat.root, path, value, is_real)
-                start[k], fixed[k] = float(value), True
+                start[k], fixed[k] = float(code), True
                 of_run.add(k)
             except UnknownPathError as unknown:
                 try:

@@ -121,7 +121,7 @@ def collisions(
     would pull let go, in all rounds of a collision.
     """
     z, stages, plastic = instant.z_minus, [], []
-    first = True
+    first, which = True, ()
     for _ in range(MOST_COLLISIONS):
         core = numbers()
         if not can_collide(core.model, after):
@@ -135,13 +135,14 @@ def collisions(
             break
         if found.base.jumped:
             stages.append(begin(found.base) if first else _next(stages[-1], found.base))
+        which = tuple(found.contacts.which.tolist())
         stages += found.stages()
         plastic += found.contacts.which[found.impacts.plastic].tolist()
         z, first = stages[-1].z_after, False
         after = solve(z, found.mode_after(after.data.mode), tuple(instant.forced), False)
         _check_speeds(numbers().model, found, after)
     else:
-        raise ImpactFailed("unsettled", tuple(found.contacts.which.tolist()))
+        raise ImpactFailed("unsettled", which)
     last = begin(after) if first else _next(stages[-1], after)
     stages = [*stages, last] if first or after.jumped else stages
     J1 = np.sum([s.J1 for s in stages], axis=0)
@@ -199,17 +200,18 @@ def _settled(
     first: bool,
 ) -> _Found:
     """The law with all other elements in branches that the impulses allow."""
-    model, tried = numbers.model, []
+    model, tried, which = numbers.model, [], ()
     while base.data.mode not in tried:
         tried.append(base.data.mode)
         found = _apply(numbers, base, instant, closed)
+        which = tuple(found.contacts.which.tolist())
         mode = _violated(numbers, found, instant, forced)
         if mode is None:
             _check_energy(model, found)
             return found
         reinits = instant.reinits if first else ()
         base = restart(model, numbers.mode(mode), z, instant.xi, reinits)
-    raise ImpactFailed("unsettled", tuple(found.contacts.which.tolist()))
+    raise ImpactFailed("unsettled", which)
 
 
 def _apply(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> _Found:

@@ -294,10 +294,9 @@ class Instants:
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
         step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
         step.parts = tuple(self._part(s, xi) for s in parts)
-        lost = sum(
-            lost_energy(model, p.before, p.after, p.z_before, s.z_after, p.J1, xi, p.mean)
-            for p, s in zip(step.parts, parts, strict=True)
-        )
+        lost = np.zeros(len(model.elements))
+        for p, s in zip(step.parts, parts, strict=True):
+            lost += lost_energy(model, p.before, p.after, p.z_before, s.z_after, p.J1, xi, p.mean)
         step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
 
     def _part(self, s: Stage, xi: np.ndarray) -> Jump:

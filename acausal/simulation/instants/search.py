@@ -150,7 +150,7 @@ class Search:
         hint = self._hint(name, start)
         if hint is not None:
             verdict = self._test(hint, instant)
-            if verdict.consistent:
+            if verdict.restart is not None and verdict.consistent:
                 self.stats.hints += 1
                 return Choice(verdict.restart, (), verdict.signs)
         choice = self._chosen(instant, start)
