@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from ..errors import (
 )
 from ..flattening.open_ports import with_open_ports
 from ..flattening.template import place_of
-from ..reduction.affine import Inadmissible
+from ..reduction.affine import Inadmissible, Reason
 from ..reduction.impact_law import MOST_ROUNDS
 from ..reduction.labels import flow_like
 from ..simulation.failures import (
@@ -35,6 +34,7 @@ from ..simulation.failures import (
     SearchFailed,
     TwoReinits,
 )
+from ..simulation.instants.search import History, NoConsistentMode
 from ..simulation.run import Run
 from .conflict import Conflict
 from .conflicts import Conflicts, first_defect
@@ -48,21 +48,24 @@ NO_TERM = 1e-12
 """Factor of a variable that is not printed: what cancelled ones leave of rounding where others are about one."""
 
 
+SearchError = NoConsistentMode | Inadmissible
+
+
 def search_failed(run: Run, failure: SearchFailed) -> AcausalError:
     """Return the error for a failed search."""
     error, forced, reinits, kind = failure.cause, failure.forced, failure.reinits, failure.kind
-    reasons = _reasons(error)
+    history, reasons = _tried(error), _reasons(error)
     kinds = {reason for reason, _ in reasons}
     where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
     nonlinear = tangents_contradict(run, where, "start" if kind == "start" else "restart")
     if kinds <= {"contradictory sources", "singular"} and nonlinear is not None:
         return nonlinear
     if kinds == {"contradictory sources"}:
-        return contradiction(_conflicts(run, error, forced)[0][0], _at(run))
+        return contradiction(_conflicts(run, history, forced)[0][0], _at(run))
     if "reinit" in kinds and (kinds == {"reinit"} or reinits):
-        return _not_held(run, error, forced, reinits, kind)
+        return _not_held(run, history, forced, reinits, kind)
     if kinds == {"singular"}:
-        return _undetermined(run, error, forced)
+        return _undetermined(run, history, forced)
     return _inconsistent(run, error, forced)
 
 
@@ -98,7 +101,7 @@ def _at(run: Run) -> str:
 
 
 def _not_held(
-    run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
+    run: Run, history: History, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
 ) -> AcausalError:
     """Prescribed values contradict the equations."""
     made = InitializationError if kind == "start" else SimulationError
@@ -106,8 +109,8 @@ def _not_held(
     several = len(reinits) > 1
     return made(
         f"{_at(run)}{names} cannot {'all ' * several}hold after the instant",
-        where=(*_prescribed(run, reinits, kind), *demanding(run, error, forced, reinits)),
-        why=constraints_on(run, error, reinits),
+        where=(*_prescribed(run, reinits, kind), *demanding(run, history, forced, reinits)),
+        why=constraints_on(run, history, reinits),
         hint="a value that constraints determine cannot be prescribed as well: drop `fixed`, the initial value or the reinit,"
         " or put a part between",
     )
@@ -140,9 +143,9 @@ def unending_impacts(run: Run, notice: ImpactsUnending) -> str:
     return f"{_at(run)}impacts at {names} do not end after {MOST_ROUNDS} rounds: their rest counts as plastic"
 
 
-def _undetermined(run: Run, error: Exception, forced: Sequence[int]) -> AcausalError:
+def _undetermined(run: Run, history: History, forced: Sequence[int]) -> AcausalError:
     """Equations that depend on each other, and the unknowns that they leave open."""
-    conflicts, free = _conflicts(run, error, forced)
+    conflicts, free = _conflicts(run, history, forced)
     unknowns = [run.state_name(j) for j in free]
     if conflicts and conflicts[0].defect:
         return contradiction(conflicts[0], _at(run), unknowns)
@@ -152,13 +155,14 @@ def _undetermined(run: Run, error: Exception, forced: Sequence[int]) -> AcausalE
     return found if zeros else with_open_ports(found, run.flat)
 
 
-def _inconsistent(run: Run, error: Exception, forced: Sequence[int]) -> AcausalError:
+def _inconsistent(run: Run, error: SearchError, forced: Sequence[int]) -> AcausalError:
     """Every combination of branches that was tried violates a guard; the elements that contradict each other are named."""
-    elements = getattr(error, "elements", ())
+    elements = error.elements if isinstance(error, NoConsistentMode) else ()
+    complete = not isinstance(error, NoConsistentMode) or error.complete
     names = [run.core.model.elements[k].path for k in elements[:MOST_NAMED]]
     forced_ones = [k for k, b in enumerate(forced) if b >= 0]
     places = dict.fromkeys(run.element_place(k)[1] for k in (*elements, *forced_ones))
-    fate = "have no branches" if getattr(error, "complete", True) else "were not seen to have branches"
+    fate = "have no branches" if complete else "were not seen to have branches"
     return NoConsistentModeError(
         f"no consistent mode at t = {run.t:.9g}\n{_history(run, error)}",
         where=tuple(places)[:4],
@@ -168,39 +172,24 @@ def _inconsistent(run: Run, error: Exception, forced: Sequence[int]) -> AcausalE
 
 
 def _conflicts(
-    run: Run, error: Exception, forced: Sequence[int], held: Sequence[tuple[int, float]] = ()
+    run: Run, history: History, forced: Sequence[int], held: Sequence[tuple[int, float]] = ()
 ) -> tuple[list[Conflict], list[int]]:
     """Conflicts of the first mode that was tried, those that contradict if any, and unknowns that are undetermined."""
-    history = getattr(error, "history", ())
     mode = history[0][0] if history else tuple(max(b, 0) for b in forced)
     xi = run.sources.states(run.t, run.D, run.R)
     conflicts, free = conflicts_of(run).of_mode(run.core.model, mode, xi, held)
     return [c for c in conflicts if c.defect] or conflicts, np.flatnonzero(free).tolist()
 
 
-def _reasons(error: Exception) -> list[tuple[str, tuple[str, ...]]]:
+def _tried(error: SearchError) -> History:
+    """What was tried, in this order; a mode that alone comes into question has no history."""
+    return error.history if isinstance(error, NoConsistentMode) else ()
+
+
+def _reasons(error: SearchError) -> list[tuple[Reason | None, tuple[str, ...]]]:
     if isinstance(error, Inadmissible):
         return [(error.reason, error.where)]
-    found: list[tuple[str, tuple[str, ...]]] = []
-    for _, verdict in getattr(error, "history", ()):
-        reason, _, names = verdict.partition(": ")
-        if reason in ("contradictory sources", "singular", "reinit"):
-            found.append((reason, _split(names)))
-        else:
-            found.append(("violated", ()))
-    return found
-
-
-def _split(names: str) -> tuple[str, ...]:
-    """Parts between commas outside of parentheses."""
-    parts, depth = [""], 0
-    for c in names:
-        depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += c
-    return tuple(p.strip() for p in parts)
+    return [(tried.reason, tried.where) for _, tried in error.history]
 
 
 def _prescribed(run: Run, reinits: Sequence[tuple[int, float]], kind: str) -> tuple[Location, ...]:
@@ -214,10 +203,10 @@ def _prescribed(run: Run, reinits: Sequence[tuple[int, float]], kind: str) -> tu
 
 
 def demanding(
-    run: Run, error: Exception, forced: Sequence[int], reinits: Sequence[tuple[int, float]]
+    run: Run, history: History, forced: Sequence[int], reinits: Sequence[tuple[int, float]]
 ) -> tuple[Location, ...]:
     """Where the equations stand that leave no room for prescribed values."""
-    conflicts, _ = _conflicts(run, error, forced, run.core_only(list(reinits)))
+    conflicts, _ = _conflicts(run, history, forced, run.core_only(list(reinits)))
     # Held values count as constant in time: of what that demands, only the shortest conflict is about the instant.
     found = min((c for c in conflicts if c.of("held")), key=lambda c: len(c.members), default=None)
     members = () if found is None else found.of("element", "given", "law")
@@ -225,9 +214,9 @@ def demanding(
     return tuple(dict.fromkeys(m.place for m in scaled or members))[:MOST_NAMED]
 
 
-def constraints_on(run: Run, error: Exception, reinits: Sequence[tuple[int, float]]) -> str:
+def constraints_on(run: Run, history: History, reinits: Sequence[tuple[int, float]]) -> str:
     """What the constraints of the first candidate say about the prescribed variables."""
-    mode = next((m for m, verdict in getattr(error, "history", ()) if verdict.startswith("reinit")), run.mode)
+    mode = next((m for m, tried in history if tried.reason == "reinit"), run.mode)
     data, model = run.core.mode(mode), run.core.model
     xi = run.sources.states(run.t, run.D, run.R)
     found: dict[str, None] = {}
@@ -272,13 +261,13 @@ def requirement_failed(missed: RequirementMissed) -> RequirementError:
     )
 
 
-def _history(run: Run, error: Any) -> str:
+def _history(run: Run, error: SearchError) -> str:
     lines = []
-    for mode, verdict in getattr(error, "history", ())[:12]:
+    for mode, tried in _tried(error)[:12]:
         branches = ", ".join(
             f"{e.path}={e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)
         )
-        lines.append(f"    {branches[:200]}: {verdict}")
+        lines.append(f"    {branches[:200]}: {tried}")
     return "\n".join(lines)
 
 

@@ -77,8 +77,8 @@ def _determined(run: Run, failure: Unreachable, condition: Condition, defect: fl
     if condition.unknown >= 0:
         what = f"at t = {run.t:.9g} {condition.text} cannot hold at the start"
         prescribed = [(condition.variable, condition.value)]
-        why = constraints_on(run, failure, prescribed) or why
-        where = (*where, *demanding(run, failure, run.forced, prescribed))
+        why = constraints_on(run, (), prescribed) or why
+        where = (*where, *demanding(run, (), run.forced, prescribed))
     elif condition.variable < 0:
         what = f"{condition.text} does not hold at the start: its sides differ by {defect:.9g}"
     else:
@@ -115,7 +115,7 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
     )
     prescribed = [(c.variable, c.value) for c in conflicting if c.unknown >= 0]
     if prescribed and not run.reduced.nonlinear:
-        why = constraints_on(run, failure, prescribed) or why
+        why = constraints_on(run, (), prescribed) or why
     hint = "drop one of them, or give it as a start that is not fixed"
     if steady:
         why = "the equations in force leave no point at which all of them rest"

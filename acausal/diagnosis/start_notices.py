@@ -72,7 +72,7 @@ def _without_room(run: Run, held: list[tuple[int, float]]) -> str:
     for x, wanted in held:
         target = run.program.unknowns.settable(x)
         if target is not None and target[0] == "core" and not data.T[target[1], : len(data.states)].any():
-            parts = {p.path: None for p in demanding(run, Exception(), data.mode, [(x, wanted)])}
+            parts = {p.path: None for p in demanding(run, (), data.mode, [(x, wanted)])}
             if parts:
                 names = ", ".join(f"`{path or run.flat.label}`" for path in parts)
                 found.append(f"the equations of {names} leave no other value to `{run.flat.variable(x)}`")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -256,13 +256,17 @@ class Restart:
     """A differentiated variable moved by more than rounding (else J1 is zero)."""
 
 
+Reason = Literal["singular", "contradictory sources", "reinit"]
+"""Why a mode cannot exist: it leaves unknowns open, sources contradict each other, or prescribed values its constraints."""
+
+
 class Inadmissible(Exception):
     """A candidate mode cannot exist.
 
-    ``reason`` is "singular", "contradictory sources" or "reinit"; ``where`` names the culprits.
+    ``where`` names the culprits.
     """
 
-    def __init__(self, reason: str, where: tuple[str, ...] = ()) -> None:
+    def __init__(self, reason: Reason, where: tuple[str, ...] = ()) -> None:
         super().__init__(f"{reason}: {', '.join(where)}")
-        self.reason = reason
+        self.reason: Reason = reason
         self.where = where

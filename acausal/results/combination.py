@@ -109,7 +109,7 @@ def _values(panels: Panels, t: np.ndarray, middle: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class Operand:
     """An operand or an outcome: where its values come from, its name and its unit."""
 
     source: Source
@@ -117,61 +117,61 @@ class Term:
     unit: str
 
 
-def combined(operation: str, terms: Sequence[Term | float]) -> Term | None:
+def combined(operation: str, terms: Sequence[Operand | float]) -> Operand | None:
     """Return a sum, a multiple or a product of terms of one result; None for other operations and several results.
 
     ``operation`` is the name of a ufunc of numpy; at least one term is no number.
     """
     rule = _RULES.get(operation)
-    results = {id(t.source.result) for t in terms if isinstance(t, Term)}
+    results = {id(t.source.result) for t in terms if isinstance(t, Operand)}
     return rule(*terms) if rule is not None and len(results) == 1 else None
 
 
-def _sum(a: Term | float, b: Term | float, sign: float, word: str) -> Term:
+def _sum(a: Operand | float, b: Operand | float, sign: float, word: str) -> Operand:
     terms = [(1.0, a), (sign, b)]
-    parts = [(f, x.source) for f, x in terms if isinstance(x, Term)]
-    constant = sum(f * x for f, x in terms if not isinstance(x, Term))
-    units = {x.unit for _, x in terms if isinstance(x, Term)}
-    right = _factor(b) if sign < 0.0 and isinstance(b, Term) else _name(b)
+    parts = [(f, x.source) for f, x in terms if isinstance(x, Operand)]
+    constant = sum(f * x for f, x in terms if not isinstance(x, Operand))
+    units = {x.unit for _, x in terms if isinstance(x, Operand)}
+    right = _factor(b) if sign < 0.0 and isinstance(b, Operand) else _name(b)
     unit = units.pop() if len(units) == 1 else ""
-    return Term(Combination(parts, constant), f"{_name(a)} {word} {right}", unit)
+    return Operand(Combination(parts, constant), f"{_name(a)} {word} {right}", unit)
 
 
-def _multiple(term: Term, factor: float, name: str) -> Term:
-    return Term(Combination([(factor, term.source)], 0.0), name, term.unit)
+def _multiple(term: Operand, factor: float, name: str) -> Operand:
+    return Operand(Combination([(factor, term.source)], 0.0), name, term.unit)
 
 
-def _product(a: Term | float, b: Term | float) -> Term:
-    if isinstance(a, Term) and isinstance(b, Term):
+def _product(a: Operand | float, b: Operand | float) -> Operand:
+    if isinstance(a, Operand) and isinstance(b, Operand):
         unit = f"{a.unit}.{b.unit}" if a.unit and b.unit else a.unit or b.unit
-        return Term(Product(a.source, b.source), f"{_factor(a)}*{_factor(b)}", unit)
-    term, factor = (a, b) if isinstance(a, Term) else (b, a)
-    assert isinstance(term, Term) and not isinstance(factor, Term)
+        return Operand(Product(a.source, b.source), f"{_factor(a)}*{_factor(b)}", unit)
+    term, factor = (a, b) if isinstance(a, Operand) else (b, a)
+    assert isinstance(term, Operand) and not isinstance(factor, Operand)
     return _multiple(term, factor, f"{factor:g}*{_factor(term)}")
 
 
-def _quotient(a: Term | float, b: Term | float) -> Term | None:
-    if isinstance(b, Term) or not b or not isinstance(a, Term):
+def _quotient(a: Operand | float, b: Operand | float) -> Operand | None:
+    if isinstance(b, Operand) or not b or not isinstance(a, Operand):
         return None
     return _multiple(a, 1.0 / b, f"{_factor(a)}/{b:g}")
 
 
-def _power(a: Term | float, b: Term | float) -> Term | None:
-    return _product(a, a) if isinstance(a, Term) and not isinstance(b, Term) and b == 2.0 else None
+def _power(a: Operand | float, b: Operand | float) -> Operand | None:
+    return _product(a, a) if isinstance(a, Operand) and not isinstance(b, Operand) and b == 2.0 else None
 
 
-def _name(x: Term | float) -> str:
-    return x.name if isinstance(x, Term) else f"{x:g}"
+def _name(x: Operand | float) -> str:
+    return x.name if isinstance(x, Operand) else f"{x:g}"
 
 
-def _factor(term: Term) -> str:
+def _factor(term: Operand) -> str:
     source = term.source
     if not isinstance(source, Combination) or isinstance(source, Product):
         return term.name
     return f"({term.name})" if len(source.parts) + bool(source.constant) > 1 else term.name
 
 
-_RULES: dict[str, Callable[..., Term | None]] = {
+_RULES: dict[str, Callable[..., Operand | None]] = {
     "add": lambda a, b: _sum(a, b, 1.0, "+"),
     "subtract": lambda a, b: _sum(a, b, -1.0, "-"),
     "multiply": _product,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..errors import ParameterError, counted, warn
-from .combination import Term, combined
+from .combination import Operand, combined
 from .names import window
 from .plotting import plot_lines, plot_signals
 from .source import Source
@@ -299,10 +299,10 @@ class Signal(NDArrayOperatorsMixin):
         return f"<Signal {self.path}{unit}, {len(self.t)} points>"
 
 
-def _term(value: Any) -> Term | float | None:
+def _term(value: Any) -> Operand | float | None:
     """What stands for an operand in a combination; None for one that has no place there."""
     if isinstance(value, Signal):
-        return None if value.is_discrete else Term(value.source, value.path, value.unit)
+        return None if value.is_discrete else Operand(value.source, value.path, value.unit)
     number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
     return float(value) if number else None
 

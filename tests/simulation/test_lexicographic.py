@@ -121,4 +121,4 @@ def test_verdict_of_an_inadmissible_mode_gives_the_reason():
     model, z, mode = friction_stack(np.random.default_rng(0), 1, False)
     verdict = CandidateTest(model, refuse)(mode, Instant(0.0, z, ONE, (-1, -1)))
     assert not consistent(verdict)
-    assert verdict.describe(model.elements) == "singular: x"
+    assert str(verdict.tried(model.elements)) == "singular: x"

@@ -18,7 +18,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...reduction.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart, Rows
+from ...reduction.affine import (
+    AffineModel,
+    Element,
+    Inadmissible,
+    Kind,
+    Mode,
+    ModeData,
+    Reason,
+    Restart,
+    Rows,
+)
 from ...reduction.impacts import Contacts
 from ...reduction.restart import restart
 
@@ -176,15 +186,35 @@ class Instant:
     """Rounding of ``z_minus``."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What became of a candidate, in the names of its model: printed, one line for the history of a search."""
+
+    reason: Reason | None = None
+    """Why the mode cannot exist, None if it does."""
+    where: tuple[str, ...] = ()
+    """Names of what makes it impossible."""
+    violated: tuple[tuple[str, str], ...] = ()
+    """Elements with a violated guard, and the level that decided it."""
+
+    def __str__(self) -> str:
+        if self.reason is not None:
+            return f"{self.reason}: {', '.join(self.where)}"
+        if not self.violated:
+            return "consistent"
+        return "violated: " + ", ".join(f"{name} ({level})" for name, level in self.violated)
+
+
 @dataclass(slots=True, eq=False)
 class Verdict:
-    """Outcome of one test; ``restart`` is None for a mode that cannot exist, ``reason`` then says why."""
+    """Outcome of one test; ``restart`` is None for a mode that cannot exist, ``reason`` and ``where`` then say why."""
 
     mode: Mode
     restart: Restart | None
     violations: tuple[tuple[int, int, int], ...]
     """(level, element, target), the first violated guard of an element at its most singular level."""
-    reason: str = ""
+    reason: Reason | None = None
+    where: tuple[str, ...] = ()
     signs: list[int] | None = None
     """Signs of the guards in force at the restart, None where an impulse decided."""
 
@@ -193,15 +223,10 @@ class Verdict:
         """Whether the mode exists and nothing in it is violated."""
         return self.restart is not None and not self.violations
 
-    def describe(self, elements: Sequence[Element]) -> str:
-        """One line for the history of a search."""
-        if self.restart is None:
-            return self.reason
-        if not self.violations:
-            return "consistent"
-        return "violated: " + ", ".join(
-            f"{elements[k].path} ({LEVELS[level]})" for level, k, _ in self.violations
-        )
+    def tried(self, elements: Sequence[Element]) -> Tried:
+        """The verdict in the names of the elements."""
+        violated = tuple((elements[k].path, LEVELS[level]) for level, k, _ in self.violations)
+        return Tried(self.reason, self.where, violated)
 
 
 class _PreparedMode:
@@ -250,7 +275,7 @@ class CandidateTest:
             prepared = self.prepared(data)
             values = restart(self._model, data, instant.z_minus, instant.xi, instant.reinits)
         except Inadmissible as error:
-            return Verdict(mode, None, (), str(error))
+            return Verdict(mode, None, (), error.reason, error.where)
         J1 = values.J1 if values.jumped else None
         error = None if instant.error is None else instant.error[data.states]
         signs, levels = prepared.guards.signs(values.y, instant.t, J1, error)

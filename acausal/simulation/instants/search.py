@@ -15,10 +15,10 @@ import numpy as np
 from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
 from ...reduction.index_reduction import reduce_mode
 from ...reduction.parts import Part, independent_parts
-from .lexicographic import CandidateTest, Instant, Verdict
+from .lexicographic import CandidateTest, Instant, Tried, Verdict
 from .pivoting import NoMove, Pivoting
 
-History = tuple[tuple[Mode, str], ...]
+History = tuple[tuple[Mode, Tried], ...]
 
 _LEAVE_DISABLED = {Kind.COMPLEMENTARITY: (2, 0), Kind.FRICTION: (3, 0)}
 
@@ -52,7 +52,7 @@ class SearchOptions:
 
 
 class NoConsistentMode(Exception):
-    """No candidate is consistent; ``history`` lists (mode, verdict) in the order of trial."""
+    """No candidate is consistent; ``history`` lists (mode, what became of it) in the order of trial."""
 
     def __init__(self, history: History, complete: bool, elements: tuple[int, ...] = ()) -> None:
         what = "no mode is consistent" if complete else "no consistent mode was found"
@@ -216,7 +216,7 @@ class _Trial:
     ) -> None:
         self._model, self._test, self._instant = model, test, instant
         self._limit, self._stats = limit, stats
-        self._history: dict[Mode, str] = {}
+        self._history: dict[Mode, Tried] = {}
         self._verdicts: dict[Mode, Verdict] = {}
 
     @property
@@ -276,7 +276,7 @@ class _Trial:
 
     def _note(self, mode: Mode, verdict: Verdict, model: AffineModel | None = None) -> None:
         self._stats.candidates += 1
-        self._history.setdefault(mode, verdict.describe((model or self._model).elements))
+        self._history.setdefault(mode, verdict.tried((model or self._model).elements))
 
 
 def _instant_of(part: Part, instant: Instant) -> Instant:
