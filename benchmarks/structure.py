@@ -1,0 +1,269 @@
+"""Figures of the source: size, import cycles, silencers, and files that three walks through the engine open.
+
+``python benchmarks/structure.py`` prints the table of this tree, with a path a comparison of another tree with it, and with
+``--walks`` the files of the walks. Nothing is imported from a tree to be counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALL = 1e-3
+"""Constants up to this size are counted: most of them are tolerances."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Tree:
+    """The modules of a package in the source, parsed."""
+
+    def __init__(self, root: Path, package: str = "acausal") -> None:
+        self.root = root
+        self.paths = {self._name(p): p for p in sorted((root / package).rglob("*.py"))}
+        self.texts = {name: path.read_text(encoding="utf-8") for name, path in self.paths.items()}
+        self.parsed = {name: ast.parse(text) for name, text in self.texts.items()}
+
+    def _name(self, path: Path) -> str:
+        return ".".join(path.relative_to(self.root).with_suffix("").parts).removesuffix(".__init__")
+
+    def place(self, module: str) -> str:
+        """Path of a module below the root."""
+        return self.paths[module].relative_to(self.root).as_posix()
+
+    def imports(self, module: str) -> set[str]:
+        """Modules that one imports anywhere, in functions and for type checking too; packages do not count."""
+        steps = module.split(".")
+        package = steps if self.paths[module].name == "__init__.py" else steps[:-1]
+        found: set[str] = set()
+        for node in ast.walk(self.parsed[module]):
+            if isinstance(node, ast.ImportFrom):
+                base = package[: len(package) - node.level + 1] if node.level else []
+                stem = ".".join([*base, *([node.module] if node.module else [])])
+                names = [f"{stem}.{alias.name}" for alias in node.names]
+                found.update(name if name in self.paths else stem for name in names)
+            elif isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+        return {m for m in found - {module} if m in self.paths and self.paths[m].name != "__init__.py"}
+
+
+def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Strongly connected components of more than one module, the largest first (Kosaraju's algorithm)."""
+    backwards: dict[str, set[str]] = {m: set() for m in edges}
+    for m, targets in edges.items():
+        for t in targets:
+            backwards[t].add(m)
+    order = [m for root in _unseen(edges) for m in root]
+    found, seen = [], set[str]()
+    for m in reversed(order):
+        if m not in seen:
+            part = _finished(backwards, m, seen)
+            if len(part) > 1:
+                found.append(sorted(part))
+    return sorted(found, key=lambda c: (-len(c), c))
+
+
+def _unseen(edges: dict[str, set[str]]) -> Iterator[list[str]]:
+    seen: set[str] = set()
+    for m in sorted(edges):
+        if m not in seen:
+            yield _finished(edges, m, seen)
+
+
+def _finished(edges: dict[str, set[str]], root: str, seen: set[str]) -> list[str]:
+    """Nodes reachable from a root in the order in which a depth-first search leaves them."""
+    order, stack = [], [(root, iter(sorted(edges[root])))]
+    seen.add(root)
+    while stack:
+        node, rest = stack[-1]
+        following = next((t for t in rest if t not in seen), None)
+        if following is None:
+            order.append(node)
+            stack.pop()
+        else:
+            seen.add(following)
+            stack.append((following, iter(sorted(edges[following]))))
+    return order
+
+
+def import_cycles(tree: Tree) -> list[list[str]]:
+    """Import cycles of a tree, the largest first."""
+    return cycles({m: tree.imports(m) for m in tree.paths})
+
+
+def foreign_stores(tree: ast.Module) -> list[int]:
+    """Lines that store an attribute of an object whose class does not declare it in this module."""
+    own = {
+        item.target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for item in node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+    }
+    stored = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    by_self = [n for n in stored if isinstance(n.value, ast.Name) and n.value.id in ("self", "cls")]
+    own |= {n.attr for n in by_self}
+    own |= {text for node in ast.walk(tree) for text in _slots(node)}
+    return sorted(n.lineno for n in stored if n.attr not in own)
+
+
+def _slots(node: ast.AST) -> list[str]:
+    if not isinstance(node, ast.Assign) or not any(
+        isinstance(t, ast.Name) and t.id == "__slots__" for t in node.targets
+    ):
+        return []
+    return [n.value for n in ast.walk(node.value) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def readers_of_texts(tree: ast.Module) -> list[int]:
+    """Lines that decide by the text of an error: a comparison, search or branch on what an exception says."""
+    caught = {h.name for h in ast.walk(tree) if isinstance(h, ast.ExceptHandler) and h.name} | {"error"}
+
+    def named(node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in caught
+
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("str", "repr"):
+            found += [node.lineno for a in node.args if named(a)]
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and named(node.value):
+            found += [node.lineno] * (node.attr in ("what", "why", "args"))
+    return sorted(found)
+
+
+def duplicate_classes(tree: Tree) -> dict[str, int]:
+    """Names of classes with more than one meaning, and how many."""
+    names = Counter(
+        n.name for parsed in tree.parsed.values() for n in ast.walk(parsed) if isinstance(n, ast.ClassDef)
+    )
+    return {name: count for name, count in sorted(names.items()) if count > 1}
+
+
+def _constants(tree: ast.Module) -> int:
+    """Positive numbers up to `SMALL` in the source."""
+    numbers = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant))
+    return sum(isinstance(x, float) and 0.0 < x <= SMALL for x in numbers)
+
+
+def _names(parsed: Iterable[ast.Module], name: str) -> int:
+    return sum(isinstance(n, ast.Name) and n.id == name for tree in parsed for n in ast.walk(tree))
+
+
+def figures(tree: Tree) -> dict[str, str]:
+    """What is counted in a tree, by name."""
+    parsed, texts = list(tree.parsed.values()), list(tree.texts.values())
+    running = [text for m, text in tree.texts.items() if m.startswith("acausal.simulation")]
+    found = import_cycles(tree)
+    functions = [n for t in parsed for n in ast.walk(t) if isinstance(n, FUNCTIONS)]
+    lengths = sorted(((n.end_lineno or n.lineno) - n.lineno + 1 for n in functions), reverse=True)
+    reading = sum(len(readers_of_texts(t)) for t in parsed)
+    table = {
+        "lines": sum(text.count("\n") for text in texts),
+        "files": len(texts),
+        "lines of `simulation/`": sum(text.count("\n") for text in running),
+        "modules in the largest import cycle": len(found[0]) if found else 0,
+        "import cycles": len(found),
+        "functions with a parameter `run`": sum("run" in _parameters(n) for n in functions),
+        "stores to objects of other modules": sum(len(foreign_stores(t)) for t in parsed),
+        "places that read an error's text": reading,
+        "class names with several meanings": len(duplicate_classes(tree)),
+        "`type: ignore`": sum(text.count("type: ignore") for text in texts),
+        "`cast(`": _names(parsed, "cast"),
+        "`Any`": _names(parsed, "Any"),
+        "constants at most 1e-3": sum(_constants(t) for t in parsed),
+        "lines of the five longest functions": ", ".join(map(str, lengths[:5])),
+    }
+    return {name: str(value) for name, value in table.items()}
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    return [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+
+
+def opened(walk: Callable[[], object]) -> list[str]:
+    """Files of the engine and of the library in which a call runs Python code, in the order in which it comes to them."""
+    found: dict[str, None] = {}
+
+    def trace(frame: FrameType, event: str, _: object) -> None:
+        name = Path(frame.f_code.co_filename)
+        if (
+            event == "call"
+            and name.is_relative_to(ROOT)
+            and name.parts[len(ROOT.parts)] in ("acausal", "components")
+        ):
+            found.setdefault(name.relative_to(ROOT).as_posix())
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        walk()
+    finally:
+        sys.settrace(before)
+    return list(found)
+
+
+def walks() -> dict[str, list[str]]:
+    """Files that three walks through the engine open.
+
+    The first follows a resistance from its declaration until the first instant is over, the second is the second period
+    of a converter whose modes are known, the third reads a mean from a finished run.
+    """
+    from circuits import Buck
+
+    from acausal import Component, Program, connect
+    from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, Resistor
+
+    class Charging(Component):
+        """A capacitor that is charged through a resistor."""
+
+        def build(self) -> None:
+            self.source, self.ground = ConstantVoltage(V=1.0), Ground()
+            self.resistor, self.load = Resistor(R=2.0), Capacitor(C=1e-3)
+
+        def equations(self) -> Iterator[Any]:
+            yield connect(self.source.p, self.resistor.p)
+            yield connect(self.resistor.n, self.load.p)
+            yield connect(self.load.n, self.source.n, self.ground.p)
+
+    program = Program(Buck())
+    warm = program.start()
+    warm.advance(1e-3)
+    result = program.simulate(1e-3)
+    return {
+        "a resistance, from its declaration to the end of the run": opened(
+            lambda: Program(Charging()).simulate(1e-3)
+        ),
+        "one warm period of a converter": opened(lambda: warm.advance(1e-3 + 1e-5)),
+        '`result["capacitor.v"].mean()`': opened(lambda: result["capacitor.v"].mean()),
+    }
+
+
+def comparison(before: dict[str, str] | None, now: dict[str, str]) -> Iterator[str]:
+    """Lines of a table in Markdown."""
+    yield "| figure |" + (" before | now |" if before else " now |")
+    yield "|---|" + ("---|---|" if before else "---|")
+    for name, value in now.items():
+        yield f"| {name} |" + (f" {before[name]} |" if before else "") + f" {value} |"
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("before", nargs="?", type=Path, help="root of another tree")
+    parser.add_argument("--walks", action="store_true", help="the files that the walks open")
+    given = parser.parse_args()
+    before = figures(Tree(given.before)) if given.before else None
+    print("\n".join(comparison(before, figures(Tree(ROOT)))))
+    for title, files in (walks() if given.walks else {}).items():
+        print(f"\n{title}: {len(files)} files")
+        print("\n".join(f"- {name}" for name in files))
+
+
+if __name__ == "__main__":
+    main()

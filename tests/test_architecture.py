@@ -1,0 +1,157 @@
+"""What keeps the engine in one direction: no import cycles, no hands in other modules' objects, no reading of errors' words."""
+
+import ast
+
+import pytest
+
+from benchmarks.structure import (
+    ROOT,
+    Tree,
+    cycles,
+    duplicate_classes,
+    foreign_stores,
+    import_cycles,
+    readers_of_texts,
+)
+
+ENGINE = Tree(ROOT)
+
+RUN_CYCLE = 28
+"""Modules of `acausal.simulation` that import each other around the run: an upper bound, which may only fall."""
+OTHER_CYCLE = 4
+"""Modules of `acausal.simulation` in other cycles, in the same way."""
+
+FOREIGN_STORES = {
+    "acausal/api/outcome.py": 1,
+    "acausal/api/stepping.py": 1,
+    "acausal/compilation/discrete.py": 2,
+    "acausal/compilation/nonlinear_rows.py": 1,
+    "acausal/diagnosis/steep_rows.py": 1,
+    "acausal/dynamics/automatic.py": 1,
+    "acausal/flattening/grouping.py": 4,
+    "acausal/flattening/integer_parts.py": 1,
+    "acausal/flattening/open_ports.py": 1,
+    "acausal/flattening/trace.py": 4,
+    "acausal/modeling/component.py": 4,
+    "acausal/modeling/functions.py": 3,
+    "acausal/results/container.py": 2,
+    "acausal/results/events.py": 1,
+    "acausal/simulation/continuation.py": 4,
+    "acausal/simulation/instants/choice.py": 1,
+    "acausal/simulation/instants/instant.py": 4,
+    "acausal/simulation/large/motion.py": 2,
+    "acausal/simulation/large/run.py": 3,
+    "acausal/simulation/loop.py": 8,
+    "acausal/simulation/nonlinear/integration.py": 1,
+    "acausal/simulation/nonlinear/motion.py": 2,
+    "acausal/simulation/nonlinear/numerical.py": 6,
+    "acausal/simulation/nonlinear/sampling.py": 1,
+    "acausal/simulation/nonlinear/steps.py": 3,
+    "acausal/simulation/nonlinear/tangents.py": 1,
+    "acausal/simulation/run.py": 3,
+    "acausal/simulation/sources/pieces.py": 4,
+    "acausal/simulation/starts/completion.py": 1,
+    "acausal/simulation/starts/frames.py": 2,
+    "acausal/simulation/starts/homotopy.py": 4,
+    "acausal/simulation/starts/integrals.py": 2,
+    "acausal/simulation/starts/starting.py": 42,
+}
+"""Stores of attributes to objects of classes of other modules: upper bounds, which may only fall."""
+
+TEXT_READERS = {
+    "acausal/dynamics/linear.py": 1,
+    "acausal/flattening/open_ports.py": 2,
+    "acausal/modeling/dimensions.py": 1,
+    "acausal/results/files.py": 1,
+    "acausal/simulation/large/motion.py": 1,
+    "acausal/simulation/large/sparse_matrices.py": 1,
+    "acausal/simulation/nonlinear/motion.py": 1,
+}
+"""Lines that take the text of an error: upper bounds. All but `open_ports`, which looks for names in it, pass it on."""
+
+SEVERAL_MEANINGS = {
+    "Branch": 2,
+    "Group": 2,
+    "Linear": 2,
+    "Modes": 2,
+    "Part": 3,
+    "Piece": 2,
+    "Place": 2,
+    "Residual": 2,
+    "Row": 2,
+    "Rows": 2,
+    "Signals": 2,
+    "Source": 3,
+    "State": 2,
+    "Step": 2,
+    "System": 2,
+}
+"""Names of classes with several meanings, and how many: upper bounds, which may only fall."""
+
+
+def test_no_import_cycle() -> None:
+    found = import_cycles(ENGINE)
+    elsewhere = [c for c in found if not all(m.startswith("acausal.simulation.") for m in c)]
+    assert elsewhere == []
+
+
+def test_the_cycle_around_the_run_does_not_grow() -> None:
+    sizes = [len(c) for c in import_cycles(ENGINE)]
+    assert max(sizes, default=0) <= RUN_CYCLE
+    assert sum(sizes) <= RUN_CYCLE + OTHER_CYCLE
+
+
+def test_objects_of_other_modules_are_not_changed() -> None:
+    counts = {ENGINE.place(m): len(foreign_stores(tree)) for m, tree in ENGINE.parsed.items()}
+    assert {place: n for place, n in counts.items() if n > FOREIGN_STORES.get(place, 0)} == {}
+
+
+def test_no_decision_reads_the_words_of_an_error() -> None:
+    counts = {ENGINE.place(m): len(readers_of_texts(tree)) for m, tree in ENGINE.parsed.items()}
+    assert {place: n for place, n in counts.items() if n > TEXT_READERS.get(place, 0)} == {}
+
+
+def test_no_new_class_name_has_two_meanings() -> None:
+    found = duplicate_classes(ENGINE)
+    assert {name: n for name, n in found.items() if n > SEVERAL_MEANINGS.get(name, 1)} == {}
+
+
+def test_a_cycle_is_found_whatever_its_place() -> None:
+    edges = {
+        "a": {"b"},
+        "b": {"c"},
+        "c": {"b", "d"},
+        "d": set(),
+        "e": {"f"},
+        "f": {"g"},
+        "g": {"e"},
+        "h": {"a", "e"},
+    }
+    assert cycles(edges) == [["e", "f", "g"], ["b", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("class A:\n    def f(self):\n        self.x = 1\ndef g(a):\n    a.x = 2", []),
+        ("def g(run):\n    run.x = 2", [2]),
+        ("def g(run):\n    run.n += 1\n    run.a, run.b = 1, 2", [2, 3, 3]),
+        ("class A:\n    x: int\ndef g(a):\n    a.x = 2", []),
+    ],
+)
+def test_a_store_to_a_foreign_object_is_recognised(text: str, lines: list[int]) -> None:
+    assert foreign_stores(ast.parse(text)) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("try:\n    f()\nexcept E as e:\n    if 'x' in str(e):\n        pass", [4]),
+        ("try:\n    f()\nexcept E as e:\n    if e.args[0]:\n        pass", [4]),
+        ("def g(error):\n    return f'{error.what}'", [2]),
+        ("def g(node):\n    return node.args", []),
+        ("try:\n    f()\nexcept E as e:\n    raise G(e.reason)", []),
+    ],
+)
+def test_a_reader_of_the_words_of_an_error_is_recognised(text: str, lines: list[int]) -> None:
+    assert readers_of_texts(ast.parse(text)) == lines
