@@ -3,43 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..flattening.flat_model import kind_of
+from ..flattening.flat_model import VECTOR, kind_of
 from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, walk
 from .core import Values, evaluate
 from .reduced_model import ReducedModel
 
 _MAGNITUDE: dict[str, Any] = {
     "+": np.add, "-": np.add, "*": np.multiply, "neg": lambda a: a, "min": np.maximum, "max": np.maximum,
-    "if_else": lambda c, a, b: np.maximum(a, b), "/": lambda a, b: np.divide(a, b, out=np.zeros_like(a + b), where=b > 0),
+    "/": lambda a, b: np.divide(a, b, out=np.zeros_like(a + b), where=b > 0),
 }  # fmt: skip
+_MONOTONIC = ("+", "-", "neg", "min", "max", "and", "or", "not", *RELATIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class _Bound:
+    """Magnitude of an expression, the same of its constants alone, and its values at both ends of the run, NaN if unknown."""
+
+    magnitude: np.ndarray
+    constant: np.ndarray
+    ends: np.ndarray
+
+    @property
+    def steady(self) -> np.ndarray:
+        """Where time does not change the value."""
+        return self.ends[0] == self.ends[1]
 
 
 def magnitude(model: ReducedModel, stamp: int, expr: Expr, values: Values, span: float) -> np.ndarray:
-    """Bound of a known expression over the run: sums of magnitudes, choices at their larger side."""
+    """Bound of a known expression over the run: sums of magnitudes, choices at their larger side.
+
+    A discrete counts with its present value, and not at all in the side of a choice that it keeps out of force whatever the
+    time: what has not happened yet may be marked there by a value beyond all others.
+    """
     forms, s = model.forms[stamp], model.flat.stamps[stamp]
     ones = np.ones(len(s.vb))
+    unknown = np.full((2, len(ones)), np.nan)
 
-    def leaf(node: Expr) -> np.ndarray:
+    def leaf(node: Expr) -> _Bound:
         if isinstance(node, Symbol) and kind_of(node) == "v":
-            return 0.0 * ones  # constants alone tell
+            return _Bound(0.0 * ones, 0.0 * ones, unknown)  # constants alone tell
         if isinstance(node, Symbol) or node.op in ("const", "true"):
-            return np.abs(evaluate(model, stamp, node, values))
-        return ones * span if node.op == "time" else ones
+            value = evaluate(model, stamp, node, values)
+            constant = 0.0 * ones if isinstance(node, Symbol) and kind_of(node) == "d" else np.abs(value)
+            return _Bound(np.abs(value), constant, np.stack([value, value]))
+        if node.op == "time":
+            return _Bound(ones * span, ones * span, np.stack([0.0 * ones, ones * span]))
+        return _Bound(ones, ones, unknown)
 
-    def apply(node: Expr, args: list[Any]) -> Any:
-        if node.op in ("sin", "cos", "exp", "tanh"):
-            return ones
+    def apply(node: Expr, args: list[_Bound]) -> _Bound:
+        ends = _ends(node, args, unknown)
+        if node.op == "if_else":
+            return _chosen(np.where(args[0].steady, args[0].ends[0], np.nan), args[1], args[2], ends)
+        if node.op in RELATIONS or node.op in ("sin", "cos", "exp", "tanh"):
+            return _Bound(ones, ones, ends)
+        if node.op in ("min", "max"):
+            first = VECTOR["<" if node.op == "min" else ">"](args[0].ends, args[1].ends)
+            certain = (first[0] == first[1]) & ~np.isnan(args[0].ends + args[1].ends).any(axis=0)
+            return _chosen(np.where(certain, first[0], np.nan), args[0], args[1], ends)
         if node.op in _MAGNITUDE:
-            return _MAGNITUDE[node.op](*args)
+            combine = _MAGNITUDE[node.op]
+            return _Bound(combine(*(a.magnitude for a in args)), combine(*(a.constant for a in args)), ends)
         if forms.is_static(node):
-            return np.abs(evaluate(model, stamp, node, values))
-        return args[0]
+            size = np.abs(evaluate(model, stamp, node, values))
+            return _Bound(size, size, ends)
+        return _Bound(args[0].magnitude, args[0].constant, ends)
 
-    return fold(expr, leaf, apply, lambda node: ones if node.op in RELATIONS else None)
+    return fold(expr, leaf, apply).magnitude
+
+
+def _chosen(first: np.ndarray, a: _Bound, b: _Bound, ends: np.ndarray) -> _Bound:
+    """Choice of ``a`` where ``first`` is true, of ``b`` where it is false, and of any where it is NaN."""
+    of_a = np.where(first == 0.0, a.constant, a.magnitude)
+    of_b = np.where(first == 1.0, b.constant, b.magnitude)
+    return _Bound(np.maximum(of_a, of_b), np.maximum(a.constant, b.constant), ends)
+
+
+def _ends(node: Expr, args: list[_Bound], unknown: np.ndarray) -> np.ndarray:
+    """Values at both ends of the run; unknown where they may not bound what lies between."""
+    moving = sum((~a.steady).astype(int) for a in args)
+    linear = node.op == "*" or (node.op == "/" and args[1].steady.all())
+    bounded = np.ones_like(moving, bool) if node.op in _MONOTONIC else moving <= int(linear)
+    known = bounded & ~np.isnan(sum(a.ends for a in args)).any(axis=0)
+    if not known.any() or node.op not in VECTOR:
+        return unknown
+    with np.errstate(all="ignore"):
+        value = VECTOR[node.op](*(a.ends for a in args), *(node.data or ()))
+    return np.where(known, np.asarray(value, float), np.nan)
 
 
 def nonlinear_magnitudes(model: ReducedModel, values: Values, span: float) -> np.ndarray:

@@ -20,7 +20,7 @@ from ..reduction.labels import Labels
 from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magnitudes
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.restart import CONTRADICTING
-from .instants.lexicographic import CandidateTest, SignTable, form_scale, forms_over_state
+from .instants.lexicographic import CandidateTest, SignTable, amplitudes, form_scale, forms_over_state
 from .nonlinear.watch import CLOSED_FORM, Watch, can_trigger, orientations
 from .sources.source_states import Feed
 
@@ -126,6 +126,11 @@ class NumericCore:
         return self._make_system(self)
 
     @cached_property
+    def amplitudes(self) -> np.ndarray:
+        """Matrix by which magnitudes of the sources give at least their amplitudes."""
+        return amplitudes(self.exosystem.S)
+
+    @cached_property
     def frame(self) -> Any:
         """Reads variables at a point ``[z, z', xi]``, whatever its mode."""
         return PointFrame(self.model.n, self.model.S)
@@ -171,8 +176,7 @@ class NumericCore:
         relations = forms_over_state(self.relations, data)
         forms = np.concatenate([data.Gy, relations])
         over_z = np.concatenate([data.guards[:, :n], self.relations.A])
-        over_xi = np.concatenate([data.guards[:, n:], self.relations.B])
-        scale = form_scale(over_z, over_xi, model)
+        scale = form_scale(over_z, model)
         signs = SignTable(forms, data, scale, model.T0, over_z, model.scale)
 
         def flow() -> AffineFlow:

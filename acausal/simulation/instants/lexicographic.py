@@ -93,6 +93,8 @@ class SignTable:
         if over_z is not None:
             # Coefficients over y are sums over z in which the large terms may cancel.
             bound += _COEFFICIENTS * (np.abs(over_z) @ np.abs(data.T))
+        nx = len(data.states)
+        bound[:, nx:] += SCALE_FLOOR * (np.abs(over_y[:, nx:]) @ amplitudes(data.Ay[nx:, nx:]))
         forms, bounds = [over_y], [bound]
         for _ in range(3):
             forms.append(forms[-1] @ flow)
@@ -161,10 +163,19 @@ def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
     return over_y
 
 
-def form_scale(over_z: np.ndarray, over_xi: np.ndarray, model: AffineModel) -> np.ndarray:
-    """Magnitude of each form: its largest term at the scales of the model, shape (m,)."""
-    terms = np.hstack([np.abs(over_z) * model.scale, np.abs(over_xi) * model.xi_scale])
-    return np.max(terms, axis=1, initial=0.0)
+def amplitudes(S: np.ndarray) -> np.ndarray:
+    """Matrix by which the magnitudes of sources give at least their amplitudes: a sinusoid keeps its own where it vanishes."""
+    size = np.abs(S)
+    both = (size > 0.0) & (size.T > 0.0)
+    return np.eye(len(S)) + np.sqrt(np.divide(size, size.T, out=np.zeros_like(size), where=both))
+
+
+def form_scale(over_z: np.ndarray, model: AffineModel) -> np.ndarray:
+    """Magnitude of the variables in each form: its largest term at the scales of the model, shape (m,).
+
+    Sources count with their present amplitudes, in the sign test: what they were at another time makes no noise now.
+    """
+    return np.max(np.abs(over_z) * model.scale, axis=1, initial=0.0)
 
 
 @dataclass(slots=True, eq=False)
@@ -236,7 +247,7 @@ class _PreparedMode:
 
     def __init__(self, model: AffineModel, data: ModeData) -> None:
         n, T0 = model.n, model.T0
-        scale = form_scale(data.guards[:, :n], data.guards[:, n:], model)
+        scale = form_scale(data.guards[:, :n], model)
         self.guards = SignTable(data.Gy, data, scale, T0, data.guards[:, :n], model.scale)
         self.origin = []
         position: dict[int, int] = {}
@@ -249,7 +260,7 @@ class _PreparedMode:
         for k, element in enumerate(model.elements):
             rows = element.relations
             if element.kind is Kind.CONDITION and rows is not None and element.select is not None:
-                scale = form_scale(rows.A, rows.B, model)
+                scale = form_scale(rows.A, model)
                 table = SignTable(forms_over_state(rows, data), data, scale, T0, rows.A, model.scale)
                 self.conditions.append((k, table, element.select))
 

@@ -309,9 +309,8 @@ class LargeRun(Run):
         return weights @ np.concatenate([own[system.x], unknown, np.zeros(system.q)])
 
     def form_scale(self, rows: Rows) -> np.ndarray:
-        """Magnitudes of forms."""
-        model = self.core.model
-        return abs(rows.A) @ model.scale + abs(rows.B) @ model.xi_scale
+        """Magnitudes of forms: of the variables in the model, of the sources at present."""
+        return abs(rows.A) @ self.core.model.scale + abs(rows.B) @ (self.core.amplitudes @ np.abs(self.xi))
 
 
 def relation_forms(

@@ -74,3 +74,23 @@ def test_contacts_that_close_again_end_the_arc() -> None:
     assert result["switch.v"].at(OPENING + 0.5e-3) == pytest.approx(60.0)
     assert result["switch.v"].at(OPENING + 1e-3) == 0
     assert result["inductor.i"].final == pytest.approx(V / R, rel=1e-3)
+
+
+@pytest.mark.parametrize("Goff", [0.0, 1e-12, 1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_arc_over_open_contacts_that_leak(kind: Any, Goff: float) -> None:
+    """``L di/dt + R i = V - V0 - dVdt s`` until ``i = Goff v``."""
+    from scipy.optimize import brentq
+
+    V0, rise = 30.0, 10e3
+    i0 = V / R * (1 - exp(-OPENING / TAU))
+    slope = -rise / R
+    level = (V - V0 - L * slope) / R
+
+    def over(s: float) -> float:
+        return level + slope * s + (i0 - level) * exp(-s / TAU) - Goff * (V0 + rise * s)
+
+    end = OPENING + brentq(over, 1e-3, 3e-3, xtol=1e-15, rtol=1e-14)
+    result = simulate(coil(kind(Goff=Goff)), 40e-3)
+    changes = [e.t for e in result.events if "switch.state" in e.modes and e.t > 0]
+    assert changes == pytest.approx([OPENING, end], rel=1e-12)
