@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..dynamics.readout import Moment
+from ..errors import AcausalError
 from ..results.modes import Stats
 from ..results.record import Segment
 from ..results.result import Result
@@ -61,6 +62,6 @@ def _attach_result(error: BaseException, run: Run) -> None:
     status = (
         "interrupted" if isinstance(error, KeyboardInterrupt) else f"failed: {getattr(error, 'what', error)}"
     )
-    if isinstance(error, KeyboardInterrupt):
+    if not isinstance(error, AcausalError):
         run.go_back()
     error.result = outcome(run, run.marked, status)  # type: ignore[attr-defined]

@@ -100,7 +100,8 @@ class Program(CompiledModel):
         "error" or "allow": what to do when an opening element cuts a flow.
     progress : bool or callable
         None: a bar on runs longer than a second, on terminals and in notebooks only. True: always
-        a bar. A callable gets the time reached after every event.
+        a bar. A callable gets the time reached after every
+        event and step of integration; what it raises ends the run, and carries the ``result`` until then.
     """
 
     def __init__(
@@ -202,7 +203,8 @@ class Program(CompiledModel):
             begin(run, start, inputs)
             if until is not None and run.status.finished:
                 warn(f"the run ends where it starts, at t = {t0:.9g}: {run.status.message}")
-            advance(run, t_end, progress=report)
+            run.report = report
+            advance(run, t_end)
             finish(run)
             return outcome(run, run.state())
 

@@ -24,7 +24,7 @@ MOST_REPEATS = 2
 """Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
 
 
-def advance(run: Run, t_end: float, progress: Any = None) -> None:
+def advance(run: Run, t_end: float) -> None:
     """Move ``run`` to ``t_end``, instants at ``t_end`` included.
 
     Where that is interrupted, the run is left at the last instant, or step of integration, that is complete.
@@ -46,9 +46,9 @@ def advance(run: Run, t_end: float, progress: Any = None) -> None:
         run.mark()
         _instant(run, run.pending)
         run.pending = None
-        if progress is not None:
+        if run.report is not None:
             run.mark()
-            progress(run.t)
+            run.report(run.t)
         if run.t >= t_end:
             return
 

@@ -59,7 +59,7 @@ def reporting(progress: Any, t_start: float, t_end: float) -> Iterator[Callable[
     progress : bool, callable or None
         None: a bar when the run takes longer than a second, on terminals and
         in notebooks only. True: a bar from the start, anywhere. A callable gets the
-        time reached after every event.
+        time reached after every event and step of integration.
 
     Raises
     ------

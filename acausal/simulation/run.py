@@ -97,6 +97,8 @@ class Run:
         """Rounding of ``z`` as the last segment left it."""
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
         self.instants = Instants(self)
+        self.report: Callable[[float], object] | None = None
+        """Called with the time reached; what it raises ends the run."""
         self.pending: int | None = None
         """Number of the guard whose crossing the present left limits belong to, -1 for a time, None between instants."""
         self._mark: tuple[State, Status, int, int] | None = None
@@ -338,10 +340,8 @@ class Run:
 
     def first_instant(self) -> None:
         """Process the first instant."""
-        try:
-            start(self)
-        finally:
-            self.forget_bounds()
+        start(self)
+        self.forget_bounds()
 
     def forget_bounds(self) -> None:
         """From now on points are sought next to the last one, wherever that is."""

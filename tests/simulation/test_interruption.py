@@ -127,6 +127,28 @@ def test_steps_of_integration_are_kept_without_any_event() -> None:
     np.testing.assert_allclose(first["capacitor.v"].at(at), whole["capacitor.v"].at(at), atol=1e-5)
 
 
+def test_an_observer_sees_steps_and_may_end_the_run() -> None:
+    class Enough(Exception):
+        pass
+
+    program, seen = compile_model(rectifier(junction=True)), []
+
+    def watch(t: float) -> None:
+        seen.append(t)
+        if t > 0.002:
+            raise Enough
+
+    with pytest.raises(Enough) as caught:
+        program.simulate(0.02, progress=watch)
+    result: Any = getattr(caught.value, "result", None)
+    assert len(seen) > 5
+    assert 0.001 < result.t_end <= seen[-1]
+    rest = program.simulate(0.02, start=result)
+    assert rest["capacitor.v"].final == pytest.approx(
+        program.simulate(0.02)["capacitor.v"].final, rel=1e-4, abs=1e-6
+    )
+
+
 def test_a_stepped_run_goes_on_after_an_interruption() -> None:
     program = compile_model(Buck())
     whole = program.simulate(1e-4)

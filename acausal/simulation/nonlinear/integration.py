@@ -197,6 +197,9 @@ class Motions:
         steps = self.steps = Steps(
             motion, run.solver, run.tolerances, length, forms, self.size, self._stiffness()
         )
+        report, begin = run.report, run.t
+        if report is not None:
+            steps.report = lambda h: report(begin + h)
         noise = self._noise(motion, unknowns_of(system), np.array(which, np.int64), length)
         watched = WatchedSteps(steps, forms, noise, open_ended)
         hit = None

@@ -26,7 +26,8 @@ def integrate(run: Run, horizon: float) -> int | None:
         error = run.failed(NotSolved(failure, "integration"))
         _keep_unfinished(run)
         raise error from None
-    except KeyboardInterrupt:
+    except BaseException:
+        # An interruption, or whatever the observer of the run raises.
         _keep_unfinished(run)
         raise
     end = horizon if hit is None else run.t + h

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +123,8 @@ class Steps:
         motion.size = self.size
         self.accuracy = Accuracy(motion, forms, tolerances) if forms.count else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
+        self.report: Callable[[float], object] | None = None
+        """Called with the end of every accepted step."""
         self.accepted: list[Accepted] = []
         self.stacked: Any = None
         """The accepted steps in arrays, once many points were asked for."""
@@ -191,6 +193,8 @@ class Steps:
         if motion.worn(end):
             motion.select(end)
             self._stepper = self._new(step.t1, self._stepper.h)
+        if self.report is not None:
+            self.report(step.t1)
         return made
 
     def _made(self, begin: Place) -> tuple[Step, Place]:
