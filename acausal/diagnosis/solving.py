@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..flattening.forms import affine_form
-from ..modeling.expressions import Expr, Symbol, walk
+from ..modeling.expressions import Expr, Symbol, constant, walk
 from .algebra import shown, tidied, total
 from .polynomials import LONGEST_SOLUTION, Polynomial, determinant, polynomial, rational
 
@@ -86,15 +86,16 @@ def solved_for(expr: Expr, unknown: Symbol) -> Expr | None:
 
 
 def signed_terms(expr: Expr) -> list[tuple[int, Expr]]:
-    """Return the terms of a sum; products are kept."""
+    """Return the terms of a sum; products are kept, and what is added several times is one term."""
+    count = {id(expr): 1}
     found: list[tuple[int, Expr]] = []
-    stack = [(1, expr)]
-    while stack:
-        sign, node = stack.pop()
-        if node.op == "neg":
-            stack.append((-sign, node.args[0]))
-        elif node.op in ("+", "-"):
-            stack += [(sign if node.op == "+" else -sign, node.args[1]), (sign, node.args[0])]
-        else:
-            found.append((sign, node))
-    return found
+    for node in reversed(list(walk(expr))):
+        times = count.get(id(node), 0)
+        if node.op in ("+", "-", "neg"):
+            for k, part in enumerate(node.args):
+                minus = node.op == "neg" or (node.op == "-" and k == 1)
+                count[id(part)] = count.get(id(part), 0) + (-times if minus else times)
+        elif times:
+            several = abs(times) > 1
+            found.append((1 if times > 0 else -1, constant(abs(times)) * node if several else node))
+    return found[::-1]

@@ -59,6 +59,49 @@ def has_time(expr: Expr) -> bool:
     return any(n.op == "time" for n in _active_nodes(expr))
 
 
+_TIME, _VARIABLE = 1, 2
+
+
+class Activity:
+    """Which nodes of an expression carry time or a variable, all found in one pass over the shared tree."""
+
+    def __init__(self, expr: Expr, classify: Classify = lambda symbol: None) -> None:
+        self._expr = expr
+        """Nodes are known by identity as long as the whole is held."""
+        self._classify = classify
+        self._flags: dict[int, tuple[int, int]] = {}
+        fold(expr, self._leaf, self._apply, value=self._flags)
+
+    def has_time(self, node: Expr) -> bool:
+        """True when time occurs in this part outside relations."""
+        return bool(self._flags[id(node)][0] & _TIME)
+
+    def has_variable(self, node: Expr) -> bool:
+        """True when a variable or derivative occurs in this part outside relations."""
+        return bool(self._flags[id(node)][0] & _VARIABLE)
+
+    def _leaf(self, node: Expr) -> tuple[int, int]:
+        moved = isinstance(node, Symbol) and self._classify(node) is not None
+        flag = _VARIABLE if moved else _TIME if node.op == "time" else 0
+        return flag, flag
+
+    def _apply(self, node: Expr, args: list[tuple[int, int]]) -> tuple[int, int]:
+        """Flags as it stands, and within ``no_event``."""
+        if node.op == "pre":
+            return 0, 0
+        if node.op == "der":
+            return args[0]
+        now = eventless = 0
+        for a, b in args:
+            now, eventless = now | a, eventless | b
+        if node.op in RELATIONS:
+            return 0, eventless
+        if node.op == "homotopy":
+            simplified = fold(node.data[0], self._leaf, self._apply, value=self._flags)[1]
+            now, eventless = now | simplified, eventless | simplified
+        return (eventless, eventless) if node.op == "no_event" else (now, eventless)
+
+
 def incidence(expr: Expr, classify: Classify) -> list[Key]:
     """Return the derivatives, then the variables, that carry a value, each in order of appearance."""
     nodes = _active_nodes(expr)

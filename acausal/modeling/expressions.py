@@ -327,6 +327,7 @@ def fold(
     leaf: Callable[[Expr], Any],
     apply: Callable[[Expr, list[Any]], Any],
     whole: Callable[[Expr], Any] = lambda node: None,
+    value: dict[int, Any] | None = None,
 ) -> Any:
     """Evaluate a tree bottom up, each shared node once, without recursion.
 
@@ -338,8 +339,10 @@ def fold(
         Value of an operation from the node and the values of its arguments.
     whole : callable
         Value of an operation that does not follow from its arguments, which are then left alone; None for others.
+    value : dict, optional
+        Values of nodes by identity, which are taken from here and added; the caller keeps the nodes alive.
     """
-    value: dict[int, Any] = {}
+    value = {} if value is None else value
     stack = [(expr, False)]
     while stack:
         node, done = stack.pop()

@@ -89,35 +89,50 @@ def if_else(cond: Any, a: Any, b: Any) -> Expr:
 
 def der(x: Any) -> Expr:
     """Return the time derivative of a variable, or of a sum of variables with constant factors."""
-    expr = wrap(x)
-    if isinstance(expr, Symbol):
-        f = expr.field
-        if not isinstance(f, Variable) and not (isinstance(f, (Input, Output)) and f.type is float):
-            raise ExpressionError(
-                f"der({expr}): `{expr}` is a {type(f).__name__}, which does not move",
-                hint="differentiate a Variable",
-            )
-        return Expr("der", (expr,))
-    if expr.op in ("+", "-"):
-        return Expr(expr.op, (der(expr.args[0]), der(expr.args[1])))
-    if expr.op == "neg":
-        return Expr("neg", (der(expr.args[0]),))
-    if expr.op in ("const", "true"):
-        return wrap(0)
-    if expr.op == "*" and _is_factor(expr.args[0]):
-        return Expr("*", (expr.args[0], der(expr.args[1])))
-    if expr.op in ("*", "/") and _is_factor(expr.args[1]):
-        return Expr(expr.op, (der(expr.args[0]), expr.args[1]))
-    raise ExpressionError(
-        f"der({expr}) is not a derivative of a variable",
-        hint="declare a Variable for the expression, state it with Eq, and differentiate the variable",
+    _, slope = fold(wrap(x), _slope_of_leaf, _slope_of_operation)
+    if isinstance(slope, ExpressionError):
+        raise slope
+    return slope
+
+
+_Slope = tuple[bool, Expr | ExpressionError]
+"""Whether a part holds numbers and parameters only, and its derivative or why it has none."""
+
+
+def _slope_of_leaf(node: Expr) -> _Slope:
+    if not isinstance(node, Symbol):
+        known = node.op in ("const", "true")
+        return node.op == "const", wrap(0) if known else _underivable(node)
+    f = node.field
+    if isinstance(f, Variable) or (isinstance(f, (Input, Output)) and f.type is float):
+        return False, Expr("der", (node,))
+    error = ExpressionError(
+        f"der({node}): `{node}` is a {type(f).__name__}, which does not move", hint="differentiate a Variable"
     )
+    return isinstance(f, Parameter), error
 
 
-def _is_factor(expr: Expr) -> bool:
-    return all(
-        not n.args and (n.op == "const" or isinstance(getattr(n, "field", None), Parameter)) or n.args
-        for n in walk(expr)
+def _slope_of_operation(node: Expr, args: list[_Slope]) -> _Slope:
+    op, factor = node.op, all(known for known, _ in args)
+    needed = [slope for _, slope in args] if op in ("+", "-", "neg") else []
+    if op == "*" and args[0][0]:
+        needed = [args[1][1]]
+    elif op in ("*", "/") and args[1][0]:
+        needed = [args[0][1]]
+    slopes = [s for s in needed if isinstance(s, Expr)]
+    if not needed:
+        return factor, _underivable(node)
+    if len(slopes) < len(needed):
+        return factor, next(s for s in needed if not isinstance(s, Expr))
+    if op == "*" and args[0][0]:
+        return factor, Expr("*", (node.args[0], slopes[0]))
+    return factor, Expr(op, (slopes[0], node.args[1]) if op in ("*", "/") else tuple(slopes))
+
+
+def _underivable(node: Expr) -> ExpressionError:
+    return ExpressionError(
+        f"der({node}) is not a derivative of a variable",
+        hint="declare a Variable for the expression, state it with Eq, and differentiate the variable",
     )
 
 
@@ -168,7 +183,7 @@ def sample(*positional: Any, period: Any = None, start: Any = 0.0) -> Expr:
             f"sample() needs the keyword `period`{got}", hint="sample(period=1e-3, start=0.0)"
         )
     for name, value in (("period", wrap(period)), ("start", wrap(start))):
-        if not _is_factor(value):
+        if not fold(value, _slope_of_leaf, _slope_of_operation)[0]:
             when = "is computed at the start" if _is_computed(value) else "changes during a run"
             raise ExpressionError(
                 f"the {name} of sample() is `{value}`, which {when}",

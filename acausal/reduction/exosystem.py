@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..flattening.forms import ZERO, has_time
-from ..modeling.expressions import Expr, constant
-from .template_forms import polynomial_degree
+from ..flattening.forms import ONE, ZERO, Activity
+from ..modeling.expressions import Expr, constant, fold, walk
+from .template_forms import polynomial_degrees
 
 PIECE_DEGREE = 12
 """Degree of the Chebyshev pieces of a general function of time."""
@@ -37,67 +37,109 @@ class Term:
         ]
 
 
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """How a part enters the whole: ``factor`` times it while ``chosen`` holds; None is 1 and always."""
+
+    factor: Expr | None
+    chosen: Expr | None
+
+    def scaled(self, op: str, by: Expr) -> _Share:
+        if op == "*" and self.factor is None:
+            return _Share(by, self.chosen)
+        return _Share(Expr(op, (constant(1.0) if self.factor is None else self.factor, by)), self.chosen)
+
+    def negated(self) -> _Share:
+        return _Share(constant(-1.0) if self.factor is None else -self.factor, self.chosen)
+
+    def while_(self, condition: Expr) -> _Share:
+        return _Share(
+            self.factor, condition if self.chosen is None else Expr("and", (self.chosen, condition))
+        )
+
+    def of(self, part: Expr) -> Expr:
+        """The contribution of a part; where it is not chosen it may be infinite, and counts as zero."""
+        value = part if self.factor is None else self.factor * part
+        return value if self.chosen is None else Expr("if_else", (self.chosen, value, ZERO))
+
+    def __add__(self, other: _Share) -> _Share:
+        if self.chosen is None and other.chosen is None:
+            return _Share(self.of(constant(1.0)) + other.of(constant(1.0)), None)
+        always = self.chosen is None or other.chosen is None
+        chosen = None if always else Expr("or", (self.chosen, other.chosen))  # type: ignore[arg-type]
+        return _Share(self.of(constant(1.0)) + other.of(constant(1.0)), chosen)
+
+
 def decompose(expr: Expr) -> list[Term]:
-    """Return the terms of an expression of time, parameters, discretes and frozen relations."""
-    degree = polynomial_degree(expr)
-    if degree is not None and degree <= PIECE_DEGREE:
-        return [Term("polynomial", expr, degree)]
-    op, args = expr.op, expr.args
-    if op in ("+", "-"):
-        right = decompose(args[1])
-        return _merge(decompose(args[0]) + (right if op == "+" else [_with(t, -t.expr) for t in right]))
-    if op == "neg":
-        return [_with(t, -t.expr) for t in decompose(args[0])]
-    if op == "*" and not (has_time(args[0]) and has_time(args[1])):
-        factor, other = (args[0], args[1]) if has_time(args[1]) else (args[1], args[0])
-        return [_with(t, factor * t.expr) for t in decompose(other)]
-    if op == "/" and not has_time(args[1]):
-        return [_with(t, t.expr / args[1]) for t in decompose(args[0])]
-    if op == "if_else":
-        chosen = [_with(t, Expr("if_else", (args[0], t.expr, ZERO))) for t in decompose(args[1])]
-        other = [_with(t, Expr("if_else", (args[0], ZERO, t.expr))) for t in decompose(args[2])]
-        return _merge(chosen + other)
-    if op in ("sin", "cos", "exp"):
-        rate = slope(args[0])
-        if rate is not None:
-            return [Term("exponential" if op == "exp" else "sinusoid", expr, rate=rate)]
-    return [Term("pieces", expr)]
+    """Return the terms of an expression of time, parameters, discretes and frozen relations.
 
+    A part that is used several times becomes one term with the sum of its factors, so the work is
+    proportional to the number of different parts, not to the number of paths to them.
+    """
+    active = Activity(expr)
+    degrees = polynomial_degrees(expr, active)
+    slopes: dict[int, Expr | None] = {}
+    share = {id(expr): _Share(None, None)}
+    terms: list[Term] = []
 
-def _with(term: Term, expr: Expr) -> Term:
-    return Term(term.kind, expr, term.degree, term.rate)
+    def give(part: Expr, new: _Share) -> None:
+        share[id(part)] = share[id(part)] + new if id(part) in share else new
+
+    for node in reversed(list(walk(expr))):
+        own = share.get(id(node))
+        if own is None:
+            continue
+        op, args, degree = node.op, node.args, degrees[id(node)]
+        if degree is not None and degree <= PIECE_DEGREE:
+            terms.append(Term("polynomial", own.of(node), degree))
+        elif op in ("+", "-"):
+            give(args[0], own)
+            give(args[1], own if op == "+" else own.negated())
+        elif op == "neg":
+            give(args[0], own.negated())
+        elif op == "*" and not all(map(active.has_time, args)):
+            k = 0 if active.has_time(args[0]) else 1
+            give(args[k], own.scaled("*", args[1 - k]))
+        elif op == "/" and not active.has_time(args[1]):
+            give(args[0], own.scaled("/", args[1]))
+        elif op == "if_else":
+            give(args[1], own.while_(args[0]))
+            give(args[2], own.while_(Expr("not", (args[0],))))
+        elif op in ("sin", "cos", "exp") and (rate := _slope(args[0], active, slopes)) is not None:
+            kind = "exponential" if op == "exp" else "sinusoid"
+            terms.append(Term(kind, own.of(node), rate=rate))
+        else:
+            terms.append(Term("pieces", own.of(node)))
+    return _merge(terms[::-1])
 
 
 def _merge(terms: list[Term]) -> list[Term]:
     """Add up polynomials into one term, and sinusoids or exponentials of one rate expression."""
-    merged: list[Term] = []
-    for t in terms:
-        for k, m in enumerate(merged):
-            if m.kind == t.kind and (t.kind == "polynomial" or t.rate is m.rate):
-                merged[k] = Term(t.kind, m.expr + t.expr, max(m.degree, t.degree), t.rate)
-                break
-        else:
-            merged.append(t)
-    return merged
+    merged: dict[tuple[object, ...], Term] = {}
+    for k, t in enumerate(terms):
+        key = ("pieces", k) if t.kind == "pieces" else (t.kind, id(t.rate))
+        m = merged.get(key)
+        merged[key] = t if m is None else Term(t.kind, m.expr + t.expr, max(m.degree, t.degree), t.rate)
+    return list(merged.values())
 
 
-def slope(expr: Expr) -> Expr | None:
+def _slope(expr: Expr, active: Activity, known: dict[int, Expr | None]) -> Expr | None:
     """Return d/dt of an expression that is affine in time with timeless factors, else None."""
-    if not has_time(expr):
-        return constant(0.0)
-    op, args = expr.op, expr.args
-    if op == "time":
-        return constant(1.0)
-    if op in ("+", "-"):
-        a, b = slope(args[0]), slope(args[1])
-        return None if a is None or b is None else Expr(op, (a, b))
-    if op == "neg":
-        a = slope(args[0])
-        return None if a is None else -a
-    if op in ("*", "/"):
-        k = 0 if op == "/" or has_time(args[0]) else 1
-        a = slope(args[k])
-        if a is None or has_time(args[1 - k]):
-            return None
-        return Expr(op, (a, args[1])) if k == 0 else args[0] * a
-    return None
+
+    def apply(node: Expr, slopes: list[Expr | None]) -> Expr | None:
+        op, args = node.op, node.args
+        if not active.has_time(node):
+            return ZERO
+        if op in ("+", "-") and slopes[0] is not None and slopes[1] is not None:
+            return Expr(op, (slopes[0], slopes[1]))
+        if op == "neg" and slopes[0] is not None:
+            return -slopes[0]
+        if op in ("*", "/"):
+            k = 0 if op == "/" or active.has_time(args[0]) else 1
+            a = slopes[k]
+            if a is None or active.has_time(args[1 - k]):
+                return None
+            return Expr(op, (a, args[1])) if k == 0 else args[0] * a
+        return None
+
+    return fold(expr, lambda node: ONE if node.op == "time" else ZERO, apply, value=known)

@@ -147,18 +147,25 @@ def bounded_magnitudes(model: ReducedModel, values: Values) -> np.ndarray:
 
 def _bounded(expr: Expr) -> bool:
     """Whether variables occur in sines and cosines only, and time nowhere."""
-    if expr.op in ("sin", "cos"):
-        return True
-    if isinstance(expr, Symbol):
-        return kind_of(expr) == "p"
-    return expr.op in ("const", "+", "-", "*", "neg", "/") and all(map(_bounded, expr.args))
+
+    def leaf(node: Expr) -> bool:
+        return kind_of(node) == "p" if isinstance(node, Symbol) else node.op == "const"
+
+    def apply(node: Expr, args: list[bool]) -> bool:
+        return node.op in ("sin", "cos") or (node.op in ("+", "-", "*", "neg", "/") and all(args))
+
+    return fold(expr, leaf, apply)
 
 
 def _terms(expr: Expr) -> Iterator[Expr]:
-    """The terms of a sum."""
+    """The different terms of a sum."""
+    seen: set[int] = set()
     left = [expr]
     while left:
         node = left.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
         if node.op in ("+", "-", "neg"):
             left.extend(node.args)
         else:

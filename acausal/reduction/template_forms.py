@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..flattening.flat_model import kind_of
-from ..flattening.forms import Form, Key, affine_form, choices, has_time, incidence
+from ..flattening.forms import Activity, Form, Key, affine_form, choices, has_time, incidence
 from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, Residual, Template
-from ..modeling.expressions import RELATIONS, Expr, Symbol, number_of, walk
+from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, number_of, walk
 from ..modeling.statements import Assign
 
 
@@ -152,6 +152,7 @@ def nonlinear_form(forms: TemplateForms, expr: Expr) -> NonlinearForm:
 
 def _moved_by_time(expr: Expr, forms: TemplateForms) -> Iterator[Expr]:
     """Largest parts with time but without variables, each once."""
+    active = Activity(expr, forms.classify)
     seen: set[int] = set()
     stack = [expr]
     while stack:
@@ -159,7 +160,7 @@ def _moved_by_time(expr: Expr, forms: TemplateForms) -> Iterator[Expr]:
         if id(node) in seen or node.op == "pre" or id(node) in forms.relation_at:
             continue
         seen.add(id(node))
-        if has_time(node) and not incidence(node, forms.classify):
+        if active.has_time(node) and not active.has_variable(node):
             yield node
         else:
             stack.extend(reversed(node.args))
@@ -235,17 +236,25 @@ def _register_relation(forms: TemplateForms, node: Expr) -> None:
 
 def polynomial_degree(expr: Expr) -> int | None:
     """Degree in time of an expression without variables, None if it is no polynomial piece by piece."""
-    if not has_time(expr):
-        return 0
-    if expr.op == "time":
-        return 1
-    if expr.op in ("+", "-", "neg", "if_else"):
-        parts = expr.args[1:] if expr.op == "if_else" else expr.args
-        degrees = [polynomial_degree(a) for a in parts]
-        return None if any(d is None for d in degrees) else max(d for d in degrees if d is not None)
-    if expr.op == "*":
-        degrees = [polynomial_degree(a) for a in expr.args]
-        return None if any(d is None for d in degrees) else sum(d for d in degrees if d is not None)
-    if expr.op == "/" and not has_time(expr.args[1]):
-        return polynomial_degree(expr.args[0])
-    return None
+    return polynomial_degrees(expr, Activity(expr))[id(expr)]
+
+
+def polynomial_degrees(expr: Expr, active: Activity) -> dict[int, int | None]:
+    """Degree in time of all parts of an expression, by identity."""
+
+    def apply(node: Expr, degrees: list[int | None]) -> int | None:
+        if not active.has_time(node):
+            return 0
+        if node.op == "/":
+            return None if active.has_time(node.args[1]) else degrees[0]
+        if node.op not in ("+", "-", "neg", "if_else", "*"):
+            return None
+        parts = degrees[1:] if node.op == "if_else" else degrees
+        known = [d for d in parts if d is not None]
+        if len(known) < len(parts):
+            return None
+        return sum(known) if node.op == "*" else max(known)
+
+    found: dict[int, int | None] = {}
+    fold(expr, lambda node: int(node.op == "time"), apply, value=found)
+    return found
