@@ -255,7 +255,7 @@ def _element_name(model: ReducedModel, element: ElementRows, instance: int, bran
     statement: ElementStatement = element.forms.statement
     path = model.flat.path(element.stamp, instance)
     name = f"{path}.{statement.name}" if path else statement.name
-    return f"`{name}` = {statement.table.branches[branch].name}"
+    return f"`{name}` = {statement.table.branches[element.shown[branch]].name}"
 
 
 def _symbols(expr: Expr) -> list[str]:

@@ -53,13 +53,18 @@ class Kind(Enum):
     COMPLEMENTARITY = "complementarity"
     """Branches off (0), on (1) and disabled (2, only ever forced)."""
     FRICTION = "friction"
-    """Branches stick (0), forward (1), backward (2) and free (3, only ever forced)."""
+    """Branches stick (0), forward (1), backward (2) and free (3, only ever forced); where breaking away takes more than
+    sliding, also at rest at the forward (4) and at the backward (5) breakaway level."""
     IMPACT = "impact"
     """Branches free (0) and contact (1); closing with an impulse applies the restitution."""
     CONDITION = "condition"
     """An ``If`` on continuous variables: consistent when ``select`` returns the branch itself."""
     MODES = "modes"
     """The general table of guards and targets."""
+
+
+STICK, FORWARD_LIMIT, BACKWARD_LIMIT = 0, 4, 5
+"""Branches of friction: at rest below its breakaway level, and at it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +78,8 @@ class Branch:
     """Branch entered when guard k is violated, one per guard row."""
     cuts_flow: tuple[bool, ...] = ()
     """Per equation: the flow side of the pair is prescribed, an impulse on the blocked side interrupts it."""
+    releases: tuple[int, ...] = ()
+    """Targets that have another level of the same quantity: taken only where a solution at this level asks for them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +97,15 @@ class Element:
     rest_speed: float | None = None
     impulse_allowed: bool | None = None
     """Policy of this element; None takes the default of the run."""
+    shown: tuple[int, ...] = ()
+    """The branch of the statement that every branch is shown as, where these are not the same."""
     relations: Rows | None = None
     select: Callable[[np.ndarray], int] | None = None
     """CONDITION only: branch chosen by the lexicographic signs (-1, 0, 1) of ``relations``."""
+
+    def shown_as(self, branch: int) -> int:
+        """The branch of the statement that a branch is shown as."""
+        return self.shown[branch] if self.shown else branch
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .affine import AffineModel, Branch, Element, Kind, Rows
+from .affine import BACKWARD_LIMIT, FORWARD_LIMIT, STICK, AffineModel, Branch, Element, Kind, Rows
 from .core import CoreMatrices, Values, evaluate, model_relation
 from .labels import Labels
 from .reduced_model import ElementRows, ReducedModel
@@ -121,8 +122,9 @@ def _element(
     model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int, flow: np.ndarray
 ) -> Element:
     table, statement = rows.forms.statement.table, rows.forms.statement
+    tables = [table.branches[b] for b in rows.shown]
     branches, blocked = [], []
-    for made, (equations, guards, others) in zip(table.branches, rows.branches, strict=True):
+    for made, (equations, guards, others) in zip(tables, rows.branches, strict=True):
         eq = _slice(core.forms, [k + i for k in equations])
         cuts = tuple(
             bool((a != 0).any() and flow[a != 0].all() and not (e != 0).any())
@@ -137,6 +139,8 @@ def _element(
     if kind is Kind.CONDITION:
         extra = _selection(model, core, values, rows, i)
     one = np.array([i])
+    if len(rows.branches) > len(table.branches):
+        extra["shown"] = rows.shown
     if table.restitution is not None:
         extra["restitution"] = float(evaluate(model, rows.stamp, table.restitution, values, one)[0])
     if table.rest_speed is not None:
@@ -144,7 +148,13 @@ def _element(
     if table.impulse is not None:
         extra["impulse_allowed"] = table.impulse == "allow"
     name = f"{path}.{statement.name}" if path else statement.name
-    monotone = table.monotone or (kind is Kind.FRICTION and _without_stiction(branches))
+    monotone = table.monotone
+    if kind is Kind.FRICTION:
+        monotone = _without_stiction(branches)
+        if not monotone:
+            branches[STICK] = replace(branches[STICK], targets=(FORWARD_LIMIT, BACKWARD_LIMIT))
+        branches[FORWARD_LIMIT] = replace(branches[FORWARD_LIMIT], targets=(STICK, 1), releases=(1,))
+        branches[BACKWARD_LIMIT] = replace(branches[BACKWARD_LIMIT], targets=(STICK, 2), releases=(2,))
     return Element(name, kind, tuple(branches), tuple(blocked), monotone, **extra)
 
 

@@ -5,6 +5,7 @@ All of this is symbolic or integer work, done once per model; numbers enter in `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from ..flattening.forms import Form
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, walk
 from ..structure.incidence import IntegerRows
+from .affine import STICK
 from .exosystem import Term, decompose
 from .loops import resolve_loops
 from .observers import Observer, peel_observers
@@ -75,6 +77,13 @@ class ElementRows:
     stamp: int
     forms: ElementForms
     branches: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...]
+    """Those of the statement; of friction also sticking at the forward and at the backward breakaway level."""
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The branch of the statement that every branch is shown as."""
+        own = range(len(self.forms.statement.table.branches))
+        return (*own, *[STICK] * (len(self.branches) - len(own)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,6 +265,8 @@ class _Builder:
                     )
                     for b in e.branches
                 )
+                if e.statement.table.kind == "friction":
+                    branches += _at_breakaway(branches)
                 found.append(ElementRows(k, e, branches))  # type: ignore[arg-type]
         return found
 
@@ -267,6 +278,15 @@ class _Builder:
                 found.append(RelationRows(k, r, nr, row))
                 nr += len(self.flat.stamps[k].vb)
         return found, nr
+
+
+def _at_breakaway(branches: Sequence[Any]) -> tuple[Any, ...]:
+    """Friction that holds with all it has: where several share a force, others may decide that nothing moves.
+
+    Its force is at the level of breaking away and its speed zero: once it is not, friction slides or is below that level.
+    """
+    (_, (ahead, back), _), (_, (moves,), speed), (_, (returns,), _), _ = branches
+    return ((ahead,), (moves, returns), speed), ((back,), (returns, moves), speed)
 
 
 def reduce_model(flat: FlatModel) -> ReducedModel:

@@ -161,7 +161,7 @@ class Events(Sequence[Event]):
         modes = {
             path: (branches[x], branches[y])
             for (path, branches), x, y in zip(self._names.elements, first.before, last.after, strict=True)
-            if x != y and path not in without
+            if branches[x] != branches[y] and path not in without
         }
         lost: dict[str, float] = {}
         for path, energy in (entry for s in steps for entry in s.lost):

@@ -200,7 +200,7 @@ class Names:
         found = []
         for rows in self.model.elements:
             statement = rows.forms.statement
-            branches = tuple(b.name for b in statement.table.branches)
+            branches = tuple(statement.table.branches[b].name for b in rows.shown)
             for i in range(len(self.flat.stamps[rows.stamp].vb)):
                 path = self.flat.path(rows.stamp, i)
                 found.append((f"{path}.{statement.name}" if path else statement.name, branches))

@@ -70,12 +70,15 @@ class Instant:
         Impulses (times a time) of what does not stay finite.
     slopes : dict of str to float
         Derivatives after the instant of what is differentiated, where right limits are fractions of few digits.
+    zero : frozenset of str
+        What is and stays zero.
     """
 
     positive: tuple[bool, ...]
     values: dict[str, float]
     impulses: dict[str, float]
     slopes: dict[str, float] = field(default_factory=dict)
+    zero: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,7 @@ def solution(system: System, states: Mapping[str, Any], bits: int = BITS) -> Ins
     values: dict[str, float] = {}
     impulses: dict[str, float] = {}
     slopes: dict[str, float] = {}
+    zero: frozenset[str] = frozenset()
     for part in parts(system):
         found = _solution(part, states, bits)
         if found is None:
@@ -165,7 +169,8 @@ def solution(system: System, states: Mapping[str, Any], bits: int = BITS) -> Ins
         values.update(found.values)
         impulses.update(found.impulses)
         slopes.update(found.slopes)
-    return Instant(tuple(positive[pair.name] for pair in system.pairs), values, impulses, slopes)
+        zero |= found.zero
+    return Instant(tuple(positive[pair.name] for pair in system.pairs), values, impulses, slopes, zero)
 
 
 def parts(system: System) -> list[System]:
@@ -326,7 +331,8 @@ def _described(
             simple = limit.limit_denominator(1 << (half // 2))
             if abs(limit - simple) * (huge << (half // 2)) < 1:
                 slopes[column] = float((limit - simple) * found.s)
-    return Instant(positive, limits, impulses, slopes)
+    zero = frozenset(column for column, value in values.items() if value == 0)
+    return Instant(positive, limits, impulses, slopes, zero)
 
 
 def residuals(

@@ -144,11 +144,13 @@ def consistent(parts: Sequence[Part], states: Mapping[str, Any], after: bool = F
         found = solution(model, states)
         if found is None:
             return None
-        # At a speed of zero the level is that of sliding where the force has reached the level of breaking away.
+        # A friction at its level that others hold at rest is not released.
         released = [
             name
             for name, mode in frictions(model, found.positive).items()
-            if mode != STICK and levels[name] != _value(parts, name)
+            if mode != STICK
+            and not {f"p.{name}", f"m.{name}"} <= found.zero
+            and levels[name] != _value(parts, name)
         ]
         if not released:
             return found

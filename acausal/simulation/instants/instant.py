@@ -383,7 +383,11 @@ def _mode_slots(run: Run) -> list[tuple[int, Any] | None]:
     for rows in run.reduced.elements:
         s = run.flat.stamps[rows.stamp]
         slot = s.template.index("d", rows.forms.statement.name)
-        kind = rows.forms.statement.table.kind
-        code = {"if": lambda b: float(b == 0), "complementarity": lambda b: float(b == 1)}.get(kind, float)
+        kind, shown = rows.forms.statement.table.kind, rows.shown
+        code = {
+            "if": lambda b: float(b == 0),
+            "complementarity": lambda b: float(b == 1),
+            "friction": lambda b, shown=shown: float(shown[b]),
+        }.get(kind, float)
         found += [None if slot is None else (int(d) + slot, code) for d in s.db]
     return found

@@ -9,6 +9,9 @@ Operations Research 21, 1994). A mode without solution shows a row in which all 
 give way, one after the other as in the criss-cross method (Fukuda and Terlaky, "Linear complementarity and oriented
 matroids", Journal of the Operations Research Society of Japan 35, 1992), which is finite wherever the elements and
 what is between them are monotone. If none can, no mode at all satisfies that row.
+
+Friction that takes more to break away than to slide is monotone at one level: contacts at rest have that of breaking
+away until a solution moves them. Those slide at their lower level from then on, and pivoting goes on.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from .lexicographic import Instant, Verdict
 Move = tuple[int, int]
 """An element, and the branch it is put into."""
 
-_FREE_BRANCHES = {Kind.COMPLEMENTARITY: 2, Kind.FRICTION: 3}
+_ONE_LEVEL = {Kind.COMPLEMENTARITY: (0, 1), Kind.FRICTION: (0, 1, 2)}
 _PATIENCE = 8
 """Steps of whole blocks without fewer negative guards, after which elements move one by one until there are fewer."""
 _PARALLEL = 1e-9
@@ -41,9 +44,10 @@ class NoMove(Exception):
         self.elements, self.certain = elements, certain
 
 
-def free_branches(element: Element) -> range:
-    """Branches a search may choose; those beyond are only ever forced."""
-    return range(_FREE_BRANCHES.get(element.kind, len(element.branches)))
+def free_branches(element: Element) -> Sequence[int]:
+    """Branches a search may choose; others are only ever forced, or never left for."""
+    limits = tuple(b for b in element.branches[0].targets if element.branches[b].releases)
+    return (*_ONE_LEVEL.get(element.kind, range(len(element.branches))), *limits)
 
 
 def is_free(element: Element, forced: int) -> bool:
@@ -101,6 +105,7 @@ class Pivoting:
     def _pivot(self, mode: Mode, held: Sequence[int]) -> Mode | None:
         """Pivot from a mode until it is consistent, without the elements ``held``; None where it comes back to a mode."""
         seen: set[tuple[Mode, bool, int]] = set()
+        released: set[int] = set()
         dead: set[Mode] = set()
         before: Mode | None = None
         fewest, waited, single = np.inf, 0, False
@@ -110,6 +115,14 @@ class Pivoting:
             if verdict.consistent:
                 return mode
             moves = self._moves(verdict, held)
+            if moves and all(target in self._releases(mode, k) for k, target in moves):
+                released.update(k for k, _ in moves)
+                mode, before, single = _moved_to(mode, moves), None, False
+                fewest, waited = np.inf, 0
+                seen.clear()
+                dead.clear()
+                continue
+            moves = [(k, self._beyond(k, target) if k in released else target) for k, target in moves]
             if verdict.restart is not None:
                 waited += 1
                 if len(verdict.violations) < fewest:
@@ -132,8 +145,17 @@ class Pivoting:
         if verdict.restart is None:
             return [(k, target) for k, target in self._way_out(verdict.mode) if k not in held]
         asked = [(level, k, target) for level, k, target in verdict.violations if k not in held]
+        # Only a solution at the present levels tells who is released: what already moves before what begins to.
+        asked = [a for a in asked if a[2] not in self._releases(verdict.mode, a[1])] or asked
         first = min((level for level, _, _ in asked), default=0)
         return [(k, target) for level, k, target in asked if level == first]
+
+    def _releases(self, mode: Mode, k: int) -> tuple[int, ...]:
+        return self._model.elements[k].branches[mode[k]].releases
+
+    def _beyond(self, k: int, target: int) -> int:
+        """What an element that a solution has released moves to where others would move to a limit."""
+        return next(iter(self._model.elements[k].branches[target].releases), target)
 
     def _way_out(self, mode: Mode) -> list[Move]:
         """Moves that satisfy the rows of a mode without solution; raises `NoMove` where none can."""
@@ -222,12 +244,13 @@ def _row(
         elements[k] = None
         wanted = sign * float(np.sign(weight[orders[-1]]))
         farthest = 0.0
+        released_to = model.elements[k].branches[mode[k]].releases
         for target in free_branches(model.elements[k]) if free[k] else ():
             low, high = _interval(model.elements[k], mode[k], target, instant.xi)
             reach = max(high * wanted, low * wanted) if wanted else 0.0
             if target != mode[k] and (reach > 0.0 or not wanted):
                 farthest = max(farthest, reach)
-                if target in _targets(model.elements[k], mode[k]):
+                if target in _targets(model.elements[k], mode[k]) and target not in released_to:
                     moves.setdefault(k, target)
         missing -= farthest * abs(float(weight[0])) if orders[-1] == 0 else farthest and np.inf
     if sign and missing > 0.0:

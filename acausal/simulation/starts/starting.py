@@ -246,7 +246,7 @@ def _others(run: Run) -> Iterator[Branches]:
         for k, e in enumerate(elements)
         if not (e.monotone or e.kind is Kind.CONTROLLED or forced[k] >= 0 or k in given)
     ]
-    choices = [free_branches(elements[k]) for k in free]
+    choices = [[b for b in free_branches(elements[k]) if elements[k].shown_as(b) == b] for k in free]
     if not math.prod(map(len, choices)) <= MOST_BEGINNINGS:
         return
     found = [dict(zip(free, chosen, strict=True)) for chosen in product(*choices)]
@@ -385,7 +385,7 @@ def _check_branches(run: Run) -> None:
     """Raise InitializationError unless given branches are in force after the first instant."""
     for k, branch in run.starts.branches.items():
         element = run.core.model.elements[k]
-        if run.mode[k] != branch:
+        if element.shown_as(run.mode[k]) != branch:
             place = run.element_place(k)[1]
             begin, now = element.branches[branch].name, element.branches[run.mode[k]].name
             raise InitializationError(
