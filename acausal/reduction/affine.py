@@ -165,6 +165,14 @@ class AffineModel:
         branches = [element.branches[k].equations for element, k in zip(self.elements, mode, strict=True)]
         return stack_rows([self.base, *branches], self)
 
+    def names_of_rows(self, mode: Mode) -> list[str]:
+        """Base equations as users wrote them, then for every equation of a branch the path of its element."""
+        named = len(self.row_names)
+        names = [self.row_names[i] if i < named else f"equation {i}" for i in range(len(self.base))]
+        for element, branch in zip(self.elements, mode, strict=True):
+            names += [element.path] * len(element.branches[branch].equations)
+        return names
+
 
 def stack_rows(parts: Sequence[Rows], model: AffineModel) -> Rows:
     """All forms of ``parts`` in one; the model gives the shape of an empty stack."""

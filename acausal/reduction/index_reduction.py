@@ -19,6 +19,7 @@ import numpy as np
 from .affine import AffineModel, Inadmissible, Mode, ModeData, Rows, stack_rows
 from .dont_care import blocked_rows, settle, settle_by_size
 from .elimination import Elimination, column_weights, product
+from .identities import check_mode
 from .impulses import impulse_maps
 
 _DEPENDENT = 1e-10
@@ -43,11 +44,19 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     ------
     Inadmissible
         "singular": a derivative is undetermined; names its variables and rows that say nothing new.
+    ConsistencyError
+        What was found does not satisfy a row of the mode.
 
     Notes
     -----
     Cubic in the number of unknowns at worst, close to linear for sparse networks.
     """
+    data = _analysed(model, mode)
+    check_mode(model, data)
+    return data
+
+
+def _analysed(model: AffineModel, mode: Mode) -> ModeData:
     rows = model.rows(mode)
     columns = Columns.of(model)
     system, rounds = _differentiate(model, columns, columns.table(rows), len(rows))
@@ -213,11 +222,7 @@ def _labelled(
 
 def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[str]:
     """Equations and elements combined in each redundant row."""
-    names = [
-        model.row_names[i] if i < len(model.row_names) else f"equation {i}" for i in range(len(model.base))
-    ]
-    for element, branch in zip(model.elements, mode, strict=True):
-        names += [element.path] * len(element.branches[branch].equations)
+    names = model.names_of_rows(mode)
     involved = _labelled(model, Columns.of(model), rows, 1)[1][:, 0] != 0.0
     return [", ".join(dict.fromkeys(names[i] for i in np.flatnonzero(row))) for row in involved]
 

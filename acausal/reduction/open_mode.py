@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..structure.offsets import sigma_offsets
-from .affine import AffineModel, Mode, ModeData
+from .affine import AffineModel, Mode, ModeData, Rows
 from .elimination import product
+from .identities import MapCheck
 from .index_reduction import Columns, shuffle, weighted
 
 DEEPEST = 8
@@ -83,6 +84,12 @@ def open_mode(
         Per equation in force the number of its nonlinear row, -1 for affine ones.
     read : (n,) array of bool
         Core unknowns in nonlinear rows; they stay open before others.
+
+    Raises
+    ------
+    StructurallySingular
+    ConsistencyError
+        What was found does not satisfy an affine row.
     """
     rows, columns = model.rows(mode), Columns.of(model)
     affine = np.flatnonzero(nonlinear_row < 0)
@@ -105,6 +112,14 @@ def open_mode(
     if len(nonlinear) != m:
         raise StructurallySingular("count", nonlinear, open_unknowns)
     index = rounds + (len(columns.x) < model.n)
+    motion = np.zeros((len(given), len(given)))
+    motion[:ns], motion[ns + m :, ns + m :] = found[states], model.S
+    unknown_scale = model.scale[open_unknowns] / np.where(slopes, model.T0, 1.0)
+    scale = np.concatenate([model.scale[states], unknown_scale, model.xi_scale])
+    names = model.names_of_rows(mode)
+    MapCheck(model, z_of, motion, scale, data.admissible).require(
+        Rows(rows.E[affine], rows.A[affine], rows.B[affine]), [names[i] for i in affine.tolist()]
+    )
     return OpenMode(mode, states, open_unknowns, slopes, z_of, slope_of, found[states], nonlinear, index)
 
 
