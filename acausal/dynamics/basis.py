@@ -13,7 +13,7 @@ TURNS_EXACT = 4.0
 TURN = 2.0 * math.pi / 16.0
 """Angle that resolves a turning function."""
 LARGEST_EXPONENT = 700.0
-"""Growing functions stay finite, so that a zero coefficient still gives zero."""
+"""A trajectory is continued anew where a function has grown by so much; those with zero coefficients stay finite."""
 
 
 class Basis:
@@ -75,6 +75,11 @@ class Basis:
         # Where a function with a power has its largest magnitude.
         with np.errstate(divide="ignore", invalid="ignore"):
             self._peak = np.where(self.sigma < 0, self.power / -self.sigma, np.inf)
+
+    def growing(self) -> list[tuple[float, np.ndarray]]:
+        """Return (time within which they stay in the range of doubles, their columns) for every growth rate."""
+        rates = np.unique(self.sigma[self.sigma > 0.0]).tolist()
+        return [(LARGEST_EXPONENT / rate, np.flatnonzero(self.sigma == rate)) for rate in rates]
 
     def _derivative_matrix(self, table: list[list[float]]) -> np.ndarray:
         n, m = self.n_real, self.n_turning

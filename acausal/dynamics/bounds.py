@@ -41,7 +41,7 @@ class Bounds:
         Full values at the right ends.
     length : float
     fourth : array
-        Bounds of the fourth derivative.
+        Bounds of the fourth derivative, times the fourth power of the length.
     rest : array or None
         Bounds of the sum of the fast functions.
     noise : array or None
@@ -66,7 +66,7 @@ class Bounds:
         noise: np.ndarray | None = None,
     ) -> None:
         self.ends, self.length, self.rest = ends, length, rest
-        self.error = fourth * (length**4 / 144.0)
+        self.error = fourth / 144.0
         self.coefficients = values.dot(BERNSTEIN)
         self.coefficients[..., 2] -= self.error
         low = np.minimum.reduce(self.coefficients, 2)
@@ -128,7 +128,9 @@ class GuardForms:
         if basis.fastest * length <= RESOLVED:
             columns[:, 3] = basis.derivative.dot(phi) * quarter
             values = self.R.dot(columns)
-            return Bounds(values[None], values[None, :, 2], length, self.size4.dot(envelope)[None], None)
+            return Bounds(
+                values[None], values[None, :, 2], length, (length**4 * self.size4).dot(envelope)[None], None
+            )
         keep = basis.speed * length <= RESOLVED
         # Functions that grow beyond the range of doubles count as such in the rest, and nowhere else.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -136,7 +138,7 @@ class GuardForms:
             rest = np.abs(self.R).dot(np.where(keep, 0.0, envelope))
             ends = self.R.dot(phi)
             values = self.R.dot(np.where(keep[:, None], columns, 0.0))
-            fourth = self.size4.dot(np.where(keep, envelope, 0.0))
+            fourth = (length**4 * self.size4).dot(np.where(keep, envelope, 0.0))
         return Bounds(values[None], ends[None], length, fourth[None], rest[None])
 
     def bounds(self, nodes: np.ndarray) -> Bounds:
@@ -152,9 +154,9 @@ class GuardForms:
             rest = envelope.dot((np.abs(R) * ~keep).T)
             R, size4 = R * keep, size4 * keep
             left = phi.dot(R.T)
-        slope = (0.25 * length) * phi.dot(R.dot(basis.derivative).T)
+        slope = phi.dot((0.25 * length) * R.dot(basis.derivative).T)
         values = np.empty((len(nodes) - 1, len(R), 4))
         values[..., 0], values[..., 1] = left[:-1], slope[:-1]
         values[..., 2], values[..., 3] = left[1:], slope[1:]
         noise = ROUNDING * envelope.dot(np.abs(self.R).T)
-        return Bounds(values, ends[1:], length, envelope.dot(size4.T), rest, noise)
+        return Bounds(values, ends[1:], length, envelope.dot(length**4 * size4.T), rest, noise)

@@ -59,7 +59,7 @@ class AffineFlow:
         self._sizes = np.abs(self._left), np.abs(self._right)
         self._function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
         self._powers = bool(parts.basis.power.any())
-        self.limited = parts.limited
+        self.limited = [*parts.limited, *((reach, columns, False) for reach, columns in self.basis.growing())]
 
     def start(self, y0: np.ndarray) -> Trajectory:
         """The trajectory through `y0` (ny,) at the start of the segment."""
@@ -117,6 +117,8 @@ class Trajectory:
         size = np.abs(self.y0)
         self._largest = size if self._largest is None else np.maximum(size, self._largest)
         self.reach = np.inf
+        if not np.isfinite(size).all():
+            return  # nothing is known from here on
         for reach, columns, decays in self.flow.limited:
             part = self.C[:, columns]
             if not part.any():

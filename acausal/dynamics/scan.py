@@ -144,6 +144,8 @@ class _Search:
         clear = (bounds.low >= -self.touch).all(1)
         split = False
         for i in range(len(nodes) - 1):
+            if i and not np.isfinite(bounds.ends[i - 1]).all():
+                break  # beyond the range of doubles, which the end of the segment tells
             if self.all_above and clear[i]:
                 continue
             open_guards = self._open(bounds, i)
@@ -153,7 +155,10 @@ class _Search:
             hit = self._roots(bounds, i, a, b, open_guards)
             if hit is None:
                 split = True
-                hit = self._inside(bounds.ends[i], a, b)
+                end = bounds.ends[i]
+                # Where bounds leave the range of doubles before the values do, the values decide.
+                beyond = np.isfinite(end).all() and not np.isfinite(bounds.low[i]).all()
+                hit = self._at_end(end, b) if beyond else self._inside(end, a, b)
             if hit is not None:
                 return hit, True
         return None, split
@@ -195,6 +200,10 @@ class _Search:
         """Split the interval ``[a, b]``; at adjacent doubles the values `end` at the right end decide."""
         if b - a > PARTS * max(math.ulp(self.t0 + b), self.finest):
             return self._walk(np.linspace(a, b, PARTS + 1))[0]
+        return self._at_end(end, b)
+
+    def _at_end(self, end: np.ndarray, b: float) -> Hit | None:
+        """Settle an interval that ends at `b` by the values `end` there."""
         down = np.flatnonzero(np.where(self.above, end < -self.touch, end < -self.floor))
         if len(down):
             return b, int(down[0])

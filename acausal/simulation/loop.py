@@ -24,6 +24,7 @@ MOST_REPEATS = 2
 """Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite is an error of its own
 def advance(run: Run, t_end: float) -> None:
     """Move ``run`` to ``t_end``, instants at ``t_end`` included.
 

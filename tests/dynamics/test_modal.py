@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
+from acausal import (
+    Component,
+    Discrete,
+    Eq,
+    NonFiniteError,
+    Parameter,
+    Statement,
+    Variable,
+    assign,
+    der,
+    simulate,
+    time,
+    when,
+)
 from acausal.dynamics.modal import AffineFlow, Trajectory
 
 from .oracle import blocks, chain, exact_state, generator, ladder, sinusoid
@@ -221,3 +237,37 @@ def test_rounding_of_a_state_of_rest_is_bounded_by_the_magnitude(seed: int) -> N
         assert (np.abs(trajectory.at(h) - y0) <= unit * trajectory.magnitude(h)).all()
     speed = float(np.sqrt(np.linalg.eigvalsh(K).max()))
     assert (trajectory.magnitude(10.0)[3:6] < 1e3 * speed).all()
+
+
+class Growing(Component):
+    """x' = a x from 1e-200: exp(a t) leaves the range of doubles before x does."""
+
+    x: Variable = Variable(start=1e-200, fixed=True)
+    a: Parameter = Parameter(default=1000.0)
+    passed: Discrete = Discrete(float)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), self.a * self.x)
+        yield when(self.x > 1e200, assign(self.passed, time))
+
+
+def test_growth_beyond_the_range_of_the_exponential() -> None:
+    result = simulate(Growing(), 1.0)
+    t = np.array([0.5, 0.69, 0.71, 0.9, 1.0])
+    with np.errstate(all="ignore"):
+        exact = np.exp(500.0 * t) * 1e-200 * np.exp(500.0 * t)
+    assert result["x"].at(t) == pytest.approx(exact, rel=1e-12)
+    assert result["passed"].final == pytest.approx(400.0 * np.log(10.0) / 1000.0, rel=1e-13)
+
+
+@pytest.mark.filterwarnings("error")
+def test_growth_beyond_doubles_is_named() -> None:
+    with pytest.raises(NonFiniteError, match="`x` is not finite"):
+        simulate(Growing(a=3000.0), 1.0)
+
+
+def test_unstable_functions_without_amplitude_cost_nothing() -> None:
+    flow = AffineFlow(np.diag([1e9, -1.0, 0.0]), 2, 1.0)
+    trajectory = flow.start(np.array([0.0, 1.0, 1.0]))
+    assert trajectory.reach == np.inf
+    assert trajectory.at(1.0)[:2] == pytest.approx([0.0, np.exp(-1.0)], rel=1e-14)
