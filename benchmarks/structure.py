@@ -11,6 +11,7 @@ import ast
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -186,9 +187,18 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
 
 
-def opened(walk: Callable[[], object]) -> list[str]:
-    """Files of the engine and of the library in which a call runs Python code, in the order in which it comes to them."""
-    found: dict[str, None] = {}
+@dataclass
+class Walk:
+    """What a call opens: files of the engine and of the library in order, functions in them, and calls of these."""
+
+    files: dict[str, None] = field(default_factory=dict)
+    functions: set[object] = field(default_factory=set)
+    calls: int = 0
+
+
+def opened(walk: Callable[[], object]) -> Walk:
+    """Follow one call through the engine and the library."""
+    found = Walk()
 
     def trace(frame: FrameType, event: str, _: object) -> None:
         name = Path(frame.f_code.co_filename)
@@ -197,7 +207,9 @@ def opened(walk: Callable[[], object]) -> list[str]:
             and name.is_relative_to(ROOT)
             and name.parts[len(ROOT.parts)] in ("acausal", "components")
         ):
-            found.setdefault(name.relative_to(ROOT).as_posix())
+            found.files.setdefault(name.relative_to(ROOT).as_posix())
+            found.functions.add(frame.f_code)
+            found.calls += 1
 
     before = sys.gettrace()
     sys.settrace(trace)
@@ -205,13 +217,13 @@ def opened(walk: Callable[[], object]) -> list[str]:
         walk()
     finally:
         sys.settrace(before)
-    return list(found)
+    return found
 
 
-def walks() -> dict[str, list[str]]:
+def walks() -> dict[str, Walk]:
     """Files that three walks through the engine open.
 
-    The first follows a resistance from its declaration until the first instant is over, the second is the second period
+    The first follows a resistance from its declaration to the end of a run, the second is one event
     of a converter whose modes are known, the third reads a mean from a finished run.
     """
     from circuits import Buck
@@ -233,13 +245,13 @@ def walks() -> dict[str, list[str]]:
 
     program = Program(Buck())
     warm = program.start()
-    warm.advance(1e-3)
+    warm.advance(1.001e-3)
     result = program.simulate(1e-3)
     return {
         "a resistance, from its declaration to the end of the run": opened(
             lambda: Program(Charging()).simulate(1e-3)
         ),
-        "one warm period of a converter": opened(lambda: warm.advance(1e-3 + 1e-5)),
+        "one warm event of a converter": opened(lambda: warm.advance(1.007e-3)),
         '`result["capacitor.v"].mean()`': opened(lambda: result["capacitor.v"].mean()),
     }
 
@@ -260,9 +272,9 @@ def main() -> None:
     given = parser.parse_args()
     before = figures(Tree(given.before)) if given.before else None
     print("\n".join(comparison(before, figures(Tree(ROOT)))))
-    for title, files in (walks() if given.walks else {}).items():
-        print(f"\n{title}: {len(files)} files")
-        print("\n".join(f"- {name}" for name in files))
+    for title, walk in (walks() if given.walks else {}).items():
+        print(f"\n{title}: {len(walk.files)} files, {len(walk.functions)} functions, {walk.calls} calls\n")
+        print(", ".join(f"`{name.removeprefix('acausal/').removesuffix('.py')}`" for name in walk.files))
 
 
 if __name__ == "__main__":
