@@ -23,6 +23,7 @@ OTHER_CYCLE = 4
 
 FOREIGN_STORES = {
     "acausal/api/outcome.py": 1,
+    "acausal/api/program.py": 1,
     "acausal/api/stepping.py": 1,
     "acausal/compilation/discrete.py": 2,
     "acausal/compilation/nonlinear_rows.py": 1,
@@ -42,7 +43,7 @@ FOREIGN_STORES = {
     "acausal/simulation/large/motion.py": 2,
     "acausal/simulation/large/run.py": 3,
     "acausal/simulation/loop.py": 8,
-    "acausal/simulation/nonlinear/integration.py": 1,
+    "acausal/simulation/nonlinear/integration.py": 2,
     "acausal/simulation/nonlinear/motion.py": 2,
     "acausal/simulation/nonlinear/numerical.py": 6,
     "acausal/simulation/nonlinear/sampling.py": 1,
