@@ -183,6 +183,9 @@ class Expr:
     __floordiv__ = __rfloordiv__ = _refused("`//`", "write floor(x / y)")
     __divmod__ = __rdivmod__ = _refused("divmod()", "write floor(x / y) and mod(x, y)")
     __matmul__ = __rmatmul__ = _refused("`@`", "an expression is a scalar: write the sum of products")
+    __getitem__ = _refused("`[...]`", "it is a scalar: several values are a list of variables")
+    __len__ = _refused("len()", "it is a scalar: several values are a list of variables")
+    __contains__ = _refused("`in`", "compare it: `x.equals(value)`, or or_(...) of several of them")
     __complex__ = _refused("complex()", "write one equation for each of the real and imaginary part")
 
     def __format__(self, spec: str) -> str:

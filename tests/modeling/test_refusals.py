@@ -69,6 +69,9 @@ class Model(Component):
 @pytest.mark.parametrize(
     ("side", "text", "hint"),
     [
+        (lambda m: m.x[0], "`[...]` cannot be applied to `x`", "list of variables"),
+        (lambda m: len(m.x), "len() cannot be applied to `x`", "list of variables"),
+        (lambda m: 2 in m.x, "`in` cannot be applied to `x`", "equals"),
         (lambda m: round(m.x), "round() cannot be applied to `x`", "floor(x + 0.5)"),
         (lambda m: round(m.x, 2), "round() cannot be applied to `x`", "floor(x + 0.5)"),
         (lambda m: int(m.x), "int() cannot be applied to `x`", "floor(x)"),
