@@ -90,8 +90,8 @@ class Program(CompiledModel):
     until : condition
         Ends the run when it becomes true, such as ``model.load.v > 5``; compiled once.
     method : str
-        "auto": closed-form flow where all equations of the dynamic core are affine, else numerical
-        integration, by an explicit method until the steps show that the mode is stiff. "exact" asks for
+        "auto": closed-form flow where all equations of the dynamic core are affine, with at most 300
+        states, else numerical integration, by an explicit method until the steps show that the mode is stiff. "exact" asks for
         the first, "explicit" (Dormand-Prince) and "implicit" (Rosenbrock) for one method in all modes.
     rtol, atol : float
         Tolerances of numerical integration, relative to each variable, and in units of its magnitude in
