@@ -51,6 +51,10 @@ class Contacts:
         return self.rates @ y
 
 
+MEETS = 2.0**-26
+"""Defect of a row, relative to its terms, that is no contradiction: half of the digits."""
+
+
 def touching_contacts(model: AffineModel, data: ModeData, which: Sequence[int]) -> Contacts:
     """The response of a mode to impulses in open contacts.
 
@@ -83,6 +87,29 @@ def rest_speeds(model: AffineModel, contacts: Contacts) -> np.ndarray:
 def gap_speed(element: Element, after: Restart) -> float:
     """Speed of the gap of a contact after a restart."""
     return float((_gap_row(element, after.data) @ after.data.Ay @ after.y)[0])
+
+
+def start_limits(model: AffineModel, z: np.ndarray, xi: np.ndarray) -> np.ndarray | None:
+    """Left limits (n,) of a start, with algebraic unknowns that agree with the start values.
+
+    Before the first instant no branch of any element is in force. What holds whatever the branches are, the rows of the base
+    without derivatives, gives the algebraic unknowns of least change; the work of impulses is reckoned with them. None where
+    the start values contradict these rows.
+    """
+    if not model.elements:
+        return z
+    rows = ~model.base.E.any(axis=1)
+    free = ~model.differentiated
+    A, B = model.base.A[rows], model.base.B[rows]
+    defect = A @ z + B @ xi
+    # Rows and columns at their scales: unknowns of different units share a row.
+    over = A * model.scale
+    size = np.maximum(np.abs(over).max(axis=1, initial=0.0), np.finfo(float).tiny)
+    change = np.linalg.lstsq(over[:, free] / size[:, None], -defect / size, rcond=None)[0]
+    found = z.copy()
+    found[free] += model.scale[free] * change
+    terms = np.abs(A) @ np.abs(found) + np.abs(B) @ np.abs(xi)
+    return found if (np.abs(A @ found + B @ xi) <= MEETS * terms).all() else None
 
 
 def lost_energy(

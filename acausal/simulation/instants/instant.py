@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import AcausalError, Location
 from ...reduction.affine import Inadmissible, Kind, Mode, Restart
-from ...reduction.impacts import FREE, lost_energy
+from ...reduction.impacts import FREE, lost_energy, start_limits
 from ...reduction.restart import restart as entered
 from ...results.record import Jump, Step
 from ..failures import (
@@ -204,7 +204,9 @@ class Instants:
         xi = run.sources.states(run.t, run.D, run.R)
         core_reinits = run.apply_reinits(requested)
         z_minus = run.z
-        left = partial(self._left, kind == "start" and k == 0, z_minus)
+        first = kind == "start" and k == 0
+        begin = start_limits(run.core.model, z_minus, xi) if first else z_minus
+        left = partial(self._left, first, z_minus if begin is None else begin)
         try:
             choice = run.next_mode(
                 z_minus,
@@ -232,7 +234,9 @@ class Instants:
         step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
         if restart.jumped:
             check_interruption(run, restart, z_minus, kind)
-            self._log_jump(step, restart, z_minus, xi, parts or (left(restart),))
+            # Start values that contradict what holds in every mode are moved, and nothing says with what energy.
+            stages = () if begin is None else parts or (left(restart),)
+            self._log_jump(step, restart, z_minus, xi, stages)
         run.enter(restart, choice.signs if restart is choice.restart else None)
         self._write_modes()
         step.D, step.R = run.D, run.R
