@@ -421,6 +421,7 @@ class Oscillator(Component):
             yield connect(self.damper.flange_b, self.mass.flange_b)
 
 
+@pytest.mark.xfail(run=False, reason="the elimination of entries beyond the range of doubles does not end")
 @pytest.mark.parametrize("m", [1e-300, 1e-307])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_parameters_whose_quotients_no_double_holds_are_named(m: float) -> None:
