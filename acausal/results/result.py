@@ -148,8 +148,13 @@ class Result(ResultView):
 
     # -- points --------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def segments(self) -> Segments:
+        """All segments, in order of time."""
+        return self._segments
+
+    @cached_property
+    def _segments(self) -> Segments:
         """All segments, in order of time."""
         return Segments(list(self.record.segments))
 
