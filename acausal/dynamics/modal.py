@@ -58,7 +58,8 @@ class AffineFlow:
         self._single = len(parts.starts) == parts.left.shape[1]
         self._sizes = np.abs(self._left), np.abs(self._right)
         self._function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
-        self._powers = bool(parts.basis.power.any())
+        self.powers = bool(parts.basis.power.any())
+        """Whether magnitudes of terms grow along a trajectory."""
         self.limited = [*parts.limited, *((reach, columns, False) for reach, columns in self.basis.growing())]
 
     def start(self, y0: np.ndarray) -> Trajectory:
@@ -78,7 +79,7 @@ class AffineFlow:
         """
         left, right = self._sizes
         terms = right.dot(np.abs(y0))
-        if self._powers:
+        if self.powers:
             terms *= self.basis.weights(length)[self._function]
         return left.dot(terms)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +24,20 @@ CHUNK = 16
 Hit = tuple[float, int]
 
 
+class Thresholds(NamedTuple):
+    """What counts as zero at one time; arrays (guards,)."""
+
+    floor: np.ndarray
+    """Noise of the values."""
+    touch: np.ndarray
+    """Depth below zero up to which a guard touches it."""
+    rise: np.ndarray
+    """Value above which a guard has left its noise."""
+
+
 def first_crossing(
     trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0,
-    touch: np.ndarray | None = None,
+    touch: np.ndarray | None = None, rounding: np.ndarray | None = None,
 ) -> Hit | None:  # fmt: skip
     """Earliest time at which a guard ``G y >= 0`` is left.
 
@@ -47,6 +59,9 @@ def first_crossing(
     touch : (ng,), optional
         Depth below zero up to which a guard touches zero and does not cross it; by default a hundredth of the
         floor. Both may grow in place while a trajectory is continued piece by piece.
+    rounding : (ng, ny), optional
+        Noise of the values for magnitudes of the terms of the trajectory; adds to the floor as far as these have grown
+        up to the time in question. What a term comes to later makes no noise now.
 
     Returns
     -------
@@ -62,7 +77,7 @@ def first_crossing(
     """
     if not len(G):
         return None
-    search = _Search(G, armed, floor, TOUCH * floor if touch is None else touch)
+    search = _Search(G, armed, floor, touch, rounding)
     if h_end <= trajectory.reach:
         return search.piece(trajectory, h_end, t0)
     for start, piece in trajectory.pieces(h_end):
@@ -75,8 +90,16 @@ def first_crossing(
 class _Search:
     """Which guards have left their noise, and the closed form of all on the present piece."""
 
-    def __init__(self, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, touch: np.ndarray) -> None:
-        self.G, self.armed, self.floor, self.touch = G, armed, floor, touch
+    def __init__(
+        self,
+        G: np.ndarray,
+        armed: np.ndarray,
+        floor: np.ndarray,
+        touch: np.ndarray | None,
+        rounding: np.ndarray | None,
+    ) -> None:
+        self.G, self._floor, self._touch, self._rounding = G, floor, touch, rounding
+        self._leaves = np.where(armed, RISE, 1.0)
         self.above = np.zeros(len(floor), bool)
         self.begun = False
 
@@ -84,32 +107,41 @@ class _Search:
         """Search the first `length` seconds of a trajectory that starts at `t0`."""
         self.forms = forms = GuardForms(trajectory.flow.basis, self.G.dot(trajectory.C))
         bounds = forms.whole(length)
-        self.t0, self.finest = t0, FINEST * length
+        self.t0, self.finest, self.trajectory = t0, FINEST * length, trajectory
+        self.last = self._depth(length)
+        self.grows = self._rounding is not None and trajectory.flow.powers
         if not self.begun:
-            if (bounds.low > self.floor).all():
+            if (bounds.low > self.last.floor).all():
                 if length == trajectory.reach:
                     self._begin(bounds.ends[0])
                 return None
             below = self._begin(forms.R.dot(forms.basis.frame[:, 0]))
             if below is not None:
                 return below
-        open_guards = self._open(bounds, 0)
+        open_guards = self._open(bounds, 0, 0.0, length)
         if open_guards is None:
             return None
         hit = self._roots(bounds, 0, 0.0, length, open_guards)
         return hit if hit is not None else self._march(length)
 
+    def _depth(self, h: float) -> Thresholds:
+        floor = self._floor
+        if self._rounding is not None:
+            floor = floor + self._rounding.dot(self.trajectory.magnitude(h))
+        touch = TOUCH * floor if self._touch is None else self._touch
+        return Thresholds(floor, touch, self._leaves * floor)
+
+    def depth(self, h: float) -> Thresholds:
+        """What counts as zero `h` seconds after the begin of the piece."""
+        return self._depth(h) if self.grows else self.last
+
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""
         self.begun = True
-        self._note(start > self.rise)
-        below = np.flatnonzero(start < -self.floor)
+        depth = self.depth(0.0)
+        self._note(start > depth.rise)
+        below = np.flatnonzero(start < -depth.floor)
         return (0.0, int(below[0])) if len(below) else None
-
-    @property
-    def rise(self) -> np.ndarray:
-        """Value above which a guard has left its noise."""
-        return np.where(self.armed, RISE * self.floor, self.floor)
 
     def _note(self, above: np.ndarray) -> None:
         self.above = above
@@ -135,23 +167,23 @@ class _Search:
         """Interval that suits the fastest function still above the noise of some guard."""
         basis = self.forms.basis
         size = np.abs(self.forms.R) * basis.envelope(h, length)
-        matters = (size > self.touch[:, None]).any(0)
+        matters = (size > self.last.touch[:, None]).any(0)
         return float(basis.time_unit[matters].min(initial=length))
 
     def _walk(self, nodes: np.ndarray) -> tuple[Hit | None, bool]:
         """Settle consecutive intervals; the second value tells whether one had to be split."""
         bounds = self.forms.bounds(nodes)
-        clear = (bounds.low >= -self.touch).all(1)
+        clear = (bounds.low >= -self.depth(float(nodes[0])).touch).all(1)
         split = False
         for i in range(len(nodes) - 1):
             if i and not np.isfinite(bounds.ends[i - 1]).all():
                 break  # beyond the range of doubles, which the end of the segment tells
             if self.all_above and clear[i]:
                 continue
-            open_guards = self._open(bounds, i)
+            a, b = float(nodes[i]), float(nodes[i + 1])
+            open_guards = self._open(bounds, i, a, b)
             if open_guards is None:
                 continue
-            a, b = float(nodes[i]), float(nodes[i + 1])
             hit = self._roots(bounds, i, a, b, open_guards)
             if hit is None:
                 split = True
@@ -163,31 +195,35 @@ class _Search:
                 return hit, True
         return None, split
 
-    def _open(self, bounds: Bounds, i: int) -> np.ndarray | None:
-        """Guards that may trigger on interval `i`; None, and the guards that rose noted, if there is none."""
-        low = bounds.low[i]
-        clear = low >= -self.touch
+    def _open(self, bounds: Bounds, i: int, a: float, b: float) -> np.ndarray | None:
+        """Guards that may trigger on interval `i`; None, and the guards that rose noted, if there is none.
+
+        What is settled is so at the smallest depth, that of the begin.
+        """
+        low, (floor, touch, rise) = bounds.low[i], self.depth(a)
+        clear = low >= -touch
         if self.all_above:
             return None if clear.all() else ~clear
-        silent_or_leaving = (low >= -self.floor) & (
-            (bounds.high(i) <= self.rise) | (bounds.inside(i) >= -self.touch)
-        )
+        silent_or_leaving = (low >= -floor) & ((bounds.high(i) <= rise) | (bounds.inside(i) >= -touch))
         settled = np.where(self.above, clear, silent_or_leaving)
         if not settled.all():
             return ~settled
-        self._note(self.above | (bounds.ends[i] > self.rise) | (bounds.middle(i) > self.rise))
+        rise = self.depth(b).rise
+        self._note(self.above | (bounds.ends[i] > rise) | (bounds.middle(i) > rise))
         return None
 
     def _roots(self, bounds: Bounds, i: int, a: float, b: float, open_guards: np.ndarray) -> Hit | None:
         """Earliest trigger on interval `i` if every open guard certainly has exactly one; None otherwise."""
-        end = bounds.ends[i]
-        down = np.where(self.above, end < -self.touch, (end < -self.floor) & (bounds.high(i) < self.rise))
+        end, begun, (floor, touch, _) = bounds.ends[i], self.depth(a), self.depth(b)
+        # A guard that never left its noise triggers at a depth: that must be much the same all along the interval.
+        sinks = (end < -floor) & (bounds.high(i) < begun.rise) & (floor <= 2.0 * begun.floor)
+        down = np.where(self.above, end < -touch, sinks)
         if not ((down & (bounds.slope(i) < 0.0)) | ~open_guards).all():
             return None
         best: Hit | None = None
         for k in np.flatnonzero(open_guards).tolist():
             row = self.forms.R[k]
-            offset = 0.0 if self.above[k] else float(self.floor[k])
+            offset = 0.0 if self.above[k] else float(floor[k])
             closed = Closed(self.forms.basis, row, row.dot(self.forms.basis.derivative), offset)
             if best is not None and closed.value(best[0]) > 0.0:
                 continue
@@ -204,8 +240,9 @@ class _Search:
 
     def _at_end(self, end: np.ndarray, b: float) -> Hit | None:
         """Settle an interval that ends at `b` by the values `end` there."""
-        down = np.flatnonzero(np.where(self.above, end < -self.touch, end < -self.floor))
+        floor, touch, rise = self.depth(b)
+        down = np.flatnonzero(np.where(self.above, end < -touch, end < -floor))
         if len(down):
             return b, int(down[0])
-        self._note(self.above | (end > self.rise))
+        self._note(self.above | (end > rise))
         return None

@@ -93,8 +93,11 @@ def _crossing(run: Run, trajectory: Trajectory, length: float) -> tuple[float, i
     watch = run.tables.watch(run.data, run.signs(), operators, values, run.forced, run.disabled)
     if not watch.which:
         return None
-    floor = watch.floor(trajectory, run.t, length)
-    hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, run.t)
+    error = None if run.error is None else run.error[run.data.states]
+    floor = watch.floor(run.y, error, run.t)
+    hit = first_crossing(
+        trajectory, watch.forms, watch.armed, floor, length, run.t, rounding=watch.cancellation
+    )
     return None if hit is None else (hit[0], watch.which[hit[1]])
 
 

@@ -258,6 +258,18 @@ def test_without_a_rest_speed_bouncing_ends_where_it_accumulates(method: str, e:
 
 
 @METHODS
+@pytest.mark.parametrize(("e", "end"), [(0.1, 6.0), (0.5, 6.0), (0.5, 60.0), (0.8, 6.0)])
+def test_every_bounce_is_on_time_up_to_the_last(method: str, e: float, end: float) -> None:
+    """What a fall over the rest of the run would come to makes no noise in a bounce of a nanosecond."""
+    result = simulate(Dropped(e=e), end, method=method)
+    bounces = np.array([event.t for event in result.events if event.jumps])
+    n = np.arange(len(bounces))
+    expected = np.sqrt(0.2) * (1.0 + 2.0 * e * (1.0 - e**n) / (1.0 - e))
+    assert len(bounces) > np.log(1e-6) / np.log(e)
+    assert np.abs(bounces - expected).max() < 1e-13
+
+
+@METHODS
 @pytest.mark.parametrize("e", [0.01, 0.5, 1.0])
 @pytest.mark.parametrize("begin", [0.0, 1e3, 1e6])
 def test_an_impact_late_in_time(method: str, e: float, begin: float) -> None:

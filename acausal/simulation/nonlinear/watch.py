@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.modal import Trajectory
 from ...reduction.affine import ModeData
 from ..instants.lexicographic import SCALE_FLOOR
 
@@ -26,6 +25,8 @@ class Watch:
     forms : (m, ny) array
     armed : (m,) array of bool
         The form leaves zero into the positive.
+    cancellation : (m, ny) array
+        Noise of the forms per magnitude of the terms of the closed form, which may cancel.
     """
 
     def __init__(
@@ -42,18 +43,20 @@ class Watch:
         self.forms = forms[which] * orientation[which, None]
         self.armed = armed[which]
         self._rounding = 2.0 * noise[which]
-        self._cancellation = 2.0 * CLOSED_FORM * np.abs(self.forms)
+        self.cancellation = 2.0 * CLOSED_FORM * np.abs(self.forms)
         self._least = 2.0 * SCALE_FLOOR * scale[which]
         self._slope = 8.0 * (self.forms @ data.Ay)
 
-    def floor(self, trajectory: Trajectory, t: float, length: float) -> np.ndarray:
-        """Depth at which an unarmed form reacts: twice the noise of the sign test, so that the test then sees it.
+    def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
+        """Depth at which a form reacts: twice the noise of the sign test, which then sees it.
 
-        Where large terms of the closed form cancel, their rounding counts too.
+        What leaves zero has been seen to do so: for it the errors count that the state ``y`` (ny,) has, those ``error`` of
+        the physical states included, and no magnitude of other times.
         """
-        y, terms = trajectory.y0, trajectory.magnitude(length)
-        noise = self._rounding.dot(np.abs(y)) + self._cancellation.dot(terms)
-        return noise + self._least + math.ulp(t) * np.abs(self._slope.dot(y))
+        size = np.abs(y)
+        floor = self._rounding.dot(size) + math.ulp(t) * np.abs(self._slope.dot(y))
+        known = 0.0 if error is None else 2.0 * np.abs(self.forms[:, : len(error)]).dot(error)
+        return floor + np.where(self.armed, known, self._least)
 
 
 def can_trigger(data: ModeData, forced: Sequence[int], disabled: frozenset[Any], count: int) -> np.ndarray:
