@@ -40,7 +40,7 @@ from ..simulation.loop import advance, finish
 from ..simulation.options import Options
 from ..simulation.progress import reporting
 from ..simulation.run import EXACT_STATES, Run
-from ..simulation.starts.conditions import Starts
+from ..simulation.starts.stated import Starts
 from ..simulation.state import Checkpoint
 from ..simulation.stopping import Until
 from .outcome import kept, outcome

@@ -13,7 +13,7 @@ from ..reduction.constraints import FoundConstraint, traced_constraints
 from ..simulation.nonlinear.motion import Motion
 from ..simulation.nonlinear.system import NonlinearSystem
 from ..simulation.run import Run
-from ..simulation.starts.conditions import Starts
+from ..simulation.starts.stated import Starts
 from .equations import Equations
 from .findings import AffineConstraint, DeclaredStarts, Findings, Key, NonlinearConstraint
 from .numbering import branches_in_force, equation_of_form, equations_in_force

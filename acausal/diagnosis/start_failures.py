@@ -11,8 +11,9 @@ from ..flattening.open_ports import with_open_ports
 from ..simulation.failures import RateUnknown, StartNotMet
 from ..simulation.run import Run
 from ..simulation.starts.completion import System, Unreachable
-from ..simulation.starts.conditions import Condition, Conditions, Rank
+from ..simulation.starts.conditions import Condition, Conditions
 from ..simulation.starts.priorities import MISSED, combination
+from ..simulation.starts.stated import Rank
 from .nonlinear_points import accepted, core_at, named, surroundings, values
 from .search_failures import constraints_on, demanding
 from .start_moving import moving

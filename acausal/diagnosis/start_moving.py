@@ -9,9 +9,10 @@ from ..flattening.template import place_of
 from ..simulation.failures import UNSOLVED, MovesForEver
 from ..simulation.run import Run
 from ..simulation.starts.completion import Completer, Completion, Unreachable
-from ..simulation.starts.conditions import Conditions, Rank
+from ..simulation.starts.conditions import Conditions
 from ..simulation.starts.frames import AffineFrame, NonlinearFrame
 from ..simulation.starts.priorities import MISSED, least_squares
+from ..simulation.starts.stated import Rank
 
 MOST_NAMED = 8
 PART = 1e-9

@@ -27,7 +27,7 @@ from .clocks import Clock
 from .compiled import CompiledModel
 from .failures import RequirementMissed
 from .sources.source_states import Feed
-from .starts.conditions import Starts
+from .starts.stated import Starts
 
 MOST_EXTENTS = 4
 """Extents of an array parameter."""

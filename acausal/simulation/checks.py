@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import NonFiniteError, ParameterError
+from ..flattening.flat_model import FlatModel
 from ..flattening.template import place_of
 from ..modeling.expressions import LONGEST_INTEGER
 from ..modeling.number_checks import is_finite, shown
-
-if TYPE_CHECKING:
-    from .run import Run
 
 IMPULSES = ("error", "allow")
 TIGHTEST, LOOSEST = 1e-15, 1e-2
@@ -87,16 +85,14 @@ def check_method(method: Any, rtol: Any, atol: Any) -> None:
         )
 
 
-def beyond_doubles(run: Run, what: str) -> NonFiniteError:
+def beyond_doubles(flat: FlatModel, parameters: np.ndarray, t: float, what: str) -> NonFiniteError:
     """Return the error for coefficients that doubles do not hold; it names parameters of extreme magnitude."""
-    flat, P = run.flat, np.abs(run.values.P)
+    P = np.abs(parameters)
     extreme = np.flatnonzero(((P > 0.0) & (P < SMALL)) | ((P > 1.0 / SMALL) & np.isfinite(P))).tolist()[:4]
     paths = [flat.parameter(k) for k in extreme]
-    shown_ones = ", ".join(
-        f"`{path}` = {run.values.P[k]:.6g}" for path, k in zip(paths, extreme, strict=True)
-    )
+    shown_ones = ", ".join(f"`{path}` = {parameters[k]:.6g}" for path, k in zip(paths, extreme, strict=True))
     return NonFiniteError(
-        f"{what} have coefficients beyond the range of doubles at t = {run.t:.9g}",
+        f"{what} have coefficients beyond the range of doubles at t = {t:.9g}",
         where=tuple(place for path in paths for place in place_of(flat.root, path)),
         why=f"of {shown_ones}" if paths else "of the products and quotients of its parameters",
         hint="give values of ordinary size; for a part without mass or storage leave it out",

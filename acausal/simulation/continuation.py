@@ -14,7 +14,7 @@ from .clocks import Clock
 from .compiled import CompiledModel
 from .run import Run
 from .sources.source_states import Feed
-from .starts.conditions import Starts
+from .starts.stated import Starts
 from .state import Checkpoint, State
 
 register(Checkpoint, State, Clock, Feed, Starts)

@@ -17,7 +17,7 @@ from .compiled import CompiledModel
 from .large.sizes import LARGE, MAX_UNKNOWNS
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .sources.source_states import Feed
-from .starts.conditions import Starts
+from .starts.stated import Starts
 
 MAX_CORES = 64
 

@@ -22,15 +22,15 @@ from .instants.choice import choose, derivatives
 from .instants.instant import Instants
 from .instants.search import Choice, Search
 from .nonlinear.accuracy import Tolerances
+from .nonlinear.bounds import Bounds, core_bounds
 from .nonlinear.integration import Motions
 from .nonlinear.tangents import Tangents
 from .numeric import NumericCore, SegmentTables
 from .options import Options, Status
 from .sources.source_states import Feed, SourceStates
-from .starts.bounds import Bounds, core_bounds
-from .starts.conditions import Starts
 from .starts.left_limits import guesses, left_limits
 from .starts.starting import start
+from .starts.stated import Starts
 from .state import State
 
 EXACT_STATES = 300
@@ -131,7 +131,7 @@ class Run:
         self.source_flows: dict[int, Any] = {}
         self.motions = Motions(self)
         if self.numerical:
-            self.bounds = core_bounds(self) if self.reduced.nonlinear else None
+            self.bounds = core_bounds(self.program) if self.reduced.nonlinear else None
             self.z = guesses(self)
             self.tangents = self._look_at(self.base)
             self.here()

@@ -9,7 +9,7 @@ import numpy as np
 from ..reduction.affine import Mode
 from .clocks import Clock
 from .sources.source_states import Feed
-from .starts.conditions import Starts
+from .starts.stated import Starts
 
 
 @dataclass(slots=True, eq=False)

@@ -33,7 +33,7 @@ from ..failures import (
 from ..nonlinear.watch import can_trigger, orientations
 from .choice import mean_along
 from .collisions import ImpactFailed, Stage, can_collide, collisions
-from .impulse_policy import check_interruption
+from .impulse_policy import interruption
 from .lexicographic import Instant
 from .search import NoConsistentMode
 
@@ -233,7 +233,10 @@ class Instants:
             raise run.failed(NotSolved(failure, "start" if kind == "start" else "restart")) from None
         step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
         if restart.jumped:
-            check_interruption(run, restart, z_minus, kind)
+            if kind != "start":  # There left limits may contradict the model.
+                cut = interruption(run.core.model, restart, z_minus, run.options.impulses)
+                if cut is not None:
+                    raise run.failed(cut)
             # Start values that contradict what holds in every mode are moved, and nothing says with what energy.
             stages = () if begin is None else parts or (left(restart),)
             self._log_jump(step, restart, z_minus, xi, stages)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...errors import Location
+from ...flattening.flat_model import FlatModel
 from ...flattening.template import place_of
 from ...reduction.reduced_model import NonlinearFormRows
-
-if TYPE_CHECKING:
-    from .run import LargeRun
+from ..compiled import CompiledModel
+from ..numeric import NumericCore
+from ..starts.stated import Starts
+from .system import LargeSystem
 
 HOLDS = 1e-12
 """Defect, relative to its terms, up to which a condition holds to rounding, so that nothing is to be solved."""
@@ -69,72 +71,78 @@ class Demand:
         return "; ".join(self.texts[k] for k in some) + more, tuple(p for k in some for p in self.places[k])
 
 
-def demands(run: LargeRun) -> tuple[Demand, Demand | None]:
+def demands(
+    program: CompiledModel, core: NumericCore, system: LargeSystem, starts: Starts
+) -> tuple[Demand, Demand | None]:
     """Return what must hold at the start, and that with the wishes that are met if they agree with it.
 
     Wishes are derivatives of fixed variables that are to be zero; None where there are none.
     """
-    system = run.system
-    targets = {x: run.program.unknowns.settable(x) for x in np.flatnonzero(run.starts.fixed).tolist()}
+    targets = {x: program.unknowns.settable(x) for x in np.flatnonzero(starts.fixed).tolist()}
     held = {t[1] for t in targets.values() if t and t[0] == "core"}
     parts = [
-        _fixed(run, targets),
-        _still(run, lambda j: j not in held),
-        *(_initially(run, rows, form) for rows, form in run.reduced.initials),
+        _fixed(program.flat, core, system, starts, targets),
+        _still(program, system, starts, lambda j: j not in held),
+        *(_initially(program, core, system, rows, form) for rows, form in program.reduced.initials),
     ]
-    width, wishes = system.nx + system.n + system.q, _still(run, held.__contains__)
+    width, wishes = system.nx + system.n + system.q, _still(program, system, starts, held.__contains__)
     stated = Demand.stacked(parts, width)
     return stated, Demand.stacked([*parts, wishes], width) if wishes.texts else None
 
 
-def _fixed(run: LargeRun, targets: dict[int, Any]) -> Demand:
+def _fixed(
+    flat: FlatModel, core: NumericCore, system: LargeSystem, starts: Starts, targets: dict[int, Any]
+) -> Demand:
     """Values of fixed variables."""
-    starts, readout, flat = run.starts, run.core.readout, run.flat
+    readout = core.readout
     # That equal values are fixed for several names of one unknown is checked elsewhere.
     kept = {(t[:2] if t else x): x for x, t in reversed(targets.items()) if not readout.observed(x)}
     ids = sorted(x for x in kept.values() if not ((t := targets[x]) and t[0] == "integral"))
-    rows = run.reduced.W_core[ids] @ run.system.mode.z_of + _over_sources(run, readout.VK[ids])
+    rows = core.reduced.W_core[ids] @ system.mode.z_of + _over_sources(system, readout.VK[ids])
     texts = [f"`{flat.variable(x)}` = {starts.value[x]:.9g}" for x in ids]
-    return Demand.affine(rows, -starts.value[ids], texts, _places(run, ids))
+    return Demand.affine(rows, -starts.value[ids], texts, _places(flat, ids))
 
 
-def _still(run: LargeRun, wanted: Callable[[int], bool]) -> Demand:
+def _still(
+    program: CompiledModel, system: LargeSystem, starts: Starts, wanted: Callable[[int], bool]
+) -> Demand:
     """Derivatives that are to be zero, of the core unknowns wanted; those that sources alone drive are left out."""
-    system, found = run.system, {}
+    flat, found = program.flat, dict[int, int]()
     slope_of: Any = system.mode.slope_of
     moves = np.diff(slope_of[:, : system.nx + system.n].indptr) > 0
-    for x in np.setdiff1d(np.flatnonzero(run.starts.steady), run.flat.computed).tolist():
-        target = run.program.unknowns.settable(x)
+    for x in np.setdiff1d(np.flatnonzero(starts.steady), flat.computed).tolist():
+        target = program.unknowns.settable(x)
         if target is not None and target[0] == "core" and wanted(target[1]) and moves[target[1]]:
             found.setdefault(target[1], x)
     ids = list(found.values())
-    texts = [f"der(`{run.flat.variable(x)}`) = 0" for x in ids]
-    return Demand.affine(slope_of[list(found)], np.zeros(len(ids)), texts, _places(run, ids))
+    texts = [f"der(`{flat.variable(x)}`) = 0" for x in ids]
+    return Demand.affine(slope_of[list(found)], np.zeros(len(ids)), texts, _places(flat, ids))
 
 
-def _initially(run: LargeRun, rows: Any, form: Any) -> Demand:
+def _initially(
+    program: CompiledModel, core: NumericCore, system: LargeSystem, rows: Any, form: Any
+) -> Demand:
     """One initial equation of all instances of a class."""
     from scipy.sparse import csr_array
 
-    flat, mode, text = run.flat, run.system.mode, form.statement.text
+    flat, mode, text = program.flat, system.mode, form.statement.text
     slope_of: Any = mode.slope_of
     count = len(flat.stamps[rows.stamp].vb)
-    over, nonlinear = run.core.form_rows(rows.first, count), np.full(count, -1)
+    over, nonlinear = core.form_rows(rows.first, count), np.full(count, -1)
     if isinstance(rows, NonlinearFormRows):
-        nonlinear = np.array([run.program.nonlinear_rows.position[rows.first + i] for i in range(count)])
+        nonlinear = np.array([program.nonlinear_rows.position[rows.first + i] for i in range(count)])
     affine = csr_array(over.E) @ slope_of + csr_array(over.A) @ mode.z_of
     places = [(flat.location(rows.stamp, i, form.statement.origin),) for i in range(count)]
-    return Demand(affine + _over_sources(run, over.B), np.zeros(count), nonlinear, [text] * count, places)
+    return Demand(affine + _over_sources(system, over.B), np.zeros(count), nonlinear, [text] * count, places)
 
 
-def _places(run: LargeRun, ids: list[int]) -> list[tuple[Location, ...]]:
-    return [place_of(run.flat.root, run.flat.variable(x)) for x in ids]
+def _places(flat: FlatModel, ids: list[int]) -> list[tuple[Location, ...]]:
+    return [place_of(flat.root, flat.variable(x)) for x in ids]
 
 
-def _over_sources(run: LargeRun, rows: Any) -> Any:
+def _over_sources(system: LargeSystem, rows: Any) -> Any:
     """Rows over the sources as rows over ``v``."""
     from scipy.sparse import csr_array, hstack
 
-    system = run.system
     own: Any = csr_array(rows[:, : system.q])
     return hstack([csr_array((own.shape[0], system.nx + system.n)), own], format="csr")

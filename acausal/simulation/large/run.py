@@ -185,7 +185,7 @@ class LargeRun(Run):
         if begin is Begin.SOLVE or not same or any(step.jumps for step in self.record.steps):
             self._check_demands()
         rest_integrals(self)
-        self.record.reasons = reporter(self, first, xi)
+        self.record.reasons = reporter(self.program, self.core, self.system, self.starts, self.q, first, xi)
 
     @property
     def _all_at_rest(self) -> bool:
@@ -197,7 +197,7 @@ class LargeRun(Run):
         """How the run begins, and the point with its slopes where that was solved for."""
         if self._all_at_rest:
             return Begin.AT_REST, None
-        stated, wished = demands(self)
+        stated, wished = self._demands()
         if wished is not None:
             with suppress(InitializationError):
                 return self._started_with(wished, z, xi)
@@ -235,6 +235,9 @@ class LargeRun(Run):
                 found[target[1]] = True
         return found
 
+    def _demands(self) -> tuple[Demand, Demand | None]:
+        return demands(self.program, self.core, self.system, self.starts)
+
     def _check_demands(self) -> None:
         """Raise InitializationError unless what is demanded holds after the first instant.
 
@@ -243,7 +246,7 @@ class LargeRun(Run):
         assert self.motions.last is not None
         place = self.motions.last.last
         v = np.concatenate([place.X, place.H, place.xi])
-        self._sparse_start(demands(self)[0]).check(v, self.system.constants(self.present))
+        self._sparse_start(self._demands()[0]).check(v, self.system.constants(self.present))
 
     def _met(
         self, met: SparseStart, place: Place | None, z: np.ndarray, xi: np.ndarray

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...reduction.reduced_model import ReducedModel
-from ..starts.conditions import Starts
+from ..starts.stated import Starts
 
 LARGE = 300
 """Core unknowns above which rows stay sparse where integration is numerical."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...dynamics.modal import Trajectory
 from ...dynamics.problem import StepFailure
-from ..starts.bounds import inside
+from .bounds import inside
 from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
 from .singular_points import Surroundings, branches, scaled
 from .state_selection import Selection, StateSelection

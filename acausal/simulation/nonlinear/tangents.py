@@ -14,7 +14,7 @@ from ...reduction.linearize import Numbering, SlopeSums, touching_model, touchin
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, open_mode, orders
 from ..numeric import NumericCore
-from ..starts.bounds import Bounds, open_bounds
+from .bounds import Bounds, open_bounds
 from .system import NonlinearSystem
 
 STEEPEST = 1e60
@@ -209,7 +209,7 @@ class Tangents:
         Inadmissible, StructurallySingular
         """
         found = self.known(mode) or self._made(core, mode, z, slopes, xi, values)
-        found.open_bounds = open_bounds(self.bounds, found)
+        found.open_bounds = open_bounds(self.bounds, found.mode, found.orders)
         return found
 
     def known(self, mode: Mode) -> NonlinearSystem | None:

@@ -13,12 +13,13 @@ import numpy as np
 
 from ...dynamics.directions import generic_direction
 from ..nonlinear.newton import NewtonFailure
-from .conditions import Conditions, Rank
+from .conditions import Conditions
 from .descent import Descent
 from .frames import AffineFrame, NonlinearFrame
 from .priorities import MISSED, Solution, least_squares, solve
 from .rows import ConditionRows
 from .rows import System as System
+from .stated import Rank
 
 if TYPE_CHECKING:
     from ..run import Run

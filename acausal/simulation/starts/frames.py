@@ -10,9 +10,9 @@ import numpy as np
 from ...compilation.correction import dense
 from ...dynamics.directions import generic_direction
 from ...reduction.magnitudes import nonlinear_magnitudes
+from ..nonlinear.bounds import Bounds, within
 from ..nonlinear.integration import settled_unknowns
 from ..nonlinear.motion import Motion
-from .bounds import Bounds, within
 
 if TYPE_CHECKING:
     from ..nonlinear.system import NonlinearSystem

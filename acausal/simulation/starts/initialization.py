@@ -22,9 +22,10 @@ from ...reduction.affine import Inadmissible, Mode
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
 from .completion import Completer, Completion, Unreachable
-from .conditions import Conditions, Rank, Starts
+from .conditions import Conditions
 from .frames import AffineFrame, NonlinearFrame, place_at
 from .priorities import independent, solve
+from .stated import Rank, Starts
 
 if TYPE_CHECKING:
     from ..run import Run

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..compiled import CompiledModel
-from .bounds import within
-from .conditions import Rank, Starts
+from ..nonlinear.bounds import within
 from .priorities import MISSED, independent, least_squares, solve
+from .stated import Rank, Starts
 
 if TYPE_CHECKING:
     from ..run import Run

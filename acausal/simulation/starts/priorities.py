@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .conditions import Rank
+from .stated import Rank
 
 MISSED = 1e-9
 """Scaled defect of a condition that does not hold."""

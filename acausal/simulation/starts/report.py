@@ -3,53 +3,49 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from ...results.record import Reasons
+from ..compiled import CompiledModel
+from ..numeric import NumericCore
 from .completion import Completion
-from .conditions import Condition, Rank
-
-if TYPE_CHECKING:
-    from ...results.record import Reasons
-    from ..run import Run
-    from .initialization import Completed
+from .conditions import Condition
+from .initialization import Completed
+from .stated import Rank, Starts
 
 FOLLOWS = "follows from the equations"
 NEW = 1e-9
 """Length of what a scaled row adds to those before it, above which it says something new."""
 
 
-def reporter(run: Run, completed: Completed | None) -> Reasons:
-    """Return the function that tells what the values at the start of a run follow from."""
+def reporter(
+    program: CompiledModel, core: NumericCore, starts: Starts, q: np.ndarray, completed: Completed | None
+) -> Reasons:
+    """Return the function that tells what the values at the start of a run follow from, with its integrals ``q``."""
     items = completed.conditions.items if completed else []
     found = completed.found if completed else None
-    unknowns, flat = run.program.unknowns, run.flat
+    unknowns, flat = program.unknowns, program.flat
     of_integrals = {}
-    for x in np.flatnonzero(run.reduced.differentiated | run.starts.fixed | run.starts.given).tolist():
+    for x in np.flatnonzero(core.reduced.differentiated | starts.fixed | starts.given).tolist():
         target = unknowns.settable(x)
         if target is not None and target[0] == "integral":
-            of_integrals[flat.variable(x)] = kind_of_integral(run, x)
+            of_integrals[flat.variable(x)] = kind_of_integral(target, starts, q, x)
     names = {k: flat.variable(x) for k, x in unknowns.listed.items()}
+    elements = core.model.elements
     branches = {
-        _statement(run, k): (run.core.model.elements[k].branches[b].name, "initial mode")
-        for k, b in run.starts.branches.items()
+        elements[k].path: (elements[k].branches[b].name, "initial mode") for k, b in starts.branches.items()
     }
     return partial(_reasons, items, found, names, of_integrals, branches)
 
 
-def kind_of_integral(run: Run, x: int) -> str:
-    """How the start of a variable that nothing reads came about."""
-    starts = run.starts
+def kind_of_integral(target: tuple[Any, ...], starts: Starts, q: np.ndarray, x: int) -> str:
+    """How the start of a variable that nothing reads came about; ``target`` is the integral that it is."""
     if starts.steady[x : x + 1].any() and not starts.fixed[x]:
-        target = run.program.unknowns.reinit_target(x)
-        if run.q[target[1]] != target[2] * starts.value[x]:
+        if q[target[1]] != target[2] * starts.value[x]:
             return "steady state"
     return starts.kind(x)
-
-
-def _statement(run: Run, k: int) -> str:
-    return run.core.model.elements[k].path
 
 
 def _reasons(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import beyond_doubles
-from .conditions import Conditions, Rank
+from .conditions import Conditions
 from .frames import AffineFrame, Linearised, NonlinearFrame
 from .priorities import least_squares
+from .stated import Rank
 
 if TYPE_CHECKING:
     from ..run import Run
@@ -91,7 +92,7 @@ class ConditionRows:
         divisor = np.concatenate([hard_size, divisor])
         b = -np.concatenate([point.defect, value[which]]) / divisor
         if not (np.isfinite(A).all() and np.isfinite(b).all()):
-            raise beyond_doubles(self.run, "the equations of the start")
+            raise beyond_doubles(self.run.flat, self.run.values.P, self.run.t, "the equations of the start")
         none = np.full(len(hard), -1)
         own = self.conditions.rank[which].copy()
         # Of wishes of one rank those for positions come first: no speed moves a position to please another one.

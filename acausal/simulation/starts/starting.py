@@ -142,7 +142,7 @@ def _first_instant(
     _micro_steps(run, completed, provisional, ticks, held)
     _check_branches(run)
     rest_integrals(run)
-    run.record.reasons = reporter(run, completed)
+    run.record.reasons = reporter(run.program, run.core, run.starts, run.q, completed)
     return completed
 
 

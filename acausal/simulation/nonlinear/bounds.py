@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ...modeling.fields import Variable
-
-if TYPE_CHECKING:
-    from ..nonlinear.system import NonlinearSystem
-    from ..run import Run
+from ...reduction.open_mode import OpenMode, Orders
+from ..compiled import CompiledModel
 
 Bounds = tuple[np.ndarray, np.ndarray]
 """Lower and upper bounds, infinite where there are none."""
 
 
-def core_bounds(run: Run) -> Bounds | None:
+def core_bounds(program: CompiledModel) -> Bounds | None:
     """Bounds of the core unknowns (n,) as variables declare them; None without any."""
-    unknowns, n = run.program.unknowns, len(run.reduced.core)
+    unknowns, n = program.unknowns, len(program.reduced.core)
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
-    for f, ids in run.flat.variable_fields():
+    for f, ids in program.flat.variable_fields():
         if not isinstance(f, Variable) or not (np.isfinite(f.min) or np.isfinite(f.max)):
             continue
         for x in ids.tolist():
@@ -34,12 +30,11 @@ def core_bounds(run: Run) -> Bounds | None:
     return (low, high) if bounded.any() and (low <= high).all() else None
 
 
-def open_bounds(bounds: Bounds | None, system: NonlinearSystem) -> Bounds | None:
+def open_bounds(bounds: Bounds | None, opened: OpenMode, orders: Orders) -> Bounds | None:
     """Bounds of the open unknowns of a mode; None without any."""
     if bounds is None:
         return None
-    opened = system.mode
-    free = opened.slopes | (system.orders.unknowns > 0)
+    free = opened.slopes | (orders.unknowns > 0)
     low = np.where(free, -np.inf, bounds[0][opened.open])
     high = np.where(free, np.inf, bounds[1][opened.open])
     return (low, high) if np.isfinite(low).any() or np.isfinite(high).any() else None
