@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 from ..dynamics.readout import Moment
 from ..errors import AcausalError
-from ..results.modes import Stats
 from ..results.record import Segment
 from ..results.result import Result
+from ..results.statistics import Statistics, peak_memory
 from ..simulation.continuation import checkpoint
 from ..simulation.nonlinear.numerical import still
+from ..simulation.numeric import analysed_since
 from ..simulation.run import Run
 from ..simulation.state import State
 
@@ -21,25 +22,34 @@ def outcome(run: Run, state: State | None, status: str = "") -> Result:
 
     It is continued from ``state``.
     """
-    program = run.program
+    program, before = run.program, run.work.enter("record")
     last: tuple[Segment, ...] = ()
     if run.data is not None and (run.record.segments or run.record.steps):
         data, trajectory = still(run)
         moment = Moment(run.t, run.D, run.R, run.q)
         last = (Segment(run.t, run.t, data, trajectory, moment, run.core.readout),)
     record = run.record.until_now(last)
-    s, counts = run.search.stats, program.counts
-    analysed = sum(core.analysed - before for core, before in run.analysed.items())
-    if run.numerical:
-        analysed += run.tangents.analysed
-    stats = Stats(
-        counts.flattenings, counts.presolves, counts.symbolic_analyses, analysed,
-        s.searches, s.hints, s.candidates, len(run.record.segments), len(record.steps),
-    )  # fmt: skip
+    run.work.enter(before)
     return Result(
-        program.names, record, run.t, status or _status(run), stats=stats, parameters=run.parameters,
+        program.names, record, run.t, status or _status(run), stats=_statistics(run), parameters=run.parameters,
         saved=run.options.save, grid=run.options.grid,
         state=checkpoint(run, state),
+    )  # fmt: skip
+
+
+def _statistics(run: Run) -> Statistics:
+    """What the run has taken until now; the result adds what its record shows."""
+    search, counts, work = run.search.stats, run.program.counts, run.work
+    analysed, seconds = analysed_since(run.analysed)
+    if run.numerical:
+        analysed += run.tangents.analysed
+    work.analysed(seconds, "instants")
+    return Statistics(
+        counts.flattenings, counts.presolves, counts.symbolic_analyses, analysed,
+        search.searches, search.hints, search.candidates, len(run.record.segments), len(run.record.steps),
+        rejections=work.rejections, evaluations=work.evaluations, jacobians=work.jacobians,
+        factorisations=work.factorisations, newton_iterations=work.iterations,
+        seconds={**work.seconds, "compile": counts.seconds}, peak_memory=peak_memory(),
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,7 @@ class Program(CompiledModel):
         before: Checkpoint | None = None,
     ) -> Run:
         """Return a run before its first instant; ``before`` is what it continues."""
+        begin, compiled = perf_counter(), self.counts.seconds
         changes = {**overrides(self.model), **scalar_parameters(self.flat, parameters)}
         P = parameter_vector(self.flat, changes)
         start, fixed, given, D = start_values(self.flat, P)
@@ -151,9 +153,11 @@ class Program(CompiledModel):
 
             kind = LargeRun
         core = core or self.cores.dense(values, D, values.R, feeds, T0, span, starts)
-        return kind(
+        run = kind(
             self, self.cores, values, core, feeds, options, t0, T0, span, clocks, starts, explain, notify, given_numbers,
         )  # fmt: skip
+        run.work.spent("analyse", perf_counter() - begin - (self.counts.seconds - compiled))
+        return run
 
     def _is_large(self, options: Options, starts: Starts) -> bool:
         if not may_be_large(self.reduced, starts) or options.method == "exact":

@@ -80,7 +80,7 @@ class Rosenbrock(Stepper):
 
     def _linearise(self) -> None:
         """Jacobian and derivative by time at the start of a step; they serve all trials of it."""
-        self.jacobians += 1
+        self.work.linearised()
         try:
             self._jacobian, self._drift = self.problem.jacobian(self.t, self.y)
         except StepFailure as failure:
@@ -92,5 +92,5 @@ class Rosenbrock(Stepper):
         if self._system is None:
             self._system = shifted(self._jacobian)
             self._solve = self._system.solve
-        self.factorisations += 1
+        self.work.factorised()
         self._system.factorise(shift, self._jacobian)

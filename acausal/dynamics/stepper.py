@@ -16,6 +16,7 @@ import numpy as np
 
 from .problem import Problem, StepFailure, StepSizeError
 from .step import Step
+from .work import Work
 
 SAFETY = 0.9
 """Part of the step size that would just meet the tolerance."""
@@ -63,6 +64,8 @@ class Stepper(ABC):
         Rate at the start where it is known.
     outputs : callable, optional
         Errors of what follows from the components, in units of their tolerances: `Outputs`.
+    work : Work, optional
+        Counters to go on with.
 
     Attributes
     ----------
@@ -70,8 +73,10 @@ class Stepper(ABC):
         Where the integration stands. `y` is replaced by each step, never changed in place.
     h : float
         Size proposed for the next step.
-    steps, rejected, evaluations, jacobians, factorisations : int
-        Accepted and rejected steps, calls of the rate and of the Jacobian, factorised matrices.
+    steps : int
+        Accepted steps.
+    work : Work
+        Rejected steps, calls of the rate and of the Jacobian, factorised matrices.
 
     Raises
     ------
@@ -102,6 +107,7 @@ class Stepper(ABC):
         span: float,
         rate: np.ndarray | None = None,
         outputs: Outputs | None = None,
+        work: Work | None = None,
     ) -> None:
         self.problem = problem
         self.t = float(t)
@@ -111,7 +117,7 @@ class Stepper(ABC):
         self.max_step = max_step
         self.outputs = outputs
         self._errors = np.empty((0, self.y.size))
-        self.steps = self.rejected = self.evaluations = self.jacobians = self.factorisations = 0
+        self.steps, self.work = 0, work or Work()
         self._size = np.abs(self.y)
         self._ratio: np.ndarray | None = None
         self._last_error = LEAST_ERROR
@@ -159,11 +165,11 @@ class Stepper(ABC):
         """Coefficients of the dense output of the last `_advance`, see `Step`."""
 
     def _evaluate(self, t: float, y: np.ndarray) -> np.ndarray:
-        self.evaluations += 1
+        self.work.evaluated()
         return self.problem.rate(t, y)
 
     def _accepted(self, limit: float) -> Step:
-        t, y, rejected = self.t, self.y, self.rejected
+        t, y, rejected = self.t, self.y, self.work.rejections
         h = max(min(self.h, self.max_step), SMALLEST_STEP * math.ulp(t))
         while True:
             ends = h * REACH >= limit - t
@@ -171,10 +177,10 @@ class Stepper(ABC):
             error, y1, rate = self._trial(t1)
             if error <= 1.0:
                 break
-            h = self._reduced(t1 - t, error, self.rejected - rejected)
+            h = self._reduced(t1 - t, error, self.work.rejections - rejected)
         # A step cut short by the limit says little about the size of the next one.
         least = h if ends else 0.0
-        self.h = max(least, (t1 - t) * self._growth(error, self.rejected > rejected))
+        self.h = max(least, (t1 - t) * self._growth(error, self.work.rejections > rejected))
         if not ends or t1 - t >= h:
             self._last_error = max(error, LEAST_ERROR)
         self.steps += 1
@@ -213,7 +219,7 @@ class Stepper(ABC):
 
     def _reduced(self, h: float, error: float, trials: int) -> float:
         """Step size after a rejected trial of size `h`."""
-        self.rejected += 1
+        self.work.rejected()
         if math.isfinite(error):
             factor = max(SHRINK, SAFETY * error ** (-1.0 / self.error_order))
         else:

@@ -27,16 +27,26 @@ from ..modeling.statements import Assign, Reinit, Terminate
 from ..modeling.typed_fields import Discrete, Input, Output
 from ..reduction.reduced_model import reduce_model
 from .container import Damaged, pack, unpack, write_whole
-from .modes import Stats
 from .names import Names
 from .objects import DTYPES, Described, Restored, Unreadable, register
+from .statistics import Statistics
 from .trace import record_of, trace_of
 
 FORMAT = 2
 """Of what is written; another one is refused."""
 
 register(
-    FlatModel, Stamp, Group, Residual, ElementStatement, Assignment, WhenChain, Check, Sample, Stats, Location
+    FlatModel,
+    Stamp,
+    Group,
+    Residual,
+    ElementStatement,
+    Assignment,
+    WhenChain,
+    Check,
+    Sample,
+    Statistics,
+    Location,
 )
 register(Template, by_identity=("resolve", "layouts", "direct"))
 register(BranchTable, ElementTable, Leave, Expr, Symbol, Assign, Reinit, Terminate, Start)

@@ -1,9 +1,9 @@
-"""Modes that a run visited, and the counts of the work it took."""
+"""Modes that a run visited."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import counted
@@ -89,45 +89,6 @@ def visited_modes(names: Names, segments: Segments) -> Modes:
 
 def _branches(names: Names, mode: Mode) -> dict[str, str]:
     return {path: branches[b] for (path, branches), b in zip(names.elements, mode, strict=True)}
-
-
-@dataclass(frozen=True)
-class Stats:
-    """Work of a run.
-
-    Attributes
-    ----------
-    flattenings, presolves, symbolic_analyses : int
-        Work on the program since it was made, this run included.
-    mode_analyses : int
-        Modes analysed with numbers during this run; those known from earlier runs do not count.
-    searches, hints, candidates : int
-        Choices of the next mode, how many of them were known from a like instant before, and the modes that were
-        examined for the others.
-    segments, micro_steps : int
-    paths : dict
-        How many visited modes took which way of integration.
-    steps : int
-        Accepted steps of numerical integration.
-    events : dict
-        How many events there were of which kind.
-    """
-
-    flattenings: int = 0
-    presolves: int = 0
-    symbolic_analyses: int = 0
-    mode_analyses: int = 0
-    searches: int = 0
-    hints: int = 0
-    candidates: int = 0
-    segments: int = 0
-    micro_steps: int = 0
-    paths: dict[str, int] = field(default_factory=dict)
-    steps: int = 0
-    events: dict[str, int] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        return "Stats(" + ", ".join(f"{k}={v}" for k, v in asdict(self).items()) + ")"
 
 
 def count_paths(modes: Sequence[ModeVisit]) -> dict[str, int]:

@@ -19,12 +19,13 @@ from .events import Events
 from .files import as_bytes, from_bytes, read, write
 from .grid import adaptive_grid, given_grid
 from .initial import InitialValue, InitialValues
-from .modes import Modes, Stats, count_paths, visited_modes
+from .modes import Modes, count_paths, visited_modes
 from .names import Names
 from .record import Recorded
 from .segments import Segments
 from .signal import Signal
 from .sources import BEFORE, ConstantSource, ContinuousSource, DiscreteSource
+from .statistics import Statistics, step_history
 from .view import ResultView
 
 FEW = 8
@@ -45,7 +46,7 @@ class Result(ResultView):
         t_end: float,
         status: str,
         *,
-        stats: Stats,
+        stats: Statistics,
         parameters: dict[str, float],
         saved: tuple[str, ...] | None = None,
         grid: Any = None,
@@ -235,15 +236,15 @@ class Result(ResultView):
         return visited_modes(self.names, self.segments)
 
     @property
-    def stats(self) -> Stats:  # type: ignore[override]
+    def stats(self) -> Statistics:  # type: ignore[override]
         """Work of the run."""
         kinds = [e.kind for e in self.events]
         events = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-        # Files hold polynomials in place of steps, and the number of these.
-        steps = self._counts.steps or sum(
-            len(getattr(s.trajectory, "breaks", ())) for s in self.record.segments
+        # Files hold polynomials in place of steps, and the history of these.
+        history = self._counts.history if len(self._counts.history) else step_history(self.record.segments)
+        return replace(
+            self._counts, paths=count_paths(self.modes), steps=len(history), history=history, events=events
         )
-        return replace(self._counts, paths=count_paths(self.modes), steps=steps, events=events)
 
     # -- energy --------------------------------------------------------------------------------------------------
 

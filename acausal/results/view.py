@@ -12,9 +12,10 @@ from ..errors import DeclarationError, ParameterError, UnknownPathError
 from .drawing import Drawing
 from .events import Event
 from .initial import InitialValues
-from .modes import ModeVisit, Stats
+from .modes import ModeVisit
 from .plotting import plot_signals
 from .signal import Signal
+from .statistics import Statistics
 from .tables import columns, data_frame, html, write_csv
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class ResultView(ABC):
         Values of the differentiated variables after the first instant, by path.
     final : dict
         The same at the end: ``initial=result.final`` begins another run there, at time zero.
-    stats : Stats
+    stats : Statistics
     """
 
     t_start: float
@@ -51,7 +52,7 @@ class ResultView(ABC):
     status: str
     saved: tuple[str, ...] | None
     parameters: dict[str, float]
-    stats: Stats
+    stats: Statistics
     label: str
 
     @abstractmethod

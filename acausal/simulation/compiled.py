@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from time import perf_counter
 
 from ..compilation.discrete import DiscreteProgram, discrete_program
 from ..compilation.nonlinear_rows import NonlinearFunctions
@@ -26,6 +27,8 @@ class PassCounts:
     flattenings: int = 0
     presolves: int = 0
     symbolic_analyses: int = 0
+    seconds: float = 0.0
+    """Time they took."""
 
 
 class CompiledModel:
@@ -43,6 +46,7 @@ class CompiledModel:
     def __init__(
         self, model: Component, until: Until | None = None, counts: PassCounts | None = None
     ) -> None:
+        begin = perf_counter()
         self.model = model
         self.counts = counts or PassCounts()
         self.flat: FlatModel = flatten(model)
@@ -58,6 +62,7 @@ class CompiledModel:
         self.sources: SourceProgram = source_program(self.reduced)
         self.warned: set[str] = set()
         """What has been said once and is not repeated."""
+        self.counts.seconds += perf_counter() - begin
 
     @cached_property
     def nonlinear_rows(self) -> NonlinearRows:
@@ -67,7 +72,10 @@ class CompiledModel:
     @cached_property
     def nonlinear_functions(self) -> NonlinearFunctions:
         """CasADi functions of the rows that are not affine."""
-        return NonlinearFunctions(self.nonlinear_rows)
+        begin = perf_counter()
+        made = NonlinearFunctions(self.nonlinear_rows)
+        self.counts.seconds += perf_counter() - begin
+        return made
 
     @cached_property
     def unknowns(self) -> Unknowns:

@@ -12,6 +12,7 @@ from ..results.objects import register
 from .binding import make_feeds
 from .clocks import Clock
 from .compiled import CompiledModel
+from .numeric import analysed_since
 from .run import Run
 from .sources.source_states import Feed
 from .starts.stated import Starts
@@ -61,6 +62,15 @@ def begin_of(program: CompiledModel, t_start: float | None, start: Any) -> float
 
 def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) -> None:
     """Process the first instant of a run, or of the continuation of the result ``start`` with new inputs."""
+    run.work.enter("start")
+    try:
+        _begin(run, start, inputs)
+    finally:
+        run.work.enter("")
+    run.work.analysed(analysed_since(run.analysed)[1], "start")
+
+
+def _begin(run: Run, start: Any, inputs: Mapping[str, Any] | None) -> None:
     if start is None:
         try:
             run.first_instant()

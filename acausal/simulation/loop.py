@@ -32,7 +32,16 @@ def advance(run: Run, t_end: float) -> None:
     """
     if t_end > run.sources.stop:
         run.sources.end_at(t_end)
+    try:
+        _go_on(run, t_end)
+    finally:
+        run.work.enter("")
+
+
+def _go_on(run: Run, t_end: float) -> None:
+    enter = run.work.enter
     while not run.status.finished:
+        enter("flow")
         if run.pending is None:
             run.mark()
             due = _next_time(run)
@@ -44,10 +53,12 @@ def advance(run: Run, t_end: float) -> None:
                 if hit is None:
                     return
             run.pending = TIME if hit is None else hit
+        enter("instants")
         run.mark()
         _instant(run, run.pending)
         run.pending = None
         if run.report is not None:
+            enter("")
             run.mark()
             run.report(run.t)
         if run.t >= t_end:
@@ -76,8 +87,10 @@ def _flow(run: Run, horizon: float) -> int | None:
     moment = run.moment()
     end = horizon if hit is None else t + h
     if h > 0.0:
+        run.work.enter("record")
         run.record.segments.append(Segment(t, end, data, trajectory, moment, run.core.readout))
         run.integrate(data, trajectory, moment, h)
+        run.work.enter("flow")
         run.y = trajectory.at(h)
         run.z = data.T @ run.y
         run.error = tables.rounding @ trajectory.magnitude(h)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ class NumericCore:
         self.unit = unit
         """Unit of time of the derivatives of general sources."""
         self.reduced, self.exosystem, self.readout, self.values = reduced, exosystem, readout, values
-        self.analysed = 0
+        self.analysed, self.seconds = 0, 0.0
         self._make_numbers, self._make_system = make, system
         self._modes: dict[Mode, ModeData | Inadmissible] = {}
         self._tables: dict[ModeData, SegmentTables] = {}
@@ -155,11 +156,13 @@ class NumericCore:
         found = self._modes.get(mode)
         if found is None:
             self.analysed += 1
+            begin = perf_counter()
             try:
                 found = reduce_mode(self.model, mode)
             except Inadmissible as error:
                 found = error
             self._modes[mode] = found
+            self.seconds += perf_counter() - begin
         if isinstance(found, Inadmissible):
             raise Inadmissible(found.reason, found.where)
         return found
@@ -200,6 +203,12 @@ class NumericCore:
         rows, names = self._given_conditions
         failed = np.flatnonzero(np.abs(rows @ xi) > CONTRADICTING)
         return int(names[int(failed[0])]) if len(failed) else None
+
+
+def analysed_since(before: Mapping[NumericCore, tuple[int, float]]) -> tuple[int, float]:
+    """Analyses of modes, and the seconds they took, since cores had made those ``before``."""
+    counts = [(core.analysed - n, core.seconds - seconds) for core, (n, seconds) in before.items()]
+    return sum(n for n, _ in counts), sum(seconds for _, seconds in counts)
 
 
 def _relation_rows(reduced: ReducedModel, forms: Rows) -> Rows:

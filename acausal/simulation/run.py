@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..dynamics.readout import Moment
+from ..dynamics.work import Work
 from ..errors import AcausalError, Location
 from ..reduction.affine import Mode, ModeData, Restart
 from ..reduction.core import Values
@@ -67,10 +68,10 @@ class Run:
     disabled: frozenset[tuple[int, int, int]] = frozenset()
     record: Record = field(default_factory=Record)
     status: Status = field(default_factory=Status)
+    work: Work = field(default_factory=Work)
 
     def __post_init__(self) -> None:
-        self.reduced = self.program.reduced
-        self.flat = self.program.flat
+        self.reduced, self.flat = self.program.reduced, self.program.flat
         self.D, self.R = self.values.D, self.values.R
         self.z, self.q = left_limits(self.program, self.starts)
         self._arrived: tuple[NumericCore, Mode, np.ndarray, np.ndarray] | None = None
@@ -88,7 +89,7 @@ class Run:
         self._short = 1e-12 * self.shortest if self.clocks else 0.0
         self._searched = self.core
         self._search = Search(self.core.model, self.core.mode, test=self.core.test)
-        self.analysed = {self.core: self.core.analysed}
+        self.analysed = {self.core: (self.core.analysed, self.core.seconds)}
         self._begin = self.t
         self.feed(self.feeds)
         self._prepare_numerical()
@@ -404,7 +405,7 @@ class Run:
             return
         self.base = core
         self.sources.unit = core.unit
-        self.analysed.setdefault(core, core.analysed)
+        self.analysed.setdefault(core, (core.analysed, core.seconds))
         if self.numerical:
             self.source_flows.clear()
             self.tangents = self._look_at(core)

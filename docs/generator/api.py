@@ -15,12 +15,13 @@ from acausal.modeling.statements import Named
 from acausal.results.check import Consistency, Defect
 from acausal.results.energy import Audit, Part
 from acausal.results.events import Event
-from acausal.results.modes import ModeVisit, Stats
+from acausal.results.modes import ModeVisit
+from acausal.results.statistics import Statistics
 from acausal.results.view import ResultView
 
 from .docstrings import enumeration, markdown, signature, summary, title
 
-RETURNED = (Simulation, ResultView, Event, ModeVisit, Stats, Audit, Part, Consistency, Defect)
+RETURNED = (Simulation, ResultView, Event, ModeVisit, Statistics, Audit, Part, Consistency, Defect)
 """Classes of objects that runs give, which nobody creates by hand."""
 PAGES = {
     "language": ("The language", "What components are written with: `import acausal as ac`, then `ac.Eq`."),

@@ -40,7 +40,7 @@ class LargeMotion(Motion):
         system = self.system
         try:
             factors = self._factors_at(X, H, xi) if self._factors is None else self._factors
-            return system.solve(X, H, xi, self.constants, factors)
+            return system.solve(X, H, xi, self.constants, factors, self.work)
         except np.linalg.LinAlgError:
             raise NewtonFailure("singular", H, np.full(system.n, np.nan), system.mode.nonlinear) from None
         except NewtonFailure as failure:

@@ -266,7 +266,7 @@ class LargeRun(Run):
         xi = xi[: system.q]
         guess = np.where(system.mode.slopes, 0.0, z[ids])
         try:
-            X, u = system.at_rest(z[ids][system.x], guess, xi, constants)
+            X, u = system.at_rest(z[ids][system.x], guess, xi, constants, self.work)
         except NewtonFailure as failure:
             raise InitializationError(
                 f"no steady state was found at t = {self.t:.9g}: {failure.reason}",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...compilation.nonlinear_rows import NonlinearFunctions
+from ...dynamics.work import Work
 from ...reduction.affine import Mode, Rows
 from ...reduction.core import TOUCH_STATES, Values
 from ...reduction.large.elimination import without_definitions
@@ -196,7 +197,13 @@ class LargeSystem:
         return found
 
     def solve(
-        self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray, factors: Factors | None
+        self,
+        X: np.ndarray,
+        u: np.ndarray,
+        xi: np.ndarray,
+        constants: np.ndarray,
+        factors: Factors | None,
+        work: Work,
     ) -> np.ndarray:
         """Unknowns at ``X``; ``u`` is a guess, ``factors`` those of the matrix over ``u`` somewhere near.
 
@@ -207,7 +214,7 @@ class LargeSystem:
         if factors is not None and not len(self.nonlinear):
             return factors.solve(-(self._over_states @ X + self.rows.B @ xi))
         if factors is not None:
-            found = self._simplified(X, u, xi, constants, factors)
+            found = self._simplified(X, u, xi, constants, factors, work)
             if found is not None:
                 return found
 
@@ -215,10 +222,10 @@ class LargeSystem:
             gradient = self.gradient(X, u, xi, constants)
             return self.residual(X, u, xi, constants), self.pattern.over_unknowns(gradient)
 
-        return newton(defect, u, self.open_scale)
+        return newton(defect, u, self.open_scale, work=work)
 
     def at_rest(
-        self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray
+        self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray, work: Work
     ) -> tuple[np.ndarray, np.ndarray]:
         """States and unknowns of the steady state next to a guess.
 
@@ -239,14 +246,21 @@ class LargeSystem:
             values = self.pattern.parts(self.gradient(X, u, xi, constants))[1]
             return self.residual(X, u, xi, constants), self.pattern.matrix(values)
 
-        return parts(newton(defect, y, scale))
+        return parts(newton(defect, y, scale, work=work))
 
     def _simplified(
-        self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray, factors: Factors
+        self,
+        X: np.ndarray,
+        u: np.ndarray,
+        xi: np.ndarray,
+        constants: np.ndarray,
+        factors: Factors,
+        work: Work,
     ) -> np.ndarray | None:
         """Newton's method with one matrix; None where corrections do not shrink to rounding soon."""
         before = np.inf
         for _ in range(SIMPLIFIED):
+            work.iterated()
             d = factors.solve(-self.residual(X, u, xi, constants))
             u = u + d
             if factors.exact:

@@ -50,6 +50,7 @@ class SampledMotion:
         self._z_of = steps.motion.system.mode.z_of
         self.y0 = self._state(steps.begin)
         self.precision = 1e-2 * steps.tolerances.rtol
+        steps.motion.recorded()
 
     @property
     def breaks(self) -> list[float]:
@@ -183,7 +184,7 @@ class Motions:
             h = np.where(opened.slopes, h, guess[opened.open])
         H = np.where(p == 0, h, np.where(p == 1, h1, 0.0))
         constants = run.tangents.constants(run.present)
-        motion = self.last = self.kind(system, self.sources(system, xi), constants, X, H)
+        motion = self.last = self.kind(system, self.sources(system, xi), constants, X, H, run.work)
         return motion
 
     def segment(self, horizon: float) -> tuple[float, int | None, SampledMotion]:

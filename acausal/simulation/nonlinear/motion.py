@@ -15,6 +15,7 @@ import numpy as np
 
 from ...dynamics.modal import Trajectory
 from ...dynamics.problem import StepFailure
+from ...dynamics.work import Work
 from .bounds import inside
 from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
 from .singular_points import Surroundings, branches, scaled
@@ -62,6 +63,8 @@ class Motion:
         Constants of the nonlinear rows.
     X, H : arrays
         A guess of the point at the start.
+    work : Work
+        Counts the iterations of Newton's method.
     """
 
     batched = True
@@ -74,8 +77,9 @@ class Motion:
         constants: np.ndarray,
         X: np.ndarray,
         H: np.ndarray,
+        work: Work,
     ) -> None:
-        self.system, self.sources, self.constants = system, sources, constants
+        self.system, self.sources, self.constants, self.work = system, sources, constants, work
         self.failure: NewtonFailure | None = None
         self.last = self.accepted = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
         self.selection = Selection(np.arange(system.nx), np.zeros(0, np.int64))
@@ -83,6 +87,10 @@ class Motion:
         self.size = system.scale
         """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
         self._selections = StateSelection(system)
+
+    def recorded(self) -> None:
+        """From now on points are read: that is no work of the run."""
+        self.work = Work()
 
     def accept(self, place: Place) -> None:
         """Go on from a point."""
@@ -179,6 +187,7 @@ class Motion:
         y, nx, before = np.concatenate((X, H)), len(X), math.inf
         while True:
             y, rate, sizes = correction(y, xi, self.constants)
+            self.work.iterated(len(sizes))
             for size in sizes:
                 if not size <= max(CONTRACTS * before, ACCURATE):
                     return None
@@ -206,7 +215,7 @@ class Motion:
             return found.C, found.C_y[:, dependent]
 
         try:
-            X[dependent] = newton(defect, X[dependent].copy(), system.scale[dependent])
+            X[dependent] = newton(defect, X[dependent].copy(), system.scale[dependent], work=self.work)
         except NewtonFailure as failure:
             failure.rows = system.constraint_rows
             raise
@@ -225,7 +234,7 @@ class Motion:
         try:
             if system.open_bounds is not None:
                 return self._within_bounds(defect, H)
-            return newton(defect, H, system.open_scale)
+            return newton(defect, H, system.open_scale, work=self.work)
         except NewtonFailure as failure:
             failure.rows = system.mode.nonlinear
             raise
@@ -238,10 +247,10 @@ class Motion:
         assert bounds is not None
         for guess in (H, inside(H, bounds, scale)):
             try:
-                return newton(defect, guess, scale, bounds)
+                return newton(defect, guess, scale, bounds, self.work)
             except NewtonFailure:
                 continue
-        return newton(defect, H, scale)
+        return newton(defect, H, scale, work=self.work)
 
     def _linear(self, place: Place) -> Linear:
         """Residuals and Jacobians at a place, kept with it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dynamics.work import Work
 from ..large.sparse_matrices import Factors
 
 Linearized = tuple[np.ndarray, Any]
@@ -56,6 +57,7 @@ def newton(
     x: np.ndarray,
     scale: np.ndarray,
     bounds: tuple[np.ndarray, np.ndarray] | None = None,
+    work: Work | None = None,
 ) -> np.ndarray:
     """Solve ``f(x) = 0`` from a guess.
 
@@ -68,6 +70,8 @@ def newton(
         Magnitudes of the unknowns.
     bounds : pair of (m,) arrays, optional
         Where the iteration is to stay: steps that lead out end at the bound.
+    work : Work, optional
+        Counts the iterations.
 
     Raises
     ------
@@ -79,17 +83,21 @@ def newton(
     monotonicity test: Deuflhard, "Newton Methods for Nonlinear Problems", Springer 2004, section 3.3).
     That test does not depend on how equations are scaled.
     """
+    work = work or Work()
     with np.errstate(all="ignore"):
         if bounds is not None:
-            return _damped(f, np.clip(x, *bounds), scale, bounds)
-        found = _undamped(f, x, scale)
-        return _damped(f, x, scale, None) if found is None else found
+            return _damped(f, np.clip(x, *bounds), scale, bounds, work)
+        found = _undamped(f, x, scale, work)
+        return _damped(f, x, scale, None, work) if found is None else found
 
 
-def _undamped(f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
+def _undamped(
+    f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray, work: Work
+) -> np.ndarray | None:
     """Full steps as long as corrections shrink quickly, which near a solution they do; None when they do not."""
     before = np.inf
     while True:
+        work.iterated()
         r, J = f(x)
         try:
             d = solve_linear(J, -r)
@@ -108,10 +116,12 @@ def _damped(
     x: np.ndarray,
     scale: np.ndarray,
     bounds: tuple[np.ndarray, np.ndarray] | None,
+    work: Work,
 ) -> np.ndarray:
     r, J = _kept(f(x))
     length = 1.0
     for _ in range(MOST_ITERATIONS):
+        work.iterated()
         d = _correction(J, r, x)
         size = _norm(d, x, scale)
         if size <= ACCURATE:

@@ -41,11 +41,13 @@ def integrate(run: Run, horizon: float) -> int | None:
 
 def _record(run: Run, end: float, h: float, motion: SampledMotion) -> None:
     """Record a segment of length ``h`` and go to the point at its end."""
+    before = run.work.enter("record")
     moment, frame = run.moment(), frame_of(run, motion.freedom)
     run.record.segments.append(Segment(run.t, end, frame, motion, moment, run.core.readout))  # type: ignore[arg-type]
     run.integrate(frame, motion, moment, h)
     y, n = motion.at(h), len(run.z)
     run.z, run.slopes, run.xi = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
+    run.work.enter(before)
 
 
 def _keep_unfinished(run: Run) -> None:

@@ -149,7 +149,7 @@ class Steps:
         motion, y = self.motion, self._place.X[self.motion.selection.states]
         options: dict[str, Any] = {
             "rtol": self.tolerances.rtol, "atol": self._absolute(), "max_step": self._longest, "first_step": first,
-            "span": self.length, "outputs": self.accuracy,
+            "span": self.length, "outputs": self.accuracy, "work": motion.work,
         }  # fmt: skip
         if self._solver is None:
             return Automatic(motion, h, y, stiffness=self._stiffness, **options)

@@ -293,6 +293,7 @@ class Completer:
     def _newton(self, active: np.ndarray, demanded: Rank) -> Completion:
         frame = self.frame
         for k in count(1):
+            self.run.work.iterated()
             system = self.rows.system(frame.linearise(), active, demanded)
             solution = solve(system.A, system.b, system.rank)
             blocked = solution.missed & system.top
