@@ -7,9 +7,11 @@ from contextlib import contextmanager
 
 from ..dynamics.readout import Moment
 from ..errors import AcausalError
+from ..reduction.elimination import OutOfRange
 from ..results.record import Segment
 from ..results.result import Result
 from ..results.statistics import Statistics, peak_memory
+from ..simulation.checks import beyond_doubles
 from ..simulation.continuation import checkpoint
 from ..simulation.nonlinear.numerical import still
 from ..simulation.numeric import analysed_since
@@ -61,10 +63,19 @@ def _status(run: Run) -> str:
 def kept(run: Run) -> Iterator[None]:
     """Put what was computed into the ``result`` of whatever ends the run."""
     try:
-        yield
+        with _ranges_explained(run):
+            yield
     except (Exception, KeyboardInterrupt) as error:
         _attach_result(error, run)
         raise
+
+
+@contextmanager
+def _ranges_explained(run: Run) -> Iterator[None]:
+    try:
+        yield
+    except OutOfRange as error:
+        raise beyond_doubles(run, "the equations") from error
 
 
 def _attach_result(error: BaseException, run: Run) -> None:

@@ -14,11 +14,13 @@ the given numbers make of it, without any growth.
 
 No estimate brings back what a number that has grown has pushed out of a sum: 9.8 beside 1e17. A pivot that is weak in its
 row, while others of its column are not in theirs, waits for them (threshold pivoting; Duff, Erisman and Reid, Direct Methods
-for Sparse Matrices, 2017). What is lost all the same is found by the check of a mode, in `identities`.
+for Sparse Matrices, 2017). Once no pivot is left, all values are put into the rows as they were given; those that do not meet
+them are evaluated anew. What is lost all the same is found by the check of a mode, in `identities`.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,6 +76,10 @@ def _weighed(value: np.ndarray, least: np.ndarray) -> np.ndarray:
     return np.where(np.abs(value) <= _CANCELLED * least, 2.0 / _CANCELLED, 1.0)
 
 
+class OutOfRange(ArithmeticError):
+    """Entries that doubles cannot decide: their squares are beyond the range, or all digits of a pivot block cancel."""
+
+
 class Elimination:
     """Rows ``sum_j value[i, j] v_j = 0`` in reduced echelon form with respect to chosen columns.
 
@@ -92,6 +98,7 @@ class Elimination:
     correlated with those of other entries and may cancel later.
     """
 
+    @np.errstate(over="ignore")
     def __init__(self, rows: np.ndarray, weight: np.ndarray) -> None:
         self.value = np.array(rows, dtype=float)
         self.least = np.abs(self.value)
@@ -108,6 +115,7 @@ class Elimination:
         self._given = self.value.copy()
         self._given_variance = self.variance.copy()
 
+    @np.errstate(over="ignore", invalid="ignore")
     def reduce(self, columns: np.ndarray, ordered: bool = False) -> np.ndarray:
         """Solve for as many of ``columns`` as possible from rows without pivot; return the new pivot rows.
 
@@ -129,12 +137,16 @@ class Elimination:
                 break
             if column < 0:
                 changed = doubtful.nonzero()[0]
-                self._evaluate(changed)
+                # Beside pivots no number may be left that is neither rounding nor none.
+                if (self._decide(changed, columns) != self._judged(changed, columns)[0]).any():
+                    raise OutOfRange
                 continue
             count[row], doubtful[row] = never, False
             touched = self._solve(row, column)
             changed = touched[self.pivot[touched] < 0]
             new.append(row)
+        if new:
+            self._restore()
         return np.array(new, dtype=int)
 
     def _strong_pivot(
@@ -181,37 +193,82 @@ class Elimination:
         present, certain = self._judged(rows, columns)
         doubtful = np.flatnonzero((present & ~certain).any(axis=1))
         if len(doubtful):
-            self._evaluate(rows[doubtful])
-            certain[doubtful] = self._judged(rows[doubtful], columns)[1]
+            certain[doubtful] = self._decide(rows[doubtful], columns)
         return certain
 
-    def _evaluate(self, rows: np.ndarray) -> None:
-        """Values of rows from those given, and their errors to first order in those of the given numbers."""
-        from scipy.linalg import lu_factor, lu_solve
+    def _decide(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Evaluate rows anew; mask over a block of their values that are no rounding.
 
-        R, spread = self._given, self._given_variance
+        Raises
+        ------
+        OutOfRange
+        """
+        self._evaluate(rows)
+        if not np.isfinite(self.variance[rows[:, None], columns]).all():
+            raise OutOfRange
+        return self._judged(rows, columns)[1]
+
+    def _restore(self) -> None:
+        """Evaluate anew the values that do not meet the given rows: growth has pushed something out of a sum."""
+        R, solved = self._given_rows[0], (self.pivot >= 0).nonzero()[0]
+        free, left = (self.row < 0).nonzero()[0], (self.pivot < 0).nonzero()[0]
+        A, B, v = R[:, self.pivot[solved]], R[:, free], self.value[solved[:, None], free]
+        defect = B - A @ v
+        defect[left] -= self.value[left[:, None], free]
+        weight = self.weight[free]
+        largest = ((abs(A) @ np.abs(v) + abs(B)) * weight).max(axis=1, initial=0.0)
+        wrong = (np.abs(defect) * weight).max(axis=1, initial=0.0) > _CANCELLED * largest
+        if wrong.any():
+            self._evaluate(solved)
+        if wrong[left].any():
+            self._evaluate(left[wrong[left]])
+
+    @cached_property
+    def _given_rows(self) -> tuple[Any, Any]:
+        """The given rows and their variances, with what is zero left out."""
+        from scipy.sparse import csr_array
+
+        return csr_array(self._given), csr_array(self._given_variance)
+
+    def _evaluate(self, rows: np.ndarray) -> None:
+        """Values of rows from those given, and their errors to first order in those of the given numbers.
+
+        Raises
+        ------
+        OutOfRange
+        """
+        R, spread = self._given_rows
         solved = (self.pivot >= 0).nonzero()[0]
         pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0]
         own = self.pivot[rows] >= 0
-        goal = np.where(own[:, None], self.pivot[rows][:, None] == pivots, 0.0)
-        w = np.zeros((len(rows), len(R)))
+        w = np.zeros((len(rows), R.shape[0]))
         w[np.flatnonzero(~own), rows[~own]] = 1.0
-        scale = self.weight[pivots]
-        A = (R[solved[:, None], pivots] * scale).T
-        size = np.exp2(-np.floor(np.log2(np.abs(A).max(axis=0))))
-        factors = lu_factor(A * size, overwrite_a=True, check_finite=False)
-        # The second round makes errors small entry by entry (Higham, Accuracy and Stability, 2002, section 12.2).
-        for _ in range(2):
-            missing = (goal - w @ R[:, pivots]) * scale
-            w[:, solved] += lu_solve(factors, missing.T, check_finite=False).T * size
+        if len(solved):
+            goal = np.where(own[:, None], self.pivot[rows][:, None] == pivots, 0.0)
+            self._cancel(w, goal, solved, pivots)
         v = self.value[solved[:, None], free]
         over = w @ R
         value = over[:, free] - over[:, pivots] @ v
         value[own] += self.value[rows[own][:, None], free]
-        spread = (w * w) @ spread
-        at = (rows[:, None], free)
-        self.value[at], self.variance[at] = value, spread[:, free] + spread[:, pivots] @ (v * v)
-        self.least[at] = np.sqrt(self.variance[at])
+        at, squares, sums = (rows[:, None], free), (w * w) @ spread, np.abs(w) @ np.sqrt(spread)
+        self.value[at], self.variance[at] = value, squares[:, free] + squares[:, pivots] @ (v * v)
+        self.least[at] = sums[:, free] + sums[:, pivots] @ np.abs(v)
+
+    def _cancel(self, w: np.ndarray, goal: np.ndarray, solved: np.ndarray, pivots: np.ndarray) -> None:
+        """Complete combinations ``w`` of the given rows by the ``solved`` ones, so that their ``pivots`` get the ``goal``."""
+        from scipy.sparse.linalg import splu
+
+        block, scale = self._given_rows[0][:, pivots], self.weight[pivots]
+        A = (block[solved] * scale).T
+        size = np.exp2(-np.floor(np.log2(abs(A).max(axis=0).toarray().ravel())))
+        try:
+            factors = splu((A * size).tocsc())
+        except RuntimeError as error:
+            raise OutOfRange from error
+        # The second round makes errors small entry by entry (Higham, Accuracy and Stability, 2002, section 12.2).
+        for _ in range(2):
+            missing = (goal - w @ block) * scale
+            w[:, solved] += factors.solve(missing.T).T * size
 
     def judged_rows(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values, variances and lower estimates of rows; where estimates have grown apart values are evaluated anew."""
@@ -229,6 +286,7 @@ class Elimination:
         doubt = np.maximum(variance[:, used] - square, 0.0)
         self._given = np.vstack([self._given, rows])
         self._given_variance = np.vstack([self._given_variance, variance])
+        self.__dict__.pop("_given_rows", None)
         value, size = rows - factor @ self.value[pivots], np.abs(self.value[pivots])
         least = least + np.abs(factor) @ (_weighed(self.value[pivots], self.least[pivots]) * size)
         variance = variance + square @ self.variance[pivots] + doubt @ self.value[pivots] ** 2
