@@ -200,7 +200,7 @@ def integer_factors(form: Form) -> dict[int, int] | None:
     row: dict[int, int] = {}
     for (k, derivative), factor in form.factors.items():
         value = literal(factor)
-        if derivative or value is None or value != int(value) or abs(value) >= 64:
+        if derivative or value is None or abs(value) >= 64 or value != int(value):
             return None
         if value:
             row[k] = int(value)

@@ -202,7 +202,9 @@ class Component:
         number = active.build = active.builds
         active.stack.append(self)
         try:
-            self.build()
+            given = self.build()  # type: ignore[func-returns-value]
+            if given is not None:
+                raise unbuilt(self, given)
         except RecursionError:
             own["_built"] = False
             raise endless("build", self) from None
@@ -333,6 +335,16 @@ def endless(method: str, obj: Component) -> DeclarationError:
         f"{method}() of {name} calls itself without end",
         where=(Location(name, code.co_filename, code.co_firstlineno),),
         hint=f"a subclass calls super().{method}(); a chain of parts is a list: self.cells = [Cell(...) for _ in range(n)]",
+    )
+
+
+def unbuilt(obj: Component, given: Any) -> DeclarationError:
+    """The error for a ``build()`` that returns something: as a generator it has not even run."""
+    code, name = type(obj).build.__code__, type(obj).__name__
+    return DeclarationError(
+        f"build() of {name} returned {shown(given)}, which nothing uses",
+        where=(Location(name, code.co_filename, code.co_firstlineno),),
+        hint="build() assigns parts, `self.r = Resistor(R=1.0)`; what is yielded belongs into equations()",
     )
 
 

@@ -7,6 +7,7 @@ product; a field without unit is not checked.
 from __future__ import annotations
 
 from ..errors import UnitError
+from .enums import check_enums
 from .expressions import RELATIONS, Expr, Symbol, fold, walk
 from .units import DIMENSIONLESS, Dimension, named_unit, parse_unit, power_of, product
 
@@ -19,7 +20,8 @@ _SAME = frozenset({"+", "-", "min", "max", "mod"}) | RELATIONS
 
 
 def check_equation(lhs: Expr, rhs: Expr) -> None:
-    """Raise UnitError when the two sides, or parts of one of them, have different dimensions."""
+    """Raise UnitError when the two sides, or parts of one, have different dimensions, ExpressionError for those of an enum."""
+    check_enums(lhs, rhs)
     try:
         left, right = dimension(lhs), dimension(rhs)
     except UnitError as error:

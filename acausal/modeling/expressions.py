@@ -187,6 +187,7 @@ class Expr:
     __len__ = _refused("len()", "it is a scalar: several values are a list of variables")
     __contains__ = _refused("`in`", "compare it: `x.equals(value)`, or or_(...) of several of them")
     __complex__ = _refused("complex()", "write one equation for each of the real and imaginary part")
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _refused("a shift of bits", "write x * 2**n")
 
     def __format__(self, spec: str) -> str:
         if spec:
@@ -200,10 +201,8 @@ class Expr:
         """Arithmetic of numpy numbers and arrays with expressions; other functions of numpy are refused."""
         operation = _UFUNCS.get(ufunc.__name__)
         if method != "__call__" or operation is None:
-            raise ExpressionError(
-                f"numpy.{ufunc.__name__} cannot be applied to `{self}` while the model is built",
-                hint=_FUNCTIONS_OF_ACAUSAL,
-            )
+            self.__array_function__(ufunc)
+        assert operation is not None
         array = next((x for x in inputs if getattr(x, "ndim", 0)), None)
         if array is None:
             return operation(*(wrap(x) for x in inputs))
@@ -211,6 +210,12 @@ class Expr:
         for k, value in enumerate(array.flat):
             result.flat[k] = operation(*(wrap(value if x is array else x) for x in inputs))
         return result
+
+    def __array_function__(self, function: Any, *_: Any) -> NoReturn:
+        raise ExpressionError(
+            f"numpy.{function.__name__} cannot be applied to `{self}` while the model is built",
+            hint=_FUNCTIONS_OF_ACAUSAL,
+        )
 
     def __abs__(self) -> Expr:
         return Expr("abs", (self,))
@@ -259,6 +264,19 @@ class Symbol(Expr):
         return self.name
 
 
+class EnumMember(Expr):
+    """A constant: the code of a member of an enum."""
+
+    __slots__ = ("member",)
+    op = "const"  # type: ignore[misc]
+
+    def __init__(self, value: Enum) -> None:
+        self.args, self.data, self.member = (), enum_index(value), value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (EnumMember, (self.member,))
+
+
 time = Expr("time")
 """Time in seconds."""
 
@@ -275,13 +293,16 @@ def wrap(value: Any) -> Expr:
     if isinstance(value, bool):
         return Expr("true", (), value)
     if isinstance(value, Enum):
-        return Expr("const", (), enum_index(value))
+        return EnumMember(value)
     if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
         raise ExpressionError(
             f"an integer of {value.bit_length()} bits cannot be part of an expression",
             hint=f"integers have at most {LONGEST_INTEGER} bits; write larger numbers as floats, 1e30",
         )
-    if isinstance(value, Number) or (hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0):
+    complex_kind = getattr(getattr(value, "dtype", None), "kind", "") == "c"
+    if isinstance(value, Number) or (
+        hasattr(value, "__float__") and not complex_kind and getattr(value, "ndim", 0) == 0
+    ):
         number = value if isinstance(value, Number) else float(value)
         if number != number:
             raise ExpressionError("`nan` cannot be part of an expression", hint="it is no number")
@@ -383,10 +404,6 @@ LONGEST_TEXT = 300
 """Characters of an expression in a message; of longer ones both ends are shown."""
 
 
-def _cut(text: str) -> str:
-    return shortened(text, LONGEST_TEXT)
-
-
 def to_text(expr: Expr, name: Callable[[Symbol], str] = lambda symbol: symbol.name) -> str:
     """Return the expression as the user would write it, cut in the middle where it is long; ``name`` is that of a symbol.
 
@@ -403,7 +420,7 @@ def to_text(expr: Expr, name: Callable[[Symbol], str] = lambda symbol: symbol.na
 
     def apply(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:
         text, rank = joined(node, args)
-        return _cut(text), rank
+        return shortened(text, LONGEST_TEXT), rank
 
     def joined(node: Expr, args: list[tuple[str, int]]) -> tuple[str, int]:
         op = _WORDS.get(node.op, node.op)
@@ -427,10 +444,6 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "**": operator.pow,
-    "neg": operator.neg,
-}
+    op: _UFUNCS[name]
+    for op, name in (("+", "add"), ("-", "subtract"), ("*", "multiply"), ("/", "divide"), ("**", "power"), ("neg", "negative"))
+}  # fmt: skip

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, overload
 
 from ..errors import DeclarationError, ParameterError, UnitError
-from .expressions import Expr, Symbol
+from .expressions import LONGEST_INTEGER, Expr, Symbol
 from .number_checks import is_finite, is_number, shown
 from .units import parse_unit
 
@@ -243,10 +243,14 @@ class Structural(Field, Generic[T]):
             value = _freeze(value)
         elif self.type is float and type(value) is int:
             value = float(value)
-        elif self.type is int and isinstance(value, bool) or not isinstance(value, self.type):
+        elif not isinstance(value, self.type) or (
+            self.type is int
+            and isinstance(value, int)
+            and (isinstance(value, bool) or value.bit_length() > LONGEST_INTEGER)
+        ):
             kind = self.type.__name__
             raise ParameterError(
-                f"`{self.name}` of {type(obj).__name__} must be of type {kind}, got {value!r}",
+                f"`{self.name}` of {type(obj).__name__} must be of type {kind}, got {shown(value)}",
                 where=obj.location(),
             )
         if not _is_hashable(value):

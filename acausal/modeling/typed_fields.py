@@ -24,7 +24,8 @@ class Typed(Field):
         """Return what is wrong with a value for this variable, "" if nothing is."""
         if issubclass(self.type, Enum):
             return "" if isinstance(value, self.type) else f"must be {self.kind}, got {shown(value)}"
-        numeric = isinstance(value, (bool, np.bool_)) or (is_number(value) and is_finite(value))
+        truth = isinstance(value, (bool, np.bool_))
+        numeric = (truth and self.type is bool) or (is_number(value) and is_finite(value))
         return "" if numeric and self.holds(float(value)) else f"must be {self.kind}, got {shown(value)}"
 
     def holds(self, number: float) -> bool:

@@ -21,7 +21,7 @@ from ..flattening.template import (
     WhenChain,
 )
 from ..modeling.elements import BranchTable, ElementTable, Leave
-from ..modeling.expressions import Expr, Symbol
+from ..modeling.expressions import EnumMember, Expr, Symbol
 from ..modeling.fields import Computed, Field, Flow, Parameter, Start, Variable
 from ..modeling.statements import Assign, Reinit, Terminate
 from ..modeling.typed_fields import Discrete, Input, Output
@@ -49,6 +49,7 @@ register(
     Location,
 )
 register(Template, by_identity=("resolve", "layouts", "direct"))
+register(EnumMember, without=("member",))
 register(BranchTable, ElementTable, Leave, Expr, Symbol, Assign, Reinit, Terminate, Start)
 register(Field, Variable, Computed, Flow, Parameter, Discrete, Input, Output)
 

@@ -15,6 +15,7 @@ from acausal import (
     DuplicateWriterError,
     Eq,
     Expr,
+    ExpressionError,
     NonFiniteError,
     ParameterError,
     Statement,
@@ -202,13 +203,18 @@ def test_values_of_their_types() -> None:
     [
         ("fraction", r"`n` takes the value 2\.7 at t = 0\.5; it must be a whole number"),
         ("equation_of_a_fraction", r"`n` takes the value 0\.5 at t = 0\.5; it must be a whole number"),
-        ("no_member", r"`gear` takes the value 7 at t = 0\.5; it must be one of Gear\.PARK, Gear\.DRIVE"),
         ("no_truth", r"`on` takes the value 0\.606530659712633 at t = 0\.5; it must be True or False"),
     ],
 )
 def test_values_of_other_types(kind: str, text: str) -> None:
     with pytest.raises(DiscreteValueError, match=text) as caught:
         simulate(Base(kind=kind), 1.0)
+    assert caught.value.where[0].file == __file__
+
+
+def test_a_number_is_no_member_before_anything_runs() -> None:
+    with pytest.raises(ExpressionError, match="`gear` takes a member of Gear, and `7` is a number") as caught:
+        simulate(Base(kind="no_member"), 1.0)
     assert caught.value.where[0].file == __file__
 
 

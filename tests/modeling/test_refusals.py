@@ -1,6 +1,7 @@
 """What the language refuses, with the place and the right spelling: built-ins of Python on symbols, declarations, values."""
 
 import math
+import pickle
 import re
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -26,6 +27,7 @@ from acausal import (
     Structural,
     UnitError,
     Variable,
+    assign,
     connect,
     der,
     edge,
@@ -36,6 +38,8 @@ from acausal import (
     pre,
     sample,
     simulate,
+    table,
+    when,
 )
 from acausal.components.electrical import Resistor
 from acausal.modeling.units import parse_unit
@@ -96,7 +100,7 @@ class Model(Component):
             "functions of `acausal`",
         ),
         (lambda m: np.sqrt([m.x])[0], "numpy.sqrt cannot be applied to `x`", "functions of `acausal`"),
-        (lambda m: np.round(m.x), "numpy.rint cannot be applied to `x`", "functions of `acausal`"),
+        (lambda m: np.round(m.x), "numpy.round cannot be applied to `x`", "functions of `acausal`"),
         (lambda m: [1.0, 2.0][m.n], "`n` is not an integer", "Structural"),
         (lambda m: if_else(m.gear == Gear.PARK, 1.0, 2.0), "`==` compares Python objects", "equals"),
         (
@@ -118,6 +122,22 @@ class Model(Component):
         (lambda m: der(m.p), "`p` is a Parameter, which does not move", "Variable"),
         (lambda m: sample(0.1), "sample() needs the keyword `period`, got sample(0.1)", "period=1e-3"),
         (lambda m: minimum(), "min() needs at least one argument", ""),
+        (lambda m: m.x << 1, "a shift of bits cannot be applied to `x`", "2**n"),
+        (
+            lambda m: np.where(m.x > 0, 1, 2),
+            "numpy.where cannot be applied",
+            "functions of `acausal`",
+        ),
+        (lambda m: m.x * np.complex128(1j), "(complex128) cannot be part of an expression", "numbers"),
+        (lambda m: m.x + Gear.DRIVE, "calculates with `Gear.DRIVE`, a member of Gear", "if_else"),
+        (lambda m: -m.gear, "`-gear` calculates with `gear`, a member of Gear", "if_else"),
+        (lambda m: if_else(m.on, Gear.PARK, Gear.DRIVE), "`y` takes a number", "if_else"),
+        (lambda m: if_else(m.on, Gear.PARK, 1.0), "`1`, a number", "members of one enum"),
+        (
+            lambda m: if_else(m.on, Gear.PARK, Other.PARK),
+            "`Other.PARK`, a member of Other",
+            "members of one enum",
+        ),
     ],
 )
 def test_what_python_would_do_with_numbers(side: Callable[[Model], Any], text: str, hint: str) -> None:
@@ -156,10 +176,66 @@ def test_events_in_continuous_equations(side: Callable[[Model], Any], text: str)
         simulate(Model(side=side), 0.1)
 
 
-@pytest.mark.parametrize("side", [lambda m: mod(m.x, 0), lambda m: m.x / 0])
+@pytest.mark.parametrize("side", [lambda m: mod(m.x, 0), lambda m: m.x / 0, lambda m: m.x * math.inf])
 def test_division_by_a_zero_as_written(side: Callable[[Model], Any]) -> None:
-    with pytest.raises(NonFiniteError, match=r"the factor of `x`, `.*/0`, is -?inf"):
+    with pytest.raises(NonFiniteError, match=r"the factor of `x`, `(.*/0|-?inf)`, is -?inf"):
         simulate(Model(side=side), 0.1)
+
+
+class Assigning(Component):
+    x: Variable = Variable(start=1.0)
+    n: Discrete = Discrete(int)
+    f: Discrete = Discrete(float)
+    gear: Discrete = Discrete(Gear)
+    on: Discrete = Discrete(bool)
+    action: Structural[Any] = Structural(object, default=None)
+
+    def equations(self) -> Statements:
+        yield Eq(der(self.x), -self.x)
+        yield when(self.x < 0.5, self.action(self))
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (lambda m: assign(m.gear, 1), "`gear` takes a member of Gear, and `1` is a number"),
+        (lambda m: assign(m.gear, Other.PARK), "and `Other.PARK` is a member of Other"),
+        (lambda m: assign(m.gear, m.n), "`gear` takes a member of Gear, and `n` is a number"),
+        (lambda m: assign(m.n, Gear.PARK), "`n` takes a number, and `Gear.PARK` is a member of Gear"),
+        (
+            lambda m: assign(m.f, table(m.gear, [0, 1], [3.0, 4.0])),
+            "`table(gear)` calculates with `gear`, a member of Gear",
+        ),
+        (lambda m: assign(m.f, m.gear), "`f` takes a number, and `gear` is a member of Gear"),
+        (lambda m: assign(m.f, m.x + pre(m.gear)), "calculates with `pre(gear)`, a member of Gear"),
+    ],
+)
+def test_members_and_numbers_are_not_mixed_in_actions(action: Callable[[Any], Any], text: str) -> None:
+    with pytest.raises(ExpressionError, match=re.escape(text)) as caught:
+        simulate(Assigning(action=action), 1.0)
+    assert [place.file for place in caught.value.where] == [__file__]
+
+
+def test_members_are_chosen_and_assigned() -> None:
+    def chosen(m: Assigning) -> Any:
+        return assign(m.gear, if_else(m.on, Gear.PARK, Gear.DRIVE))
+
+    result = simulate(Assigning(action=chosen), 1.0)
+    assert result["gear"].final == 1
+    assert pickle.loads(pickle.dumps(result))["gear"].final == 1
+
+
+@pytest.mark.parametrize(
+    ("side", "text"),
+    [
+        (lambda m: mod(m.x), "missing 1 required positional argument"),
+        (lambda m: m.x(0), "'Symbol' object is not callable"),
+    ],
+)
+def test_an_error_of_python_tells_where_the_model_was_built(side: Callable[[Model], Any], text: str) -> None:
+    with pytest.raises(TypeError, match=text) as caught:
+        simulate(Model(side=side), 0.1)
+    assert "while the model was built, at Model (test_refusals.py" in caught.value.__notes__[0]
 
 
 # -- units -----------------------------------------------------------------------------------------------------------
@@ -209,6 +285,12 @@ def test_units_with_parentheses() -> None:
         (lambda: Variable(start=math.nan), "`start` of a Variable must be a finite number, got nan"),
         (lambda: Variable(shape=3), r"`shape` of a field is a tuple of positive integers, got 3"),
         (lambda: Parameter(shape=(0,)), r"`shape` of a field is a tuple of positive integers, got \(0,\)"),
+        (lambda: Discrete(int, start=True), "the start of a Discrete must be a whole number, got True"),
+        (lambda: Discrete(float, start=True), "the start of a Discrete must be a finite number, got True"),
+        (lambda: Discrete(int, start=1j), "must be a whole number, got 1j"),
+        (lambda: Discrete(float, start="1"), "must be a finite number, got '1'"),
+        (lambda: Discrete(float, start=np.zeros(2)), "must be a finite number, got array"),
+        (lambda: Discrete(Gear, start=Other.PARK), "must be one of Gear.PARK, Gear.DRIVE, got <Other.PARK"),
         (lambda: Structural(dict, default={}), r"the default {} of a Structural field cannot be hashed"),
     ],
 )
@@ -236,6 +318,15 @@ class Tables(Component):
 def test_structural_values_that_cannot_be_compared(value: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="cannot be hashed"):
         Tables(**value)
+
+
+def test_structural_integers_have_at_most_64_bits() -> None:
+    class Counted(Component):
+        n: Structural[int] = Structural(int, default=1)
+
+    assert Counted(n=2**63).n == 2**63
+    with pytest.raises(ParameterError, match="`n` of Counted must be of type int, got an integer of 81 bits"):
+        Counted(n=2**80)
 
 
 def test_a_set_is_no_tuple() -> None:
@@ -304,6 +395,11 @@ class StatesItself(Component):
         yield from self.equations()
 
 
+class BuiltByYielding(Component):
+    def build(self) -> Any:
+        yield Resistor(R=1.0)
+
+
 class Endless(Component):
     x: Variable = Variable()
 
@@ -318,6 +414,7 @@ class Endless(Component):
         (TwoOfOneName, "two parts of TwoOfOneName are named `a`"),
         (BuildsItself, r"build\(\) of BuildsItself calls itself without end"),
         (StatesItself, r"equations\(\) of StatesItself calls itself without end"),
+        (BuiltByYielding, r"build\(\) of BuiltByYielding returned <generator"),
         (Endless, r"equations\(\) of Endless does not end: it has yielded 3000 statements"),
     ],
 )
