@@ -102,11 +102,9 @@ class _Update:
 
     def _timed_relation(self, number: int) -> None:
         """Value after time t of a relation that is affine in time, and the time at which it changes."""
-        rows = next(
-            r for r in self.model.relations if r.first <= number < r.first + len(self.flat.stamps[r.stamp].vb)
-        )
+        rows, instance = self.model.relation_at(number)
         a = self.arguments
-        g, inner = self._with_held(rows.stamp, number - rows.first, rows.relation.difference)
+        g, inner = self._with_held(rows.stamp, instance, rows.relation.difference)
         slope = ca.jacobian(g, a.t)
         at = -ca.substitute(g, a.t, ca.SX(0)) / slope
         moving = ca.ne(slope, 0)

@@ -26,7 +26,7 @@ class Signals:
         found = []
         for e in range(V.indptr[x], V.indptr[x + 1]):
             number = int(V.indices[e])
-            known = next((k for k in self.model.knowns if k.first <= number < k.first + k.count), None)
+            known = self.model.known_at(number)
             if known is None or has_time(known.expr) or self._reads_relations(known.stamp, known.expr):
                 return None
             found.append((float(V.data[e]), known.stamp, number - known.first, known.expr))

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..errors import ChatteringError, Location
 from ..simulation.failures import NoProgress
 from ..simulation.run import Run
 
 
-def _relation(run: Run, number: int) -> tuple[Any, int]:
-    """The stamped relation with this number, and its instance."""
-    for rows in run.reduced.relations:
-        if rows.first <= number < rows.first + len(run.flat.stamps[rows.stamp].vb):
-            return rows, number - rows.first
-    raise IndexError(number)
-
-
 def relation_text(run: Run, number: int) -> str:
     """Return a relation as written, with its component."""
-    rows, i = _relation(run, number)
+    rows, i = run.reduced.relation_at(number)
     path = run.flat.path(rows.stamp, i)
     return f"`{rows.relation.node}`" + (f" of `{path}`" if path else "")
 
 
 def relation_place(run: Run, number: int) -> Location:
     """Return the place of the statement with a relation."""
-    rows, i = _relation(run, number)
+    rows, i = run.reduced.relation_at(number)
     return run.flat.location(
         rows.stamp, i, run.flat.stamps[rows.stamp].template.origin_of(rows.relation.node)
     )

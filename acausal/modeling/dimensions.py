@@ -13,6 +13,8 @@ from .units import DIMENSIONLESS, Dimension, named_unit, parse_unit, power_of, p
 
 ANY = "any"
 """Dimension of a literal: fits every sum."""
+NOTHING = "nothing"
+"""Dimension of zero and its multiples: fits every sum, and stays what it is in products."""
 Inferred = Dimension | str | None
 _SECOND = parse_unit("s")
 _PLAIN = frozenset({"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"})
@@ -43,11 +45,11 @@ def dimension(expr: Expr) -> Inferred:
 def _leaf(node: Expr) -> Inferred:
     if isinstance(node, Symbol):
         return parse_unit(node.field.unit)
-    return _SECOND if node.op == "time" else ANY if node.op == "const" else None
+    return _SECOND if node.op == "time" else (ANY if node.data else NOTHING) if node.op == "const" else None
 
 
 def _differ(a: Inferred, b: Inferred) -> bool:
-    return not (a is None or b is None or a in (ANY, b) or b == ANY)
+    return not (a is None or b is None or a == b or a in (ANY, NOTHING) or b in (ANY, NOTHING))
 
 
 def _ratio(a: Inferred, b: Inferred) -> Dimension:
@@ -61,7 +63,7 @@ def _agree(a: Inferred, b: Inferred, node: Expr, left: Expr, right: Expr) -> Inf
             f"`{left}` in {describe(a)} and `{right}` in {describe(b)} are {_joined(node)}",
             hint=_hint(left, right),
         )
-    return None if a is None or b is None else b if a == ANY else a
+    return None if a is None or b is None else b if a == NOTHING or (a == ANY and b != NOTHING) else a
 
 
 def _joined(node: Expr) -> str:
@@ -109,12 +111,12 @@ def _apply(node: Expr, args: list[Inferred]) -> Inferred:
         common = _agree(args[0], args[1], node, node.args[0], node.args[1])
         return None if op in RELATIONS else common
     if op in ("*", "/"):
-        a, b = (DIMENSIONLESS if x == ANY else x for x in args)
+        if args[0] == NOTHING or (op == "*" and args[1] == NOTHING):
+            return NOTHING
+        a, b = (DIMENSIONLESS if x in (ANY, NOTHING) else x for x in args)
         if a is None or b is None:
             return None
-        both = args == [ANY, ANY]
-        nothing = op == "*" and any(n.op == "const" and n.data == 0 for n in node.args)
-        return ANY if both or nothing else product(a, b, 1 if op == "*" else -1)  # type: ignore[arg-type]
+        return ANY if args == [ANY, ANY] else product(a, b, 1 if op == "*" else -1)  # type: ignore[arg-type]
     if op == "der":
         return None if args[0] is None else product(args[0], _SECOND, -1)  # type: ignore[arg-type]
     if op == "homotopy":
@@ -124,7 +126,7 @@ def _apply(node: Expr, args: list[Inferred]) -> Inferred:
     if op == "**":
         return _power(args[0], node.args[1])
     if op == "sqrt":
-        return args[0] if args[0] in (None, ANY) else power_of(args[0], 0.5)  # type: ignore[arg-type]
+        return args[0] if args[0] in (None, ANY, NOTHING) else power_of(args[0], 0.5)  # type: ignore[arg-type]
     if op in _PLAIN:
         return _plain(node, args)
     if op == "atan2":
@@ -134,7 +136,7 @@ def _apply(node: Expr, args: list[Inferred]) -> Inferred:
 
 
 def _power(base: Inferred, exponent: Expr) -> Inferred:
-    if base is None or base == ANY or exponent.op != "const":
+    if base is None or base in (ANY, NOTHING) or exponent.op != "const":
         return base if base == DIMENSIONLESS else None
     return power_of(base, exponent.data)  # type: ignore[arg-type]
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..flattening.forms import ONE, ZERO, Activity
-from ..modeling.expressions import Expr, constant, fold, walk
+from ..modeling.expressions import Expr, constant, fold, number_of, walk
 from .template_forms import polynomial_degrees
 
 PIECE_DEGREE = 12
 """Degree of the Chebyshev pieces of a general function of time."""
+MOST_RATES = 100
+"""Different rates of the sinusoids and exponentials of one known expression that have states of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +116,27 @@ def decompose(expr: Expr) -> list[Term]:
 
 
 def _merge(terms: list[Term]) -> list[Term]:
-    """Add up polynomials into one term, and sinusoids or exponentials of one rate expression."""
-    merged: dict[tuple[object, ...], Term] = {}
+    """Add up polynomials into one term, and sinusoids or exponentials of equal rates.
+
+    Many terms with a rate of their own are one general function: the work of closed forms grows with the square of their states.
+    """
+    numbers: dict[object, int] = {}
+    keys: list[tuple[object, ...]] = []
     for k, t in enumerate(terms):
-        key = ("pieces", k) if t.kind == "pieces" else (t.kind, id(t.rate))
+        kind = (None if t.rate is None else number_of(t.rate, numbers)) if t.kind != "pieces" else k
+        keys.append((t.kind, kind))
+    if sum(kind in ("sinusoid", "exponential") for kind, _ in dict.fromkeys(keys)) > MOST_RATES:
+        keys = [("pieces",) if t.rate is not None else key for key, t in zip(keys, terms, strict=True)]
+    merged: dict[tuple[object, ...], Term] = {}
+    for key, t in zip(keys, terms, strict=True):
         m = merged.get(key)
-        merged[key] = t if m is None else Term(t.kind, m.expr + t.expr, max(m.degree, t.degree), t.rate)
+        rate = t.rate if key[0] == t.kind else None
+        merged[key] = Term(
+            str(key[0]),
+            t.expr if m is None else m.expr + t.expr,
+            t.degree if m is None else max(m.degree, t.degree),
+            rate,
+        )
     return list(merged.values())
 
 

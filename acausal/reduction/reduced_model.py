@@ -5,6 +5,7 @@ All of this is symbolic or integer work, done once per model; numbers enter in `
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -136,6 +137,24 @@ class ReducedModel:
             local = self.forms[r.stamp].relation_at[id(r.relation.node)]
             table.setdefault(r.stamp, {})[local] = r.first
         return table
+
+    def relation_at(self, number: int) -> tuple[RelationRows, int]:
+        """Return the relation with a number, and its instance."""
+        rows = self.relations[bisect_right(self._first_relations, number) - 1]
+        return rows, number - rows.first
+
+    def known_at(self, number: int) -> Known | None:
+        """Return the known expression with a number; None for that of an open input."""
+        found = self.knowns[bisect_right(self._first_knowns, number) - 1] if self.knowns else None
+        return found if found is not None and found.first <= number < found.first + found.count else None
+
+    @cached_property
+    def _first_relations(self) -> list[int]:
+        return [r.first for r in self.relations]
+
+    @cached_property
+    def _first_knowns(self) -> list[int]:
+        return [k.first for k in self.knowns]
 
     @cached_property
     def W(self) -> Sparse:

@@ -242,22 +242,16 @@ class Names:
     @cached_property
     def state_relations(self) -> list[int]:
         """Numbers of the relations that are not affine in time alone."""
-        return [n for n in range(self.model.nr) if not self._relation(n)[0].relation.timed]
+        return [n for n in range(self.model.nr) if not self.model.relation_at(n)[0].relation.timed]
 
     @cached_property
     def timed_relations(self) -> list[int]:
         """Numbers of the relations that time decides."""
-        return [n for n in range(self.model.nr) if self._relation(n)[0].relation.timed]
-
-    def _relation(self, number: int) -> tuple[Any, int]:
-        for rows in self.model.relations:
-            if rows.first <= number < rows.first + len(self.flat.stamps[rows.stamp].vb):
-                return rows, number - rows.first
-        raise IndexError(number)
+        return [n for n in range(self.model.nr) if self.model.relation_at(n)[0].relation.timed]
 
     def relation(self, number: int) -> str:
         """Return a relation as written, with its component."""
-        rows, i = self._relation(number)
+        rows, i = self.model.relation_at(number)
         path = self.flat.path(rows.stamp, i)
         return f"{rows.relation.node}" + (f" in {path}" if path else "")
 

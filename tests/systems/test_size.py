@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +30,7 @@ from acausal import (
     simulate,
     sin,
     sqrt,
+    table,
     time,
     when,
 )
@@ -182,3 +185,62 @@ def test_a_shared_part_is_one_term_with_the_sum_of_its_factors() -> None:
     (term,) = decompose(2 * part - (part + part) / 4 + if_else(time < 1, part, 0 * part))
     assert term.kind == "sinusoid"
     assert sum(1 for n in walk(term.expr) if n is part) == 1
+
+
+# -- long sums and tables --------------------------------------------------------------------------------------------
+
+
+def in_phase(count: int) -> Any:
+    """A sum of sines of one frequency and many phases."""
+    return model(lambda self: -self.x + sum(sin(self.w * time + 0.001 * k) for k in range(count)) / count)
+
+
+def test_five_thousand_sines_of_one_frequency_are_one_source() -> None:
+    program = compile_model(in_phase(5000))
+    states = [t.states for known in program.reduced.knowns for t in known.terms]
+    assert sorted(states) == [1, 2]
+    # x' = -x + Im(F exp(iwt)), with the phasor F.
+    F = sum(cmath.exp(0.001j * k) for k in range(5000)) / 5000
+    X = F / (1.0 + 3.0j)
+    final = (X * cmath.exp(6.0j)).imag + (1.0 - X.imag) * math.exp(-2.0)
+    assert program.simulate(2.0)["x"].final == pytest.approx(final, rel=1e-11)
+
+
+@pytest.mark.parametrize("count", [99, 300])
+def test_sines_of_many_frequencies_are_followed_together(count: int) -> None:
+    def rate(self: Shared) -> Any:
+        return -self.x + sum(sin(k * self.w * time) / k for k in range(1, count + 1))
+
+    def response(k: int, t: float) -> float:
+        a = 3.0 * k
+        return (math.sin(a * t) - a * math.cos(a * t) + a * math.exp(-t)) / (1.0 + a * a) / k
+
+    result = simulate(model(rate), 0.5)
+    final = math.exp(-0.5) + sum(response(k, 0.5) for k in range(1, count + 1))
+    assert result["x"].final == pytest.approx(final, rel=1e-11)
+    assert result.stats.paths == {"exact": 1}
+
+
+def test_a_sum_may_begin_with_nothing() -> None:
+    result = simulate(model(lambda self: sum(k * self.w * time * self.w for k in range(3))), 1.0)
+    assert result["x"].final == pytest.approx(1.0 + 3.0 * 9.0 / 2.0, rel=1e-12)
+
+
+def test_the_work_for_a_table_over_time_is_linear_in_its_points() -> None:
+    def points(count: int) -> float:
+        xs = [0.001 * k for k in range(count)]
+        made = model(lambda self: -self.x + table(self.w * time, xs, xs))
+        before, calls = sys.getprofile(), 0
+
+        def counted(*_: Any) -> None:
+            nonlocal calls
+            calls += 1
+
+        sys.setprofile(counted)
+        try:
+            assert len(compile_model(made).names.timed_relations) == count
+        finally:
+            sys.setprofile(before)
+        return calls
+
+    assert points(160) < 2.3 * points(80)
