@@ -73,7 +73,7 @@ def test_a_row_in_which_all_unknowns_cancel_names_who_can_give_way():
     network.R(3, 0, 1.0)
     model = network.model()
     instant = Instant(0.0, np.zeros(model.n), ONE, (-1, -1, -1))
-    (row,) = cancelling_rows(model, (1, 1, 1), instant, [True] * 3)
+    (row,) = cancelling_rows(model, (1, 1, 1), instant)
     assert row.contradicts
     assert row.moves == ((1, 0),)
     assert row.elements == (0, 1)

@@ -230,6 +230,11 @@ class Verdict:
     """Signs of the guards in force at the restart, None where an impulse decided."""
 
     @property
+    def possible(self) -> bool:
+        """Whether the mode exists."""
+        return self.restart is not None
+
+    @property
     def consistent(self) -> bool:
         """Whether the mode exists and nothing in it is violated."""
         return self.restart is not None and not self.violations

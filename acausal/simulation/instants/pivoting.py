@@ -16,16 +16,17 @@ away until a solution moves them. Those slide at their lower level from then on,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import Protocol
 
 import numpy as np
 
 from ...reduction.affine import AffineModel, Element, Kind, Mode, Rows
 from ...reduction.index_reduction import dependencies
 from ...reduction.restart import CONTRADICTING
-from .lexicographic import Instant, Verdict
+from .lexicographic import Instant
 
 Move = tuple[int, int]
 """An element, and the branch it is put into."""
@@ -64,32 +65,63 @@ class Row:
     contradicts: bool
 
 
+class Judgement(Protocol):
+    """What is known of a mode: of the exact test, or of the tableau."""
+
+    @property
+    def mode(self) -> Mode:
+        """What was judged."""
+        ...
+
+    @property
+    def violations(self) -> tuple[tuple[int, int, int], ...]:
+        """(level, element, target), one per element with a violated guard."""
+        ...
+
+    @property
+    def possible(self) -> bool:
+        """Whether the mode has a solution at all."""
+        ...
+
+    @property
+    def consistent(self) -> bool:
+        """Whether it has one and violates nothing."""
+        ...
+
+
 class Pivoting:
     """Principal pivoting in one model.
 
     Parameters
     ----------
     model : AffineModel
-    instant : Instant
+    forced : sequence of int
+        Per element the branch that is prescribed, or -1.
     examine : callable
-        ``examine(mode) -> Verdict``, the exact sign test.
+        ``examine(mode) -> Judgement``.
+    blocking : callable
+        ``blocking(mode) -> list[Row]``, for a mode without solution.
     budget : int
         Modes examined at most.
     """
 
     def __init__(
-        self, model: AffineModel, instant: Instant, examine: Callable[[Mode], Verdict], budget: int
+        self,
+        model: AffineModel,
+        forced: Sequence[int],
+        examine: Callable[[Mode], Judgement],
+        blocking: Callable[[Mode], list[Row]],
+        budget: int,
     ) -> None:
-        self._model, self._instant = model, instant
-        self._test, self._left = examine, budget
-        self._free = [is_free(e, forced) for e, forced in zip(model.elements, instant.forced, strict=True)]
-        self._verdicts: dict[Mode, Verdict] = {}
+        self._model, self._test, self._blocking, self._left = model, examine, blocking, budget
+        self._free = [is_free(e, forced) for e, forced in zip(model.elements, forced, strict=True)]
+        self._verdicts: dict[Mode, Judgement] = {}
 
     def run(self, start: Mode) -> Mode:
         """A consistent mode; raises `NoMove`."""
-        return self._pivot(start, ()) or self._beside(start)
+        return self.pivot(start) or self._beside(start)
 
-    def _examine(self, mode: Mode) -> Verdict:
+    def _examine(self, mode: Mode) -> Judgement:
         found = self._verdicts.get(mode)
         if found is None:
             if not self._left:
@@ -102,7 +134,7 @@ class Pivoting:
         """Elements that had to move in the modes that were examined."""
         return tuple(sorted({k for v in self._verdicts.values() for _, k, _ in v.violations}))
 
-    def _pivot(self, mode: Mode, held: Sequence[int]) -> Mode | None:
+    def pivot(self, mode: Mode, held: Sequence[int] = ()) -> Mode | None:
         """Pivot from a mode until it is consistent, without the elements ``held``; None where it comes back to a mode."""
         seen: set[tuple[Mode, bool, int]] = set()
         released: set[int] = set()
@@ -123,11 +155,11 @@ class Pivoting:
                 dead.clear()
                 continue
             moves = [(k, self._beyond(k, target) if k in released else target) for k, target in moves]
-            if verdict.restart is not None:
+            if verdict.possible:
                 waited += 1
                 if len(verdict.violations) < fewest:
                     fewest, waited, single = len(verdict.violations), 0, False
-            if not moves and verdict.restart is None and before is not None:
+            if not moves and not verdict.possible and before is not None:
                 # Nothing tells what is wrong here but the step that led here.
                 dead.add(mode)
                 mode, before, single = before, None, True
@@ -140,9 +172,9 @@ class Pivoting:
             mode, before = following, mode
         return None
 
-    def _moves(self, verdict: Verdict, held: Sequence[int]) -> list[Move]:
+    def _moves(self, verdict: Judgement, held: Sequence[int]) -> list[Move]:
         """Moves that a mode asks for: of the elements with negative guards at the most singular level, or in cancelling rows."""
-        if verdict.restart is None:
+        if not verdict.possible:
             return [(k, target) for k, target in self._way_out(verdict.mode) if k not in held]
         asked = [(level, k, target) for level, k, target in verdict.violations if k not in held]
         # Only a solution at the present levels tells who is released: what already moves before what begins to.
@@ -159,7 +191,7 @@ class Pivoting:
 
     def _way_out(self, mode: Mode) -> list[Move]:
         """Moves that satisfy the rows of a mode without solution; raises `NoMove` where none can."""
-        rows = cancelling_rows(self._model, mode, self._instant, self._free)
+        rows = self._blocking(mode)
         for row in rows:
             if row.contradicts and not row.moves:
                 raise NoMove(row.elements, True)
@@ -183,7 +215,7 @@ class Pivoting:
                 raise NoMove(moved, True)
             moved = tuple(sorted({*moved, *more}))
             for moves in self._choices(start, moved):
-                found = self._pivot(_moved_to(start, moves), moved)
+                found = self.pivot(_moved_to(start, moves), moved)
                 if found is not None:
                     return found
 
@@ -207,7 +239,7 @@ def _moved_to(mode: Mode, moves: Sequence[Move]) -> Mode:
     return tuple(following)
 
 
-def cancelling_rows(model: AffineModel, mode: Mode, instant: Instant, free: Sequence[bool]) -> list[Row]:
+def cancelling_rows(model: AffineModel, mode: Mode, instant: Instant) -> list[Row]:
     """The rows of a mode in which all unknowns cancel, and which elements can satisfy them.
 
     With ``u_k`` for what the equation of the branch of element k leaves, such a row reads ``sum_k w_k(s) u_k = d xi``.
@@ -219,38 +251,49 @@ def cancelling_rows(model: AffineModel, mode: Mode, instant: Instant, free: Sequ
         return []
     owner = [k for k, b in enumerate(mode) for _ in range(len(model.elements[k].branches[b].equations))]
     return [
-        _row(model, mode, instant, free, owner, weights, sources)
+        blocking_row(
+            model, mode, instant, zip(owner, weights.T, strict=True), _leading_sign(sources, model, instant.xi),
+            abs(float(sources @ instant.xi)) * (1.0 - _PARALLEL),
+        )
         for weights, sources in zip(found.weights, found.sources, strict=True)
-    ]
+    ]  # fmt: skip
 
 
-def _row(
+def blocking_row(
     model: AffineModel,
     mode: Mode,
     instant: Instant,
-    free: Sequence[bool],
-    owner: Sequence[int],
-    weights: np.ndarray,
-    sources: np.ndarray,
+    weights: Iterable[tuple[int, np.ndarray]],
+    sign: int,
+    missing: float,
 ) -> Row:
-    sign = _leading_sign(sources, model, instant.xi)
-    missing = abs(float(sources @ instant.xi)) * (1.0 - _PARALLEL)
+    """What a row ``sum_k w_k u_k = d`` demands of elements.
+
+    Parameters
+    ----------
+    weights : iterable of (int, array)
+        Elements, and the factors of what their equations leave, differentiated so many times.
+    sign : int
+        That of ``d``, 0 where it vanishes.
+    missing : float
+        Its size if it is a value, with which no derivative stands; negative where nobody asks whether ``d`` can be reached.
+    """
     moves: dict[int, int] = {}
     elements: dict[int, None] = {}
-    for k, weight in zip(owner, weights.T, strict=True):
+    for k, weight in weights:
         orders = np.flatnonzero(weight)
         if not len(orders):
             continue
         elements[k] = None
+        element, branch = model.elements[k], mode[k]
         wanted = sign * float(np.sign(weight[orders[-1]]))
         farthest = 0.0
-        released_to = model.elements[k].branches[mode[k]].releases
-        for target in free_branches(model.elements[k]) if free[k] else ():
-            low, high = _interval(model.elements[k], mode[k], target, instant.xi)
+        for target in free_branches(element) if is_free(element, instant.forced[k]) else ():
+            low, high = _interval(element, branch, target, instant.xi)
             reach = max(high * wanted, low * wanted) if wanted else 0.0
-            if target != mode[k] and (reach > 0.0 or not wanted):
+            if target != branch and (reach > 0.0 or not wanted):
                 farthest = max(farthest, reach)
-                if target in _targets(model.elements[k], mode[k]) and target not in released_to:
+                if target in _targets(element, branch) and target not in element.branches[branch].releases:
                     moves.setdefault(k, target)
         missing -= farthest * abs(float(weight[0])) if orders[-1] == 0 else farthest and np.inf
     if sign and missing > 0.0:

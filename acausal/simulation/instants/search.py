@@ -6,6 +6,7 @@ that fail leave no trace but the history. Whatever was found, the exact sign tes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +17,8 @@ from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
 from ...reduction.index_reduction import reduce_mode
 from ...reduction.parts import Part, independent_parts
 from .lexicographic import CandidateTest, Instant, Tried, Verdict
-from .pivoting import NoMove, Pivoting
+from .pivoting import NoMove, Pivoting, Row, cancelling_rows
+from .tableau import BranchTableau, propose
 
 History = tuple[tuple[Mode, Tried], ...]
 
@@ -90,6 +92,7 @@ class Search:
         self._hints: dict[Hashable, Mode] = {}
         self._monotone = [element.monotone for element in model.elements]
         self._parts: tuple[tuple[Part, CandidateTest], ...] | None = None
+        self._last_tableau: tuple[int, BranchTableau] | None = None
         self.stats = SearchStats()
 
     def on(self, model: AffineModel, modes: Callable[[Mode], ModeData], test: CandidateTest) -> Search:
@@ -159,9 +162,15 @@ class Search:
         return choice
 
     def _chosen(self, instant: Instant, start: Mode) -> Choice:
-        """The choice without a hint."""
+        """The choice without a hint: what the tableau proposes, where monotone elements alone move to it, else pivoting."""
         trial = _Trial(self._model, self._test, instant, self._options.max_candidates, self.stats)
         verdict = trial.examine(start)
+        if not verdict.consistent and not instant.reinits:
+            for mode in propose(self._tableau(verdict), instant, start):
+                if not verdict.consistent and self._moves_are_unique(mode, start):
+                    proposed = trial.examine(mode)
+                    if proposed.consistent or all(self._monotone):
+                        start, verdict = mode, proposed
         if not verdict.consistent:
             if self._parts is None:
                 self._parts = _parts_of(self._model)
@@ -169,6 +178,14 @@ class Search:
             verdict = trial.settled(mode)
         assert verdict.restart is not None
         return Choice(verdict.restart, trial.history, verdict.signs)
+
+    def _tableau(self, verdict: Verdict) -> BranchTableau:
+        """The tableau at a rate above the motions of a mode."""
+        tau = self._model.T0 if verdict.restart is None else verdict.restart.data.tau
+        order = math.floor(math.log2(tau))
+        if self._last_tableau is None or self._last_tableau[0] != order:
+            self._last_tableau = order, BranchTableau(self._model, 2.0**order)
+        return self._last_tableau[1]
 
     def foreseen(
         self, present: Mode, forced: Sequence[int], triggers: tuple[Hashable, ...] = ()
@@ -268,8 +285,12 @@ class _Trial:
         start: Mode,
         names: Sequence[int] | None = None,
     ) -> Mode:
+
+        def blocking(mode: Mode) -> list[Row]:
+            return cancelling_rows(model, mode, instant)
+
         try:
-            return Pivoting(model, instant, examine, self._limit).run(start)
+            return Pivoting(model, instant.forced, examine, blocking, self._limit).run(start)
         except NoMove as failure:
             elements = failure.elements if names is None else tuple(names[k] for k in failure.elements)
             raise NoConsistentMode(self.history, failure.certain, elements) from None

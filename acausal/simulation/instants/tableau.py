@@ -1,0 +1,271 @@
+"""Pivoting on one tableau: what the exact test of a mode after the other would find, at a fraction of its cost.
+
+At a large number ``s`` in place of ``d/dt`` the equations of an instant are algebraic, and the signs of the guards are those
+of their Laurent series. One elimination of the base equations leaves every form of every branch over a few coordinates.
+These rows are the tableau: a mode is a choice of as many of them as there are coordinates, in terms of which all others are
+written, and an element changes its branch by exchanges of rows. The variables count from their left limits, so that what
+does not move cancels before anything is solved.
+
+A finite ``s`` and plain doubles make this a proposal. The exact test of the mode that it leads to decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...reduction.affine import AffineModel, Kind, Mode, Rows, stack_rows
+from ...reduction.elimination import column_weights, product
+from .lexicographic import ROUNDING, Instant
+from .pivoting import NoMove, Pivoting, Row, blocking_row
+
+_RATE = 2.0**14
+"""``s`` in units of the fastest motion before the instant: three derivatives then are within the digits of a double."""
+_PIVOTS = 8
+"""Modes examined per element, after which the tableau proposes nothing."""
+_STRONG = 2.0**-6
+"""Part of the largest pivot from which the order of the elements decides, not the size."""
+_CANCELLED = 2.0**-44
+_NEGLIGIBLE = 2.0**-36
+"""Part of its terms below which an entry of the tableau or a guard is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the tableau says of a mode; as a `Verdict`."""
+
+    mode: Mode
+    possible: bool
+    violations: tuple[tuple[int, int, int], ...]
+
+    @property
+    def consistent(self) -> bool:
+        """Whether nothing in the mode is violated."""
+        return self.possible and not self.violations
+
+
+class BranchTableau:
+    """All forms of the elements over the coordinates that the base equations leave, at one ``s``."""
+
+    def __init__(self, model: AffineModel, tau: float) -> None:
+        from scipy.linalg import lu_factor, lu_solve
+
+        self.model, self._s = model, _RATE / tau
+        n = model.n
+        base = self._laplace(model.base)
+        weight = column_weights(base)
+        largest = np.abs(base * weight).max(axis=1, initial=0.0)
+        size = 1.0 / np.where(largest > 0.0, largest, 1.0)
+        self._rows, self._pivots = _independent(base * weight * size[:, None])
+        solved, free = self._pivots, np.setdiff1d(np.arange(n), self._pivots)
+        self._base = lu_factor(base[np.ix_(self._rows, solved)], check_finite=False) if len(solved) else None
+        null = np.zeros((n, len(free)))
+        null[free, np.arange(len(free))] = 1.0
+        if self._base is not None:
+            found = -lu_solve(self._base, base[np.ix_(self._rows, free)], check_finite=False)
+            scaled = np.abs(found * weight[free] / weight[solved, None])
+            found[scaled <= _CANCELLED * scaled.max(axis=1, keepdims=True, initial=0.0)] = 0.0
+            null[solved] = found
+        self._forms, self.equations, self.guards, self.relations = _numbered(model)
+        self._full = self._laplace(self._forms)
+        over = product(self._full, null)
+        columns = column_weights(over) if len(over) else np.ones(len(free))
+        size = np.abs(over * columns).max(axis=1, initial=0.0)
+        self._row_scale = 1.0 / np.where(size > 0.0, size, 1.0)
+        self.given = np.vstack([over * columns * self._row_scale[:, None], np.eye(len(free))])
+
+    def _laplace(self, rows: Rows) -> np.ndarray:
+        return rows.A + self._s * rows.E
+
+    def at(self, instant: Instant) -> Position:
+        """The tableau with the constants of an instant."""
+        from scipy.linalg import lu_solve
+
+        model = self.model
+        z = np.where(model.differentiated, instant.z_minus, 0.0)
+        error = np.abs(z) * ROUNDING if instant.error is None else instant.error + np.abs(z) * ROUNDING
+        xi = instant.xi
+
+        def constant(rows: Rows) -> np.ndarray:
+            value = rows.A @ z + rows.B @ xi
+            noise = np.abs(rows.A) @ error + ROUNDING * (np.abs(rows.B) @ np.abs(xi))
+            value[np.abs(value) <= noise] = 0.0
+            rate = xi
+            for k in range(1, 4):
+                rate = model.S @ rate
+                value += rows.B @ rate / self._s**k
+            return value
+
+        start = np.zeros(model.n)
+        if self._base is not None:
+            start[self._pivots] = -lu_solve(self._base, constant(model.base)[self._rows], check_finite=False)
+        own, pins = constant(self._forms), np.zeros(self.given.shape[1])
+        values = self._row_scale * (own + self._full @ start)
+        terms = self._row_scale * (np.abs(own) + np.abs(self._full) @ np.abs(start))
+        return Position(self, instant, np.concatenate([values, pins]), np.concatenate([terms, pins]))
+
+
+def propose(tableau: BranchTableau, instant: Instant, start: Mode) -> tuple[Mode, ...]:
+    """Modes that pivoting on the tableau leads to, the first choice first; none where it leads nowhere.
+
+    Where branches follow from each other, as flows around a loop of closed elements do, the first mode has them all, with
+    the least-norm point; the second one has as many as the solution that the tableau found.
+    """
+    position = tableau.at(instant)
+    budget = _PIVOTS * len(start)
+    pivoting = Pivoting(tableau.model, instant.forced, position.examine, position.blocking, budget)
+    try:
+        found = pivoting.pivot(start)
+    except NoMove:
+        return ()
+    return () if found is None else tuple(dict.fromkeys((found, position.settled(found))))
+
+
+def _independent(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of a well conditioned square block of full rank."""
+    from scipy.linalg import qr
+
+    if not matrix.size:
+        return np.zeros(0, int), np.zeros(0, int)
+    found: Any = qr(matrix, mode="r", pivoting=True, check_finite=False)
+    R, columns = found
+    diagonal = np.abs(np.diag(R))
+    rank = int(np.count_nonzero(diagonal > _NEGLIGIBLE * diagonal[0]))
+    columns = columns[:rank]
+    if rank == len(matrix):
+        return np.arange(rank), columns
+    found = qr(matrix[:, columns].T, mode="r", pivoting=True, check_finite=False)
+    return found[1][:rank], columns
+
+
+def _numbered(
+    model: AffineModel,
+) -> tuple[Rows, list[list[list[int]]], list[list[list[int]]], list[list[int]]]:
+    """All forms of all elements, and the numbers of the equations and guards of each branch, and of the relations."""
+    parts: list[Rows] = []
+    count = 0
+
+    def take(rows: Rows) -> list[int]:
+        nonlocal count
+        parts.append(rows)
+        count += len(rows)
+        return list(range(count - len(rows), count))
+
+    equations = [[take(b.equations) for b in e.branches] for e in model.elements]
+    guards = [[take(b.guards) for b in e.branches] for e in model.elements]
+    relations = [[] if e.relations is None else take(e.relations) for e in model.elements]
+    return stack_rows(parts, model), equations, guards, relations
+
+
+class Position:
+    """The tableau in terms of the rows of one mode at one instant."""
+
+    def __init__(
+        self, tableau: BranchTableau, instant: Instant, values: np.ndarray, terms: np.ndarray
+    ) -> None:
+        self._tableau, self._model, self._instant = tableau, tableau.model, instant
+        self._values, self._terms = values, terms
+        self.table = tableau.given.copy()
+        k = self.table.shape[1]
+        self.slots = np.arange(len(self.table) - k, len(self.table))
+        self.dependent: list[int] = []
+
+    def enter(self, mode: Mode) -> None:
+        """Exchange rows until those of a mode are the terms of the others; rows that depend on them are left over."""
+        wanted = [i for rows, b in zip(self._tableau.equations, mode, strict=True) for i in rows[b]]
+        inside = set(self.slots.tolist())
+        incoming = np.array([i for i in wanted if i not in inside], dtype=int)
+        kept = np.zeros(len(self.table), bool)
+        kept[wanted] = True
+        outgoing = np.flatnonzero(~kept[self.slots])
+        outgoing = outgoing[np.argsort(self.slots[outgoing])]
+        while len(incoming) and len(outgoing):
+            block = np.abs(self.table[np.ix_(incoming, outgoing)])
+            i, j = divmod(int(np.argmax(block >= _STRONG * block.max())), len(outgoing))
+            if block[i, j] <= _NEGLIGIBLE * np.abs(self.table[incoming[i]]).max():
+                break
+            self._exchange(int(incoming[i]), int(outgoing[j]))
+            incoming, outgoing = np.delete(incoming, i), np.delete(outgoing, j)
+        self.dependent = incoming.tolist()
+
+    def _exchange(self, row: int, slot: int) -> None:
+        """Write all rows in terms of ``row`` instead of the one in a slot."""
+        factors = self.table[row].copy()
+        column = self.table[:, slot] / factors[slot]
+        factors[slot] = 0.0
+        rows, used = np.flatnonzero(column), np.flatnonzero(factors)
+        at = np.ix_(rows, used)
+        change = np.outer(column[rows], factors[used])
+        new = self.table[at] - change
+        new[np.abs(new) <= _CANCELLED * np.abs(change)] = 0.0
+        self.table[at] = new
+        self.table[:, slot] = column
+        self.table[row] = 0.0
+        self.table[row, slot] = 1.0
+        self.slots[slot] = row
+
+    def constants(self, rows: list[int]) -> np.ndarray:
+        """Values of rows where those in the slots vanish; rounding is zero."""
+        table = self.table[rows]
+        found = self._values[rows] - table @ self._values[self.slots]
+        size, terms = np.abs(table), self._terms[self.slots]
+        noise = (
+            _NEGLIGIBLE * (self._terms[rows] + size @ terms)
+            + _CANCELLED * size.max(axis=1, initial=0.0) * terms.sum()
+        )
+        return np.where(np.abs(found) <= noise, 0.0, found)
+
+    def examine(self, mode: Mode) -> Judged:
+        """Whether rows contradict each other in a mode, and which guards are violated."""
+        self.enter(mode)
+        if self.dependent and self.constants(self.dependent).any():
+            return Judged(mode, False, ())
+        tableau, instant = self._tableau, self._instant
+        asked: list[tuple[int, int, int]] = []
+        which: list[int] = []
+        for k, b in enumerate(mode):
+            if instant.forced[k] >= 0:
+                continue
+            targets = self._model.elements[k].branches[b].targets
+            for g, row in enumerate(tableau.guards[k][b]):
+                if (k, b, g) not in instant.disabled_guards:
+                    asked.append((1, k, targets[g]))
+                    which.append(row)
+        negative = np.flatnonzero(self.constants(which) < 0.0).tolist()
+        violated = {asked[i][1]: asked[i] for i in reversed(negative)}
+        for k, element in enumerate(self._model.elements):
+            if element.kind is Kind.CONDITION and element.select is not None and instant.forced[k] < 0:
+                target = element.select(np.sign(self.constants(tableau.relations[k])).astype(int))
+                if target != mode[k]:
+                    violated[k] = (1, k, target)
+        return Judged(mode, True, tuple(sorted(violated.values(), key=lambda v: v[1])))
+
+    def settled(self, mode: Mode) -> Mode:
+        """The mode in whose rows the solution was written: elements with rows that follow from others keep their former ones."""
+        self.enter(mode)
+        inside, left = set(self.slots.tolist()), set(self.dependent)
+        found = list(mode)
+        for k, branches in enumerate(self._tableau.equations):
+            if not left.isdisjoint(branches[mode[k]]):
+                found[k] = next(
+                    (b for b, rows in enumerate(branches) if rows and inside.issuperset(rows)), mode[k]
+                )
+        return tuple(found)
+
+    def blocking(self, mode: Mode) -> list[Row]:
+        """The rows of a mode that are combinations of its other rows, and which elements can satisfy them."""
+        self.enter(mode)
+        owner = {row: k for k, b in enumerate(mode) for row in self._tableau.equations[k][b]}
+        found = []
+        for row, value in zip(self.dependent, self.constants(self.dependent).tolist(), strict=True):
+            factors = np.where(np.abs(self.table[row]) > _NEGLIGIBLE, -self.table[row], 0.0)
+            weights = [(owner[row], np.ones(1))]
+            weights += [
+                (owner[i], w)
+                for i, w in zip(self.slots.tolist(), factors[:, None], strict=True)
+                if i in owner
+            ]
+            found.append(blocking_row(self._model, mode, self._instant, weights, int(np.sign(value)), -1.0))
+        return found

@@ -1,0 +1,108 @@
+"""Pivoting on one tableau: chains in which one element moves after the other, and random networks against the exact test."""
+
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+
+from acausal.reduction.index_reduction import reduce_mode
+from acausal.simulation.instants.lexicographic import CandidateTest, Instant
+from acausal.simulation.instants.search import Search
+from acausal.simulation.instants.tableau import BranchTableau, propose
+from tests.simulation.random_families import Case
+from tests.simulation.switched_networks import Network, build, complementarity, friction, random_network
+
+ONE = np.ones(1)
+
+
+def diodes(count: int) -> Case:
+    """Every diode conducts only after the one before it."""
+    network = Network()
+    network.R(1, 0, 1.0, {0: 10.0})
+    for k in range(1, count + 1):
+        network.D(k, k + 1)
+        network.R(k + 1, 0, 100.0 * count)
+    model = network.model()
+    return model, np.zeros(model.n), (0,) * count, (-1,) * count
+
+
+def multiplier(count: int) -> Case:
+    """A charged Cockcroft-Walton multiplier."""
+    network, rng = Network(), np.random.default_rng(1)
+    network.R(1, 0, 1.0, {0: 10.0})
+    network.C(1, 2, 1e-6)
+    network.D(0, 2)
+    nodes = [0, 2]
+    for k in range(3, count + 2):
+        network.D(nodes[-1], k)
+        network.C(k, nodes[-2], 1e-6)
+        nodes.append(k)
+    model = network.model()
+    z = np.where(model.differentiated, rng.uniform(0.0, 2.0, model.n), 0.0)
+    return model, z, (0,) * count, (-1,) * count
+
+
+def carriages(count: int) -> Case:
+    """Carriages that touch, at rest, each with friction; the first is pushed: they begin to move one after the other."""
+    names, equations, elements, n = [], [], [], 4 * count
+    for k in range(count):
+        s, v, f, c = range(4 * k, 4 * k + 4)
+        names += [f"{letter}{k}" for letter in "svfc"]
+        balance = {"der": {v: 1.0}, f: 1.0, c: -1.0}
+        if k == 0:
+            balance["xi"] = {0: -10.0 * count}
+        if k + 1 < count:
+            balance[c + 4] = 1.0
+        gap = {s: 1.0, s - 4: -1.0} if k else {s: 1.0, "xi": {0: 1.0}}
+        equations += [{"der": {s: 1.0}, v: -1.0}, balance]
+        elements.append(friction(f"friction{k}", n, 1, {v: 1.0}, {f: 1.0}, 2.0, 2.0))
+        elements.append(complementarity(f"contact{k}", n, 1, gap, {c: 1.0}))
+    model = build(names, equations, tuple(elements), [[0.0]], [1.0, 1.0, 5.0, 5.0] * count, [1.0], 1.0)
+    return model, np.zeros(model.n), (0,) * (2 * count), (-1,) * (2 * count)
+
+
+@pytest.mark.parametrize(
+    "case", [diodes(200), multiplier(100), carriages(60)], ids=["diodes", "multiplier", "carriages"]
+)
+def test_elements_that_move_one_after_the_other_take_two_analyses(case):
+    model, z, mode, forced = case
+    spent = 0.0
+
+    def analysed(mode):
+        nonlocal spent
+        begun = time.process_time()
+        try:
+            return reduce_mode(model, mode)
+        finally:
+            spent += time.process_time() - begun
+
+    made = Search(model, cache(analysed))
+    begun = time.process_time()
+    found = made.next_mode(z, ONE, mode, forced)
+    assert time.process_time() - begun - spent < 1.0
+    assert made.stats.candidates <= 2
+    assert sum(a != b for a, b in zip(found.restart.data.mode, mode, strict=True)) >= 15
+
+
+def test_proposals_are_what_the_exact_test_confirms():
+    confirmed = tried = 0
+    for seed in range(30):
+        rng = np.random.default_rng([seed, 7])
+        model = random_network(rng, int(rng.integers(4, 24)))
+        count = len(model.elements)
+        z = np.where(model.differentiated, rng.uniform(-5, 5, model.n), 0.0)
+        mode, forced = tuple(int(b) for b in rng.integers(0, 2, count)), (-1,) * count
+        test, instant = (
+            CandidateTest(model, lambda m, of=model: reduce_mode(of, m)),
+            Instant(0.0, z, ONE, forced),
+        )
+        verdict = test(mode, instant)
+        if verdict.consistent:
+            continue
+        tried += 1
+        tau = model.T0 if verdict.restart is None else verdict.restart.data.tau
+        proposals = propose(BranchTableau(model, tau), instant, mode)
+        confirmed += any(test(proposal, instant).consistent for proposal in proposals)
+    assert tried >= 25
+    assert confirmed >= 0.8 * tried
