@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -38,9 +38,11 @@ from ..simulation.continuation import begin, begin_of, continued
 from ..simulation.cores import Cores
 from ..simulation.large.sizes import may_be_large
 from ..simulation.loop import advance, finish
+from ..simulation.method import EXACT_STATES
 from ..simulation.options import Options
 from ..simulation.progress import reporting
-from ..simulation.run import EXACT_STATES, Run
+from ..simulation.run import Run
+from ..simulation.starts.starting import start as start_run
 from ..simulation.starts.stated import Starts
 from ..simulation.state import Checkpoint
 from ..simulation.stopping import Until
@@ -148,13 +150,14 @@ class Program(CompiledModel):
         if self._is_large(options, starts):
             core = self.cores.large(values, D, values.R, feeds, T0, span, starts)
         kind: type[Run] = Run
+        first: Callable[[Any], None] = start_run
         if core is not None:
             from ..simulation.large.run import LargeRun
 
-            kind = LargeRun
+            kind, first = LargeRun, LargeRun.begin
         core = core or self.cores.dense(values, D, values.R, feeds, T0, span, starts)
         run = kind(
-            self, self.cores, values, core, feeds, options, t0, T0, span, clocks, starts, explain, notify, given_numbers,
+            self, self.cores, values, core, feeds, options, t0, T0, span, clocks, starts, explain, notify, first, given_numbers,
         )  # fmt: skip
         run.work.spent("analyse", perf_counter() - begin - (self.counts.seconds - compiled))
         return run

@@ -14,6 +14,7 @@ from ..simulation.binding import make_feeds, mapping
 from ..simulation.checks import check_time
 from ..simulation.compiled import CompiledModel
 from ..simulation.continuation import begin
+from ..simulation.instants.instant import process
 from ..simulation.loop import advance
 from ..simulation.run import Run
 from ..simulation.sources.source_states import Feed
@@ -142,7 +143,7 @@ class Simulation:
         run.feed(feeds)
         if other:
             run.settle()
-        run.instants.process("input", tuple(inputs))
+        process(run, "input", tuple(inputs))
 
     # -- going back ----------------------------------------------------------------------------------------------
 

@@ -103,7 +103,7 @@ class Analysis:
         run = self.run
         z, slopes, xi = run.z, run.slopes, run.xi
         system = run.tangents.mode(run.core, self.mode, z, slopes, xi, run.present)
-        motion = run.motions.made(z, slopes, xi, system)
+        motion = run.linearisation.made(z, slopes, xi, system, run.present)
         motion.select(motion.last)
         return _Nonlinear(system, motion)
 

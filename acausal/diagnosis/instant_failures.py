@@ -18,7 +18,9 @@ def not_finite(run: Run, failure: NotFinite) -> NonFiniteError:
 
 
 def _state(run: Run, failure: NotFinite) -> NonFiniteError:
-    names = [f"`{run.state_name(int(run.data.states[k]))}`" for k in failure.which[:4]] or ["a source"]
+    names = [f"`{run.program.unknowns.state_name(int(run.data.states[k]))}`" for k in failure.which[:4]] or [
+        "a source"
+    ]
     return NonFiniteError(
         f"{', '.join(names)} is not finite at t = {run.t:.9g}",
         hint="the model is unstable, or its numbers exceed the range of doubles",
@@ -91,7 +93,8 @@ def _not_settling(run: Run, trail: list[Micro], table: str) -> EventIterationErr
         hint = f"{hint}; or {joint}" if written else joint
     return EventIterationError(
         f"at t = {run.t:.9g} the discrete variables do not settle: {', '.join(names[:8])}\n{table}",
-        where=tuple(p for _, p in written[:3]) or tuple(run.element_place(k)[1] for k in moving[:3]),
+        where=tuple(p for _, p in written[:3])
+        or tuple(run.program.unknowns.element_place(k)[1] for k in moving[:3]),
         why="each micro-step changes what the next one reads",
         hint=hint,
     )

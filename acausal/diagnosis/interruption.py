@@ -18,13 +18,15 @@ def flow_interrupted(run: Run, failure: FlowInterrupted) -> FlowInterruptedError
     element = model.elements[k]
     blocked = element.blocked[restart.data.mode[k]].A
     unit = unit_of(int(np.argmax(np.abs(blocked).max(axis=0) * (np.abs(restart.J1) > 0))))
-    name, place = run.element_place(k)
+    name, place = run.program.unknowns.element_place(k)
     flow, stored = _cut(run, k, restart, z_minus), _most_moved(run, restart, z_minus)
     why = f"the flux {amount:.6g} {unit}.s has nowhere to go"
     if stored not in (*flow, -1):
         before, after = (_value(run, stored, z) for z in (z_minus, restart.z))
-        why += f"; `{run.state_name(stored)}` would jump {before:.6g} -> {after:.6g} {unit_of(stored)}"
-    names = " + ".join(f"{'-' * (c < 0)}{run.state_name(j)}" for j, c in flow.items()).replace("+ -", "- ")
+        why += f"; `{run.program.unknowns.state_name(stored)}` would jump {before:.6g} -> {after:.6g} {unit_of(stored)}"
+    names = " + ".join(
+        f"{'-' * (c < 0)}{run.program.unknowns.state_name(j)}" for j, c in flow.items()
+    ).replace("+ -", "- ")
     total = sum(c * _value(run, j, z_minus) for j, c in flow.items())
     return FlowInterruptedError(
         f"opening `{name}` at t = {run.t:.9g} interrupts `{names}` = {total:.6g} {unit_of(next(iter(flow)))}:"
@@ -47,7 +49,7 @@ def _cut(run: Run, k: int, restart: Restart, z_minus: np.ndarray) -> dict[int, f
 
 def _sign(run: Run, j: int) -> int:
     """Sign of core unknown ``j`` in the variable that names it."""
-    alias = run.program.unknowns.single(run.flat.find("v", run.state_name(j))[0])
+    alias = run.program.unknowns.single(run.flat.find("v", run.program.unknowns.state_name(j))[0])
     return 1 if alias is None else alias[1]
 
 

@@ -59,7 +59,7 @@ def _with_open_ports(run: Run, error: AcausalError) -> AcausalError:
 def _nonlinear_failed(run: Run, failure: Exception, where: str) -> AcausalError:
     if isinstance(failure, StepSizeError):
         return _step_size(run, failure)
-    steps = run.motions.steps if where == "integration" else None
+    steps = run.integration.steps if where == "integration" else None
     at = f"{where} at t = {run.t + (0.0 if steps is None else steps.end.h):.9g}"
     point = tried(run, failure) if steps is None else accepted(run)
     if isinstance(failure, StructurallySingular):
@@ -84,7 +84,7 @@ def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalErr
         return _with_open_ports(run, unbalanced)
     error = SingularModelError(
         f"{kind} at t = {run.t:.9g}: the nonlinear equations {text} contradict each other or leave unknowns open;"
-        f" last values {values(run, rows, run.z_touch)}",
+        f" last values {values(run, rows, run.linearisation.z)}",
         where=places,
         why="their slopes vanish or are proportional at this point, or one of them follows from others",
         hint="give start values away from such a point, or look for an equation that is stated twice",
@@ -98,9 +98,9 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
         return unbalanced
     flat = rows_without_slope(run)
     if failure.reason != "index" and flat:
-        return _without_slope(run, flat, at, run.z_touch)
+        return _without_slope(run, flat, at, run.linearisation.z)
     text, places = named(run, failure.rows.tolist())
-    unknowns = ", ".join(f"`{run.state_name(j)}`" for j in failure.unknowns.tolist()[:6])
+    unknowns = ", ".join(f"`{run.program.unknowns.state_name(j)}`" for j in failure.unknowns.tolist()[:6])
     if failure.reason == "index":
         return SingularModelError(
             f"{at}: the nonlinear equations {text} would have to be differentiated more than twice",
@@ -162,13 +162,13 @@ def _unsettled(run: Run, failure: NoConsistentPoint, at: str) -> AcausalError:
     )
     return ConvergenceError(
         f"{at}: {what} in {len(failure.modes)} rounds of linearisation",
-        where=tuple(run.element_place(k)[1] for k, n in enumerate(names) if n in moving[:4]),
+        where=tuple(run.program.unknowns.element_place(k)[1] for k, n in enumerate(names) if n in moving[:4]),
         hint="give start values near the solution, or a curve without steep bends",
     )
 
 
 def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
-    motion = run.motions.last
+    motion = run.linearisation.last
     t = run.t + failure.t
     inner = motion.failure if motion is not None else None
     if inner is not None:
@@ -178,7 +178,7 @@ def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
     if motion is not None and component is not None:
         X = motion.selection.states[component]
         states = motion.system.mode.states
-        name = f" of `{run.state_name(int(states[X]))}`" if X < len(states) else ""
+        name = f" of `{run.program.unknowns.state_name(int(states[X]))}`" if X < len(states) else ""
     z = core_at(run, accepted(run))
     rows = rows_of_largest(run, z)
     text, places = named(run, rows)
@@ -198,7 +198,7 @@ def _growth(run: Run) -> str:
     A motion that nothing damps takes up the errors of its steps; one whose speed sets its own pace, as that of a free
     linkage, then grows without bound in finite time.
     """
-    steps = run.motions.steps
+    steps = run.integration.steps
     if steps is None:
         return ""
     system, count = steps.motion.system, len(steps.motion.system.mode.states)
@@ -207,7 +207,7 @@ def _growth(run: Run) -> str:
     if not (ratio > GROWN).any():
         return ""
     k = int(ratio.argmax())
-    name = run.state_name(int(system.mode.states[k]))
+    name = run.program.unknowns.state_name(int(system.mode.states[k]))
     return (
         f"`{name}` has grown from {begin[k]:.3g} to {most[k]:.3g}: if less so with a smaller `rtol`, then by the errors of"
         " the steps; else "

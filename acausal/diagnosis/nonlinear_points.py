@@ -40,7 +40,7 @@ def values(run: Run, rows: Iterable[int], z: np.ndarray) -> str:
     for r in rows:
         for k in np.flatnonzero(owner == r).tolist():
             for j in Z.indices[Z.indptr[k] : Z.indptr[k + 1]].tolist():
-                found[j] = f"`{run.state_name(j)}` = {z[j]:.6g}"
+                found[j] = f"`{run.program.unknowns.state_name(j)}` = {z[j]:.6g}"
     names = list(found.values())
     return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
@@ -51,7 +51,7 @@ Point = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def tried(run: Run, failure: Exception) -> Point | None:
     """Where a solution failed, the last iterate in it; None before any motion."""
-    motion = run.motions.last
+    motion = run.linearisation.last
     if motion is None:
         return None
     system, place = motion.system, motion.last
@@ -65,7 +65,7 @@ def tried(run: Run, failure: Exception) -> Point | None:
 
 def accepted(run: Run) -> Point | None:
     """The end of the last accepted step; None before any motion."""
-    motion, steps = run.motions.last, run.motions.steps
+    motion, steps = run.linearisation.last, run.integration.steps
     if motion is None:
         return None
     place = motion.last if steps is None else steps.end
@@ -74,13 +74,13 @@ def accepted(run: Run) -> Point | None:
 
 def core_at(run: Run, point: Point | None) -> np.ndarray:
     """Core unknowns at a point."""
-    motion = run.motions.last
-    return run.z_touch if motion is None or point is None else _core_unknowns(motion, *point)
+    motion = run.linearisation.last
+    return run.linearisation.z if motion is None or point is None else _core_unknowns(motion, *point)
 
 
 def surroundings(run: Run, point: Point | None) -> Surroundings | None:
     """Slopes of the nonlinear rows at a point."""
-    motion = run.motions.last
+    motion = run.linearisation.last
     return None if motion is None or point is None else motion.surroundings(*point)
 
 
@@ -99,7 +99,7 @@ def worst_rows(run: Run, failure: NewtonFailure) -> list[int]:
 
 def rows_without_slope(run: Run) -> list[int]:
     """Nonlinear rows all of whose derivatives vanish where the model was touched."""
-    arguments = run.tangents.arguments(run.z_touch, run.slopes, run.xi)
+    arguments = run.tangents.arguments(run.linearisation.z, run.slopes, run.xi)
     _, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
     steep = np.bincount(
         run.program.nonlinear_rows.owner, np.abs(np.array(gradient)), len(run.program.nonlinear_rows)

@@ -26,9 +26,9 @@ def form_name(run: Run, hit: int) -> tuple[str, Location]:
     """What crossed, a guard of an element or a relation, and where it is stated."""
     n = run.tables.guards
     if hit < n:
-        name, place = run.element_place(int(run.data.guard_element[hit]))
+        name, place = run.program.unknowns.element_place(int(run.data.guard_element[hit]))
         return f"a guard of `{name}`", place
-    number = int(run.instants.state_relations[hit - n])
+    number = int(run.discrete.state_relations[hit - n])
     return relation_text(run, number), relation_place(run, number)
 
 

@@ -128,7 +128,7 @@ def impact_failed(run: Run, record: NoMotionAfterImpact) -> ImpactError:
     """Return the error for contacts to which the law of impact gives no motion."""
     failure = record.cause
     names = [run.core.model.elements[k].path for k in failure.elements]
-    places = [run.element_place(k)[1] for k in failure.elements]
+    places = [run.program.unknowns.element_place(k)[1] for k in failure.elements]
     return ImpactError(
         f"{_at(run)}no motion follows the impact at {', '.join(names[:MOST_NAMED])}",
         where=tuple(dict.fromkeys(places))[:MOST_NAMED],
@@ -146,7 +146,7 @@ def unending_impacts(run: Run, notice: ImpactsUnending) -> str:
 def _undetermined(run: Run, history: History, forced: Sequence[int]) -> AcausalError:
     """Equations that depend on each other, and the unknowns that they leave open."""
     conflicts, free = _conflicts(run, history, forced)
-    unknowns = [run.state_name(j) for j in free]
+    unknowns = [run.program.unknowns.state_name(j) for j in free]
     if conflicts and conflicts[0].defect:
         return contradiction(conflicts[0], _at(run), unknowns)
     flows = flow_like(run.reduced)[run.reduced.presolved.y[run.reduced.core[free]]]
@@ -161,7 +161,7 @@ def _inconsistent(run: Run, error: SearchError, forced: Sequence[int]) -> Acausa
     complete = not isinstance(error, NoConsistentMode) or error.complete
     names = [run.core.model.elements[k].path for k in elements[:MOST_NAMED]]
     forced_ones = [k for k, b in enumerate(forced) if b >= 0]
-    places = dict.fromkeys(run.element_place(k)[1] for k in (*elements, *forced_ones))
+    places = dict.fromkeys(run.program.unknowns.element_place(k)[1] for k in (*elements, *forced_ones))
     fate = "have no branches" if complete else "were not seen to have branches"
     return NoConsistentModeError(
         f"no consistent mode at t = {run.t:.9g}\n{_history(run, error)}",
@@ -206,7 +206,7 @@ def demanding(
     run: Run, history: History, forced: Sequence[int], reinits: Sequence[tuple[int, float]]
 ) -> tuple[Location, ...]:
     """Where the equations stand that leave no room for prescribed values."""
-    conflicts, _ = _conflicts(run, history, forced, run.core_only(list(reinits)))
+    conflicts, _ = _conflicts(run, history, forced, run.program.unknowns.targets(reinits)[0])
     # Held values count as constant in time: of what that demands, only the shortest conflict is about the instant.
     found = min((c for c in conflicts if c.of("held")), key=lambda c: len(c.members), default=None)
     members = () if found is None else found.of("element", "given", "law")
@@ -221,10 +221,12 @@ def constraints_on(run: Run, history: History, reinits: Sequence[tuple[int, floa
     xi = run.sources.states(run.t, run.D, run.R)
     found: dict[str, None] = {}
     told: set[int] = set()
-    for j, _ in run.core_only(list(reinits)):
+    for j, _ in run.program.unknowns.targets(reinits)[0]:
         row = data.T[j]
         if not row[: len(data.states)].any():
-            found.setdefault(f"`{run.state_name(j)}` = {float(row[len(data.states) :] @ xi):g}")
+            found.setdefault(
+                f"`{run.program.unknowns.state_name(j)}` = {float(row[len(data.states) :] @ xi):g}"
+            )
         for k, row in enumerate(data.constraints):
             if k not in told and abs(row[j]) * model.scale[j] > TAKES_PART * float(
                 np.max(np.abs(row[: model.n]) * model.scale)
@@ -239,14 +241,14 @@ def constraints_on(run: Run, history: History, reinits: Sequence[tuple[int, floa
 def _equation(run: Run, row: np.ndarray, known: float, j: int) -> str:
     """``x = ...`` from ``row @ z + known = 0`` with ``row[j] = 1``."""
     parts = [
-        f"{-c:g}*`{run.state_name(k)}`".removeprefix("1*")
+        f"{-c:g}*`{run.program.unknowns.state_name(k)}`".removeprefix("1*")
         for k, c in enumerate(row.tolist())
         if k != j and abs(c) > NO_TERM
     ]
     parts = [f"-{t.removeprefix('-1*')}" if t.startswith("-1*") else t for t in parts]
     parts += [f"{0.0 - known:g}"] * (known != 0.0 or not parts)
     text = " + ".join(parts).replace(" + -", " - ")
-    return f"`{run.state_name(j)}` = {text}"
+    return f"`{run.program.unknowns.state_name(j)}` = {text}"
 
 
 def requirement_failed(missed: RequirementMissed) -> RequirementError:
@@ -274,7 +276,7 @@ def _history(run: Run, error: SearchError) -> str:
 def _places(run: Run, names: Sequence[str]) -> tuple[Location, ...]:
     """Places of the elements among the culprits; equations carry theirs in the text."""
     table = {run.core.model.elements[k].path: k for k in range(len(run.core.model.elements))}
-    return tuple(run.element_place(table[n])[1] for n in names if n in table)[:4]
+    return tuple(run.program.unknowns.element_place(table[n])[1] for n in names if n in table)[:4]
 
 
 def discrete_unsound(run: Run, failure: DiscreteUnsound) -> NonFiniteError | DiscreteValueError:

@@ -43,7 +43,7 @@ def start_not_met(run: Run, record: StartNotMet) -> AcausalError:
 
 def rate_unknown(run: Run, failure: RateUnknown) -> InitializationError:
     """Return the error for an initial equation that reads a rate that nothing gives: it would count as zero."""
-    name = run.state_name(failure.unknown)
+    name = run.program.unknowns.state_name(failure.unknown)
     return InitializationError(
         f"`{failure.item.text}` reads der(`{name}`), which no equation of the model gives",
         where=failure.item.where,
@@ -120,7 +120,7 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
     hint = "drop one of them, or give it as a start that is not fixed"
     if steady:
         why = "the equations in force leave no point at which all of them rest"
-        if len(run.instants.state_relations):
+        if len(run.discrete.state_relations):
             why += ", on those sides of comparisons where the search began"
             hint = f"give starts near the point that you mean, on its side of the comparisons; else {hint}"
     if equations:
@@ -141,7 +141,7 @@ def _nonlinear_rows(run: Run, rows: list[int]) -> list[int]:
 
 def _with_coupled(run: Run, rows: list[int]) -> list[int]:
     """Constraints that were missed, and those that share coordinates with them: any may be the one that is wrong."""
-    near, motion = surroundings(run, accepted(run)), run.motions.last
+    near, motion = surroundings(run, accepted(run)), run.linearisation.last
     if near is None or motion is None or not motion.system.constraints:
         return rows
     return list(

@@ -34,7 +34,9 @@ def _undetermined(run: Run) -> list[str]:
         return []
     xi = run.sources.states(run.t, run.D, run.R)
     conflicts, free = conflicts_of(run).of_mode(run.core.model, run.mode, xi)
-    return [undetermined(conflicts, [run.state_name(j) for j in np.flatnonzero(free).tolist()])]
+    return [
+        undetermined(conflicts, [run.program.unknowns.state_name(j) for j in np.flatnonzero(free).tolist()])
+    ]
 
 
 def _moved(run: Run, completed: Completed | None) -> list[str]:
@@ -82,7 +84,7 @@ def _without_room(run: Run, held: list[tuple[int, float]]) -> str:
 def _choice(run: Run) -> str:
     """Start values that do not say which of several points is meant: slopes vanish at them."""
     at = np.flatnonzero(run.core.model.differentiated)
-    names = [f"`{run.state_name(j)}` = {run.z[j]:.6g}" for j in at.tolist()[:6]]
+    names = [f"`{run.program.unknowns.state_name(j)}` = {run.z[j]:.6g}" for j in at.tolist()[:6]]
     return (
         f"the start values do not say which of several points is meant; taken: {', '.join(names)};"
         " give starts of position next to the point you mean"

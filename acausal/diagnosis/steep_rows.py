@@ -38,7 +38,7 @@ def steep_start(run: Run) -> list[str]:
 
 def _told(run: Run) -> str:
     rows = _steep_rows(run)
-    return f"{named(run, rows)[0]} all but jump at {values(run, rows, run.z_touch)}" if rows else ""
+    return f"{named(run, rows)[0]} all but jump at {values(run, rows, run.linearisation.z)}" if rows else ""
 
 
 def _steep_rows(run: Run) -> list[int]:
@@ -46,7 +46,7 @@ def _steep_rows(run: Run) -> list[int]:
     if not (run.numerical and run.reduced.nonlinear):
         return []
     tangents, owner = run.tangents, run.program.nonlinear_rows.owner
-    here = tangents.arguments(run.z_touch, np.zeros(len(run.z_touch)), run.xi)
+    here = tangents.arguments(run.linearisation.z, np.zeros(len(run.linearisation.z)), run.xi)
     step = BESIDE * tangents.scale * generic_direction(len(here))
     constants = tangents.constants(run.present)
 

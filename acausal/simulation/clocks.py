@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from ..errors import Location, ParameterError
 
@@ -54,3 +56,40 @@ class Clock:
     def same_as(self, other: Clock) -> bool:
         """Whether both tick at the same times."""
         return (self.period, self.start) == (other.period, other.start)
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """The clocks of a run. Where it stands is the number of the next tick of every clock."""
+
+    clocks: tuple[Clock, ...]
+
+    @cached_property
+    def shortest(self) -> float:
+        """The shortest period, infinite without clocks."""
+        return min((float(c.period) for c in self.clocks), default=math.inf)
+
+    @cached_property
+    def _short(self) -> float:
+        return 1e-12 * self.shortest if self.clocks else 0.0
+
+    def resolution(self, t: float) -> float:
+        """Events closer than this share an instant."""
+        return max(4.0 * math.ulp(t), self._short)
+
+    def begin(self, t: float) -> tuple[int, ...]:
+        """Where it stands before anything happened."""
+        return tuple(c.first_from(t, 4 * math.ulp(t)) for c in self.clocks)
+
+    def after(self, t: float) -> list[int]:
+        """Where it stands after the instant at ``t``."""
+        return [c.first_from(t + 2.0 * self.resolution(t), 0.0) for c in self.clocks]
+
+    def next(self, ticks: tuple[int, ...]) -> float:
+        """Time of the next tick of all clocks."""
+        return min([c.tick(k) for c, k in zip(self.clocks, ticks, strict=True)], default=math.inf)
+
+    def due(self, t: float, ticks: tuple[int, ...]) -> list[bool]:
+        """Which clocks tick in the instant at ``t``."""
+        end = t + self.resolution(t)
+        return [c.tick(k) <= end for c, k in zip(self.clocks, ticks, strict=True)]

@@ -9,9 +9,11 @@ from typing import Any
 from ..errors import ParameterError
 from ..results.names import Names
 from ..results.objects import register
+from ..results.record import Step
 from .binding import make_feeds
 from .clocks import Clock
 from .compiled import CompiledModel
+from .instants.instant import evaluated, process
 from .numeric import analysed_since
 from .run import Run
 from .sources.source_states import Feed
@@ -86,27 +88,29 @@ def _begin(run: Run, start: Any, inputs: Mapping[str, Any] | None) -> None:
 def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) -> None:
     """Take over the last state of another run; what was given anew acts in an instant of its own."""
     state, parameters = before.state, run.parameters == before.parameters
-    same = len(state.memory) == len(run.instants.memory) and len(state.R) == len(run.R)
+    same = len(state.memory) == len(run.memory) and len(state.R) == len(run.R)
     ticks = run.ticks
     if run.t == state.t:
-        kept = zip(run.clocks, before.clocks, state.ticks, run.first_after(), strict=True)
+        kept = zip(run.clocks, before.clocks, state.ticks, run.schedule.after(run.t), strict=True)
         ticks = tuple([k if new.same_as(old) else after for new, old, k, after in kept])
     D = state.D.copy()
     make_feeds(run.program, inputs, D, run.feeds)
     moved = replace(state, t=run.t, D=D, ticks=ticks)
-    run.put(moved if same else replace(moved, memory=run.instants.memory, R=run.R, pending=None))
+    run.put(moved if same else replace(moved, memory=run.memory, R=run.R, pending=None))
     run.record.z, run.record.D = run.z, run.D
     if not same:
         _remember(run)
     if same and parameters and run.t == state.t and not inputs:
-        run.log_unchanged("continue")
+        step = Step(run.t, 0, "continue", ("continue",), run.mode, run.mode, D=run.D, R=run.R)
+        run.record.steps.append(step)
     else:
-        run.instants.process("continue", ("continue",))
+        process(run, "continue", ("continue",))
 
 
 def _remember(run: Run) -> None:
     """Relations and conditions of a program with other statements, at the state as it is."""
     for _ in range(2):
-        outcome = run.instants.evaluate((), False, False)
-        run.R, run.instants.memory = outcome.R, outcome.memory
+        outcome = evaluated(run)
+        run.R = outcome.R
+        run.remember(outcome)
         run.settle()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,9 @@ from ..dynamics.scan import first_crossing
 from ..reduction.affine import ModeData
 from ..results.record import Segment
 from .failures import NoProgress, NotFinite
-from .instants.instant import turning
+from .instants.instant import process, turning
 from .nonlinear.numerical import integrate
-
-if TYPE_CHECKING:
-    from .run import Run
+from .run import Run
 
 TIME = -1
 """In the place of a guard: what comes due is a time, not a crossing."""
@@ -68,11 +66,11 @@ def _go_on(run: Run, t_end: float) -> None:
 def finish(run: Run) -> None:
     """Process ``when(terminal())`` after the last instant."""
     run.mark()
-    run.instants.process("terminal", ("terminal",))
+    process(run, "terminal", ("terminal",))
 
 
 def _next_time(run: Run) -> float:
-    return min(run.next_tick, run.instants.timed_next, run.sources.next_break(run.t))
+    return min(run.schedule.next(run.ticks), run.timed_next, run.sources.next_break(run.t))
 
 
 def _flow(run: Run, horizon: float) -> int | None:
@@ -101,7 +99,7 @@ def _flow(run: Run, horizon: float) -> int | None:
 
 
 def _crossing(run: Run, trajectory: Trajectory, length: float) -> tuple[float, int] | None:
-    values = run.R[run.instants.state_relations].tolist()
+    values = run.R[run.discrete.state_relations].tolist()
     operators = run.program.unknowns.relation_operators
     watch = run.tables.watch(run.data, run.signs(), operators, values, run.forced, run.disabled)
     if not watch.which:
@@ -128,4 +126,4 @@ def _instant(run: Run, hit: int) -> None:
     run.last = key
     if run.repeats > MOST_REPEATS:
         raise run.failed(NoProgress(None if hit == TIME else hit))
-    run.instants.process("time" if hit == TIME else "state", triggers, ticks)
+    process(run, "time" if hit == TIME else "state", triggers, ticks)

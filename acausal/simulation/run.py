@@ -11,32 +11,32 @@ import numpy as np
 
 from ..dynamics.readout import Moment
 from ..dynamics.work import Work
-from ..errors import AcausalError, Location
+from ..errors import AcausalError
 from ..reduction.affine import Mode, ModeData, Restart
 from ..reduction.core import Values
-from ..results.record import Record, Step
-from .clocks import Clock
+from ..results.record import Record
+from .clocks import Clock, Schedule
 from .compiled import CompiledModel
 from .cores import Cores
 from .failures import Failure, GivenContradict, NotFinite, Notice
 from .instants.choice import choose, derivatives
-from .instants.instant import Instants
-from .instants.search import Choice, Search
-from .nonlinear.accuracy import Tolerances
+from .instants.discrete import DiscretePart, Outcome
+from .instants.search import Choice
+from .method import Method
 from .nonlinear.bounds import Bounds, core_bounds
-from .nonlinear.integration import Motions
+from .nonlinear.integration import Integration
+from .nonlinear.linearisation import Linearisation
+from .nonlinear.motion import Motion
+from .nonlinear.system import NonlinearSystem
 from .nonlinear.tangents import Tangents
+from .nonlinear.watching import Situation, Watched, watched
 from .numeric import NumericCore, SegmentTables
 from .options import Options, Status
+from .searching import Searching
 from .sources.source_states import Feed, SourceStates
 from .starts.left_limits import guesses, left_limits
-from .starts.starting import start
 from .starts.stated import Starts
 from .state import State
-
-EXACT_STATES = 300
-"""Differentiated variables above which closed forms take longer than steps of integration."""
-
 
 Explain = Callable[["Run", Failure], AcausalError]
 
@@ -46,11 +46,14 @@ class Run:
     """State of one run at the present time; ``record`` keeps what happened before."""
 
     always_numerical: ClassVar[bool] = False
+    motion: ClassVar[type[Motion]] = Motion
+    """Along nonlinear equations."""
 
     program: CompiledModel
     cores: Cores
     values: Values
-    core: NumericCore
+    base: NumericCore
+    """The numbers of the affine rows; ``core`` touches the nonlinear ones at the present point."""
     feeds: tuple[Feed, ...]
     options: Options
     t: float
@@ -62,6 +65,8 @@ class Run:
     """Makes words of what fails."""
     notify: Callable[[Run, Notice], None]
     """Says what has happened."""
+    start: Callable[[Any], None]
+    """Processes the first instant of a run."""
     parameters: dict[str, float] = field(default_factory=dict)
     """Parameters given for the run or changed after construction, by path."""
     forced: tuple[int, ...] = ()
@@ -74,30 +79,30 @@ class Run:
         self.reduced, self.flat = self.program.reduced, self.program.flat
         self.D, self.R = self.values.D, self.values.R
         self.z, self.q = left_limits(self.program, self.starts)
+        self.linearisation = Linearisation(self.base, None, self.z, self.work, self.motion)
         self._arrived: tuple[NumericCore, Mode, np.ndarray, np.ndarray] | None = None
         """Core, mode, point and sources from which ``data`` and ``y`` are still to be made."""
         self._data: ModeData = None  # type: ignore[assignment]
         self._y = np.zeros(0)
-        self.mode: Mode = tuple(
-            rows.forms.statement.table.start
-            for rows in self.reduced.elements
-            for _ in self.flat.stamps[rows.stamp].vb
-        )
-        self.ticks = tuple(c.first_from(self.t, 4 * math.ulp(self.t)) for c in self.clocks)
+        self.mode: Mode = self.program.unknowns.first_mode
+        self.schedule = Schedule(self.clocks)
+        self.ticks = self.schedule.begin(self.t)
         """Number of the next tick of every clock."""
-        self.shortest = min((float(c.period) for c in self.clocks), default=math.inf)
-        self._short = 1e-12 * self.shortest if self.clocks else 0.0
-        self._searched = self.core
-        self._search = Search(self.core.model, self.core.mode, test=self.core.test)
+        self.search = Searching(self.core)
         self.analysed = {self.core: (self.core.analysed, self.core.seconds)}
         self._begin = self.t
         self.feed(self.feeds)
         self._prepare_numerical()
-        self._signs: list[int] | None = None
+        self._signs: tuple[NumericCore, list[int]] | None = None
+        """The model in force and the signs at the present point."""
         self.error: np.ndarray | None = None
         """Rounding of ``z`` as the last segment left it."""
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
-        self.instants = Instants(self)
+        self.discrete = DiscretePart(self.program, self.core.model.elements, self.values.P)
+        self.memory = np.zeros(self.program.discrete.memory)
+        """What conditions of `when` and `edge` were after the last micro-step."""
+        self.timed_next = math.inf
+        """Next time that a relation of time asks for."""
         self.report: Callable[[float], object] | None = None
         """Called with the time reached; what it raises ends the run."""
         self.pending: int | None = None
@@ -110,17 +115,9 @@ class Run:
 
     def _prepare_numerical(self) -> None:
         """What numerical integration needs: nonlinear rows, or a method that asks for it."""
-        options = self.options
-        asked = options.method in ("explicit", "implicit")
-        many = options.method == "auto" and np.count_nonzero(self.core.model.differentiated) > EXACT_STATES
-        self.numerical = self.always_numerical or asked or many or bool(self.reduced.nonlinear)
-        self.reason = f'method="{options.method}"' if asked else f"more than {EXACT_STATES} states"
-        """Why integration is numerical, unless an equation says so."""
-        self.solver = options.method
-        atol = options.rtol * 1e-2 if options.atol is None else options.atol
-        self.tolerances = Tolerances(options.rtol, atol, self.T0 / 40.0)
-        self.base = self.core
-        """The numbers of the affine rows; ``core`` touches the nonlinear ones at the present point."""
+        needed = self.always_numerical or bool(self.reduced.nonlinear)
+        self.method = Method.of(self.options, self.base.model, needed, self.T0)
+        self.numerical = self.method.numerical
         self.slopes = self.bends = np.zeros(len(self.z))
         """First and second time derivatives of the core unknowns at the present point."""
         self.homotopy = 1.0
@@ -129,23 +126,35 @@ class Run:
         """Where the start is sought instead of at the start values."""
         self.bounds: Bounds | None = None
         """Bounds of the core unknowns while a start is sought."""
-        self.source_flows: dict[int, Any] = {}
-        self.motions = Motions(self)
+        self.integration = self._new_integration()
         if self.numerical:
             self.bounds = core_bounds(self.program) if self.reduced.nonlinear else None
-            self.z = guesses(self)
-            self.tangents = self._look_at(self.base)
+            xi = self.sources.states(self.t, self.D, self.R)
+            self.z = guesses(self.program, self.base, self.starts, self.z, xi, self.bounds)
+            self.linearisation.use(self.base, self._look_at(self.base))
             self.here()
 
     def _look_at(self, core: NumericCore) -> Tangents:
         """Nonlinear rows with these numbers."""
-        made = Tangents(core, self.program.nonlinear_rows, self.program.nonlinear_functions)
-        made.bounds = self.bounds
-        return made
+        program = self.program
+        return Tangents(core, program.nonlinear_rows, program.nonlinear_functions, self.bounds)
+
+    def _new_integration(self) -> Integration:
+        return Integration(len(self.z), self.method.solver, self.method.tolerances)
+
+    @property
+    def core(self) -> NumericCore:
+        """The affine model in force."""
+        return self.linearisation.core
+
+    @property
+    def tangents(self) -> Tangents:
+        """The nonlinear rows."""
+        return self.linearisation.tangents
 
     def feed(self, feeds: tuple[Feed, ...]) -> None:
         """Take the open inputs from ``feeds``, which have the degrees of the exosystem."""
-        longest = min(self.span, self.T0) if math.isfinite(self.shortest) else self.span / 8
+        longest = min(self.span, self.T0) if math.isfinite(self.schedule.shortest) else self.span / 8
         self.feeds = feeds
         self.sources = SourceStates(
             self.program.sources, self.core.exosystem, self.values.P, feeds,
@@ -155,21 +164,11 @@ class Run:
     @property
     def tolerance(self) -> float:
         """Events closer than this share an instant."""
-        return max(4.0 * math.ulp(self.t), self._short)
-
-    @property
-    def next_tick(self) -> float:
-        """Time of the next tick of all clocks."""
-        return min([c.tick(k) for c, k in zip(self.clocks, self.ticks, strict=True)], default=math.inf)
-
-    def first_after(self) -> list[int]:
-        """Number of the first tick of every clock after the present instant."""
-        return [c.first_from(self.t + 2.0 * self.tolerance, 0.0) for c in self.clocks]
+        return self.schedule.resolution(self.t)
 
     def take_ticks(self) -> list[bool]:
         """Which clocks tick in the present instant; they move on to their next ticks."""
-        end = self.t + self.tolerance
-        due = [c.tick(k) <= end for c, k in zip(self.clocks, self.ticks, strict=True)]
+        due = self.schedule.due(self.t, self.ticks)
         self.ticks = tuple([k + on for k, on in zip(self.ticks, due, strict=True)])
         return due
 
@@ -178,8 +177,8 @@ class Run:
     def state(self) -> State:
         """The present state; later instants do not change it."""
         return State(
-            self.t, self.mode, self.z, self.slopes, self.bends, self.q, self.D, self.R, self.instants.memory,
-            self.forced, self.disabled, self.instants.timed_next, self.ticks, self.error,
+            self.t, self.mode, self.z, self.slopes, self.bends, self.q, self.D, self.R, self.memory,
+            self.forced, self.disabled, self.timed_next, self.ticks, self.error,
             self.pending,
         )  # fmt: skip
 
@@ -187,9 +186,9 @@ class Run:
         """Go on from a state of this model."""
         self.t, self.mode = state.t, state.mode
         self.z, self.slopes, self.bends, self.q = state.z, state.slopes, state.second, state.q
-        self.D, self.R, self.instants.memory = state.D, state.R, state.memory
+        self.D, self.R, self.memory = state.D, state.R, state.memory
         self.forced, self.disabled = state.forced, state.disabled
-        self.instants.timed_next, self.ticks, self.error = state.timed_next, state.ticks, state.error
+        self.timed_next, self.ticks, self.error = state.timed_next, state.ticks, state.error
         self.pending = state.pending
         self.last, self.repeats = (), 0
         self.settle()
@@ -210,14 +209,10 @@ class Run:
         state, self.status, segments, steps = self._mark
         self.record.cut(segments, steps)
         # Whatever was at work may have been left with half of its own values.
-        self.motions = type(self.motions)(self)
+        self.linearisation.forget_motion()
+        self.integration = self._new_integration()
         self.feed(self.feeds)
         self.put(state)
-
-    def log_unchanged(self, kind: str) -> None:
-        """Record an instant in which nothing happens."""
-        step = Step(self.t, 0, kind, (kind,), self.mode, self.mode, D=self.D, R=self.R)
-        self.record.steps.append(step)
 
     def settle(self) -> None:
         """Take the numbers in force where values were put in from outside."""
@@ -228,18 +223,6 @@ class Run:
         self.place()
 
     # -- access for the instants ---------------------------------------------------------------------------------
-
-    @property
-    def search(self) -> Search:
-        """The search of this run, with the numbers in force."""
-        core = self.core
-        if core is not self._searched:
-            self._search, self._searched = self._search.on(core.model, core.mode, core.test), core
-        return self._search
-
-    def foreseen(self, present: Mode, forced: tuple[int, ...], triggers: Any) -> Mode | None:
-        """The mode after an instant as a hint has it, which needs no numbers; None without any."""
-        return self._search.foreseen(present, forced, triggers)
 
     @property
     def data(self) -> ModeData:
@@ -276,10 +259,49 @@ class Run:
 
     def signs(self) -> list[int]:
         """Lexicographic signs of all guards and relations at the present state."""
-        if self._signs is None:
+        core = self.core
+        if self._signs is None or self._signs[0] is not core:
             error = None if self.error is None else self.error[self.data.states]
-            self._signs = self.tables.signs.signs(self.y, self.t, None, error)[0]
-        return self._signs
+            self._signs = core, self.tables.signs.signs(self.y, self.t, None, error)[0]
+        return self._signs[1]
+
+    def situation(self) -> Situation:
+        """What decides which guards and relations can trigger at present."""
+        relations = self.R[self.discrete.state_relations].tolist()
+        operators = self.program.unknowns.relation_operators
+        return Situation(
+            self.t,
+            self.data,
+            self.tables,
+            self.y,
+            relations,
+            operators,
+            self.forced,
+            self.disabled,
+            self.signs(),
+        )
+
+    def watched(self, system: NonlinearSystem) -> Watched:
+        """What can end a segment that is integrated."""
+        return watched(self.tangents, self.core, system, self.situation())
+
+    def system(self) -> NonlinearSystem:
+        """The nonlinear mode in force."""
+        return self.linearisation.mode(self.mode, self.z, self.slopes, self.xi, self.present)
+
+    def relation_values(self) -> np.ndarray:
+        """Truth of the state relations from their lexicographic signs along the flow in force."""
+        signs, operators = self.signs()[self.tables.guards :], self.discrete.operators
+        return np.array([operators[i](s) for i, s in enumerate(signs)], float)
+
+    def take(self, o: Outcome) -> None:
+        """Accept discretes, relations and branches of an evaluation of the discrete part."""
+        self.D, self.R, self.forced, self.disabled = o.D, o.R, o.forced, o.disabled
+        self.memory, self.timed_next = o.memory, o.timed_next
+
+    def remember(self, o: Outcome) -> None:
+        """Accept what an evaluation says of later ones."""
+        self.memory, self.timed_next = o.memory, o.timed_next
 
     def moment(self) -> Moment:
         """What the present segment has besides its trajectory."""
@@ -296,7 +318,9 @@ class Run:
     def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known."""
         self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
-        self._signs = None if self.program.unknowns.relation_operators else signs
+        self.D = self.discrete.written(self.D, self.mode)
+        known = None if self.program.unknowns.relation_operators else signs
+        self._signs = None if known is None else (self.core, known)
         if self.numerical:
             self.slopes, self.bends = derivatives(restart)
             self.xi = self.y[len(self.data.states) :]
@@ -314,13 +338,7 @@ class Run:
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
     ) -> None:
         """Take the affine model that touches the nonlinear one at a point."""
-        self.z_touch = z
-        self._adopt(self.tangents.at(z, slopes, xi, self.present, bends))
-
-    def touch_as(self, core: NumericCore, z: np.ndarray) -> None:
-        """Take a model again that touched at ``z`` before."""
-        self.z_touch = z
-        self._adopt(core)
+        self.linearisation.touch(z, slopes, xi, self.present, bends)
 
     def here(self) -> None:
         """Touch at the present point, if integration is numerical."""
@@ -335,28 +353,35 @@ class Run:
 
     def arrive(self) -> None:
         """Go on from the point at the end of an integrated segment."""
-        self.bends = self.motions.bends()
+        self.bends = self.integration.bends() if self.tangents.deep else np.zeros(len(self.z))
         self.touch(self.z, self.slopes, self.xi, self.bends)
         self._arrived = self.core, self.mode, self.z, self.xi
 
     def first_instant(self) -> None:
         """Process the first instant."""
-        start(self)
+        self.start(self)
         self.forget_bounds()
 
     def forget_bounds(self) -> None:
         """From now on points are sought next to the last one, wherever that is."""
         self.bounds = None
         if self.numerical:
-            self.tangents.bounds = None
+            self.tangents.forget_bounds()
 
     def next_mode(
         self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any
     ) -> Choice:
         """The consistent mode after an instant, and the point in it."""
+
+        def search(begin: Mode) -> Choice:
+            return self.search.on(self.core).next_mode(z_minus, xi, begin, forced, triggers, t=self.t, **rest)
+
         if not self.reduced.nonlinear:
-            return self.search.next_mode(z_minus, xi, mode, forced, triggers, t=self.t, **rest)
-        return choose(self, z_minus, xi, mode, forced, triggers, rest)
+            return search(mode)
+        free = self.bounds is None and not rest.get("reinits")
+        hint = self.search.foreseen(mode, forced, triggers) if free else None
+        begin = self.z, self.slopes
+        return choose(self.linearisation, search, begin, z_minus, xi, self.present, mode, hint)
 
     def check_given(self) -> None:
         """Raise ContradictionError if known quantities contradict each other at present."""
@@ -368,32 +393,22 @@ class Run:
 
     def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Set integrals at once; return the reinits of core unknowns."""
-        found: dict[int, float] = {}
-        for x, value in requested:
-            target = self.program.unknowns.reinit_target(x)
-            if target[0] == "integral":
-                self.q = self.q.copy()
-                self.q[target[1]] = value
-            else:
-                found[target[1]] = value * target[2]
-        return list(found.items())
-
-    def core_only(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
-        """Reinits of core unknowns among those requested for variables."""
-        targets = ((self.program.unknowns.reinit_target(x), v) for x, v in requested)
-        return [(t[1], v * t[2]) for t, v in targets if t[0] == "core"]
+        if not requested:
+            return []
+        core, integrals = self.program.unknowns.targets(requested)
+        if integrals:
+            self.q = self.q.copy()
+            for n, value in integrals:
+                self.q[n] = value
+        return list(dict(core).items())
 
     def refresh_core(self) -> None:
         """Rebuild the numbers when a discrete value in a factor changed, or the unit of time of the sources."""
         unit = self.sources.unit_at(self.t, self.D, self.R)
         if self._frozen or unit != self.core.unit:
-            self.rebuild(unit)
+            self.use(self.numbers(self.feeds, unit))
         if self.reduced.nonlinear:
             self.here()
-
-    def rebuild(self, unit: float) -> None:
-        """Take the numbers of the present discrete values with sources in this unit of time."""
-        self.use(self.numbers(self.feeds, unit))
 
     def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
         """The numbers of the present discrete values."""
@@ -406,16 +421,8 @@ class Run:
         self.base = core
         self.sources.unit = core.unit
         self.analysed.setdefault(core, (core.analysed, core.seconds))
-        if self.numerical:
-            self.source_flows.clear()
-            self.tangents = self._look_at(core)
-            self.here()
-        else:
-            self._adopt(core)
-
-    def _adopt(self, core: NumericCore) -> None:
-        if core is not self.core:
-            self.core, self._signs = core, None
+        self.linearisation.use(core, self._look_at(core) if self.numerical else None)
+        self.here()
 
     def failed(self, failure: Failure) -> AcausalError:
         """The error to raise for a failure, in the words of the model."""
@@ -424,14 +431,6 @@ class Run:
     def stop(self, message: str) -> None:
         """End the run normally after the present instant."""
         self.status = Status(True, message)
-
-    def state_name(self, j: int) -> str:
-        """Name of a core unknown as users know it: the differentiated variable of its class."""
-        return self.program.unknowns.state_name(j)
-
-    def element_place(self, k: int) -> tuple[str, Location]:
-        """Component path and place of element ``k``."""
-        return self.program.unknowns.element_place(k)
 
     def restart_record(self) -> None:
         """Forget what happened: the first instant begins anew."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -41,6 +42,13 @@ class Unknowns:
                 path = self.flat.path(rows.stamp, i) or self.flat.label
                 found.append((path, self.flat.location(rows.stamp, i, rows.forms.statement.origin)))
         return found
+
+    @cached_property
+    def first_mode(self) -> tuple[int, ...]:
+        """Branches of the elements before any instant."""
+        stamps = self.flat.stamps
+        found = [[r.forms.statement.table.start] * len(stamps[r.stamp].vb) for r in self.reduced.elements]
+        return tuple(branch for instances in found for branch in instances)
 
     def element_place(self, k: int) -> tuple[str, Location]:
         """Return component path and place of element ``k``."""
@@ -120,6 +128,16 @@ class Unknowns:
         target = self.settable(x)
         assert target is not None
         return target
+
+    def targets(
+        self, requested: Iterable[tuple[int, float]]
+    ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+        """Values of core unknowns and of integrals that are requested for variables, by position."""
+        found: dict[str, list[tuple[int, float]]] = {"core": [], "integral": []}
+        for x, value in requested:
+            kind, position, sign = self.reinit_target(x)
+            found[kind].append((position, value if kind == "integral" else value * sign))
+        return found["core"], found["integral"]
 
     @cached_property
     def _integrals(self) -> list[int]:

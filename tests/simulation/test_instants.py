@@ -16,7 +16,7 @@ from acausal.components.electrical import (
     Inductor,
     Resistor,
 )
-from acausal.simulation.run import Run
+from acausal.simulation.searching import Searching
 from tests.systems.mechanism_models import Bob, G
 
 EDGES = 20
@@ -84,7 +84,7 @@ def test_a_foreseen_mode_changes_no_result(name: str, monkeypatch: pytest.Monkey
     model, length = MODELS[name]
     program = compile_model(model)
     foreseen = program.simulate(length)
-    monkeypatch.setattr(Run, "foreseen", lambda *_: None)
+    monkeypatch.setattr(Searching, "foreseen", lambda *_: None)
     sought = program.simulate(length)
     assert foreseen.stats.searches < sought.stats.searches
     np.testing.assert_allclose(_finals(foreseen), _finals(sought), rtol=1e-10, atol=1e-12 * G)

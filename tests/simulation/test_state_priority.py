@@ -156,5 +156,5 @@ def test_a_large_model_keeps_the_preferred_states() -> None:
     run = compile_model(ManyPairs()).prepare(1.0)
     system = getattr(run.core, "system", None)
     assert system is not None, "the model is meant to be large"
-    names = {run.state_name(int(j)) for j in system.rows.ids[system.x]}
+    names = {run.program.unknowns.state_name(int(j)) for j in system.rows.ids[system.x]}
     assert names == {f"b[{k}].v" for k in range(400)}

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...dynamics.directions import generic_direction
 from ...reduction.affine import Mode, Restart
+from ...reduction.core import Values
 from ..failures import NoConsistentPoint
+from ..nonlinear.linearisation import Linearisation
 from ..nonlinear.newton import NewtonFailure
 from ..nonlinear.state_selection import DependentConstraints
 from .search import Choice, NoConsistentMode
-
-if TYPE_CHECKING:
-    from ..run import Run
 
 WAY_POINTS = (6, 12, 24, 48, 96)
 """Points of Gauss rules along an instant, until two agree."""
@@ -31,16 +29,24 @@ STALLED = 0.5
 """Part of the change before, from which on a change has not become smaller."""
 
 
+Search = Callable[[Mode], Choice]
+"""The search for a consistent mode of the affine model in force, begun with a mode."""
+
+
 def choose(
-    run: Run,
-    z_minus: np.ndarray,
-    xi: np.ndarray,
-    present: Mode,
-    forced: Any,
-    triggers: Any,
-    rest: dict[str, Any],
-) -> Choice:
+    lin: Linearisation, search: Search, begin: tuple[np.ndarray, np.ndarray], z_minus: np.ndarray, xi: np.ndarray,
+    values: Values, present: Mode, hint: Mode | None,
+) -> Choice:  # fmt: skip
     """The consistent mode after an instant, and the point in it.
+
+    Parameters
+    ----------
+    begin : pair of (n,) arrays
+        Core unknowns before the instant, with their slopes.
+    xi, values
+        Sources, parameters and discretes after the instant.
+    hint : Mode or None
+        A foretold mode to which differentiated variables are likely not to jump.
 
     Raises
     ------
@@ -54,7 +60,8 @@ def choose(
     mode; where tangents lead to and fro between modes, with the last one. Where a hint foretells the mode and nothing
     can jump in it, the first round would do no more than name it.
     """
-    foreseen = _foreseen(run, z_minus, xi, present, forced, triggers, rest)
+    z, slopes = begin
+    foreseen = None if hint is None else _foreseen(lin, search, slopes, z_minus, xi, values, present, hint)
     if foreseen is not None:
         return foreseen
     tried: list[Mode] = []
@@ -62,64 +69,60 @@ def choose(
     nearest = np.inf
     for k in range(MOST_ROUNDS):
         try:
-            choice = run.search.next_mode(z_minus, xi, present, forced, triggers, t=run.t, **rest)
+            choice = search(present)
         except NoConsistentMode as failure:
-            if k or not _guesses(run).any():
+            if k or not _guesses(lin).any():
                 if first is not None:
-                    run.touch(run.z, run.slopes, xi)
+                    lin.touch(z, slopes, xi, values)
                 raise first or failure from None
             # Slopes may vanish at a guess alone: x^2 at 0.
             first = failure
-            run.touch(_beside(run), run.slopes, xi)
+            lin.touch(_beside(lin), slopes, xi, values)
             continue
         if choice.restart.data.mode in tried[:-1]:
-            choice = run.search.next_mode(z_minus, xi, tried[-1], forced, triggers, t=run.t, **rest)
-        restart = choice.restart
-        mode = restart.data.mode
-        far = _distance(run, restart.z, run.z_touch)
+            choice = search(tried[-1])
+        restart, mode = choice.restart, choice.restart.data.mode
+        far = _distance(lin, restart.z, lin.z)
         if tried and mode == tried[-1] and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
             return Choice(restart, choice.history)
         nearest = far
         tried.append(mode)
-        z, slopes = _point(run, restart, xi)
-        run.touch(z, slopes, xi, derivatives(restart)[1])
+        point, rates = _point(lin, restart, xi, values)
+        lin.touch(point, rates, xi, values, derivatives(restart)[1])
     raise NoConsistentPoint(tried)
 
 
 def _foreseen(
-    run: Run,
+    lin: Linearisation,
+    search: Search,
+    slopes: np.ndarray,
     z_minus: np.ndarray,
     xi: np.ndarray,
+    values: Values,
     present: Mode,
-    forced: Any,
-    triggers: Any,
-    rest: dict[str, Any],
+    mode: Mode,
 ) -> Choice | None:
     """The fixed point in the mode that a hint foretells, if that is one to which no differentiated variable jumps.
 
     Left limits then are what a restart leads to, and the guess for the rest.
     """
-    mode = run.foreseen(present, forced, triggers)
-    system = None if mode is None else run.tangents.known(mode)
-    if system is None or run.bounds is not None or rest.get("reinits"):
-        return None
-    if (system.mode.slopes & (system.orders.unknowns > 0)).any():
+    system = lin.tangents.known(mode)
+    if system is None or (system.mode.slopes & (system.orders.unknowns > 0)).any():
         return None  # A slope that is a coordinate has no left limit that is kept.
-    before = run.core, run.z_touch, run.motions.last
+    before = lin.core, lin.z, lin.last
     choice = None
     with suppress(NewtonFailure, DependentConstraints, NoConsistentMode):
-        motion = run.motions.begin(z_minus, run.slopes, xi, system, run.z_touch)
-        z, slopes = motion.unknowns(motion.last)
-        moving = run.base.model.differentiated
-        if _close(run, z, z_minus)[moving].all():
-            run.touch(z, slopes, xi, motion.bends(motion.last) if run.tangents.deep else None)
-            choice = run.search.next_mode(z_minus, xi, present, forced, triggers, t=run.t, **rest)
+        motion = lin.begin(z_minus, slopes, xi, system, values, lin.z)
+        z, rates = motion.unknowns(motion.last)
+        moving = lin.base.model.differentiated
+        if _close(lin, z, z_minus)[moving].all():
+            lin.touch(z, rates, xi, values, motion.bends(motion.last) if lin.tangents.deep else None)
+            choice = search(present)
     if choice is not None:
         restart = choice.restart
-        if restart.data.mode == mode and not restart.jumped and _close(run, restart.z, run.z_touch).all():
+        if restart.data.mode == mode and not restart.jumped and _close(lin, restart.z, lin.z).all():
             return Choice(restart, choice.history)
-    core, touched, run.motions.last = before
-    run.touch_as(core, touched)
+    lin.touch_as(*before)
     return None
 
 
@@ -130,46 +133,53 @@ def derivatives(restart: Restart) -> tuple[np.ndarray, np.ndarray]:
     return data.T @ rate, data.T @ (data.Ay @ rate)
 
 
-def _guesses(run: Run) -> np.ndarray:
+def _guesses(lin: Linearisation) -> np.ndarray:
     """Mask of the algebraic variables of nonlinear rows: their values are guesses."""
-    return run.tangents.read & ~run.core.model.differentiated
+    return lin.tangents.read & ~lin.core.model.differentiated
 
 
-def _beside(run: Run) -> np.ndarray:
+def _beside(lin: Linearisation) -> np.ndarray:
     """The point of the last tangent, with guesses moved a little."""
-    direction = np.where(_guesses(run), generic_direction(len(run.z_touch)), 0.0)
-    return run.z_touch + BESIDE * run.core.model.scale * direction
+    direction = np.where(_guesses(lin), generic_direction(len(lin.z)), 0.0)
+    return lin.z + BESIDE * lin.core.model.scale * direction
 
 
-def _point(run: Run, restart: Restart, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _point(
+    lin: Linearisation, restart: Restart, xi: np.ndarray, values: Values
+) -> tuple[np.ndarray, np.ndarray]:
     """Point on the nonlinear rows of a mode next to a restart on a touching model.
 
     Algebraic variables are sought from where the model was touched, where a tangent may lead far astray.
     """
     data, slopes = restart.data, derivatives(restart)[0]
-    system = run.tangents.mode(run.core, data.mode, restart.z, slopes, xi, run.present)
+    system = lin.mode(data.mode, restart.z, slopes, xi, values)
     try:
-        motion = run.motions.begin(restart.z, slopes, xi, system, run.z_touch)
+        motion = lin.begin(restart.z, slopes, xi, system, values, lin.z)
     except NewtonFailure as failure:
         try:
-            motion = run.motions.begin(restart.z, slopes, xi, system)
+            motion = lin.begin(restart.z, slopes, xi, system, values)
         except NewtonFailure:
             raise failure from None
     return motion.unknowns(motion.last)
 
 
-def _distance(run: Run, z: np.ndarray, other: np.ndarray) -> float:
+def _distance(lin: Linearisation, z: np.ndarray, other: np.ndarray) -> float:
     """Largest scaled difference of two points."""
-    return float(np.max(np.abs(z - other) / (run.base.model.scale + np.abs(z)), initial=0.0))
+    return float(np.max(np.abs(z - other) / (lin.base.model.scale + np.abs(z)), initial=0.0))
 
 
-def _close(run: Run, z: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _close(lin: Linearisation, z: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Mask of the core unknowns that are the same at two points."""
-    return np.abs(z - other) <= SETTLED * (run.base.model.scale + np.abs(z))
+    return np.abs(z - other) <= SETTLED * (lin.base.model.scale + np.abs(z))
 
 
 def mean_along(
-    run: Run, before: Mode, z_minus: np.ndarray, z_plus: np.ndarray, xi: np.ndarray
+    lin: Linearisation,
+    before: Mode,
+    z_minus: np.ndarray,
+    z_plus: np.ndarray,
+    xi: np.ndarray,
+    values: Values,
 ) -> np.ndarray | None:
     """Means of the core unknowns over an instant in which the states move along a straight line.
 
@@ -177,23 +187,25 @@ def mean_along(
     in the structure that holds before the instant. None where that is the mean of both limits.
     """
     slopes = np.zeros_like(z_minus)
-    system = run.tangents.mode(run.core, before, z_minus, slopes, xi, run.present)
+    system = lin.mode(before, z_minus, slopes, xi, values)
     if not system.m or system.constraints:
         return None
 
     def point(s: float) -> np.ndarray:
-        motion = run.motions.begin(z_minus + s * (z_plus - z_minus), slopes, xi, system)
+        motion = lin.begin(z_minus + s * (z_plus - z_minus), slopes, xi, system, values)
         return motion.unknowns(motion.last)[0]
 
     try:
         first, last = point(0.0), point(1.0)
-        return 0.5 * (z_minus + z_plus) + _bend(run, point, first, last)
+        return 0.5 * (z_minus + z_plus) + _bend(lin, point, first, last)
     except NewtonFailure:
         # The way leaves the domain of a function: no better value than the mean of both limits is defined.
         return None
 
 
-def _bend(run: Run, point: Callable[[float], np.ndarray], first: np.ndarray, last: np.ndarray) -> np.ndarray:
+def _bend(
+    lin: Linearisation, point: Callable[[float], np.ndarray], first: np.ndarray, last: np.ndarray
+) -> np.ndarray:
     """Mean distance of a way from the straight line between its ends."""
     bend, before = np.zeros_like(first), None
     for count in WAY_POINTS:
@@ -201,7 +213,7 @@ def _bend(run: Run, point: Callable[[float], np.ndarray], first: np.ndarray, las
         bend = np.zeros_like(first)
         for node, weight in zip((0.5 * (nodes + 1.0)).tolist(), (0.5 * weights).tolist(), strict=True):
             bend += weight * (point(node) - (1.0 - node) * first - node * last)
-        if before is not None and _close(run, bend, before).all():
+        if before is not None and _close(lin, bend, before).all():
             break
         before = bend
     return bend

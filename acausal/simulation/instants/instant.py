@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,51 +30,20 @@ from ..failures import (
     Unsettled,
 )
 from ..nonlinear.watch import can_trigger, orientations
+from ..run import Run
 from .choice import mean_along
 from .collisions import ImpactFailed, Stage, can_collide, collisions
+from .discrete import Outcome
 from .impulse_policy import interruption
 from .lexicographic import Instant
 from .search import NoConsistentMode
 
-if TYPE_CHECKING:
-    from ..run import Run
 
-DISABLED = {Kind.COMPLEMENTARITY: 2, Kind.FRICTION: 3}
-FORCED = {Kind.CONTROLLED: (0, 1), **{kind: (-1, branch) for kind, branch in DISABLED.items()}}
-"""Forced branch while the control or enabling condition holds, and while it does not; -1 is none."""
-
-
-@dataclass(eq=False)
-class Outcome:
-    """Results of one evaluation of the discrete part."""
-
-    D: np.ndarray
-    memory: np.ndarray
-    R: np.ndarray
-    fired: tuple[int, ...]
-    forced: tuple[int, ...]
-    disabled: frozenset[tuple[int, int, int]]
-
-
-class Instants:
-    """Processes the instants of one run."""
+class Process:
+    """What happens in an instant of a run."""
 
     def __init__(self, run: Run) -> None:
-        self.run = run
-        program = run.program.discrete
-        self.discrete = program
-        self.f = program.update.copy()
-        self.f.inputs[0][:] = run.values.P[program.p]
-        self.x_ids, self.slope_ids = tuple(program.x.tolist()), tuple(program.slopes.tolist())
-        self.state_relations = program.r
-        self.operators = _operators(run)
-        self.memory = np.zeros(program.memory)
-        elements = run.core.model.elements
-        self.branches = [FORCED.get(e.kind, (-1, -1)) for e in elements]
-        self.latches = [k for k, on in enumerate(_latches(run)) if on and elements[k].kind in DISABLED]
-        self.mode_slots = _mode_slots(run)
-        self.limit = run.options.max_micro_steps
-        self.timed_next = math.inf
+        self.run, self.discrete, self.limit = run, run.discrete, run.options.max_micro_steps
 
     # -- the instant ---------------------------------------------------------------------------------------------
 
@@ -98,8 +66,7 @@ class Instants:
             quiet = (not first or kind == "terminal") and self._same(outcome)
             # What an impulse decided need not hold after it.
             if quiet and not (jumped and turning(run) is not None):
-                self.memory = outcome.memory
-                run.D = outcome.D
+                run.take(outcome)
                 break
             requested = self._reinits(outcome)
             if first and reinits:
@@ -113,60 +80,32 @@ class Instants:
 
     def evaluate(self, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
         """Evaluate relations at the values of the previous micro-step, then the discrete part."""
-        run = self.run
+        run, discrete = self.run, self.discrete
         R = run.R
-        if len(self.state_relations):
+        if len(discrete.state_relations):
             R = R.copy()
-            R[self.state_relations] = self.relation_values()
+            R[discrete.state_relations] = run.relation_values()
         x: Any = ()
-        if self.x_ids or self.slope_ids:
-            x = run.read(self.x_ids, self.slope_ids)
+        if discrete.x_ids or discrete.slope_ids:
+            x = run.read(discrete.x_ids, discrete.slope_ids)
             if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
-                raise run.failed(ReadNotFinite(self.x_ids, self.slope_ids, x))
+                raise run.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
         return self._update(R, x, ticks, initial, terminal)
 
     def at_start(self, ticks: Sequence[bool]) -> Outcome:
         """The first micro-step as far as start values alone tell: relations of variables count as false, slopes as zero."""
-        x = np.concatenate([self.run.starts.value[list(self.x_ids)], np.zeros(len(self.slope_ids))])
+        discrete = self.discrete
+        values = self.run.starts.value[list(discrete.x_ids)]
+        x = np.concatenate([values, np.zeros(len(discrete.slope_ids))])
         return self._update(self.run.R, x, ticks, True, False)
 
     def _update(self, R: np.ndarray, x: Any, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
-        run, inputs = self.run, self.f.inputs
-        inputs[1][:] = run.D
-        inputs[2][:] = R
-        if len(x):
-            inputs[3][:] = x
-        inputs[4][:] = ticks if len(ticks) else 0.0
-        inputs[5][:] = self.memory
-        clock, tolerance = inputs[6], run.tolerance
-        clock[0], clock[1], clock[2], clock[3] = run.t, tolerance, initial, terminal
-        self.f()
-        D, memory, R, times, fired, _, _, controls, flags, sound = self.f.outputs
-        if not sound[0]:
-            raise run.failed(DiscreteUnsound(D.copy()))
-        self.timed_next = min((s for s in times.tolist() if s > run.t + tolerance), default=math.inf)
-        which = tuple([b for b, on in enumerate(fired.tolist()) if on])
-        disabled = frozenset(
-            [g for g, on in zip(self.discrete.guards, flags.tolist(), strict=True) if not on]
-        )
-        return Outcome(D.copy(), memory.copy(), R.copy(), which, self._forced(controls), disabled)
-
-    def relation_values(self) -> np.ndarray:
-        """Truth of the state relations from their lexicographic signs along the flow in force."""
         run = self.run
-        signs = run.signs()[run.tables.guards :]
-        return np.array([self.operators[i](s) for i, s in enumerate(signs)], float)
-
-    def _forced(self, controls: np.ndarray) -> tuple[int, ...]:
-        forced = [
-            on if control else off
-            for control, (on, off) in zip(controls.tolist(), self.branches, strict=True)
-        ]
-        mode = self.run.mode
-        for k in self.latches:
-            if mode[k] == 1:
-                forced[k] = -1
-        return tuple(forced)
+        now = (run.t, run.tolerance, initial, terminal)
+        found = self.discrete(run.D, R, x, ticks, run.memory, now, run.mode)
+        if not found.sound:
+            raise run.failed(DiscreteUnsound(found.D))
+        return found
 
     def _same(self, o: Outcome) -> bool:
         run = self.run
@@ -177,13 +116,13 @@ class Instants:
         found = []
         places: dict[Any, tuple[int, Location]] = {}
         for b in o.fired:
-            branch = self.discrete.branches[b]
+            branch = self.discrete.program.branches[b]
             for x, position in branch.reinits:
                 target = self.run.program.unknowns.reinit_target(x)[:2]
                 if target in places:
                     raise self.run.failed(TwoReinits(places[target], (x, branch.place)))
                 places[target] = x, branch.place
-                value = float(self.f.outputs[5][position])
+                value = self.discrete.value(position)
                 if not np.isfinite(value):
                     raise self.run.failed(NotFinite("reinit", (x,), (value,), place=branch.place))
                 found.append((x, value))
@@ -198,8 +137,7 @@ class Instants:
     ) -> bool:
         """Make one micro-step; whether a differentiated variable jumped in it."""
         run = self.run
-        run.D, run.R, run.forced, run.disabled = o.D, o.R, o.forced, o.disabled
-        self.memory = o.memory
+        run.take(o)
         run.refresh_core()
         xi = run.sources.states(run.t, run.D, run.R)
         core_reinits = run.apply_reinits(requested)
@@ -231,7 +169,7 @@ class Instants:
             raise run.failed(SearchFailed(error, o.forced, requested, kind)) from None
         except UNSOLVED as failure:
             raise run.failed(NotSolved(failure, "start" if kind == "start" else "restart")) from None
-        step = Step(run.t, k, kind, triggers, run.mode, restart.data.mode)
+        before, logged = run.mode, dict[str, Any]()
         if restart.jumped:
             if kind != "start":  # There left limits may contradict the model.
                 cut = interruption(run.core.model, restart, z_minus, run.options.impulses)
@@ -239,11 +177,10 @@ class Instants:
                     raise run.failed(cut)
             # Start values that contradict what holds in every mode are moved, and nothing says with what energy.
             stages = () if begin is None else parts or (left(restart),)
-            self._log_jump(step, restart, z_minus, xi, stages)
+            logged = self._jump(restart, z_minus, xi, stages)
         run.enter(restart, choice.signs if restart is choice.restart else None)
-        self._write_modes()
-        step.D, step.R = run.D, run.R
-        run.record.steps.append(step)
+        after, D, R = restart.data.mode, run.D, run.R
+        run.record.steps.append(Step(run.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
 
     def _collide(
@@ -288,56 +225,63 @@ class Instants:
                     before, y = (before, y) if found.jumped else (data, found.y)
         return Stage(before, y, z_minus, restart.data, restart.y, restart.z, restart.J1)
 
-    def _log_jump(
-        self, step: Step, restart: Restart, z_minus: np.ndarray, xi: np.ndarray, parts: tuple[Stage, ...]
-    ) -> None:
+    def _jump(
+        self, restart: Restart, z_minus: np.ndarray, xi: np.ndarray, parts: tuple[Stage, ...]
+    ) -> dict[str, Any]:
+        """What the record of a micro-step says of a jump."""
         run = self.run
         model, J1 = run.core.model, restart.J1
         size = np.abs(J1)
         some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
-        step.impulses = tuple(
-            (model.names[j], run.program.unknowns.unit_of_core(j), float(J1[j])) for j in some
-        )
+        unit = run.program.unknowns.unit_of_core
+        impulses = tuple((model.names[j], unit(j), float(J1[j])) for j in some)
         moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
-        step.jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
-        step.parts = tuple(self._part(s, xi) for s in parts)
+        jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
+        ways = tuple(self._part(s, xi) for s in parts)
         lost = np.zeros(len(model.elements))
-        for p, s in zip(step.parts, parts, strict=True):
+        for p, s in zip(ways, parts, strict=True):
             lost += lost_energy(model, p.before, p.after, p.z_before, s.z_after, p.J1, xi, p.mean)
-        step.lost = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
+        losses = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
+        return {"impulses": impulses, "jumps": jumps, "lost": losses, "parts": ways}
 
     def _part(self, s: Stage, xi: np.ndarray) -> Jump:
         run = self.run
-        nonlinear = bool(run.reduced.nonlinear) and bool(s.J1.any())
-        mean = mean_along(run, s.before.mode, s.z_before, s.z_after, xi) if nonlinear else None
+        mean = None
+        if run.reduced.nonlinear and s.J1.any():
+            mean = mean_along(run.linearisation, s.before.mode, s.z_before, s.z_after, xi, run.present)
         return Jump(s.before, s.y_before, s.z_before, s.after, s.y_after, s.J1, mean)
-
-    def _write_modes(self) -> None:
-        run = self.run
-        mode = run.mode
-        if self.mode_slots:
-            run.D = run.D.copy()
-            for k, place in enumerate(self.mode_slots):
-                if place is not None:
-                    slot, code = place
-                    run.D[slot] = code(mode[k])
 
     # -- failures ------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        checks = self.f.outputs[6]
-        failed = [k for k, holds in enumerate(checks.tolist()) if holds == 0.0]
-        if failed:
-            raise self.run.failed(RequirementMissed(*self.discrete.checks[failed[0]], self.run.t))
+        missed = self.discrete.missed()
+        if missed is not None:
+            raise self.run.failed(RequirementMissed(*self.discrete.program.checks[missed], self.run.t))
 
     def _unsettled(self, trail: list[Micro]) -> AcausalError:
         first = max(0, len(trail) - 6)
         return self.run.failed(Unsettled(trail[first:], first, self._switching_relations()))
 
     def _switching_relations(self) -> list[int]:
-        run = self.run
-        values = self.relation_values() if len(self.state_relations) else np.zeros(0)
-        return [int(n) for n, v in zip(self.state_relations, values, strict=True) if v != run.R[n]]
+        run, which = self.run, self.discrete.state_relations
+        values = run.relation_values() if len(which) else np.zeros(0)
+        return [int(n) for n, v in zip(which, values, strict=True) if v != run.R[n]]
+
+
+def process(
+    run: Run,
+    kind: str,
+    triggers: tuple[Any, ...],
+    ticks: Sequence[bool] = (),
+    reinits: list[tuple[int, float]] | None = None,
+) -> None:
+    """Run the micro-steps of the present instant of a run."""
+    Process(run).process(kind, triggers, ticks, reinits)
+
+
+def evaluated(run: Run) -> Outcome:
+    """The discrete part at the present values of the run, between its instants."""
+    return Process(run).evaluate((), False, False)
 
 
 def turning(run: Run) -> int | None:
@@ -345,7 +289,7 @@ def turning(run: Run) -> int | None:
     tables = run.tables
     if not len(tables.forms):
         return None
-    values = run.R[run.instants.state_relations].tolist()
+    values = run.R[run.discrete.state_relations].tolist()
     side = orientations(tables.guards, run.program.unknowns.relation_operators, values)
     found = np.array(tables.signs.signs(run.y, run.t)[0]) * side < 0.0
     found &= can_trigger(run.data, run.forced, run.disabled, len(found))
@@ -364,37 +308,3 @@ def _repeats(trail: list[Micro]) -> bool:
     return any(
         np.array_equal(D, s[0]) and np.array_equal(y, s[2]) and np.array_equal(R, s[3]) for s in before
     )
-
-
-def _operators(run: Run) -> list[Any]:
-    from ...reduction.assemble import truth
-
-    found = []
-    for rows in run.reduced.relations:
-        if not rows.relation.timed:
-            op = rows.relation.node.op
-            found += [lambda s, op=op: truth(op, s)] * len(run.flat.stamps[rows.stamp].vb)
-    return found
-
-
-def _latches(run: Run) -> list[bool]:
-    found: list[bool] = []
-    for rows in run.reduced.elements:
-        found += [rows.forms.statement.table.latch] * len(run.flat.stamps[rows.stamp].vb)
-    return found
-
-
-def _mode_slots(run: Run) -> list[tuple[int, Any] | None]:
-    """Discrete number and coding of the mode variable of every element, None for those without one."""
-    found = []
-    for rows in run.reduced.elements:
-        s = run.flat.stamps[rows.stamp]
-        slot = s.template.index("d", rows.forms.statement.name)
-        kind, shown = rows.forms.statement.table.kind, rows.shown
-        code = {
-            "if": lambda b: float(b == 0),
-            "complementarity": lambda b: float(b == 1),
-            "friction": lambda b, shown=shown: float(shown[b]),
-        }.get(kind, float)
-        found += [None if slot is None else (int(d) + slot, code) for d in s.db]
-    return found

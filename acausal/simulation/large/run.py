@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from enum import Enum
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,15 +15,16 @@ from ...dynamics.readout import PointFrame
 from ...errors import InitializationError, SingularModelError
 from ...reduction.affine import Mode, Restart, Rows
 from ..failures import UNSOLVED, GivenContradict, NotSolved, Started
+from ..instants.instant import Process, evaluated, process
 from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
 from ..instants.search import Choice
 from ..nonlinear.form_noise import FormNoise
 from ..nonlinear.forms import Forms
-from ..nonlinear.integration import Motions
-from ..nonlinear.motion import Place
+from ..nonlinear.motion import Motion, Place
 from ..nonlinear.newton import NewtonFailure
 from ..nonlinear.tangents import Tangents
 from ..nonlinear.watch import open_at_zero, orientations
+from ..nonlinear.watching import Watched
 from ..numeric import NumericCore
 from ..run import Run
 from ..sources.source_states import Feed
@@ -52,15 +54,12 @@ class LargeRun(Run):
     """A run without elements whose affine rows stay sparse."""
 
     always_numerical = True
-    system: LargeSystem
+    motion = LargeMotion
+    equations: LargeSystem
     """The equations; ``tangents`` know single nonlinear rows at points, for messages."""
 
-    def _prepare_numerical(self) -> None:
-        super()._prepare_numerical()
-        self.motions = LargeMotions(self)
-
     def _look_at(self, core: NumericCore) -> Tangents:
-        self.system = core.system.copy()
+        self.equations = core.system.copy()
         return super()._look_at(core)
 
     def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
@@ -89,7 +88,8 @@ class LargeRun(Run):
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
     ) -> None:
         """Go to a point."""
-        self.z, self.slopes, self.xi, self.z_touch = z, slopes, xi, z
+        self.z, self.slopes, self.xi = z, slopes, xi
+        self.linearisation.touch_as(self.core, z, self.linearisation.last)
         self.place()
 
     def here(self) -> None:
@@ -101,8 +101,8 @@ class LargeRun(Run):
         readout = self.core.readout
         S = self.core.model.S
         undetermined = np.zeros(len(self.z), bool)
-        frame = PointFrame(len(self.z), S, (), undetermined, 1, self.system.nx)
-        self.data = readout.moving_frame(S, frame, self.system.nx, self.reason)  # type: ignore[assignment]
+        frame = PointFrame(len(self.z), S, (), undetermined, 1, self.equations.nx)
+        self.data = readout.moving_frame(S, frame, self.equations.nx, self.method.reason)  # type: ignore[assignment]
         self.y = np.concatenate([self.z, self.slopes, self.xi])
 
     def arrive(self) -> None:
@@ -111,8 +111,8 @@ class LargeRun(Run):
         self.error = self._error()
 
     def _error(self) -> np.ndarray:
-        size = np.maximum(self.motions.size, np.abs(self.z))
-        return self.tolerances.absolute(size, self.core.model.scale)
+        size = np.maximum(self.integration.size, np.abs(self.z))
+        return self.method.tolerances.absolute(size, self.core.model.scale)
 
     def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
         """Accept a restart."""
@@ -134,10 +134,10 @@ class LargeRun(Run):
 
     def solved(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The point with the states of ``z``."""
-        motion = self.motions.begin(z, slopes, xi, self.system)  # type: ignore[arg-type]
+        motion = self.linearisation.begin(z, slopes, xi, self.equations, self.present)  # type: ignore[arg-type]
         return motion.unknowns(motion.last)
 
-    def first_instant(self) -> None:
+    def begin(self) -> None:
         """Process the first instant.
 
         Raises
@@ -148,10 +148,10 @@ class LargeRun(Run):
         check_computed(self, None)
         held = held_values(self.program, self.starts)
         ticks = self.take_ticks()
-        begin = self.D, self.R, self.z, self.q, self.instants.memory
+        begin = self.D, self.R, self.z, self.q, self.memory
 
         def restore() -> None:
-            self.D, self.R, self.z, self.q, self.instants.memory = begin
+            self.D, self.R, self.z, self.q, self.memory = begin
             if self.near is not None:
                 states = self.core.model.differentiated & (not self._all_at_rest)
                 self.z = np.where(states, self.z, self.near)
@@ -163,7 +163,7 @@ class LargeRun(Run):
     def _start(self, ticks: list[bool], held: list[tuple[int, float]]) -> None:
         """The point that the starts lead to, and the micro-steps from there."""
         z, D = self.z, self.D
-        outcome = self.instants.at_start(ticks)
+        outcome = Process(self).at_start(ticks)
         xi = self.sources.states(self.t, outcome.D, outcome.R)
         row = self.base.contradicting_row(xi)
         if row is not None:
@@ -178,14 +178,16 @@ class LargeRun(Run):
         except UNSOLVED as failure:
             raise self.failed(NotSolved(failure, "start")) from None
         self.record.z, self.record.D, self.D, first = self.z, D, D, self.z
-        self.instants.memory = self.instants.evaluate((), False, False).memory
-        self.instants.process("start", (), ticks, held)
+        self.remember(evaluated(self))
+        process(self, "start", (), ticks, held)
         check_held(self, self.starts)
         same = np.array_equal(self.D, outcome.D) and np.array_equal(self.R, outcome.R)
         if begin is Begin.SOLVE or not same or any(step.jumps for step in self.record.steps):
             self._check_demands()
         rest_integrals(self)
-        self.record.reasons = reporter(self.program, self.core, self.system, self.starts, self.q, first, xi)
+        self.record.reasons = reporter(
+            self.program, self.core, self.equations, self.starts, self.q, first, xi
+        )
 
     @property
     def _all_at_rest(self) -> bool:
@@ -206,7 +208,7 @@ class LargeRun(Run):
     def _started_with(
         self, stated: Demand, z: np.ndarray, xi: np.ndarray
     ) -> tuple[Begin, tuple[np.ndarray, np.ndarray] | None]:
-        if stated.of_states(self.system.nx):
+        if stated.of_states(self.equations.nx):
             return Begin.AS_GIVEN, None
         place = self._consistent(z, xi)
         if place is not None and stated.hold(np.concatenate([place.X, place.H, place.xi])):
@@ -216,15 +218,16 @@ class LargeRun(Run):
     def _consistent(self, z: np.ndarray, xi: np.ndarray) -> Place | None:
         """The point with the starts of the states, if there is one."""
         with suppress(*UNSOLVED):
-            return self.motions.begin(z, self.slopes, xi, self.system).last  # type: ignore[arg-type]
+            begin = self.linearisation.begin
+            return begin(z, self.slopes, xi, self.equations, self.present).last  # type: ignore[arg-type]
         return None
 
     def _sparse_start(self, stated: Demand) -> SparseStart:
-        starts, states = self.starts, self.system.mode.states
+        starts, states = self.starts, self.equations.mode.states
         steady = starts.steady if starts.steady.any() else np.zeros(len(starts.given), bool)
         given = self._core_mask(starts.given & ~starts.fixed & ~steady & self.reduced.differentiated)
         where = f"start at t = {self.t:.9g}"
-        return SparseStart(self.system, stated, given[states], self._core_mask(steady)[states], where)
+        return SparseStart(self.equations, stated, given[states], self._core_mask(steady)[states], where)
 
     def _core_mask(self, of: np.ndarray) -> np.ndarray:
         """Mask of the differentiated core unknowns that some of these variables are."""
@@ -236,23 +239,23 @@ class LargeRun(Run):
         return found
 
     def _demands(self) -> tuple[Demand, Demand | None]:
-        return demands(self.program, self.core, self.system, self.starts)
+        return demands(self.program, self.core, self.equations, self.starts)
 
     def _check_demands(self) -> None:
         """Raise InitializationError unless what is demanded holds after the first instant.
 
         That may have changed the equations, and with them the unknowns over which demands are rows.
         """
-        assert self.motions.last is not None
-        place = self.motions.last.last
+        assert self.linearisation.last is not None
+        place = self.linearisation.last.last
         v = np.concatenate([place.X, place.H, place.xi])
-        self._sparse_start(self._demands()[0]).check(v, self.system.constants(self.present))
+        self._sparse_start(self._demands()[0]).check(v, self.equations.constants(self.present))
 
     def _met(
         self, met: SparseStart, place: Place | None, z: np.ndarray, xi: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Core unknowns and their slopes where all that is demanded holds, sought from the place of the starts if possible."""
-        system, ids = self.system, self.system.mode.open
+        system, ids = self.equations, self.equations.mode.open
         xi = xi[: system.q]
         guess = np.where(system.mode.slopes, 0.0, z[ids]) if place is None else place.H
         X, u = met.solve(z[ids][system.x], guess, xi, system.constants(self.present))
@@ -261,7 +264,7 @@ class LargeRun(Run):
 
     def _at_rest(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Core unknowns of the steady state next to the starts."""
-        system, ids = self.system, self.system.mode.open
+        system, ids = self.equations, self.equations.mode.open
         constants = system.constants(self.present)
         xi = xi[: system.q]
         guess = np.where(system.mode.slopes, 0.0, z[ids])
@@ -279,17 +282,19 @@ class LargeRun(Run):
 
     def signs(self) -> list[int]:
         """Lexicographic signs of all relations: value, then time derivatives, against their noise."""
-        if self._signs is None:
-            self._signs = self._lexicographic()
-        return self._signs
+        if self._signs is None or self._signs[0] is not self.core:
+            self._signs = self.core, self._lexicographic()
+        return self._signs[1]
 
     def _lexicographic(self) -> list[int]:
-        rows, nonlinear = self.system.watched(self.core, self.mode)
-        forms = relation_forms(self.system, rows, nonlinear, np.ones(len(nonlinear)))
+        rows, nonlinear = self.equations.watched(self.core, self.mode)
+        forms = relation_forms(self.equations, rows, nonlinear, np.ones(len(nonlinear)))
         if not forms.count:
             return []
-        jets = self.motions.last.derivatives(self.motions.last.last)  # type: ignore[attr-defined,union-attr]
-        levels = forms.levels(self.motions.last, jets)  # type: ignore[arg-type]
+        motion = self.linearisation.last
+        assert isinstance(motion, LargeMotion)
+        jets = motion.derivatives(motion.last)
+        levels = forms.levels(motion, jets)
         signs = np.zeros(forms.count, int)
         weights = abs(forms.weights)
         resolution = 4.0 * math.ulp(self.t)
@@ -304,9 +309,26 @@ class LargeRun(Run):
             signs[clear] = np.sign(levels[k][clear])
         return signs.tolist()
 
+    def system(self) -> Any:
+        """The only mode."""
+        return self.equations
+
+    def watched(self, system: Any) -> Watched:
+        """What can end a segment: relations."""
+        values, operators = self.R[self.discrete.state_relations], self.program.unknowns.relation_operators
+        signs = self.signs()
+        orientation = orientations(0, operators, values.tolist())
+        rows, nonlinear = system.watched(self.core, self.mode)
+        forms = relation_forms(system, rows, nonlinear, orientation)
+        armed = np.array(signs) * orientation > 0
+        open_ = open_at_zero(0, operators, values.tolist())
+        return Watched(
+            forms, list(range(len(signs))), armed, open_, partial(_noise, forms, self.form_scale(rows))
+        )
+
     def error_of(self, weights: Any) -> np.ndarray:
         """Error of forms over ``v`` from that of the variables."""
-        error, system = self._error(), self.system
+        error, system = self._error(), self.equations
         own = error[system.mode.open]
         unknown = np.where(system.mode.slopes, 0.0, own)
         return weights @ np.concatenate([own[system.x], unknown, np.zeros(system.q)])
@@ -314,6 +336,14 @@ class LargeRun(Run):
     def form_scale(self, rows: Rows) -> np.ndarray:
         """Magnitudes of forms: of the variables in the model, of the sources at present."""
         return abs(rows.A) @ self.core.model.scale + abs(rows.B) @ (self.core.amplitudes @ np.abs(self.xi))
+
+
+def _noise(forms: LargeForms, scale: np.ndarray, motion: Motion, of: np.ndarray, length: float) -> FormNoise:
+    """Noise of forms with these magnitudes."""
+    weights, v = abs(forms.weights), np.abs(motion.jets(motion.last)[0])
+    return FormNoise(
+        2.0 * (ROUNDING * (weights @ v) + SCALE_FLOOR * scale), ROUNDING * weights[:, : motion.system.nx]
+    )
 
 
 def relation_forms(
@@ -344,36 +374,3 @@ class LargeForms(Forms):
                 rows = system.evaluate(level, arguments[: level + 1], motion.constants)[0]
                 value[self.nonlinear] = rows[self.rows]
         return found
-
-
-class LargeMotions(Motions):
-    """Motions of a large run."""
-
-    kind = LargeMotion
-    run: LargeRun  # pyright: ignore[reportIncompatibleVariableOverride]
-
-    def system(self) -> Any:
-        """The only mode."""
-        return self.run.system
-
-    def _watched(self, system: Any) -> tuple[Forms, list[int], np.ndarray, np.ndarray]:
-        run = self.run
-        values, operators = (
-            run.R[run.instants.state_relations].tolist(),
-            run.program.unknowns.relation_operators,
-        )
-        signs = run.signs()
-        orientation = orientations(0, operators, values)
-        rows, nonlinear = run.system.watched(run.core, run.mode)
-        armed = np.array(signs) * orientation > 0
-        forms = relation_forms(system, rows, nonlinear, orientation)
-        return forms, list(range(len(signs))), armed, open_at_zero(0, operators, values)
-
-    def _noise(self, motion: Any, of: np.ndarray, which: np.ndarray, length: float) -> FormNoise:
-        run, system = self.run, motion.system
-        rows, nonlinear = system.watched(run.core, run.mode)
-        forms = relation_forms(system, rows, nonlinear, np.ones(len(nonlinear)))
-        weights = abs(forms.weights)
-        v = np.abs(motion.jets(motion.last)[0])
-        rounding = ROUNDING * (weights @ v) + SCALE_FLOOR * run.form_scale(rows)
-        return FormNoise(2.0 * rounding, ROUNDING * weights[:, : system.nx])

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...dynamics.automatic import Stiffness
-from ...dynamics.directions import generic_direction
-from ...dynamics.modal import AffineFlow, Trajectory
-from ...dynamics.readout import PointFrame
 from ...dynamics.scan import first_crossing
 from ...reduction.affine import Mode
-from ...reduction.labels import nonlinear_row
-from .form_noise import FormNoise
+from .accuracy import Tolerances
 from .forms import Forms
 from .motion import Motion, Place
-from .newton import NewtonFailure, continued
 from .sampling import sampled_jets, solvable
 from .steps import Steps, WatchedSteps, unknowns_of
-from .system import NonlinearSystem
-from .watch import can_trigger, open_at_zero, orientations
-
-if TYPE_CHECKING:
-    from ..run import Run
+from .watching import Watched
 
 POLISH = 32
 """Newton steps that move a crossing from the interpolation to the forms themselves."""
-BESIDE = (0.3, 3.0, 30.0, 300.0, 3000.0)
-"""Distances, in units of the scale, to guesses beside one at which slopes vanish."""
 STEPS_A_PANEL = 3
 """Steps under one panel of a quadrature: its 21 nodes resolve their quartics."""
 HALVINGS = 5
@@ -114,125 +102,103 @@ class StillMotion:
         return np.tile(self.y0, (len(hs), 1))
 
 
-@dataclass(eq=False)
-class Motions:
-    """Makes and starts the motions of a run."""
+@dataclass(frozen=True, eq=False)
+class Span:
+    """A time ``t``, the length until which to integrate from there, and the resolution of time."""
 
-    kind = Motion
+    t: float
+    length: float
+    resolution: float
+    report: Callable[[float], object] | None = None
+    """Called with the time after each step."""
 
-    run: Run
-    last: Motion | None = None
-    """The one begun last."""
-    size: np.ndarray = field(init=False)
-    """Largest magnitudes of the core unknowns so far."""
-    steps: Steps | None = None
-    """Steps of the segment begun last."""
-    stiffness: dict[Mode, Stiffness] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.size = np.zeros(len(self.run.z))
+class Integration:
+    """The segments of a run, and what they tell about those to come.
+
+    Parameters
+    ----------
+    n : int
+        Number of core unknowns.
+    solver : str
+        "explicit", "implicit" or "auto".
+    tolerances : Tolerances
+
+    Attributes
+    ----------
+    size : (n,) array
+        Largest magnitudes of the core unknowns so far.
+    steps : Steps or None
+        Of the segment begun last.
+    watched : Watched or None
+        What could end it.
+    """
+
+    def __init__(self, n: int, solver: str, tolerances: Tolerances) -> None:
+        self._solver, self._tolerances = solver, tolerances
+        self.size = np.zeros(n)
+        self.steps: Steps | None = None
+        self.watched: Watched | None = None
+        self._stiffness: dict[Mode, Stiffness] = {}
         self._stiff = Stiffness()
-        self.length = 0.0
-        """Of the last segment, in seconds."""
+        self._length = 0.0
+        self._hidden = 0
 
-    def system(self) -> NonlinearSystem:
-        """The mode in force."""
-        run = self.run
-        return run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present)
-
-    def sources(self, system: NonlinearSystem, xi: np.ndarray) -> Trajectory:
-        """Sources from now on, without the states that only touching models have."""
-        S, T0 = system.S, self.run.T0
-        flow = self.run.source_flows.get(len(S))
-        if flow is None:
-            flow = self.run.source_flows[len(S)] = AffineFlow(S, 0, min(T0, self.run.core.unit))
-        return flow.start(xi[: len(S)])
-
-    def begin(
-        self,
-        z: np.ndarray,
-        slopes: np.ndarray,
-        xi: np.ndarray,
-        system: NonlinearSystem,
-        guess: np.ndarray | None = None,
-    ) -> Motion:
-        """The motion through the point next to ``z``; ``guess`` is where algebraic unknowns are sought instead.
-
-        Raises
-        ------
-        NewtonFailure, DependentConstraints
-        """
-        motion = self.made(z, slopes, xi, system, guess)
-        motion.select(motion.last)
-        motion.last = _settled(motion)
-        return motion
-
-    def made(
-        self,
-        z: np.ndarray,
-        slopes: np.ndarray,
-        xi: np.ndarray,
-        system: NonlinearSystem,
-        guess: np.ndarray | None = None,
-    ) -> Motion:
-        """A motion at a point that need not be consistent."""
-        run, opened, p = self.run, system.mode, system.orders.unknowns
-        h = np.where(opened.slopes, slopes[opened.open], z[opened.open])
-        h1 = np.where(opened.slopes, 0.0, slopes[opened.open])
-        X = np.concatenate([z[opened.states], h[p >= 1], h1[p >= 2]])
-        if guess is not None:
-            h = np.where(opened.slopes, h, guess[opened.open])
-        H = np.where(p == 0, h, np.where(p == 1, h1, 0.0))
-        constants = run.tangents.constants(run.present)
-        motion = self.last = self.kind(system, self.sources(system, xi), constants, X, H, run.work)
-        return motion
-
-    def segment(self, horizon: float) -> tuple[float, int | None, SampledMotion]:
-        """Integrate to the horizon or the first crossing; returns the length, the form that crossed, and the motion."""
-        run, system = self.run, self.system()
+    def begin(self) -> None:
+        """Forget the steps of the last segment."""
         self.steps = None
-        motion = self.begin(run.z, run.slopes, run.xi, system)
-        length = horizon - run.t
-        np.maximum(self.size, np.abs(run.z), out=self.size)
-        forms, which, armed, open_ended = self._watched(system)
+
+    def segment(
+        self, motion: Motion, watched: Watched, mode: Mode, z: np.ndarray, span: Span, hidden: int
+    ) -> tuple[float, int | None, SampledMotion]:
+        """Integrate to the end of a span or the first crossing; returns the length, the form that crossed, and the motion.
+
+        Parameters
+        ----------
+        z : (n,) array
+            Core unknowns at the begin.
+        hidden : int
+            Number of sources in states of the record that the motion does without.
+        """
+        t, length, report, self._hidden = span.t, span.length, span.report, hidden
+        np.maximum(self.size, np.abs(z), out=self.size)
         steps = self.steps = Steps(
-            motion, run.solver, run.tolerances, length, forms, self.size, self._stiffness()
-        )
-        report, begin = run.report, run.t
-        if report is not None:
-            steps.report = lambda h: report(begin + h)
-        noise = self._noise(motion, unknowns_of(system), np.array(which, np.int64), length)
-        watched = WatchedSteps(steps, forms, noise, open_ended)
+            motion, self._solver, self._tolerances, length, watched.forms, self.size, self._stiffness_of(mode),
+            None if report is None else lambda h: report(t + h),
+        )  # fmt: skip
+        self.watched = watched
+        forms, noise = watched.forms, watched.noise(motion, unknowns_of(motion.system), length)
+        pieces = WatchedSteps(steps, forms, noise, watched.open_at_zero)
         hit = None
         if forms.count:
             G, floor = np.eye(forms.count), noise.floor
-            hit = first_crossing(watched, G, armed, floor, length, run.t, noise.touch)  # type: ignore[arg-type]
+            hit = first_crossing(pieces, G, watched.armed, floor, length, t, noise.touch)  # type: ignore[arg-type]
         else:
-            for _ in watched.pieces(length):
+            for _ in pieces.pieces(length):
                 pass
         h, crossed = length, None
         if hit is not None:
-            h, k = self._located(watched, forms, armed, hit)
-            crossed = which[k]
+            h, k = _located(pieces, forms, watched.armed, hit, span.resolution)
+            crossed = watched.which[k]
             steps.cut(h)
         steps.sizes(self.size)
-        self.length = h
-        return h, crossed, self._sampled(steps)
+        self._length = h
+        return h, crossed, SampledMotion(steps, hidden)
 
-    def _stiffness(self) -> Stiffness:
-        """What is known of the stiffness of the mode in force: of one entered for the first time, that of the mode before."""
-        found = self.stiffness.get(self.run.mode)
+    def _stiffness_of(self, mode: Mode) -> Stiffness:
+        """What is known of the stiffness of a mode: of one entered for the first time, that of the mode before."""
+        found = self._stiffness.get(mode)
         if found is None:
-            found = self.stiffness[self.run.mode] = Stiffness(self._stiff.stiff)
+            found = self._stiffness[mode] = Stiffness(self._stiff.stiff)
         self._stiff = found
         return found
 
     def bends(self) -> np.ndarray:
-        """Second time derivatives of the core unknowns at the end of the last segment, where they are needed."""
+        """Second time derivatives of the core unknowns at the end of the last segment; zero where there were no steps."""
         steps = self.steps
-        if steps is None or not steps.accepted or not self.run.tangents.deep:
-            return np.zeros(len(self.run.z))
-        return steps.motion.bends(steps.place(self.length))
+        if steps is None or not steps.accepted:
+            return np.zeros(len(self.size))
+        return steps.motion.bends(steps.place(self._length))
 
     def unfinished(self) -> tuple[float, SampledMotion] | None:
         """Length and motion of the steps before the segment failed that can be read, None without any."""
@@ -241,141 +207,62 @@ class Motions:
             return None
         h = solvable(steps)
         steps.cut(h)
-        return (h, self._sampled(steps)) if steps.accepted else None
-
-    def _sampled(self, steps: Steps) -> SampledMotion:
-        return SampledMotion(steps, self.run.core.model.q - len(steps.motion.sources.y0))
-
-    def _watched(self, system: NonlinearSystem) -> tuple[Forms, list[int], np.ndarray, np.ndarray]:
-        run, tables = self.run, self.run.tables
-        values, operators = (
-            run.R[run.instants.state_relations].tolist(),
-            run.program.unknowns.relation_operators,
-        )
-        signs = run.signs()
-        orientation = orientations(tables.guards, operators, values)
-        which = np.flatnonzero(can_trigger(run.data, run.forced, run.disabled, len(signs)))
-        rows, nonlinear = run.tangents.watched(run.core, run.mode)
-        chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
-        forms = Forms.of(system.mode, chosen, nonlinear[which], orientation[which])
-        armed = (np.array(signs) * orientation > 0)[which]
-        return forms, which.tolist(), armed, open_at_zero(tables.guards, operators, values)[which]
-
-    def _noise(self, motion: Motion, of: np.ndarray, which: np.ndarray, length: float) -> FormNoise:
-        """Noise of the forms ``which``; ``of`` are the core unknowns behind the coordinates."""
-        run, tables = self.run, self.run.tables
-        column = np.full(len(run.z) + 1, -1)
-        column[run.data.states] = np.arange(len(run.data.states))
-        return FormNoise.of(
-            tables.signs.noise[which], tables.scale[which], column[of], len(run.data.states),
-            motion.sources.magnitude(length), math.ulp(run.t) * np.abs(tables.forms[which] @ (run.data.Ay @ run.y)),
-        )  # fmt: skip
-
-    def _located(
-        self, watched: WatchedSteps, forms: Forms, armed: np.ndarray, hit: tuple[float, int]
-    ) -> tuple[float, int]:
-        """Time and form of a crossing, from those of the interpolation."""
-        steps, noise, (h, k) = watched.steps, watched.noise, hit
-        left = armed | (watched.highest > noise.floor)
-        limits = np.where(left, -noise.touch, -noise.floor)
-        if watched.vanished[k]:
-            limits[k] = np.nextafter(0.0, 1.0)
-            return self._sunk(steps, forms, h, limits, (float(watched.nonzero[k]), k))
-        if left[k]:
-            zero = self._polished(steps, forms, h, k)
-            if zero > self.run.tolerance or watched.highest[k] > noise.floor[k]:
-                return zero, k
-            # It came back to zero in no time: an instant there would be the last one again.
-            limits[k] = -noise.floor[k]
-        return self._sunk(steps, forms, watched.piece[1], limits, hit)
-
-    def _polished(self, steps: Steps, forms: Forms, h: float, k: int) -> float:
-        """Zero of the form itself next to that of its interpolation."""
-        for _ in range(POLISH):
-            jets = steps.jets(steps.at(h), np.array([h]))
-            value, slope = forms.at(steps.motion, *jets)[0, :, k].tolist()
-            if not slope < 0.0:
-                break
-            better = min(max(h - value / slope, 0.0), steps.reached)
-            if better == h:
-                break
-            h = better
-        return h
-
-    def _sunk(
-        self, steps: Steps, forms: Forms, end: float, limits: np.ndarray, hit: tuple[float, int]
-    ) -> tuple[float, int]:
-        """Where a form that lay at zero is itself below its limit, or another one crosses before.
-
-        Beside a bend the interpolation is so too early, and nothing would have changed at that instant. After
-        ``end`` the search has seen nothing.
-        """
-
-        def below(h: float) -> np.ndarray:
-            return np.flatnonzero(
-                forms.at(steps.motion, *steps.jets(steps.at(h), np.array([h])))[0, 0] < limits
-            )
-
-        before, k = hit
-        found = below(end)
-        if k in below(before) or not len(found):
-            return hit
-        while before < (middle := 0.5 * (before + end)) < end:
-            at = below(middle)
-            if len(at):
-                end, found = middle, at
-            else:
-                before = middle
-        return end, k if k in found else int(found[0])
+        return (h, SampledMotion(steps, self._hidden)) if steps.accepted else None
 
 
-def _settled(motion: Motion) -> Place:
-    """The consistent point next to the guess a motion was made with."""
-    system, guess, dependent = motion.system, motion.last, motion.selection.dependent
-    X, H = guess.X, guess.H
-    if len(dependent):
-        X = motion.on_constraints(X, H, guess.xi, dependent)
-    H = settled_unknowns(motion, X, H)
-    return Place(0.0, X, H, guess.xi, system.rate(X, H, guess.xi))
+def _located(
+    watched: WatchedSteps, forms: Forms, armed: np.ndarray, hit: tuple[float, int], resolution: float
+) -> tuple[float, int]:
+    """Time and form of a crossing, from those of the interpolation."""
+    steps, noise, (h, k) = watched.steps, watched.noise, hit
+    left = armed | (watched.highest > noise.floor)
+    limits = np.where(left, -noise.touch, -noise.floor)
+    if watched.vanished[k]:
+        limits[k] = np.nextafter(0.0, 1.0)
+        return _sunk(steps, forms, h, limits, (float(watched.nonzero[k]), k))
+    if left[k]:
+        zero = _polished(steps, forms, h, k)
+        if zero > resolution or watched.highest[k] > noise.floor[k]:
+            return zero, k
+        # It came back to zero in no time: an instant there would be the last one again.
+        limits[k] = -noise.floor[k]
+    return _sunk(steps, forms, watched.piece[1], limits, hit)
 
 
-def settled_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray) -> np.ndarray:
-    """Open unknowns at coordinates ``X``; ``H`` is a guess that may lie far away."""
-    try:
-        return motion.open_unknowns(X, H, motion.last.xi)
-    except NewtonFailure as failure:
-        return _by_sources(motion, X, failure)
+def _polished(steps: Steps, forms: Forms, h: float, k: int) -> float:
+    """Zero of the form itself next to that of its interpolation."""
+    for _ in range(POLISH):
+        jets = steps.jets(steps.at(h), np.array([h]))
+        value, slope = forms.at(steps.motion, *jets)[0, :, k].tolist()
+        if not slope < 0.0:
+            break
+        better = min(max(h - value / slope, 0.0), steps.reached)
+        if better == h:
+            break
+        h = better
+    return h
 
 
-def _by_sources(motion: Motion, X: np.ndarray, failure: NewtonFailure) -> np.ndarray:
-    """Open unknowns by continuation: sources and states grow from zero, where nothing flows, to their values.
+def _sunk(
+    steps: Steps, forms: Forms, end: float, limits: np.ndarray, hit: tuple[float, int]
+) -> tuple[float, int]:
+    """Where a form that lay at zero is itself below its limit, or another one crosses before.
 
-    Where slopes vanish at zero the way begins beside it.
+    Beside a bend the interpolation is so too early, and nothing would have changed at that instant. After
+    ``end`` the search has seen nothing.
     """
-    xi, scale = motion.last.xi, motion.system.open_scale
-    for guess in (np.zeros(motion.system.m), scale, -scale):
-        try:
-            return continued(lambda s, H: motion.open_unknowns(s * X, H, s * xi), guess)
-        except NewtonFailure:
-            continue
-    # The way itself may be singular at its begin, as that of a cube is.
-    # A high power has hardly a slope near by either, and from far away it is descended quickly.
-    beside = scale * generic_direction(motion.system.m)
-    for distance in (
-        (d * side for d in BESIDE for side in (1.0, -1.0)) if failure.reason == "singular" else ()
-    ):
-        try:
-            return motion.open_unknowns(X, failure.x + distance * beside, xi)
-        except NewtonFailure:
-            continue
-    raise failure
 
+    def below(h: float) -> np.ndarray:
+        return np.flatnonzero(forms.at(steps.motion, *steps.jets(steps.at(h), np.array([h])))[0, 0] < limits)
 
-def frame_of(run: Run, states: int) -> PointFrame:
-    """How results read the states ``[z, z', xi]`` of the mode in force."""
-    nonlinear = run.tangents.rows_in_force(run.mode)
-    reason = run.reason
-    if run.reduced.nonlinear:
-        text, place = nonlinear_row(run.reduced, int(nonlinear[0]) if len(nonlinear) else 0)
-        reason = f"{text} at {place}"
-    return run.core.readout.moving_frame(run.core.model.S, run.data, states, reason)
+    before, k = hit
+    found = below(end)
+    if k in below(before) or not len(found):
+        return hit
+    while before < (middle := 0.5 * (before + end)) < end:
+        at = below(middle)
+        if len(at):
+            end, found = middle, at
+        else:
+            before = middle
+    return end, k if k in found else int(found[0])

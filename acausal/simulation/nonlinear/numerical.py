@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...dynamics.readout import PointFrame
+from ...reduction.labels import nonlinear_row
 from ...results.record import Segment
 from ..failures import UNSOLVED, NotSolved
-from .integration import SampledMotion, StillMotion, frame_of
-
-if TYPE_CHECKING:
-    from ..run import Run
+from ..run import Run
+from .integration import SampledMotion, Span, StillMotion
 
 
 def integrate(run: Run, horizon: float) -> int | None:
@@ -21,7 +21,7 @@ def integrate(run: Run, horizon: float) -> int | None:
         run.forget_signs()
         return None
     try:
-        h, hit, motion = run.motions.segment(horizon)
+        h, hit, motion = _segment(run, horizon)
     except UNSOLVED as failure:
         error = run.failed(NotSolved(failure, "integration"))
         _keep_unfinished(run)
@@ -39,10 +39,20 @@ def integrate(run: Run, horizon: float) -> int | None:
     return hit
 
 
+def _segment(run: Run, horizon: float) -> tuple[float, int | None, SampledMotion]:
+    """Integrate from the present point; the length, the form that crossed, and the motion."""
+    system = run.system()
+    run.integration.begin()
+    motion = run.linearisation.begin(run.z, run.slopes, run.xi, system, run.present)
+    span = Span(run.t, horizon - run.t, run.tolerance, run.report)
+    hidden = run.core.model.q - len(motion.sources.y0)
+    return run.integration.segment(motion, run.watched(system), run.mode, run.z, span, hidden)
+
+
 def _record(run: Run, end: float, h: float, motion: SampledMotion) -> None:
     """Record a segment of length ``h`` and go to the point at its end."""
     before = run.work.enter("record")
-    moment, frame = run.moment(), frame_of(run, motion.freedom)
+    moment, frame = run.moment(), _frame(run, motion.freedom)
     run.record.segments.append(Segment(run.t, end, frame, motion, moment, run.core.readout))  # type: ignore[arg-type]
     run.integrate(frame, motion, moment, h)
     y, n = motion.at(h), len(run.z)
@@ -52,7 +62,7 @@ def _record(run: Run, end: float, h: float, motion: SampledMotion) -> None:
 
 def _keep_unfinished(run: Run) -> None:
     """Record the accepted steps of a segment that failed: the result of the error ends with the last one."""
-    found = run.motions.unfinished()
+    found = run.integration.unfinished()
     if found is None:
         return
     h, motion = found
@@ -62,9 +72,19 @@ def _keep_unfinished(run: Run) -> None:
     run.mark()
 
 
+def _frame(run: Run, states: int) -> PointFrame:
+    """How results read the states ``[z, z', xi]`` of the mode in force."""
+    core, reason = run.core, run.method.reason
+    if run.reduced.nonlinear:
+        rows = run.tangents.rows_in_force(run.mode)
+        text, place = nonlinear_row(run.reduced, int(rows[0]) if len(rows) else 0)
+        reason = f"{text} at {place}"
+    return core.readout.moving_frame(core.model.S, run.data, states, reason)
+
+
 def still(run: Run) -> tuple[Any, Any]:
     """Frame and trajectory of the present point, for a segment without length."""
     if not run.numerical:
         return run.data, run.tables.flow.start(run.y)
     y = np.concatenate([run.z, run.slopes, run.y[len(run.data.states) :]])
-    return frame_of(run, len(run.data.states)), StillMotion(y)
+    return _frame(run, len(run.data.states)), StillMotion(y)

@@ -110,11 +110,13 @@ class Steps:
         Largest magnitudes of the core unknowns so far.
     stiffness : Stiffness
         What is known of the mode, for "auto".
+    report : callable, optional
+        Called with the end of every accepted step.
     """
 
     def __init__(
         self, motion: Motion, solver: str, tolerances: Tolerances, length: float, forms: Forms, size: np.ndarray,
-        stiffness: Stiffness,
+        stiffness: Stiffness, report: Callable[[float], object] | None = None,
     ) -> None:  # fmt: skip
         self.motion, self.length = motion, length
         self._of = unknowns_of(motion.system)
@@ -123,8 +125,7 @@ class Steps:
         motion.size = self.size
         self.accuracy = Accuracy(motion, forms, tolerances) if forms.count else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
-        self.report: Callable[[float], object] | None = None
-        """Called with the end of every accepted step."""
+        self._report = report
         self.accepted: list[Accepted] = []
         self.stacked: Any = None
         """The accepted steps in arrays, once many points were asked for."""
@@ -193,8 +194,8 @@ class Steps:
         if motion.worn(end):
             motion.select(end)
             self._stepper = self._new(step.t1, self._stepper.h)
-        if self.report is not None:
-            self.report(step.t1)
+        if self._report is not None:
+            self._report(step.t1)
         return made
 
     def _made(self, begin: Place) -> tuple[Step, Place]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...dynamics.directions import generic_direction
+from ...dynamics.modal import AffineFlow, Trajectory
 from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
 from ...reduction.core import TOUCH_STATES, Values
 from ...reduction.linearize import Numbering, SlopeSums, touching_model, touching_rows
@@ -42,11 +43,14 @@ class Tangents:
     nonlinear_rows : NonlinearRows
     functions : NonlinearFunctions
         Copied: two runs share none.
+    bounds : Bounds, optional
+        Bounds of the core unknowns while a start is sought.
     """
 
     def __init__(
-        self, core: NumericCore, nonlinear_rows: NonlinearRows, functions: NonlinearFunctions
-    ) -> None:
+        self, core: NumericCore, nonlinear_rows: NonlinearRows, functions: NonlinearFunctions,
+        bounds: Bounds | None = None,
+    ) -> None:  # fmt: skip
         self.core, self.nonlinear_rows = core, nonlinear_rows
         self.numbering = Numbering.of(core.reduced)
         self.Z, self.D, _, _ = nonlinear_rows.variables
@@ -77,8 +81,8 @@ class Tangents:
         self.analysed = 0
         self.deep = False
         """Nonlinear rows are differentiated twice in some mode, and there are signs to be told along the motion."""
-        self.bounds: Bounds | None = None
-        """Bounds of the core unknowns while a start is sought."""
+        self._bounds = bounds
+        self._flows: dict[int, AffineFlow] = {}
         self._modes: dict[Mode, NonlinearSystem] = {}
         self._touched: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
@@ -90,6 +94,13 @@ class Tangents:
     def constants(self, values: Values) -> np.ndarray:
         """Constants of the nonlinear rows."""
         return self.nonlinear_rows.constant_values(values)
+
+    def sources(self, S: np.ndarray, xi: np.ndarray) -> Trajectory:
+        """The sources with generator ``S`` from now on, without the states that only touching models have."""
+        flow = self._flows.get(len(S))
+        if flow is None:
+            flow = self._flows[len(S)] = AffineFlow(S, 0, self.core.unit)
+        return flow.start(xi[: len(S)])
 
     def arguments(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Arguments of the nonlinear rows."""
@@ -209,7 +220,7 @@ class Tangents:
         Inadmissible, StructurallySingular
         """
         found = self.known(mode) or self._made(core, mode, z, slopes, xi, values)
-        found.open_bounds = open_bounds(self.bounds, found.mode, found.orders)
+        found.open_bounds = open_bounds(self._bounds, found.mode, found.orders)
         return found
 
     def known(self, mode: Mode) -> NonlinearSystem | None:
@@ -267,6 +278,10 @@ class Tangents:
         beside = a0 + PERTURBATION * self.scale * generic_direction(len(a0))
         found = [np.array(self.functions(0, [a], constants)[1]) for a in (a0, beside)]
         return [np.where(np.isfinite(g), g, 1.0) for g in found]
+
+    def forget_bounds(self) -> None:
+        """From now on points are sought next to the last one, wherever that is."""
+        self._bounds = None
 
     def forget_modes(self) -> None:
         """The nonlinear rows are others from now on, and with them the structure of the modes."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...dynamics.directions import generic_direction
 from ..nonlinear.newton import NewtonFailure
+from ..run import Run
 from .conditions import Conditions
 from .descent import Descent
 from .frames import AffineFrame, NonlinearFrame
@@ -20,9 +21,6 @@ from .priorities import MISSED, Solution, least_squares, solve
 from .rows import ConditionRows
 from .rows import System as System
 from .stated import Rank
-
-if TYPE_CHECKING:
-    from ..run import Run
 
 MOST_ROUNDS = 60
 SETTLED = 1e-13

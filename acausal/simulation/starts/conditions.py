@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +14,8 @@ from ...errors import Location
 from ...flattening.template import place_of
 from ...reduction.affine import Rows
 from ...reduction.reduced_model import NonlinearFormRows
+from ..run import Run
 from .stated import Rank
-
-if TYPE_CHECKING:
-    from ..run import Run
-
 
 DENSE = 2500
 """Entries up to which dense matrices cost less than sparse ones."""

@@ -10,13 +10,13 @@ import numpy as np
 from ...compilation.correction import dense
 from ...dynamics.directions import generic_direction
 from ...reduction.magnitudes import nonlinear_magnitudes
+from ..nonlinear.beginning import settled_unknowns
 from ..nonlinear.bounds import Bounds, within
-from ..nonlinear.integration import settled_unknowns
 from ..nonlinear.motion import Motion
+from ..run import Run
 
 if TYPE_CHECKING:
     from ..nonlinear.system import NonlinearSystem
-    from ..run import Run
 
 LONGEST_TURN = 0.5
 """Radians: longer steps along a tangent take angles to other turns."""
@@ -90,7 +90,7 @@ class NonlinearFrame:
     def __init__(self, run: Run) -> None:
         system = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present)
         begin = run.z if run.near is None else run.near
-        self.motion: Motion = run.motions.made(begin, run.slopes, run.xi, system)
+        self.motion: Motion = run.linearisation.made(begin, run.slopes, run.xi, system, run.present)
         self.system = system
         place = self.motion.last
         self.x, self.H = place.X.copy(), place.H.copy()
@@ -239,10 +239,10 @@ def place_at(run: Run, z: np.ndarray, slopes: np.ndarray) -> None:
     """
     mode = run.mode
     system = run.tangents.mode(run.core, mode, z, slopes, run.xi, run.present)
-    motion = run.motions.begin(z, slopes, run.xi, system)
+    motion = run.linearisation.begin(z, slopes, run.xi, system, run.present)
     run.touch(*motion.unknowns(motion.last), run.xi)
     run.data = run.core.mode(mode)
-    run.y = np.concatenate([run.z_touch[run.data.states], run.xi])
+    run.y = np.concatenate([run.linearisation.z[run.data.states], run.xi])
     run.forget_signs()
 
 

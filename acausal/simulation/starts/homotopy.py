@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from ...errors import AcausalError
 from ..nonlinear.newton import NewtonFailure, continued
-
-if TYPE_CHECKING:
-    from ..run import Run
+from ..run import Run
 
 Found = TypeVar("Found")
 

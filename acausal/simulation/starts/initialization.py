@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,14 +20,12 @@ from ...modeling.expressions import walk
 from ...reduction.affine import Inadmissible, Mode
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
+from ..run import Run
 from .completion import Completer, Completion, Unreachable
 from .conditions import Conditions
 from .frames import AffineFrame, NonlinearFrame, place_at
 from .priorities import independent, solve
 from .stated import Rank, Starts
-
-if TYPE_CHECKING:
-    from ..run import Run
 
 _CONFLICT = 1e-9
 """Relative difference of a value that is prescribed and does not hold."""
@@ -139,7 +136,7 @@ def complete(run: Run) -> Completed | None:
         z = found.z
         if run.reduced.nonlinear:
             place_at(run, found.z, found.slopes)
-            z = run.z_touch
+            z = run.linearisation.z
     except Unreachable as failure:
         raise run.failed(StartNotMet(conditions, failure)) from None
     except Inadmissible as error:

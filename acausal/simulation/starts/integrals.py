@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..failures import MovesForEver
+from ..run import Run
 from .priorities import least_squares
-
-if TYPE_CHECKING:
-    from ..run import Run
 
 RESTS = 1e-9
 """Rate, in units of the value per unit of time, that counts as zero."""

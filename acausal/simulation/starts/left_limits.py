@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..compiled import CompiledModel
-from ..nonlinear.bounds import within
+from ..nonlinear.bounds import Bounds, within
+from ..numeric import NumericCore
 from .priorities import MISSED, independent, least_squares, solve
 from .stated import Rank, Starts
-
-if TYPE_CHECKING:
-    from ..run import Run
 
 _ROUNDING = 1e-12
 """Relative defect up to which start values agree."""
@@ -49,22 +47,24 @@ def _left_limits_by_priority(
     return z, np.minimum(rank, 2), q
 
 
-def agreeing(run: Run, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
+def agreeing(
+    program: CompiledModel, base: NumericCore, starts: Starts, z: np.ndarray, xi: np.ndarray
+) -> np.ndarray:
     """Left limits with the defaults moved that do not agree with fixed values and given starts, whatever the mode.
 
     Modes are judged at left limits: the default of a flange is no place of the mass on it. Starts of one rank that contradict
     each other stay what they are; the restart moves them with the conserved quantities kept.
     """
-    model = run.base.model
-    if not (model.elements or run.reduced.nonlinear):
+    model = base.model
+    if not (model.elements or program.reduced.nonlinear):
         return z
-    rows, at = run.base.common_constraints, np.flatnonzero(model.differentiated)
+    rows, at = base.common_constraints, np.flatnonzero(model.differentiated)
     hard, scale = rows[:, at], model.scale[at] + np.abs(z[at])
     defect = rows @ np.concatenate([z, xi])
     size = np.abs(hard * scale).max(axis=1, initial=0.0)
     if not (np.abs(defect) > _ROUNDING * size).any():
         return z
-    own = _left_limits_by_priority(run.program, run.starts)[1][at]
+    own = _left_limits_by_priority(program, starts)[1][at]
     preferred = np.zeros(len(at), bool) if model.priority is None else model.priority[at] > 0.0
     rank = np.select([own == 2, own == 1, preferred], [Rank.FIXED, Rank.GIVEN, Rank.PREFERRED], Rank.DEFAULT)
     A, k = hard * scale / size[:, None], len(hard)
@@ -87,15 +87,21 @@ def agreeing(run: Run, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
     return made
 
 
-def guesses(run: Run) -> np.ndarray:
-    """Left limits with the start values of all other variables as guesses for their core unknowns.
+def guesses(
+    program: CompiledModel,
+    core: NumericCore,
+    starts: Starts,
+    z: np.ndarray,
+    xi: np.ndarray,
+    bounds: Bounds | None,
+) -> np.ndarray:
+    """Left limits ``z`` with the start values of all other variables as guesses for their core unknowns.
 
     Variables that are sums of others count as far as no start of these is given.
     """
-    model, starts, found = run.reduced, run.starts, run.z.copy()
-    W, VK = model.W_core, run.core.readout.VK
-    xi = run.sources.states(run.t, run.D, run.R)
-    algebraic = ~run.core.model.differentiated
+    model, found = program.reduced, z.copy()
+    W, VK = model.W_core, core.readout.VK
+    algebraic = ~core.model.differentiated
     rest = ~model.differentiated & (np.diff(W.indptr) > 0)
     for ids in (rest & (starts.given | starts.fixed), rest & ~starts.given & (starts.value != 0.0)):
         open_ = algebraic & (found == 0.0)
@@ -103,7 +109,7 @@ def guesses(run: Run) -> np.ndarray:
             at = [x for x in np.flatnonzero(ids).tolist() if count in (None, W.indptr[x + 1] - W.indptr[x])]
             _guess(W[at], starts.value[at] - VK[at] @ xi, found, open_)
             open_ &= found == 0.0
-    return np.where(algebraic, within(found, run.bounds), found)
+    return np.where(algebraic, within(found, bounds), found)
 
 
 def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) -> None:

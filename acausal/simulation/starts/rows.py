@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..checks import beyond_doubles
+from ..run import Run
 from .conditions import Conditions
 from .frames import AffineFrame, Linearised, NonlinearFrame
 from .priorities import least_squares
 from .stated import Rank
-
-if TYPE_CHECKING:
-    from ..run import Run
 
 SPEED = 1
 """By which wishes for speeds come after those for positions of the same rank."""

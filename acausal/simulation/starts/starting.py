@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, combinations, islice, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +13,11 @@ from ...errors import AcausalError, InitializationError
 from ...reduction.affine import Inadmissible, Kind, Mode
 from ...reduction.restart import restart
 from ..failures import UNSOLVED, NotSolved, SearchFailed, Started, StartSteep
+from ..instants.instant import Process, evaluated
+from ..instants.instant import process as process_instant
 from ..instants.pivoting import free_branches
 from ..instants.search import Choice, NoConsistentMode
+from ..run import Run
 from .completion import BESIDE, MOST_MOVES
 from .homotopy import along_homotopy
 from .initialization import (
@@ -29,9 +31,6 @@ from .initialization import (
 from .integrals import rest_integrals
 from .left_limits import agreeing
 from .report import reporter
-
-if TYPE_CHECKING:
-    from ..run import Run
 
 Branches = Mapping[int, int]
 """Elements -> branches in which the search for the first mode begins."""
@@ -58,12 +57,12 @@ def start(run: Run) -> None:
     """
     held = held_values(run.program, run.starts)
     ticks = run.take_ticks()
-    begin = (run.mode, run.D, run.R, run.z, run.q, run.instants.memory)
+    begin = (run.mode, run.D, run.R, run.z, run.q, run.memory)
     given = run.starts.branches
     completed, known = None, _known_relations(run)
 
     def restore() -> None:
-        run.mode, run.D, run.R, run.z, run.q, run.instants.memory = begin
+        run.mode, run.D, run.R, run.z, run.q, run.memory = begin
         if run.near is not None:
             run.z = np.where(run.core.model.differentiated, run.z, run.near)
         if run.numerical:
@@ -120,13 +119,13 @@ def _first_instant(
     held: list[tuple[int, float]],
     changed: Sides = (),
 ) -> Completed | None:
-    run.D = _with_branches(run, run.D, branches)
+    run.D = run.discrete.with_branches(run.D, branches)
     first, D = run.mode, run.D
     _provisional(run, branches, ticks, held, changed)
     completed = complete(run)
     if completed is not None and not run.reduced.nonlinear:
         # The first micro-step compares variables where the left limits lead in this mode.
-        reinits = run.core_only(held + completed.kept)
+        reinits = run.program.unknowns.targets(held + completed.kept)[0]
         try:
             run.y = restart(run.core.model, run.data, run.z, run.y[len(run.data.states) :], reinits).y
         except Inadmissible as error:
@@ -135,7 +134,7 @@ def _first_instant(
     check_computed(run, completed)
     provisional = (run.mode, run.R)
     run.record.z, run.record.D = run.z, D
-    run.instants.memory = run.instants.evaluate((), False, False).memory
+    run.remember(evaluated(run))
     # Prescribed branches are no outcome of the start, and no search changes them.
     begun = tuple(f if f >= 0 else b for f, b in zip(run.forced, first, strict=True))
     run.mode, run.D = run.mode if branches else begun, D
@@ -160,19 +159,19 @@ def _micro_steps(
     """
 
     def process(kept: list[tuple[int, float]]) -> None:
-        run.instants.process("start", (), ticks, held + kept)
+        process_instant(run, "start", (), ticks, held + kept)
         check_held(run, run.starts)
         if completed is not None:
             check_conditions(run, completed, *provisional)
 
-    begin = (run.mode, run.D, run.R, run.q, run.instants.memory)
+    begin = (run.mode, run.D, run.R, run.q, run.memory)
     place = run.data, run.y, run.z, run.record.z
     try:
         process([] if completed is None else completed.kept)
     except AcausalError:
         if completed is None or not (completed.kept or (run.reduced.nonlinear and completed.left.any())):
             raise
-        run.mode, run.D, run.R, run.q, run.instants.memory = begin
+        run.mode, run.D, run.R, run.q, run.memory = begin
         run.record.steps.clear()
         if run.reduced.nonlinear:
             run.z = run.record.z = completed.z
@@ -217,7 +216,7 @@ def _reached(run: Run, known: np.ndarray) -> Iterator[tuple[Branches, Sides]]:
     tried: list[tuple[Mode, Sides]] = [(run.mode, ())]
     while len(tried) <= MOST_RETURNS and run.data is not None:
         mode, R = list(run.mode), known.copy()
-        R[run.instants.state_relations] = run.instants.relation_values()
+        R[run.discrete.state_relations] = run.relation_values()
         for k, table, select in run.core.test.prepared(run.data).conditions:
             mode[k] = select(np.array(table.signs(run.y, run.t)[0]))
         reached = tuple(mode), tuple(np.flatnonzero(R != known).tolist())
@@ -225,16 +224,6 @@ def _reached(run: Run, known: np.ndarray) -> Iterator[tuple[Branches, Sides]]:
             return
         tried.append(reached)
         yield _branches(run, reached[0]), reached[1]
-
-
-def _with_branches(run: Run, D: np.ndarray, branches: Branches) -> np.ndarray:
-    """Discrete variables with those of elements as their branches say."""
-    D = D.copy()
-    for k, branch in branches.items():
-        place = run.instants.mode_slots[k]
-        if place is not None:
-            D[place[0]] = place[1](branch)
-    return D
 
 
 def _others(run: Run) -> Iterator[Branches]:
@@ -262,7 +251,7 @@ def _other_sides(run: Run) -> Iterator[Sides]:
     Conditions that are met with the law on one side of a comparison may lead to the other side; the point that is
     meant may lie in a third piece of that law, such as the other flank of a backlash.
     """
-    rows, place = run.core.relations, np.asarray(run.instants.state_relations, np.int64)
+    rows, place = run.core.relations, np.asarray(run.discrete.state_relations, np.int64)
     open_ = place[rows.E.any(axis=1) | rows.A.any(axis=1)].tolist()
     sides = chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1))
     return islice(sides, MOST_SIDES)
@@ -283,8 +272,8 @@ def _known_relations(run: Run) -> np.ndarray:
         known &= ~rows.A.any(axis=1)
     R = run.R.copy()
     for i in np.flatnonzero(known & ~np.isnan(values)).tolist():
-        holds = run.instants.operators[i](int(np.sign(values[i])))
-        R[run.instants.state_relations[i]] = float(holds)
+        holds = run.discrete.operators[i](int(np.sign(values[i])))
+        R[run.discrete.state_relations[i]] = float(holds)
     return R
 
 
@@ -300,14 +289,14 @@ def _provisional(
     run.mode = tuple(branches.get(k, b) for k, b in enumerate(run.mode))
     run.R = _known_relations(run)
     run.R[list(changed)] = 1.0 - run.R[list(changed)]
-    outcome = run.instants.at_start(ticks)
+    outcome = Process(run).at_start(ticks)
     run.forced, run.R = outcome.forced, outcome.R
     unit = run.sources.unit_at(run.t, outcome.D, outcome.R)
     if unit != run.core.unit:
-        run.rebuild(unit)
+        run.use(run.numbers(run.feeds, unit))
     xi = run.sources.states(run.t, outcome.D, outcome.R)
-    z = run.z = agreeing(run, run.z, xi)
-    reinits = run.core_only(held)
+    z = run.z = agreeing(run.program, run.base, run.starts, run.z, xi)
+    reinits = run.program.unknowns.targets(held)[0]
 
     def search(forced: tuple[int, ...]) -> Choice:
         trigger = ("provisional",)
@@ -338,7 +327,7 @@ def _enter_as_it_is(run: Run, z: np.ndarray, xi: np.ndarray) -> bool:
     """Enter the only mode of a model without elements; whether its equations can be solved near the start values."""
     try:
         run.data = run.core.mode(run.mode)
-        run.tangents.mode(run.core, run.mode, run.z_touch, run.slopes, xi, run.present)
+        run.tangents.mode(run.core, run.mode, run.linearisation.z, run.slopes, xi, run.present)
     except (Inadmissible, *UNSOLVED):
         return False
     if len(run.data.admissible):
@@ -356,7 +345,7 @@ def _enter_beside(run: Run, z: np.ndarray, xi: np.ndarray, forced: tuple[int, ..
         run.touch(z + BESIDE * run.core.model.scale * direction, np.zeros(len(z)), xi)
         try:
             run.data = run.core.mode(run.mode)
-            run.tangents.mode(run.core, run.mode, run.z_touch, run.slopes, xi, run.present)
+            run.tangents.mode(run.core, run.mode, run.linearisation.z, run.slopes, xi, run.present)
         except (Inadmissible, *UNSOLVED):
             continue
         if len(run.data.admissible):
@@ -386,7 +375,7 @@ def _check_branches(run: Run) -> None:
     for k, branch in run.starts.branches.items():
         element = run.core.model.elements[k]
         if element.shown_as(run.mode[k]) != branch:
-            place = run.element_place(k)[1]
+            place = run.program.unknowns.element_place(k)[1]
             begin, now = element.branches[branch].name, element.branches[run.mode[k]].name
             raise InitializationError(
                 f"`{element.path}` cannot begin as {begin}: the model gives {now} at the start",

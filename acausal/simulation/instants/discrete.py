@@ -1,0 +1,157 @@
+"""The discrete part of a model: relations, discrete equations and conditions as one function of arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...reduction.affine import Element, Kind, Mode
+from ...reduction.assemble import truth
+from ...reduction.reduced_model import ReducedModel
+from ..compiled import CompiledModel
+
+DISABLED = {Kind.COMPLEMENTARITY: 2, Kind.FRICTION: 3}
+FORCED = {Kind.CONTROLLED: (0, 1), **{kind: (-1, branch) for kind, branch in DISABLED.items()}}
+"""Forced branch while the control or enabling condition holds, and while it does not; -1 is none."""
+
+
+@dataclass(slots=True, eq=False)
+class Outcome:
+    """Results of one evaluation of the discrete part."""
+
+    D: np.ndarray
+    memory: np.ndarray
+    R: np.ndarray
+    fired: tuple[int, ...]
+    forced: tuple[int, ...]
+    disabled: frozenset[tuple[int, int, int]]
+    timed_next: float
+    """Next time that a relation of time asks for."""
+    sound: bool
+    """Every discrete variable has a value of its type."""
+
+
+Now = tuple[float, float, bool, bool]
+"""A time as the discrete part sees it: seconds, their resolution, whether it is the first instant, and the last one."""
+
+
+class DiscretePart:
+    """The discrete part of one run.
+
+    Parameters
+    ----------
+    program : CompiledModel
+    elements : sequence of Element
+    P : array
+        All parameters.
+    """
+
+    def __init__(self, program: CompiledModel, elements: Sequence[Element], P: np.ndarray) -> None:
+        self.program = program.discrete
+        self.f = self.program.update.copy()
+        self.f.inputs[0][:] = P[self.program.p]
+        self.x_ids, self.slope_ids = tuple(self.program.x.tolist()), tuple(self.program.slopes.tolist())
+        self.state_relations = self.program.r
+        self.operators = _operators(program.reduced)
+        self._branches = [FORCED.get(e.kind, (-1, -1)) for e in elements]
+        latched = enumerate(_latches(program.reduced))
+        self._latches = [k for k, on in latched if on and elements[k].kind in DISABLED]
+        self.mode_slots = _mode_slots(program.reduced)
+
+    def __call__(
+        self,
+        D: np.ndarray,
+        R: np.ndarray,
+        x: Any,
+        ticks: Sequence[bool],
+        memory: np.ndarray,
+        now: Now,
+        mode: Mode,
+    ) -> Outcome:
+        """Evaluate all discrete equations and conditions once."""
+        inputs = self.f.inputs
+        inputs[1][:] = D
+        inputs[2][:] = R
+        if len(x):
+            inputs[3][:] = x
+        inputs[4][:] = ticks if len(ticks) else 0.0
+        inputs[5][:] = memory
+        clock, t, tolerance = inputs[6], now[0], now[1]
+        clock[0], clock[1], clock[2], clock[3] = now
+        self.f()
+        D, memory, R, times, fired, _, _, controls, flags, sound = self.f.outputs
+        timed_next = min((s for s in times.tolist() if s > t + tolerance), default=math.inf)
+        which = tuple([b for b, on in enumerate(fired.tolist()) if on])
+        disabled = frozenset([g for g, on in zip(self.program.guards, flags.tolist(), strict=True) if not on])
+        forced = self._forced(controls, mode)
+        return Outcome(D.copy(), memory.copy(), R.copy(), which, forced, disabled, timed_next, bool(sound[0]))
+
+    def _forced(self, controls: np.ndarray, mode: Mode) -> tuple[int, ...]:
+        forced = [
+            on if control else off
+            for control, (on, off) in zip(controls.tolist(), self._branches, strict=True)
+        ]
+        for k in self._latches:
+            if mode[k] == 1:
+                forced[k] = -1
+        return tuple(forced)
+
+    def value(self, position: int) -> float:
+        """Value of a reinit after the last evaluation."""
+        return float(self.f.outputs[5][position])
+
+    def missed(self) -> int | None:
+        """The first requirement that did not hold in the last evaluation; None without any."""
+        checks = self.f.outputs[6].tolist()
+        return next((k for k, holds in enumerate(checks) if holds == 0.0), None)
+
+    def written(self, D: np.ndarray, mode: Mode) -> np.ndarray:
+        """Discrete variables with those of elements as the mode says."""
+        if not self.mode_slots:
+            return D
+        return self.with_branches(D, dict(enumerate(mode)))
+
+    def with_branches(self, D: np.ndarray, branches: Mapping[int, int]) -> np.ndarray:
+        """Discrete variables with those of some elements as their branches say."""
+        D = D.copy()
+        for k, branch in branches.items():
+            place = self.mode_slots[k]
+            if place is not None:
+                D[place[0]] = place[1](branch)
+        return D
+
+
+def _operators(reduced: ReducedModel) -> list[Callable[[int], bool]]:
+    found = []
+    for rows in reduced.relations:
+        if not rows.relation.timed:
+            op = rows.relation.node.op
+            found += [lambda s, op=op: truth(op, s)] * len(reduced.flat.stamps[rows.stamp].vb)
+    return found
+
+
+def _latches(reduced: ReducedModel) -> list[bool]:
+    found: list[bool] = []
+    for rows in reduced.elements:
+        found += [rows.forms.statement.table.latch] * len(reduced.flat.stamps[rows.stamp].vb)
+    return found
+
+
+def _mode_slots(reduced: ReducedModel) -> list[tuple[int, Any] | None]:
+    """Discrete number and coding of the mode variable of every element, None for those without one."""
+    found = []
+    for rows in reduced.elements:
+        s = reduced.flat.stamps[rows.stamp]
+        slot = s.template.index("d", rows.forms.statement.name)
+        kind, shown = rows.forms.statement.table.kind, rows.shown
+        code = {
+            "if": lambda b: float(b == 0),
+            "complementarity": lambda b: float(b == 1),
+            "friction": lambda b, shown=shown: float(shown[b]),
+        }.get(kind, float)
+        found += [None if slot is None else (int(d) + slot, code) for d in s.db]
+    return found

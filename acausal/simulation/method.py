@@ -1,0 +1,35 @@
+"""How the segments of a run are found: in closed form, or by numerical integration, and how exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..reduction.affine import AffineModel
+from .nonlinear.accuracy import Tolerances
+from .options import Options
+
+EXACT_STATES = 300
+"""Differentiated variables above which closed forms take longer than steps of integration."""
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """Whether integration is numerical, why unless an equation says so, by which solver, and its tolerances."""
+
+    numerical: bool
+    reason: str
+    solver: str
+    tolerances: Tolerances
+
+    @classmethod
+    def of(cls, options: Options, model: AffineModel, needed: bool, T0: float) -> Method:
+        """The method of a model; ``needed`` says that it has no closed form, ``T0`` is the unit of time."""
+        asked = options.method in ("explicit", "implicit")
+        many = options.method == "auto" and np.count_nonzero(model.differentiated) > EXACT_STATES
+        atol = options.rtol * 1e-2 if options.atol is None else options.atol
+        reason = f'method="{options.method}"' if asked else f"more than {EXACT_STATES} states"
+        return cls(
+            bool(asked or many or needed), reason, options.method, Tolerances(options.rtol, atol, T0 / 40.0)
+        )

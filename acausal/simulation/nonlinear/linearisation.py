@@ -1,0 +1,120 @@
+"""The nonlinear equations of a run where they are looked at: an affine model that touches them, and motions beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...dynamics.work import Work
+from ...reduction.affine import Mode
+from ...reduction.core import Values
+from ..numeric import NumericCore
+from .beginning import settled
+from .motion import Motion
+from .system import NonlinearSystem
+from .tangents import Tangents
+
+
+class Linearisation:
+    """What stands for the equations of a run at present.
+
+    Parameters
+    ----------
+    base : NumericCore
+        The affine rows.
+    tangents : Tangents or None
+        The others; None where equations are affine and evaluated in closed form.
+    work : Work
+        Counts what motions do.
+    kind : type
+        Of the motions.
+
+    Attributes
+    ----------
+    core : NumericCore
+        The affine model in force.
+    z : (n,) array
+        Where it touches.
+    last : Motion or None
+        The motion made last, for messages.
+    """
+
+    def __init__(
+        self,
+        base: NumericCore,
+        tangents: Tangents | None,
+        z: np.ndarray,
+        work: Work,
+        kind: type[Motion] = Motion,
+    ) -> None:
+        self.base = self.core = base
+        self._tangents, self._work, self._kind, self.z = tangents, work, kind, z
+        self.last: Motion | None = None
+
+    @property
+    def tangents(self) -> Tangents:
+        """Nonlinear rows and modes."""
+        assert self._tangents is not None
+        return self._tangents
+
+    def use(self, base: NumericCore, tangents: Tangents | None) -> None:
+        """Go on with other numbers, whose rows touch where that is asked for next."""
+        self.base, self._tangents = base, tangents
+        if tangents is None:
+            self.core = base
+
+    def touch(
+        self,
+        z: np.ndarray,
+        slopes: np.ndarray,
+        xi: np.ndarray,
+        values: Values,
+        bends: np.ndarray | None = None,
+    ) -> None:
+        """Take the affine model that touches at a point."""
+        self.z, self.core = z, self.tangents.at(z, slopes, xi, values, bends)
+
+    def touch_as(self, core: NumericCore, z: np.ndarray, last: Motion | None) -> None:
+        """Go back to a model that touched at ``z``, and to what was the last motion then."""
+        self.core, self.z, self.last = core, z, last
+
+    def mode(
+        self, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+    ) -> NonlinearSystem:
+        """A nonlinear mode; its structure is taken from the neighbourhood of a point."""
+        return self.tangents.mode(self.core, mode, z, slopes, xi, values)
+
+    def begin(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, system: NonlinearSystem, values: Values,
+        guess: np.ndarray | None = None,
+    ) -> Motion:  # fmt: skip
+        """The motion through the point next to ``z``; ``guess`` is where algebraic unknowns are sought instead.
+
+        Raises
+        ------
+        NewtonFailure, DependentConstraints
+        """
+        motion = self.made(z, slopes, xi, system, values, guess)
+        motion.select(motion.last)
+        motion.accept(settled(motion))
+        return motion
+
+    def made(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, system: NonlinearSystem, values: Values,
+        guess: np.ndarray | None = None,
+    ) -> Motion:  # fmt: skip
+        """A motion at a point that need not be consistent."""
+        opened, p = system.mode, system.orders.unknowns
+        h = np.where(opened.slopes, slopes[opened.open], z[opened.open])
+        h1 = np.where(opened.slopes, 0.0, slopes[opened.open])
+        X = np.concatenate([z[opened.states], h[p >= 1], h1[p >= 2]])
+        if guess is not None:
+            h = np.where(opened.slopes, h, guess[opened.open])
+        H = np.where(p == 0, h, np.where(p == 1, h1, 0.0))
+        constants = self.tangents.constants(values)
+        sources = self.tangents.sources(system.S, xi)
+        motion = self.last = self._kind(system, sources, constants, X, H, self._work)
+        return motion
+
+    def forget_motion(self) -> None:
+        """The last motion may have been left with half of its values."""
+        self.last = None

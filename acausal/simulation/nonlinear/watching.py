@@ -1,0 +1,94 @@
+"""What can end a segment that is integrated: guards and relations along its motion, with their noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...reduction.affine import ModeData
+from ..numeric import NumericCore, SegmentTables
+from .form_noise import FormNoise
+from .forms import Forms
+from .motion import Motion
+from .system import NonlinearSystem
+from .tangents import Tangents
+from .watch import can_trigger, open_at_zero, orientations
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """Forms that can end a segment.
+
+    Attributes
+    ----------
+    which : list of int
+        Numbers of the forms among all of the mode.
+    armed : (forms,) array of bool
+        The form leaves zero into the positive.
+    open_at_zero : (forms,) array of bool
+        The form is not in force any more where it comes to lie at zero.
+    noise : callable
+        Motion, core unknown of every coordinate and length of the segment -> noise of the forms.
+    """
+
+    forms: Forms
+    which: list[int]
+    armed: np.ndarray
+    open_at_zero: np.ndarray
+    noise: Callable[[Motion, np.ndarray, float], FormNoise]
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """What decides at the begin of a segment which guards and relations can trigger, and from which side.
+
+    Attributes
+    ----------
+    y : (ny,) array
+        State vector of the mode.
+    relations : sequence of float
+        Truth of the state relations, with their ``operators``.
+    signs : sequence of int
+        Lexicographic signs of all guards and relations.
+    """
+
+    t: float
+    data: ModeData
+    tables: SegmentTables
+    y: np.ndarray
+    relations: Sequence[float]
+    operators: Sequence[str]
+    forced: tuple[int, ...]
+    disabled: frozenset[tuple[int, int, int]]
+    signs: Sequence[int]
+
+
+def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: Situation) -> Watched:
+    """Return what to watch in a nonlinear mode; ``core`` touches it at present."""
+    guards = at.tables.guards
+    orientation = orientations(guards, at.operators, at.relations)
+    which = np.flatnonzero(can_trigger(at.data, at.forced, at.disabled, len(at.signs)))
+    rows, nonlinear = tangents.watched(core, at.data.mode)
+    chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
+    forms = Forms.of(system.mode, chosen, nonlinear[which], orientation[which])
+    armed = (np.array(at.signs) * orientation > 0)[which]
+    open_ = open_at_zero(guards, at.operators, at.relations)[which]
+    return Watched(forms, which.tolist(), armed, open_, partial(_noise, at, which, core.model.n))
+
+
+def _noise(
+    at: Situation, which: np.ndarray, n: int, motion: Motion, of: np.ndarray, length: float
+) -> FormNoise:
+    """Noise of the forms ``which``; ``of`` are the core unknowns behind the coordinates."""
+    data, tables = at.data, at.tables
+    column = np.full(n + 1, -1)
+    column[data.states] = np.arange(len(data.states))
+    instant = math.ulp(at.t) * np.abs(tables.forms[which] @ (data.Ay @ at.y))
+    sources = motion.sources.magnitude(length)
+    return FormNoise.of(
+        tables.signs.noise[which], tables.scale[which], column[of], len(data.states), sources, instant
+    )
