@@ -119,7 +119,7 @@ def check(result: Any, residual: Residual, read: Any, points: Any) -> Consistenc
     rows = at.rows(looked)
     found = [*_rows(residual, rows, looked, integrated), *_instants(at, rows.sizes, integrated)]
     found += _motion(residual, read, segments, times, rows, integrated)
-    found += _energy(result, integrated)
+    found += _energy(result, times, integrated)
     order = sorted(found, key=lambda d: -(d.relative / d.allowed if np.isfinite(d.relative) else np.inf))
     return Consistency(order)
 
@@ -293,9 +293,9 @@ def _set_by_actions(names: Names) -> set[int]:
     return found
 
 
-def _energy(result: Any, integrated: float) -> Iterable[Defect]:
+def _energy(result: Any, times: np.ndarray, integrated: float) -> Iterable[Defect]:
     """Energies into all parts: they sum to zero within every instant, and over the run."""
-    for text, t, total, size in balances(result):
+    for text, t, total, size in balances(result, times):
         if size > 0.0:
             yield Defect(
                 "energy", text, Location(result.label), t, "right", abs(total), abs(total) / size, integrated

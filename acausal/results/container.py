@@ -13,6 +13,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,8 @@ def pack(about: Any, arrays: dict[str, np.ndarray], format: int) -> bytes:
     return data + _checksum(data)
 
 
-def unpack(data: bytes, format: int) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return text and arrays of a file.
+def unpack(data: bytes, formats: Sequence[int]) -> tuple[Any, dict[str, np.ndarray], int]:
+    """Return text and arrays of a file, and which of the ``formats`` it has.
 
     Raises
     ------
@@ -60,10 +61,11 @@ def unpack(data: bytes, format: int) -> tuple[Any, dict[str, np.ndarray]]:
     mark = data[-tail : -tail + len(MARK)] if len(data) >= tail else b""
     if mark == MARK and _checksum(data[:-DIGITS]) == data[-DIGITS:]:
         found = int(data[-tail + len(MARK) : -DIGITS])
-        if found != format:
-            raise Damaged(f"its format is {found}, this version reads format {format}")
+        if found not in formats:
+            known = " and ".join(map(str, formats))
+            raise Damaged(f"its format is {found}, this version reads format {known}")
         members = _members(data)
-        return json.loads(members.pop("about").tobytes()), members
+        return json.loads(members.pop("about").tobytes()), members, found
     raise Damaged(_damage(data, mark == MARK))
 
 

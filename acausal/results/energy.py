@@ -21,6 +21,7 @@ from .recording import Recording
 
 NEGLIGIBLE = 1e-9
 """Share of the largest energies of a run below which the sum of others is rounding."""
+POWERS = "powers into all parts"
 MOST_SHOWN = 40
 """Parts in the text of an audit: those with the largest energies."""
 
@@ -174,13 +175,48 @@ def _leaves(result: Recording) -> list[tuple[int, np.ndarray]]:
     ]
 
 
-def balances(result: Recording) -> list[tuple[str, float, float, float]]:
-    """(what, time, sum, sum of the magnitudes) of the energies into all parts: of the run and of every instant with a jump."""
+def balances(result: Recording, times: np.ndarray) -> list[tuple[str, float, float, float]]:
+    """(what, time, sum, sum of the magnitudes) of the energies into all parts: of the run and of every instant with a jump.
+
+    Of a run that was integrated, the powers where they balance worst among ``times`` are taken in place of energies.
+    """
     leaves = _leaves(result)
     if not leaves or not result.t_start < result.t_end:
         return []
-    total, _ = energies(result, leaves, None, None)
-    found = [("energies into all parts", result.t_end, float(total.sum()), float(np.abs(total).sum()))]
+    if all(s.trajectory.reach >= 0.0 for s in result.segments.all if s.end > s.start):
+        total, _ = energies(result, leaves, None, None)
+        whole = ("energies into all parts", result.t_end, float(total.sum()), float(np.abs(total).sum()))
+    else:
+        whole = _worst_power(result, leaves, times)
+    found = _energies_of_instants(result, leaves)
+    # Energies and powers are not compared with each other.
+    largest = max((entry[3] for entry in (found if whole[0] == POWERS else [whole, *found])), default=0.0)
+    return [whole, *(entry for entry in found if entry[3] > NEGLIGIBLE * largest)]
+
+
+def _worst_power(
+    result: Recording, leaves: list[tuple[int, np.ndarray]], times: np.ndarray
+) -> tuple[str, float, float, float]:
+    """The same of the powers at the time where they balance worst, in proportion to the largest of all times."""
+    meter, segments = PowerMeter(result.names, leaves), result.segments
+    which, hs = segments.locate(times[times < result.t_end], "right")
+    t, total, size = [], [], []
+    for k in np.unique(which).tolist():
+        s, at = segments.all[k], hs[which == k]
+        powers = meter.along(s, s.trajectory.sample(at), at)
+        t.append(s.start + at)
+        total.append(powers.sum(axis=1))
+        size.append(np.abs(powers).sum(axis=1))
+    sums = np.abs(np.concatenate(total)) if total else np.zeros(1)
+    worst = int(np.argmax(np.where(np.isnan(sums), np.inf, sums)))
+    at_worst = float(np.concatenate(t)[worst]) if t else result.t_start
+    return POWERS, at_worst, float(sums[worst]), float(np.max(np.concatenate(size))) if size else 0.0
+
+
+def _energies_of_instants(
+    result: Recording, leaves: list[tuple[int, np.ndarray]]
+) -> list[tuple[str, float, float, float]]:
+    found = []
     readout = result.segments.groups[0].readout
     products, others = split_powers(result.names.flat, readout, leaves)
     meter = PowerMeter(result.names, [(k, which) for k, which, _ in others]) if others else None
@@ -194,8 +230,7 @@ def balances(result: Recording) -> list[tuple[str, float, float, float]]:
     for t, parts in instants.items():
         energy = np.concatenate(parts)
         found.append(("energies within the instant", t, float(energy.sum()), float(np.abs(energy).sum())))
-    largest = max(size for *_, size in found)
-    return [entry for entry in found if entry[3] > NEGLIGIBLE * largest]
+    return found
 
 
 def _takes_power_inside(template: Template) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,14 @@ from .objects import DTYPES, Described, Restored, Unreadable, register
 from .statistics import Statistics
 from .trace import record_of, trace_of
 
-FORMAT = 2
-"""Of what is written; another one is refused."""
+FORMAT = 3
+"""Of what is written."""
+FORMER: dict[int, dict[str, tuple[str, dict[str, str]]]] = {
+    2: {"Stats": ("Statistics", {}), "Trace": ("Trace", {"jump": "parts"})},
+    FORMAT: {},
+}
+"""Formats that are read: per name of a class in the file its name now, and attributes that were renamed. New attributes have
+their defaults."""
 
 register(
     FlatModel,
@@ -95,11 +102,11 @@ def from_bytes(data: bytes, kind: Callable[..., Any], name: str = "this") -> Any
     ParameterError
         With what is wrong.
     """
-    hint = f"write it with result.save(file); this version reads format {FORMAT}"
+    hint = f"write it with result.save(file); this version reads format {' and '.join(map(str, FORMER))}"
     try:
-        about, arrays = unpack(data, FORMAT)
+        about, arrays, found = unpack(data, tuple(FORMER))
         pools = {n: arrays.get(n, np.zeros(0, n)) for n in DTYPES}
-        restored = Restored(about["nodes"], about["classes"], pools)
+        restored = Restored(about["nodes"], about["classes"], pools, FORMER[found])
         content = restored.value(about["content"])
         return _result(content, kind)
     except Damaged as error:
@@ -110,7 +117,7 @@ def from_bytes(data: bytes, kind: Callable[..., Any], name: str = "this") -> Any
 
 
 def _result(content: dict[str, Any], kind: Callable[..., Any]) -> Any:
-    trace, reduced = content["trace"], reduce_model(content["flat"])
+    trace, reduced = _with_parts(content["trace"]), reduce_model(content["flat"])
     if trace.core is not None and not _same(trace.core, reduced.W_core):
         raise Unreadable("this version reduces its model to other unknowns")
     return kind(
@@ -118,6 +125,11 @@ def _result(content: dict[str, Any], kind: Callable[..., Any]) -> Any:
         stats=content["stats"], parameters=content["parameters"], saved=content["saved"], grid=content["grid"],
         state=content["state"], only=content["only"],
     )  # fmt: skip
+
+
+def _with_parts(trace: Any) -> Any:
+    """A trace whose jumps have parts: the first files of format 2 had one jump for a micro-step."""
+    return replace(trace, parts={k: p if isinstance(p, tuple) else (p,) for k, p in trace.parts.items()})
 
 
 def _same(a: Any, b: Any) -> bool:

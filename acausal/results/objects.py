@@ -8,11 +8,12 @@ users become names.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING as DATACLASS_MISSING
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from types import CodeType
 from typing import Any
 
@@ -199,15 +200,22 @@ class Described:
 class Restored:
     """Objects made from nodes and arrays.
 
+    ``former`` has, by the name of a class in an older file, its name now and the attributes that were renamed; those that
+    are new have their defaults.
+
     Raises
     ------
     Unreadable
         If they are not what `Described` makes.
     """
 
-    def __init__(self, nodes: Sequence[Any], classes: Sequence[Any], pools: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self, nodes: Sequence[Any], classes: Sequence[Any], pools: dict[str, np.ndarray],
+        former: Mapping[str, tuple[str, Mapping[str, str]]],
+    ) -> None:  # fmt: skip
         self._nodes, self._pools = nodes, pools
         self._made: list[Any] = [_UNMADE] * len(nodes)
+        self._former = former
         self._building: set[int] = set()
         self._classes = [self._class(*c) for c in classes]
         for k in range(len(nodes)):
@@ -232,12 +240,18 @@ class Restored:
         return self._made[k]
 
     def _class(self, name: str, attributes: list[str]) -> tuple[type, list[str]]:
+        older = name in self._former
+        name, renamed = self._former.get(name, (name, {}))
+        attributes = [renamed.get(n, n) for n in attributes]
         cls = _classes.get(name)
         if cls is None:
             raise Unreadable(f"it holds a {name}, which this version does not know")
         if is_dataclass(cls):
             expected = {f.name for f in fields(cls)} - _hidden[name]
-            if set(attributes) != expected:
+            missing = expected - set(attributes)
+            if not set(attributes) <= expected or (
+                missing and not (older and missing <= _defaults(cls).keys())
+            ):
                 raise Unreadable(f"this version describes a {name} otherwise")
         if any(not n.isidentifier() or n.startswith("__") for n in attributes):
             raise Unreadable(f"a {name} has no such attributes")
@@ -281,8 +295,12 @@ class Restored:
             case "opaque":
                 return Opaque(parts[0])
             case "object":
-                cls = self._classes[parts[0]][0]
-                return cls.__new__(cls)
+                cls, attributes = self._classes[parts[0]]
+                made = cls.__new__(cls)
+                for name, default in _defaults(cls).items():
+                    if name not in attributes and name not in _hidden[cls.__name__]:
+                        object.__setattr__(made, name, default())
+                return made
         raise Unreadable(f"it has a part of unknown kind {kind!r}")
 
     def _fill(self, made: Any, kind: str, *parts: Any) -> None:
@@ -303,6 +321,20 @@ class Restored:
             object.__setattr__(made, name, {id(o): v for o, v in getattr(made, name)})
         if hasattr(cls, "__post_init__"):
             made.__post_init__()
+
+
+def _defaults(cls: type) -> dict[str, Callable[[], Any]]:
+    """What makes the defaults of the fields of a dataclass that have one."""
+    if not is_dataclass(cls):
+        return {}
+    made = {f.name: f.default_factory for f in fields(cls) if f.default_factory is not DATACLASS_MISSING}
+    return made | {
+        f.name: partial(_itself, f.default) for f in fields(cls) if f.default is not DATACLASS_MISSING
+    }
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _sparse(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> Any:

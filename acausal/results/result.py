@@ -296,8 +296,9 @@ class Result(ResultView):
         Every equation is evaluated as written, before any reduction, at the values that `Signal.at` gives, and
         measured by its largest term in the run: 1e-9 of it is allowed. Guards and relations must agree with the branch
         in force, requirements must hold, differentiated variables must move as their derivatives say, and the
-        energies into all parts sum to zero; along integrated segments ten times the tolerance of the run is allowed
-        for these. Nothing of this serves the run itself.
+        energies into all parts sum to zero: those of the whole run where it is exact, else the powers at the points, and those
+        of every instant. Along integrated segments ten times the tolerance of the run is allowed for these. Nothing of this
+        serves the run itself.
         """
         if not len(self.record.segments):
             raise self._no_values()

@@ -23,6 +23,7 @@ from acausal import (
     require,
     simulate,
 )
+from acausal.results.power import PowerMeter
 from tests.results.models import Buck, sharing
 from tests.results.test_saved_results import CASES, loaded
 
@@ -138,3 +139,30 @@ def test_the_report_reads_well() -> None:
     text = repr(simulate(Bend(), 1.0).check(10))
     assert text.startswith("8 statements, all are satisfied") or "all are satisfied" in text.splitlines()[0]
     assert "test_check.py:" in text
+
+
+def test_a_power_that_is_lost_along_an_integrated_run_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = simulate(Buck(), 1e-4, method="implicit")
+    powers = [d for d in result.check(20) if d.name == "powers into all parts"]
+    assert [d.ok for d in powers] == [True]
+    along = PowerMeter.along
+
+    def lossy(self: PowerMeter, *arguments: Any) -> np.ndarray:
+        found = along(self, *arguments).copy()
+        found[:, 0] *= 0.99
+        return found
+
+    monkeypatch.setattr(PowerMeter, "along", lossy)
+    powers = [d for d in result.check(20) if d.name == "powers into all parts"]
+    assert [(d.kind, d.ok) for d in powers] == [("energy", False)]
+
+
+def test_the_check_of_an_integrated_run_looks_at_its_points_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = simulate(Buck(), 1e-4, method="implicit")
+
+    def integral(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(type(result.segments), "integral", integral)
+    monkeypatch.setattr(type(result.segments), "integral_of_forms", integral)
+    assert result.check(20).ok
