@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import AcausalError, warn
 from ..simulation.failures import (
+    CrossingUnresolved,
     DiscreteUnsound,
     Failure,
     FlowInterrupted,
@@ -34,6 +35,7 @@ from .interruption import flow_interrupted
 from .nonlinear_failures import nonlinear_failed
 from .relation_names import without_progress
 from .search_failures import (
+    crossing_unresolved,
     discrete_unsound,
     given_contradict,
     impact_failed,
@@ -49,6 +51,7 @@ from .start_notices import start_notices
 from .steep_rows import with_steep_rows
 
 WORDS: dict[type[Failure], Callable[[Run, Any], AcausalError]] = {
+    CrossingUnresolved: crossing_unresolved,
     DiscreteUnsound: discrete_unsound,
     FlowInterrupted: flow_interrupted,
     GivenContradict: given_contradict,

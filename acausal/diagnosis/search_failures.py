@@ -25,6 +25,7 @@ from ..reduction.affine import Inadmissible, Reason
 from ..reduction.impact_law import MOST_ROUNDS
 from ..reduction.labels import flow_like
 from ..simulation.failures import (
+    CrossingUnresolved,
     DiscreteUnsound,
     GivenContradict,
     ImpactsUnending,
@@ -67,6 +68,22 @@ def search_failed(run: Run, failure: SearchFailed) -> AcausalError:
     if kinds == {"singular"}:
         return _undetermined(run, history, forced)
     return _inconsistent(run, error, forced)
+
+
+def crossing_unresolved(run: Run, failure: CrossingUnresolved) -> AcausalError:
+    """Return the error for a crossing whose consequences are lost in rounding."""
+    path, place = run.program.unknowns.element_place(failure.element)
+    owner, name = f"{path}.", run.core.model.elements[failure.element].path
+    values = {run.flat.parameter(k): abs(v) for k, v in enumerate(run.values.P.tolist()) if v}
+    own = {p: v for p, v in values.items() if p.startswith(owner)}
+    smallest = min(own, key=own.__getitem__, default=None)
+    named = "" if smallest is None else f" (the smallest is {smallest} = {own[smallest]:g})"
+    return NoConsistentModeError(
+        f"{_at(run)}`{name}` has to change its branch, and in no other can its sign be told from rounding",
+        where=(place,),
+        why="what is asked is the difference of large values times a large factor: losses that are too small to be resolved",
+        hint=f"set small losses to zero, which is exact, or make them larger{named}",
+    )
 
 
 def conflicts_of(run: Run) -> Conflicts:

@@ -168,6 +168,15 @@ class Basis:
         top = np.minimum(self._peak, length)
         return np.exp(np.minimum(self.sigma * top, 0.0)) * (self.inverse_factorial * top**self.power)
 
+    def magnitudes(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest magnitudes (size,) on ``[a, b]``; growing exponentials count as at the start."""
+
+        def at(h: float | np.ndarray) -> np.ndarray:
+            size = np.exp(np.minimum(self.sigma * h, 0.0))
+            return size * (self.inverse_factorial * h**self.power) if self._powers else size
+
+        return np.minimum(at(a), at(b)), at(np.clip(self._peak, a, b))
+
     def envelope(self, a: float | np.ndarray, b: float | np.ndarray) -> np.ndarray:
         """Bounds of the magnitude of every function on ``[a, b]``, shape (size,) or (k, size) for (k, 1) ends."""
         if not (self._grows or self._powers) and isinstance(a, float) and a == 0.0:

@@ -34,6 +34,9 @@ class AffineFlow:
         The scalar functions of which every trajectory is a combination.
     reach : float
         Length in seconds over which one combination is exact; longer trajectories continue in pieces.
+    left, right : (ny, nt), (nt, ny) arrays
+        The state is the sum of ``left[:, k] * (right[k] @ y0)`` times function ``function[k]``.
+    function : (nt,) array
 
     Raises
     ------
@@ -52,14 +55,13 @@ class AffineFlow:
         parts = assemble(np.asarray(Ay, float), nx, T0)
         self.basis = parts.basis
         self.reach = parts.reach
-        self._left = np.ascontiguousarray(parts.left)
-        self._right = np.ascontiguousarray(parts.right)
+        self.left = np.ascontiguousarray(parts.left)
+        self.right = np.ascontiguousarray(parts.right)
         self._starts = parts.starts
         self._single = len(parts.starts) == parts.left.shape[1]
-        self._sizes = np.abs(self._left), np.abs(self._right)
-        self._function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
-        self.powers = bool(parts.basis.power.any())
-        """Whether magnitudes of terms grow along a trajectory."""
+        self._sizes = np.abs(self.left), np.abs(self.right)
+        self.function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
+        self._powers = bool(parts.basis.power.any())
         self.limited = [*parts.limited, *((reach, columns, False) for reach, columns in self.basis.growing())]
 
     def start(self, y0: np.ndarray) -> Trajectory:
@@ -68,7 +70,7 @@ class AffineFlow:
 
     def coefficients(self, y0: np.ndarray) -> np.ndarray:
         """Coefficients (ny, basis.size) of the trajectory through `y0`."""
-        terms = self._left * self._right.dot(y0)
+        terms = self.left * self.right.dot(y0)
         return terms if self._single else np.add.reduceat(terms, self._starts, axis=1)
 
     def magnitude(self, y0: np.ndarray, length: float) -> np.ndarray:
@@ -79,8 +81,8 @@ class AffineFlow:
         """
         left, right = self._sizes
         terms = right.dot(np.abs(y0))
-        if self.powers:
-            terms *= self.basis.weights(length)[self._function]
+        if self._powers:
+            terms *= self.basis.weights(length)[self.function]
         return left.dot(terms)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .bounds import Bounds, GuardForms
+from .guard_noise import GuardNoise
 from .location import Closed, locate
 from .modal import Trajectory
 
@@ -25,7 +26,7 @@ Hit = tuple[float, int]
 
 
 class Thresholds(NamedTuple):
-    """What counts as zero at one time; arrays (guards,)."""
+    """What counts as zero; arrays (guards,)."""
 
     floor: np.ndarray
     """Noise of the values."""
@@ -37,7 +38,7 @@ class Thresholds(NamedTuple):
 
 def first_crossing(
     trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0,
-    touch: np.ndarray | None = None, rounding: np.ndarray | None = None,
+    touch: np.ndarray | None = None, noise: GuardNoise | None = None,
 ) -> Hit | None:  # fmt: skip
     """Earliest time at which a guard ``G y >= 0`` is left.
 
@@ -59,9 +60,8 @@ def first_crossing(
     touch : (ng,), optional
         Depth below zero up to which a guard touches zero and does not cross it; by default a hundredth of the
         floor. Both may grow in place while a trajectory is continued piece by piece.
-    rounding : (ng, ny), optional
-        Noise of the values for magnitudes of the terms of the trajectory; adds to the floor as far as these have grown
-        up to the time in question. What a term comes to later makes no noise now.
+    noise : GuardNoise, optional
+        Noise of the values along the trajectory; adds to the floor at every time what it is then.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def first_crossing(
     """
     if not len(G):
         return None
-    search = _Search(G, armed, floor, touch, rounding)
+    search = _Search(G, armed, floor, touch, noise)
     if h_end <= trajectory.reach:
         return search.piece(trajectory, h_end, t0)
     for start, piece in trajectory.pieces(h_end):
@@ -96,9 +96,9 @@ class _Search:
         armed: np.ndarray,
         floor: np.ndarray,
         touch: np.ndarray | None,
-        rounding: np.ndarray | None,
+        noise: GuardNoise | None,
     ) -> None:
-        self.G, self._floor, self._touch, self._rounding = G, floor, touch, rounding
+        self.G, self._floor, self._touch, self._noise = G, floor, touch, noise
         self._leaves = np.where(armed, RISE, 1.0)
         self.above = np.zeros(len(floor), bool)
         self.begun = False
@@ -107,11 +107,12 @@ class _Search:
         """Search the first `length` seconds of a trajectory that starts at `t0`."""
         self.forms = forms = GuardForms(trajectory.flow.basis, self.G.dot(trajectory.C))
         bounds = forms.whole(length)
-        self.t0, self.finest, self.trajectory = t0, FINEST * length, trajectory
-        self.last = self._depth(length)
-        self.grows = self._rounding is not None and trajectory.flow.powers
+        self.t0, self.finest = t0, FINEST * length
+        self._fixed = self._thresholds(self._floor)
+        self._sizes = None if self._noise is None else self._noise.sizes(trajectory)
+        self._latest = self._between(0.0, length)
         if not self.begun:
-            if (bounds.low > self.last.floor).all():
+            if (bounds.low > self._latest[2][1].floor).all():
                 if length == trajectory.reach:
                     self._begin(bounds.ends[0])
                 return None
@@ -124,21 +125,26 @@ class _Search:
         hit = self._roots(bounds, 0, 0.0, length, open_guards)
         return hit if hit is not None else self._march(length)
 
-    def _depth(self, h: float) -> Thresholds:
-        floor = self._floor
-        if self._rounding is not None:
-            floor = floor + self._rounding.dot(self.trajectory.magnitude(h))
+    def _thresholds(self, floor: np.ndarray) -> Thresholds:
         touch = TOUCH * floor if self._touch is None else self._touch
         return Thresholds(floor, touch, self._leaves * floor)
 
-    def depth(self, h: float) -> Thresholds:
-        """What counts as zero `h` seconds after the begin of the piece."""
-        return self._depth(h) if self.grows else self.last
+    def _between(self, a: float, b: float) -> tuple[float, float, tuple[Thresholds, Thresholds]]:
+        if self._noise is None or self._sizes is None:
+            return a, b, (self._fixed, self._fixed)
+        least, most = self._noise.between(self._sizes, a, b)
+        return a, b, (self._thresholds(self._floor + least), self._thresholds(self._floor + most))
+
+    def depth(self, a: float, b: float) -> tuple[Thresholds, Thresholds]:
+        """Least and most that counts as zero between two times of the piece."""
+        if self._latest[:2] != (a, b):
+            self._latest = self._between(a, b)
+        return self._latest[2]
 
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""
         self.begun = True
-        depth = self.depth(0.0)
+        depth, _ = self.depth(0.0, 0.0)
         self._note(start > depth.rise)
         below = np.flatnonzero(start < -depth.floor)
         return (0.0, int(below[0])) if len(below) else None
@@ -150,8 +156,9 @@ class _Search:
     def _march(self, length: float) -> Hit | None:
         """Search from left to right in chunks, with steps that follow the speed of the guards."""
         h, growth = 0.0, 1.0
+        touch = self.depth(length, length)[0].touch
         while h < length:
-            step = min(self._spacing(h, length) * growth, 0.25 * length)
+            step = min(self._spacing(h, length, touch) * growth, 0.25 * length)
             count = min(CHUNK, max(1, math.ceil((length - h) / step * (1.0 - 1e-9))))
             last = h + count * step
             if last >= length * (1.0 - 1e-12):
@@ -163,17 +170,17 @@ class _Search:
             h = last
         return None
 
-    def _spacing(self, h: float, length: float) -> float:
+    def _spacing(self, h: float, length: float, touch: np.ndarray) -> float:
         """Interval that suits the fastest function still above the noise of some guard."""
         basis = self.forms.basis
         size = np.abs(self.forms.R) * basis.envelope(h, length)
-        matters = (size > self.last.touch[:, None]).any(0)
+        matters = (size > touch[:, None]).any(0)
         return float(basis.time_unit[matters].min(initial=length))
 
     def _walk(self, nodes: np.ndarray) -> tuple[Hit | None, bool]:
         """Settle consecutive intervals; the second value tells whether one had to be split."""
         bounds = self.forms.bounds(nodes)
-        clear = (bounds.low >= -self.depth(float(nodes[0])).touch).all(1)
+        clear = (bounds.low >= -self.depth(float(nodes[0]), float(nodes[-1]))[0].touch).all(1)
         split = False
         for i in range(len(nodes) - 1):
             if i and not np.isfinite(bounds.ends[i - 1]).all():
@@ -198,9 +205,9 @@ class _Search:
     def _open(self, bounds: Bounds, i: int, a: float, b: float) -> np.ndarray | None:
         """Guards that may trigger on interval `i`; None, and the guards that rose noted, if there is none.
 
-        What is settled is so at the smallest depth, that of the begin.
+        What is settled is so at the least depth.
         """
-        low, (floor, touch, rise) = bounds.low[i], self.depth(a)
+        low, ((floor, touch, rise), most) = bounds.low[i], self.depth(a, b)
         clear = low >= -touch
         if self.all_above:
             return None if clear.all() else ~clear
@@ -208,15 +215,14 @@ class _Search:
         settled = np.where(self.above, clear, silent_or_leaving)
         if not settled.all():
             return ~settled
-        rise = self.depth(b).rise
-        self._note(self.above | (bounds.ends[i] > rise) | (bounds.middle(i) > rise))
+        self._note(self.above | (bounds.ends[i] > most.rise) | (bounds.middle(i) > most.rise))
         return None
 
     def _roots(self, bounds: Bounds, i: int, a: float, b: float, open_guards: np.ndarray) -> Hit | None:
         """Earliest trigger on interval `i` if every open guard certainly has exactly one; None otherwise."""
-        end, begun, (floor, touch, _) = bounds.ends[i], self.depth(a), self.depth(b)
+        end, (least, (floor, touch, _)) = bounds.ends[i], self.depth(a, b)
         # A guard that never left its noise triggers at a depth: that must be much the same all along the interval.
-        sinks = (end < -floor) & (bounds.high(i) < begun.rise) & (floor <= 2.0 * begun.floor)
+        sinks = (end < -floor) & (bounds.high(i) < least.rise) & (floor <= 2.0 * least.floor)
         down = np.where(self.above, end < -touch, sinks)
         if not ((down & (bounds.slope(i) < 0.0)) | ~open_guards).all():
             return None
@@ -240,7 +246,7 @@ class _Search:
 
     def _at_end(self, end: np.ndarray, b: float) -> Hit | None:
         """Settle an interval that ends at `b` by the values `end` there."""
-        floor, touch, rise = self.depth(b)
+        floor, touch, rise = self.depth(b, b)[0]
         down = np.flatnonzero(np.where(self.above, end < -touch, end < -floor))
         if len(down):
             return b, int(down[0])

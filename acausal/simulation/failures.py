@@ -51,6 +51,13 @@ class SearchFailed(Failure):
 
 
 @dataclass(frozen=True, eq=False)
+class CrossingUnresolved(Failure):
+    """A guard of an element crosses zero, and what follows in other modes is lost in rounding."""
+
+    element: int
+
+
+@dataclass(frozen=True, eq=False)
 class NotSolved(Failure):
     """Nonlinear equations were not solved; ``activity`` is start, restart, integration or structure."""
 

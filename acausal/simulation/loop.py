@@ -106,9 +106,7 @@ def _crossing(run: Run, trajectory: Trajectory, length: float) -> tuple[float, i
         return None
     error = None if run.error is None else run.error[run.data.states]
     floor = watch.floor(run.y, error, run.t)
-    hit = first_crossing(
-        trajectory, watch.forms, watch.armed, floor, length, run.t, rounding=watch.cancellation
-    )
+    hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, run.t, noise=watch.noise)
     return None if hit is None else (hit[0], watch.which[hit[1]])
 
 

@@ -22,10 +22,12 @@ from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magn
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.restart import CONTRADICTING
 from .instants.lexicographic import CandidateTest, SignTable, amplitudes, form_scale, forms_over_state
-from .nonlinear.watch import CLOSED_FORM, Watch, can_trigger, orientations
+from .nonlinear.watch import Watch, can_trigger, orientations
 from .sources.source_states import Feed
 
 MAX_WATCHES = 4096
+CLOSED_FORM = 4.0 * 2.0**-52
+"""Rounding of a closed form relative to the sum of the magnitudes of its terms."""
 
 
 @dataclass(eq=False)
@@ -64,8 +66,9 @@ class SegmentTables:
             which = np.flatnonzero(can_trigger(data, forced, disabled, len(signs)))
             found = Watch(
                 data,
+                self.flow,
                 self.forms,
-                self.signs.noise,
+                self.signs.coefficients,
                 self.scale,
                 orientation,
                 np.array(signs) * orientation > 0,

@@ -128,6 +128,55 @@ def breakaway(parts: Sequence[Part]) -> dict[str, Any]:
     return {e.name: (e.extra if e.kind == "F" else e.value) for e in parts if e.kind in "FW"}
 
 
+def snapped(parts: Sequence[Part], states: Mapping[str, Fraction], near: Fraction) -> dict[str, Fraction]:
+    """States that obey levers exactly, and stops and frictions that touch or rest up to ``near``.
+
+    Rounded one by one, states that a ratio relates no longer agree, and what they leave decides the sign of a gap.
+    """
+    rows: list[tuple[dict[str, Fraction], Fraction]] = []
+
+    def demand(letter: str, e: Part, factor: Any, constant: Any) -> None:
+        row = {f"{letter}.{n}": Fraction(k) for n, k in ((e.b, factor), (e.a, -1)) if n != GROUND}
+        rows.append((row, Fraction(constant)))
+
+    def apart(letter: str, e: Part) -> Fraction:
+        first, second = (states[f"{letter}.{n}"] if n != GROUND else Fraction(0) for n in (e.a, e.b))
+        return second - first
+
+    for e in parts:
+        if e.kind == "G":
+            demand("s", e, e.value, 0)
+            demand("v", e, e.value, 0)
+    for e in parts:
+        touches = e.kind == "P" and abs(apart("s", e) - e.value) <= near
+        if touches:
+            demand("s", e, 1, e.value)
+        if (touches or e.kind in "FW") and abs(apart("v", e)) <= near:
+            demand("v", e, 1, 0)
+    solved: dict[str, tuple[dict[str, Fraction], Fraction]] = {}
+    for row, constant in rows:
+        for column, (unit, value) in solved.items():
+            factor = row.get(column, Fraction(0))
+            constant -= factor * value
+            row = {c: row.get(c, Fraction(0)) - factor * unit.get(c, Fraction(0)) for c in {**row, **unit}}
+        row = {c: v for c, v in row.items() if v}
+        if not row:
+            continue
+        column = next(iter(row))
+        unit, value = {c: v / row[column] for c, v in row.items()}, constant / row[column]
+        for c, (other, known) in solved.items():
+            factor = other.get(column, Fraction(0))
+            left = {
+                k: other.get(k, Fraction(0)) - factor * unit.get(k, Fraction(0)) for k in {**other, **unit}
+            }
+            solved[c] = {k: v for k, v in left.items() if v}, known - factor * value
+        solved[column] = unit, value
+    found = dict(states)
+    for column, (unit, value) in solved.items():
+        found[column] = value - sum((v * states[c] for c, v in unit.items() if c != column), Fraction(0))
+    return found
+
+
 def consistent(parts: Sequence[Part], states: Mapping[str, Any], after: bool = False) -> Instant | None:
     """A consistent mode: resting frictions have their breakaway level until a solution releases them.
 

@@ -151,14 +151,90 @@ class GeneralPath:
         return Verdict("wrong" if why else "right", why, len(exact.events), len(answer.events), **size)
 
 
+WEAK = ("freewheeling", "half wave", "bridge at a choke", "bridge at a capacitor", "buck CCM", "boost DCM", "flyback",
+        "six pulse, ideal lines", "six pulse", "thyristor bridge", "multiplier", "30 mF behind a bridge")  # fmt: skip
+TIMES = (np.arange(400) + 0.6180339887) / 400.0
+"""Parts of a run at which values are compared: between the fractions at which circuits commutate."""
+STRONG = 1e-5
+"""Losses, in Ohm and Siemens, whose effect tells that of smaller ones."""
+
+
+class WeakLosses:
+    """Circuits with losses far below those of parts that exist, in closed form, against the lossless circuit.
+
+    What a small loss changes is proportional to it. With losses of 1e-5 the proportion is measured, one kind at a time; those of
+    a seed may change ten times as much, or be refused with the way out.
+    """
+
+    methods: tuple[str, ...] = ("exact",)
+    decides: bool = False
+
+    def describe(self, seed: int) -> list[LossyCircuit]:
+        """Circuit and losses of a seed: all circuits in turn, with one kind of loss or both."""
+        rng = random.Random(seed)
+        exponents = [rng.randint(6, 12) for _ in "RG"]
+        Ron, Goff = (10.0**-k for k in exponents)
+        kind = seed // len(WEAK) % 3
+        return [LossyCircuit("circuit", WEAK[seed % len(WEAK)], Ron * (kind != 0), Goff * (kind != 1), 0.0)]
+
+    def text(self, parts: Sequence[Any]) -> str:
+        """The description, to print."""
+        return "\n".join(map(str, parts))
+
+    def run(self, parts: Sequence[Any], method: str, ran: Callable[[], None] = lambda: None) -> Verdict:
+        """Compare values at the end, means and values on the way with those without losses."""
+        (given,) = parts
+        found = CASES.get(given.name) or filter_case(given.name)
+        program = compile_model(found.build())
+        paths = [program.flat.parameter(k) for k in range(program.flat.npar)]
+
+        def simulated(Ron: float, Goff: float) -> Result:
+            size = {"Ron": Ron, "Goff": Goff}
+            losses = {p: size[p.rsplit(".", 1)[1]] for p in paths if p.endswith((".Ron", ".Goff"))}
+            return program.simulate(found.span, method=method, parameters=losses, **found.options)
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                answer = simulated(given.Ron, given.Goff)
+            except AcausalError as error:
+                ran()
+                refused = "set" in str(error) and "exact" in str(error)
+                return Verdict(
+                    "right refusal" if refused else "wrong refusal",
+                    str(error)[:300],
+                    error=type(error).__name__,
+                )
+            ran()
+            ideal = simulated(0.0, 0.0)
+            proportions = departure(ideal, simulated(STRONG, 0.0)), departure(ideal, simulated(0.0, STRONG))
+        wrong = []
+        for path, off in departure(ideal, answer).items():
+            expected = (given.Ron * proportions[0][path] + given.Goff * proportions[1][path]) / STRONG
+            if not off <= 10.0 * expected + EXACT:
+                wrong.append(f"{path} is off by {off:.3g} of its size, {expected:.3g} in proportion")
+        return Verdict("wrong" if wrong else "right", "; ".join(wrong[:3]), len(answer.events))
+
+
+def departure(ideal: Result, result: Result) -> dict[str, float]:
+    """How far the states of a run are from those of another, at 400 times and on average, relative to their sizes."""
+    t = ideal.t_end * TIMES
+    found, size = {}, {}
+    for path in ideal.states:
+        a, b = ideal[path], result[path]
+        size[path] = float(np.abs(a.values).max()) or 1.0
+        found[path] = max(abs(a.mean() - b.mean()), float(np.abs(a.at(t) - b.at(t)).mean())) / size[path]
+    return found
+
+
 def against(exact: Result, result: Result, allowed: float) -> str:
     """Where means, extremes, or values on the way deviate from those of the exact path; "" if nowhere."""
-    t = np.linspace(0.0, exact.t_end, 401)[1:]
+    t = exact.t_end * TIMES
     found, size = [], {}
     for path in exact.states:
         a, b = exact[path], result[path]
         size[a.unit] = max(size.get(a.unit, 0.0), float(np.abs(a.values).max()))
-        off = abs(a.mean() - b.mean()), np.abs(a.at(t) - b.at(t)).mean(), abs(a.values.max() - b.values.max())
+        off = abs(a.mean() - b.mean()), np.abs(a.at(t) - b.at(t)).mean(), abs(a.max() - b.max())
         found.append((path, a.unit, float(max(off)), a.mean(), b.mean()))
     wrong = [x for x in found if not x[2] <= allowed * size[x[1]]]
     return "; ".join(
@@ -181,7 +257,7 @@ def filter_case(name: str) -> general_path_cases.Case:
 ALL = ("exact", "auto", "explicit", "implicit")
 INSTANT = {"change": 1e-3, "span": 2e-3}
 
-FAMILIES: dict[str, Family | GeneralPath] = {
+FAMILIES: dict[str, Family | GeneralPath | WeakLosses] = {
     "networks": Family(lambda seed: random_circuit(seed, grounded=True), network_case, **INSTANT),
     "free networks": Family(lambda seed: random_circuit(seed), network_case, **INSTANT),
     "ideal networks": Family(
@@ -201,6 +277,7 @@ FAMILIES: dict[str, Family | GeneralPath] = {
         ("explicit", "implicit"),
     ),
     "general path": GeneralPath(),
+    "weak losses": WeakLosses(),
     "mechanism runs": Family(
         lambda seed: random_mechanism(seed, moving=seed % 2 == 0, bodies=1 + seed % 4), line_case, 0.7, 2.0, ALL
     ),

@@ -25,6 +25,8 @@ EXACT = 1e-8
 """Relative error allowed to closed forms."""
 QUANTUM = 2.0**-40
 """Left limits of events are rounded to multiples of this part of the largest: rounding is no condition."""
+NEAR = 32
+"""The same up to which left limits touch or rest."""
 INSIDE = (0.02, 0.31, 0.5, 0.77, 0.98)
 """Places within a segment at which everything is judged, beside both ends."""
 
@@ -59,6 +61,8 @@ class Case:
         How many elements have modes.
     parts : int
         Size.
+    snapped : callable
+        Rounded left limits, distance -> left limits that obey exactly what they obey up to that distance.
     """
 
     text: str
@@ -73,6 +77,9 @@ class Case:
     change: float
     elements: int
     parts: int
+    snapped: Callable[[Mapping[str, Fraction], Fraction], dict[str, Fraction]] = lambda states, near: dict(
+        states
+    )
 
 
 @dataclass(frozen=True)
@@ -157,6 +164,7 @@ def line_case(parts: Sequence[lines.Part], change: float) -> Case:
         change=change,
         elements=sum(e.kind in "FWP" for e in parts),
         parts=len(parts),
+        snapped=lambda states, near: lines.snapped(parts, states, near),
     )
 
 
@@ -207,7 +215,8 @@ def left_limits(case: Case, result: Result, t: float) -> dict[str, Fraction]:
     values = {c: float(read(case, result, c, np.array([t]), "left")[0]) for c in case.states}
     size = 2.0 ** np.ceil(np.log2(max((abs(v) for v in values.values()), default=1.0) or 1.0))
     quantum = Fraction(float(size) * QUANTUM)
-    return {c: quantum * round(Fraction(v) / quantum) for c, v in values.items()}
+    rounded = {c: quantum * round(Fraction(v) / quantum) for c, v in values.items()}
+    return case.snapped(rounded, NEAR * quantum)
 
 
 def read(case: Case, result: Result, unknown: str, t: np.ndarray, side: str = "right") -> np.ndarray:

@@ -17,6 +17,7 @@ from ...reduction.restart import restart as entered
 from ...results.record import Jump, Step
 from ..failures import (
     UNSOLVED,
+    CrossingUnresolved,
     DiscreteUnsound,
     ImpactsUnending,
     Micro,
@@ -35,7 +36,7 @@ from .choice import mean_along
 from .collisions import ImpactFailed, Stage, can_collide, collisions
 from .discrete import Outcome
 from .impulse_policy import interruption
-from .lexicographic import Instant
+from .lexicographic import ROUNDING, Instant
 from .search import NoConsistentMode
 
 
@@ -145,6 +146,7 @@ class Process:
         first = kind == "start" and k == 0
         begin = start_limits(run.core.model, z_minus, xi) if first else z_minus
         left = partial(self._left, first, z_minus if begin is None else begin)
+        crossed = self._crossed(triggers, xi, k)
         try:
             choice = run.next_mode(
                 z_minus,
@@ -155,6 +157,7 @@ class Process:
                 disabled_guards=o.disabled,
                 reinits=core_reinits,
                 error=run.error,
+                crossed=crossed,
             )
             restart, parts = choice.restart, ()
             if can_collide(run.core.model, restart):
@@ -166,6 +169,9 @@ class Process:
         except ImpactFailed as failure:
             raise run.failed(NoMotionAfterImpact(failure)) from None
         except (NoConsistentMode, Inadmissible) as error:
+            here = Instant(run.t, z_minus, xi, o.forced, o.disabled, core_reinits, run.error)
+            if crossed is not None and run.core.test(run.mode, here).consistent:
+                raise run.failed(CrossingUnresolved(crossed[1][0])) from None
             raise run.failed(SearchFailed(error, o.forced, requested, kind)) from None
         except UNSOLVED as failure:
             raise run.failed(NotSolved(failure, "start" if kind == "start" else "restart")) from None
@@ -182,6 +188,25 @@ class Process:
         after, D, R = restart.data.mode, run.D, run.R
         run.record.steps.append(Step(run.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
+
+    def _crossed(
+        self, triggers: tuple[Any, ...], xi: np.ndarray, k: int
+    ) -> tuple[Mode, tuple[int, int, int]] | None:
+        """Mode and guard whose crossing alone caused the first micro-step ``k`` of an instant, None without any."""
+        run, hit = self.run, self.run.pending
+        if (
+            k
+            or run.reduced.nonlinear
+            or hit is None
+            or triggers != (hit,)
+            or not 0 <= hit < run.tables.guards
+        ):
+            return None
+        size = run.core.amplitudes @ np.abs(xi)
+        moved = np.abs(xi - run.y[len(run.y) - len(xi) :])
+        if (moved > ROUNDING * size + run.tolerance * (np.abs(run.core.exosystem.S) @ np.abs(xi))).any():
+            return None
+        return run.mode, run.core.test.prepared(run.data).origin[hit][2]
 
     def _collide(
         self, restart: Restart, instant: Instant, left: Callable[[Restart], Stage]
@@ -291,7 +316,8 @@ def turning(run: Run) -> int | None:
         return None
     values = run.R[run.discrete.state_relations].tolist()
     side = orientations(tables.guards, run.program.unknowns.relation_operators, values)
-    found = np.array(tables.signs.signs(run.y, run.t)[0]) * side < 0.0
+    error = None if run.error is None else run.error[run.data.states]
+    found = np.array(tables.signs.signs(run.y, run.t, None, error)[0]) * side < 0.0
     found &= can_trigger(run.data, run.forced, run.disabled, len(found))
     return int(np.argmax(found)) if found.any() else None
 

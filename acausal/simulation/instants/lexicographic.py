@@ -64,9 +64,12 @@ class SignTable:
     ----------
     noise : (m, ny) array
         Noise of the values is at least ``noise @ abs(y)``.
+    coefficients : (m, ny) array
+        The part of it that comes from the coefficients of the forms and from the sources.
     """
 
     __slots__ = (
+        "coefficients",
         "noise",
         "_absolute_z",
         "_floor",
@@ -89,12 +92,17 @@ class SignTable:
         z_scale: np.ndarray | None = None,
     ) -> None:
         tau, flow = data.tau, data.Ay * data.tau
-        bound = ROUNDING * np.abs(over_y)
+        size = np.abs(over_y)
+        bound, self.coefficients = ROUNDING * size, np.zeros(over_y.shape)
         if over_z is not None:
             # Coefficients over y are sums over z in which the large terms may cancel.
-            bound += _COEFFICIENTS * (np.abs(over_z) @ np.abs(data.T))
+            terms = np.abs(over_z) @ np.abs(data.T)
+            bound += _COEFFICIENTS * terms
+            self.coefficients = _COEFFICIENTS * np.maximum(terms - size, 0.0)
         nx = len(data.states)
-        bound[:, nx:] += SCALE_FLOOR * (np.abs(over_y[:, nx:]) @ amplitudes(data.Ay[nx:, nx:]))
+        sources = SCALE_FLOOR * (size[:, nx:] @ amplitudes(data.Ay[nx:, nx:]))
+        bound[:, nx:] += sources
+        self.coefficients[:, nx:] += sources
         forms, bounds = [over_y], [bound]
         for _ in range(3):
             forms.append(forms[-1] @ flow)
@@ -195,6 +203,8 @@ class Instant:
     reinits: Sequence[tuple[int, float]] = ()
     error: np.ndarray | None = None
     """Rounding of ``z_minus``."""
+    crossed: tuple[Mode, tuple[int, int, int]] | None = None
+    """Mode before the instant and guard that has crossed zero in it, if nothing but that has happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +305,8 @@ class CandidateTest:
         J1 = values.J1 if values.jumped else None
         error = None if instant.error is None else instant.error[data.states]
         signs, levels = prepared.guards.signs(values.y, instant.t, J1, error)
+        if instant.crossed is not None and instant.crossed[0] == data.mode and not values.jumped:
+            _know_crossing(prepared, signs, levels, instant.crossed[1])
         violations = _violated_guards(prepared, signs, levels, instant)
         for k, table, select in prepared.conditions:
             if instant.forced[k] < 0:
@@ -310,6 +322,15 @@ class CandidateTest:
         if found is None:
             found = self._prepared[data] = _PreparedMode(self._model, data)
         return found
+
+
+def _know_crossing(
+    prepared: _PreparedMode, signs: list[int], levels: list[int], crossed: tuple[int, int, int]
+) -> None:
+    """A guard that was seen to cross zero is negative if its mode goes on, also where its rates are lost in rounding."""
+    for i, (_, _, guard) in enumerate(prepared.origin):
+        if guard == crossed and signs[i] == 0:
+            signs[i], levels[i] = -1, _VALUE
 
 
 def _violated_guards(

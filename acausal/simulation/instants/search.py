@@ -114,6 +114,7 @@ class Search:
         reinits: Sequence[tuple[int, float]] = (),
         key: tuple[Hashable, ...] = (),
         error: np.ndarray | None = None,
+        crossed: tuple[Mode, tuple[int, int, int]] | None = None,
     ) -> Choice:
         """The consistent mode after an instant.
 
@@ -137,9 +138,10 @@ class Search:
             Differentiated variables that take a value by an external impulse, in every candidate.
         key : tuple
             Other discrete values the answer depends on; part of the key of the hint.
-
         error : (n,) array, optional
             Rounding of the left limits.
+        crossed : (mode, guard), optional
+            Guard of the mode before that has crossed zero, if nothing but that has happened.
 
         Raises
         ------
@@ -147,11 +149,10 @@ class Search:
         """
         self.stats.searches += 1
         forced = tuple(forced)
-        instant = Instant(t, z_minus, xi, forced, disabled_guards, reinits, error)
+        instant = Instant(t, z_minus, xi, forced, disabled_guards, reinits, error, crossed)
         name = (present, triggers, forced, key)
         start = self._start(present, forced)
-        hint = self._hint(name, start)
-        if hint is not None:
+        if (hint := self._hint(name, start)) is not None:
             verdict = self._test(hint, instant)
             if verdict.restart is not None and verdict.consistent:
                 self.stats.hints += 1
@@ -304,6 +305,10 @@ def _instant_of(part: Part, instant: Instant) -> Instant:
     """What a part sees of an instant."""
     element = {k: i for i, k in enumerate(part.elements)}
     column = {j: i for i, j in enumerate(part.columns.tolist())}
+    crossed = None
+    if instant.crossed is not None and instant.crossed[1][0] in element:
+        mode, (k, b, g) = instant.crossed
+        crossed = tuple(mode[i] for i in part.elements), (element[k], b, g)
     return Instant(
         instant.t,
         instant.z_minus[part.columns],
@@ -312,4 +317,5 @@ def _instant_of(part: Part, instant: Instant) -> Instant:
         frozenset((element[k], b, g) for k, b, g in instant.disabled_guards if k in element),
         tuple((column[j], value) for j, value in instant.reinits if j in column),
         None if instant.error is None else instant.error[part.columns],
+        crossed,
     )

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...dynamics.guard_noise import GuardNoise
+from ...dynamics.modal import AffineFlow
 from ...reduction.affine import ModeData
-from ..instants.lexicographic import SCALE_FLOOR
-
-CLOSED_FORM = 4.0 * 2.0**-52
-"""Rounding of a closed form relative to the sum of the magnitudes of its terms."""
+from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
 
 
 class Watch:
@@ -25,15 +24,16 @@ class Watch:
     forms : (m, ny) array
     armed : (m,) array of bool
         The form leaves zero into the positive.
-    cancellation : (m, ny) array
-        Noise of the forms per magnitude of the terms of the closed form, which may cancel.
+    noise : GuardNoise
+        Of the forms along the closed form: twice that of the sign test at the start of a segment, which then sees them.
     """
 
     def __init__(
         self,
         data: ModeData,
+        flow: AffineFlow,
         forms: np.ndarray,
-        noise: np.ndarray,
+        coefficients: np.ndarray,
         scale: np.ndarray,
         orientation: np.ndarray,
         armed: np.ndarray,
@@ -42,19 +42,18 @@ class Watch:
         self.which = which.tolist()
         self.forms = forms[which] * orientation[which, None]
         self.armed = armed[which]
-        self._rounding = 2.0 * noise[which]
-        self.cancellation = 2.0 * CLOSED_FORM * np.abs(self.forms)
+        self.noise = GuardNoise(flow, self.forms, 2.0 * ROUNDING)
+        self._coefficients = 2.0 * coefficients[which]
         self._least = 2.0 * SCALE_FLOOR * scale[which]
         self._slope = 8.0 * (self.forms @ data.Ay)
 
     def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
-        """Depth at which a form reacts: twice the noise of the sign test, which then sees it.
+        """Depth at which a form reacts, beside the noise along the motion.
 
         What leaves zero has been seen to do so: for it the errors count that the state ``y`` (ny,) has, those ``error`` of
         the physical states included, and no magnitude of other times.
         """
-        size = np.abs(y)
-        floor = self._rounding.dot(size) + math.ulp(t) * np.abs(self._slope.dot(y))
+        floor = self._coefficients.dot(np.abs(y)) + math.ulp(t) * np.abs(self._slope.dot(y))
         known = 0.0 if error is None else 2.0 * np.abs(self.forms[:, : len(error)]).dot(error)
         return floor + np.where(self.armed, known, self._least)
 

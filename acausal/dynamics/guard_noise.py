@@ -1,0 +1,48 @@
+"""How exactly guards are known along a trajectory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .modal import AffineFlow, Trajectory
+
+EVALUATION = 8.0 * 2.0**-52
+"""Rounding of a guard relative to the sum of the magnitudes of its terms."""
+
+
+class GuardNoise:
+    """Noise of the guards ``G y`` along the trajectories of one flow.
+
+    Parameters
+    ----------
+    flow : AffineFlow
+    G : (ng, ny) array
+    error : float
+        Error of the states at the start of a segment, relative to their magnitudes.
+
+    Notes
+    -----
+    An error of the start moves as the states do: what a fast function makes of it is gone when that has decayed. The small flow
+    through a loss is a difference of large states times the conductance; it is known as exactly as the slow functions give it,
+    not as the states are known. Rounding of an evaluation stays as long as the terms do that cancel in it.
+    """
+
+    def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
+        self._moving = error * np.abs(G @ flow.left)
+        self._staying = EVALUATION * (np.abs(G) @ np.abs(flow.left))
+        self._basis, self._function = flow.basis, flow.function
+
+    def sizes(self, trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of a trajectory: noise that moves, and noise that stays, for each function (ng, nt)."""
+        size = np.abs(trajectory.flow.right) @ np.abs(trajectory.y0)
+        return self._moving * size, self._staying * size
+
+    def between(
+        self, sizes: tuple[np.ndarray, np.ndarray], a: float, b: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest noise (ng,) in the interval ``[a, b]``."""
+        moving, staying = sizes
+        small, large = self._basis.magnitudes(a, b)
+        grown = self._basis.weights(a), self._basis.weights(b)
+        f = self._function
+        return moving @ small[f] + staying @ grown[0][f], moving @ large[f] + staying @ grown[1][f]

@@ -1,0 +1,44 @@
+"""Losses far below those of parts that exist: right in proportion to the loss, or refused with the way out."""
+
+import pytest
+
+from acausal import Component, NoConsistentModeError, Result, compile_model
+from tests.systems.campaign_families import departure
+from tests.systems.general_path_models import bridge_at_capacitor
+from tests.systems.test_multiplier import multiplier
+
+T = 0.02
+
+
+def lossy(model: Component, span: float, Ron: float, Goff: float) -> Result:
+    program = compile_model(model)
+    size = {"Ron": Ron, "Goff": Goff}
+    paths = [program.flat.parameter(k) for k in range(program.flat.npar)]
+    losses = {p: size[p.rsplit(".", 1)[1]] for p in paths if p.endswith((".Ron", ".Goff"))}
+    assert losses
+    return program.simulate(span, method="exact", parameters=losses)
+
+
+def test_the_small_current_of_a_valve_is_known_as_well_as_the_slow_motion_gives_it() -> None:
+    """v / Ron with rounding of 325 V exceeds the current at the end of conduction by decades."""
+    ideal = lossy(bridge_at_capacitor(), 2 * T, 0.0, 0.0)
+    strong = departure(ideal, lossy(bridge_at_capacitor(), 2 * T, 1e-5, 0.0))["capacitor.v"]
+    weak = departure(ideal, lossy(bridge_at_capacitor(), 2 * T, 1e-9, 1e-9))["capacitor.v"]
+    assert weak < 1e-3 * strong + 1e-8
+
+
+def test_losses_below_rounding_are_refused_with_the_way_out() -> None:
+    with pytest.raises(NoConsistentModeError, match="has to change its branch") as info:
+        lossy(bridge_at_capacitor(), 2 * T, 1e-11, 1e-9)
+    assert "Ron = 1e-11" in info.value.hint
+    assert "zero, which is exact" in info.value.hint
+
+
+def test_a_guard_that_was_seen_to_cross_switches_once() -> None:
+    """Otherwise diodes at rest turn on and off every nanosecond: 30 fV at Ron are not told from rounding of the start."""
+    end = T / 40
+    result = lossy(multiplier(0.0, 1e6), end, 1e-5, 1e-6)
+    assert len(result.events) < 20
+    ideal = lossy(multiplier(0.0, 1e6), end, 0.0, 0.0)
+    off = [abs(ideal[f"c{k}.v"].final - result[f"c{k}.v"].final) for k in range(1, 9)]
+    assert max(off) < 1e-3
