@@ -75,7 +75,7 @@ def _ranges_explained(run: Run) -> Iterator[None]:
     try:
         yield
     except OutOfRange as error:
-        raise beyond_doubles(run, "the equations") from error
+        raise beyond_doubles(run.flat, run.values.P, run.t, "the equations") from error
 
 
 def _attach_result(error: BaseException, run: Run) -> None:
