@@ -65,7 +65,7 @@ def unsettled(run: Run, failure: Unsettled) -> AcausalError:
 
 
 def _described(run: Run, micro: Micro) -> str:
-    D, mode, _, R = micro
+    D, mode, _, R, _ = micro
     changes = [f"{run.flat.discrete(k)} = {value:g}" for k, value in enumerate(D[:MOST_SHOWN].tolist())]
     branches = [
         f"{e.path}: {e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)
@@ -79,7 +79,7 @@ def _described(run: Run, micro: Micro) -> str:
 def _not_settling(run: Run, trail: list[Micro], table: str) -> EventIterationError:
     """The error for discrete variables, and branches that are read as such, that never stay."""
     elements, declared = run.core.model.elements, run.program.discrete.written
-    moving = [k for k in range(len(elements)) if len({mode[k] for _, mode, _, _ in trail}) > 1]
+    moving = [k for k in range(len(elements)) if len({mode[k] for _, mode, *_ in trail}) > 1]
     written = [(d, p) for d, p, _ in declared if len({float(D[d]) for D, *_ in trail}) > 1]
     names = [run.flat.discrete(d) for d, _ in written] + [elements[k].path for k in moving]
     hint = "let a `when` fire once instead of an equation that toggles, or end the chain of pre(...) in a value that stays"

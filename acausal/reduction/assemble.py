@@ -191,6 +191,14 @@ def _selection(
         holds = [truth(op, int(sign)) for op, sign in zip(operators, signs, strict=True)]
         return sum(value << k for k, value in enumerate(reversed(holds)))
 
+    if control is None and rows.decided:
+        own = len(conditions)
+
+        def settled(signs: np.ndarray) -> int:
+            # What reads others comes after them: exactly one branch is what its own relations select.
+            return next(b for b in range(2**own) if combination(signs[b * own : (b + 1) * own]) == b)
+
+        return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": settled}
     if control is None:
         return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": combination}
 
@@ -204,7 +212,9 @@ def _selection(
 
 
 def condition_rows(model: ReducedModel, rows: ElementRows, i: int) -> list[int]:
-    """Form rows of the relations that select the branch of an element."""
+    """Form rows of the relations that select the branch of an element, one branch after the other where they differ."""
+    if rows.decided:
+        return [row + i for row in rows.decided]
     first = {id(r.relation): r.row for r in model.relations if r.stamp == rows.stamp and not r.relation.timed}
     relations = model.forms[rows.stamp].relations
     return [first[id(relations[k])] + i for k in rows.forms.conditions]

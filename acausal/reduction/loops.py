@@ -18,7 +18,7 @@ from ..modeling.elements import BranchTable, ElementTable
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..structure.incidence import Incidence
 from ..structure.matching import maximum_matching
-from .template_forms import BranchForms, ElementForms, TemplateForms, form_of
+from .template_forms import BranchForms, ElementForms, Form, NonlinearForm, TemplateForms, form_of
 
 MOST_RELATIONS = 6
 """Relations of one element; a group with more stays with the iteration of micro-steps."""
@@ -199,7 +199,21 @@ def _element(
         made.append(BranchForms(tuple(form_of(forms, e) for e in residuals), (), ()))
         tables.append(BranchTable(branch, residuals, (), ()))
     statement = ElementStatement(name, ElementTable("relation", tuple(tables)), statements[0].origin)
-    return ElementForms(statement, tuple(made), tuple(relations), tuple(statements))
+    decided = _in_branches(forms, relations)
+    return ElementForms(statement, tuple(made), tuple(relations), tuple(statements), decided)
+
+
+def _in_branches(forms: TemplateForms, relations: list[int]) -> tuple[Form | NonlinearForm, ...]:
+    """The differences of relations as they read in each branch; none where no relation reads another one."""
+    read = [forms.relations[k] for k in relations]
+    made, nested = [], False
+    for values in product((False, True), repeat=len(read)):
+        for own in read:
+            given = {id(r.node): v for r, v in zip(read, values, strict=True) if r is not own}
+            difference = _decided(own.difference, given)
+            nested |= difference is not own.difference
+            made.append(difference)
+    return tuple(form_of(forms, e) for e in made) if nested else ()
 
 
 def _decided(expr: Expr, given: dict[int, bool]) -> Expr:

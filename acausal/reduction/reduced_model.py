@@ -79,6 +79,8 @@ class ElementRows:
     forms: ElementForms
     branches: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...]
     """Those of the statement; of friction also sticking at the forward and at the backward breakaway level."""
+    decided: tuple[int, ...] = ()
+    """Numbers of the forms that `ElementForms.decided` lists."""
 
     @property
     def shown(self) -> tuple[int, ...]:
@@ -286,7 +288,8 @@ class _Builder:
                 )
                 if e.statement.table.kind == "friction":
                     branches += _at_breakaway(branches)
-                found.append(ElementRows(k, e, branches))  # type: ignore[arg-type]
+                decided = tuple(self.add(k, f).first for f in e.decided)
+                found.append(ElementRows(k, e, branches, decided))  # type: ignore[arg-type]
         return found
 
     def relations(self) -> tuple[list[RelationRows], int]:

@@ -52,6 +52,8 @@ class ElementForms:
     """State relations that select the branch, by their local numbers."""
     replaced: tuple[Residual, ...] = ()
     """Equations of the template that the element stands for; none for a statement with branches."""
+    decided: tuple[Form | NonlinearForm, ...] = ()
+    """The differences of the conditions in each branch after the other, where conditions read each other."""
 
     @property
     def continuous(self) -> bool:

@@ -20,8 +20,8 @@ from .instants.search import NoConsistentMode
 from .nonlinear.newton import NewtonFailure
 from .nonlinear.state_selection import DependentConstraints
 
-Micro = tuple[np.ndarray, Mode, np.ndarray, np.ndarray]
-"""Discretes, mode, state vector and relations after a micro-step; the arrays are never written to."""
+Micro = tuple[np.ndarray, Mode, np.ndarray, np.ndarray, np.ndarray]
+"""Discretes, mode, state vector, relations and memory of conditions after a micro-step; the arrays are never written to."""
 
 
 class NoConsistentPoint(Exception):

@@ -11,6 +11,7 @@ from acausal import (
     EventIterationError,
     If,
     Variable,
+    assign,
     der,
     if_else,
     not_,
@@ -79,6 +80,33 @@ def test_discrete_values_that_return_are_an_event_iteration_error() -> None:
         EventIterationError, match=r"micro-step 0: on = 1\n.*micro-step 1: on = 0\n.*micro-step 2: on = 1"
     ):
         simulate(Toggle(), 1.0)
+
+
+def test_a_when_that_fires_later_in_the_instant_and_changes_nothing_is_no_cycle() -> None:
+    class Late(Component):
+        x: Variable = Variable(start=1.0, fixed=True)
+        n: Discrete = Discrete(int)
+        m: Discrete = Discrete(int, start=1)
+
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), 0)
+            yield when(time >= 1.0, assign(self.n, pre(self.n) + 1))
+            yield when(pre(self.n) > 0, assign(self.m, 1), reinit(self.x, 1.0))
+
+    class Conducting(Component):
+        u: Variable = Variable(start=-1.0, fixed=True)
+        i: Variable = Variable()
+        m: Discrete = Discrete(int)
+
+        def equations(self) -> Statements:
+            valve = Complementarity(self.i - self.u, self.i, name="valve")
+            yield valve
+            yield Eq(der(self.u), 1)
+            yield when(valve.mode, assign(self.m, 0))
+
+    result = simulate(Late(), 2.0)
+    assert (result["n"].final, result["m"].final, result["x"].final) == (1, 1, 1.0)
+    assert simulate(Conducting(), 2.0)["i"].final == pytest.approx(1.0)
 
 
 def test_branches_that_decide_each_other_by_their_modes_are_named() -> None:

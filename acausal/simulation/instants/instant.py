@@ -73,7 +73,7 @@ class Process:
             if first and reinits:
                 requested = reinits + requested
             jumped = self._accept(outcome, requested, kind, triggers, k)
-            trail.append((run.D, run.mode, run.y, outcome.R))
+            trail.append((run.D, run.mode, run.y, outcome.R, run.memory))
             if k == self.limit or (k > 0 and _repeats(trail)):
                 raise self._unsettled(trail)
         run.check_given()
@@ -328,9 +328,8 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def _repeats(trail: list[Micro]) -> bool:
-    """Whether the last state occurred before."""
-    D, mode, y, R = trail[-1]
-    before = [s for s in trail[:-1] if s[1] == mode]
-    return any(
-        np.array_equal(D, s[0]) and np.array_equal(y, s[2]) and np.array_equal(R, s[3]) for s in before
-    )
+    """Whether the last state occurred before; what remembers that a `when` has fired belongs to it."""
+    D, mode, y, R, memory = trail[-1]
+    arrays = D, y, R, memory
+    before = [(s[0], *s[2:]) for s in trail[:-1] if s[1] == mode]
+    return any(all(map(np.array_equal, arrays, s)) for s in before)
