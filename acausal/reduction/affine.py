@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import Any, Literal, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -109,6 +110,15 @@ class Element:
 
 
 @dataclass(frozen=True, eq=False)
+class Balance:
+    """Magnitudes that make the rows and columns of one analysis comparable: those of z, of xi, and a unit of time."""
+
+    z: np.ndarray
+    xi: np.ndarray
+    T0: float
+
+
+@dataclass(frozen=True, eq=False)
 class AffineModel:
     """Core of a model with numbers in place: base equations, elements, exosystem, scales.
 
@@ -134,21 +144,39 @@ class AffineModel:
     """Labels (n,): variables with the same label have the same unit; None: not known."""
     priority: np.ndarray | None = None
     """Ranks (n,) of the declared priorities as states, 0 for none; None: nothing is declared."""
+    nominals: np.ndarray | None = None
+    """Declared magnitudes (n,), 0 for none: analyses depend on these and on the equations, not on the scales of the run.
+    None: analyses take the scales, as for models that touch nonlinear rows, which serve one point of one run."""
 
-    @cached_property
-    def pivot_scale(self) -> np.ndarray:
+    def preferred(self, scale: np.ndarray) -> np.ndarray:
         """Magnitudes (n,) with which variables compete for being solved from a constraint: small for preferred states."""
-        return self.scale if self.priority is None else self.scale * PREFERENCE**-self.priority
+        return scale if self.priority is None else scale * PREFERENCE**-self.priority
+
+    def largest_of_unit(self, scale: np.ndarray) -> np.ndarray:
+        """Largest magnitude of any variable of the same unit, (n,)."""
+        if self.units is None:
+            return scale
+        _, group = np.unique(self.units, return_inverse=True)
+        largest = np.zeros(group.max(initial=-1) + 1)
+        np.maximum.at(largest, group, scale)
+        return largest[group]
 
     @cached_property
     def network_scale(self) -> np.ndarray:
         """Largest magnitude of any variable of the same unit, (n,)."""
-        if self.units is None:
-            return self.scale
-        _, group = np.unique(self.units, return_inverse=True)
-        largest = np.zeros(group.max(initial=-1) + 1)
-        np.maximum.at(largest, group, self.scale)
-        return largest[group]
+        return self.largest_of_unit(self.scale)
+
+    @cached_property
+    def _constraint_units(self) -> WeakKeyDictionary[ModeData, np.ndarray]:
+        return WeakKeyDictionary()
+
+    def constraint_units(self, data: ModeData) -> np.ndarray:
+        """Factors, powers of two, by which the residuals of the constraints of a mode have the scales of the run."""
+        found = self._constraint_units.get(data)
+        if found is None:
+            size = np.max(np.abs(data.constraints[:, : self.n]) * self.scale, axis=1, initial=0.0)
+            found = self._constraint_units[data] = np.exp2(-np.floor(np.log2(size)))
+        return found
 
     @property
     def n(self) -> int:
@@ -196,12 +224,12 @@ class ModeData:
     constraints: np.ndarray
     """Rows over [z; xi], zero on z of the mode: hidden and visible constraints among differentiated variables.
 
-    Row k is solved for ``dependent[k]``; its largest coefficient times scale lies in [1, 2).
+    Row k is solved for ``dependent[k]``; its largest coefficient times ``balance.z`` lies in [1, 2).
     """
     admissible: np.ndarray
     """Rows over xi that must vanish for the mode to exist (already includes the derivatives along S).
 
-    Their largest coefficient times ``xi_scale`` is 1.
+    Their largest coefficient times ``balance.xi`` is 1.
     """
     admissible_names: tuple[str, ...]
     """For each of these rows the equations and elements that contradict each other, separated by ``, ``."""
@@ -215,11 +243,12 @@ class ModeData:
     Gy: np.ndarray
     """guards @ [T; 0 I]: guards over y."""
     tau: float
-    """min(T0, 1 / max |eigenvalue|)."""
+    """1 / max |eigenvalue|, infinite where nothing moves."""
     dependent: np.ndarray
     """Indices into z of the differentiated variables solved from the constraints, one per row."""
     settled: np.ndarray
     """Rows over [unknowns; differentiated z; xi] that give undetermined variables their least-norm values."""
+    balance: Balance
     maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(repr=False)
     """Computes ``jump`` and ``impulse``; called once, when a differentiated variable first moves."""
 

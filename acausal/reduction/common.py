@@ -6,6 +6,7 @@ import numpy as np
 
 from .affine import AffineModel
 from .index_reduction import Columns, shuffle, weighted
+from .scales import balance_of
 
 
 def common_constraints(model: AffineModel) -> np.ndarray:
@@ -15,7 +16,7 @@ def common_constraints(model: AffineModel) -> np.ndarray:
     determine stays open.
     """
     columns = Columns.of(model)
-    system = weighted(model, columns, columns.table(model.base))
+    system = weighted(model, columns, columns.table(model.base), balance_of(model, model.base))
     found = np.concatenate([np.zeros(0, np.int64), *shuffle(model, columns, system, len(model.base))])
     rows = np.zeros((len(found), model.n + model.q))
     rows[:, columns.x] = system.entries(found, columns.state)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .affine import AffineModel, Mode
 from .index_reduction import Columns, shuffle, weighted
+from .scales import balance_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def traced_constraints(
     label = np.zeros((len(plain) + len(settled), m * (rounds + 1)))
     label[np.arange(len(plain)), np.flatnonzero(~nonlinear)] = 1.0
     table = np.vstack([plain, settled])
-    system = weighted(model, columns, np.hstack([table, label]))
+    system = weighted(model, columns, np.hstack([table, label]), balance_of(model, rows))
     labels, found = np.arange(table.shape[1], table.shape[1] + label.shape[1]), []
     for k, new in zip(range(rounds), shuffle(model, columns, system, m, read), strict=False):
         states, sources = system.entries(new, columns.state), system.entries(new, columns.source)

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .affine import AffineModel, Mode, Rows, stack_rows
+from .affine import AffineModel, Balance, Mode, Rows, stack_rows
 from .elimination import Elimination, product
 
 
-def blocked_rows(model: AffineModel, mode: Mode) -> tuple[Rows, np.ndarray]:
+def blocked_rows(model: AffineModel, mode: Mode, balance: Balance) -> tuple[Rows, np.ndarray]:
     """Complementary variables of all branches in force, and the magnitudes (k,) of such quantities in the network."""
     rows = stack_rows(
         [element.blocked[branch] for element, branch in zip(model.elements, mode, strict=True)], model
     )
-    terms = np.hstack(
-        [np.abs(rows.A) * model.network_scale, np.abs(rows.E) * (model.network_scale / model.T0)]
-    )
+    largest = model.largest_of_unit(balance.z)
+    terms = np.hstack([np.abs(rows.A) * largest, np.abs(rows.E) * (largest / balance.T0)])
     magnitude = terms.max(axis=1, initial=0.0)
     magnitude[magnitude == 0.0] = 1.0
     return rows, magnitude

@@ -33,6 +33,8 @@ _UNRELIABLE = 2.0**-10
 """Part of the upper estimate of an error, below which the lower one says that the upper one has grown."""
 _WEAK = 2.0**-10
 """Strength below which a pivot waits: others may grow by three digits in a step, less than the check of a mode allows."""
+_DENSE = 40000
+"""Entries up to which looking for zeros takes longer than computing with them."""
 _SWEEPS = 3
 """Sweeps of the equilibration: weights enter comparisons only, so that orders of magnitude suffice."""
 
@@ -225,7 +227,9 @@ class Elimination:
 
     @cached_property
     def _given_rows(self) -> tuple[Any, Any]:
-        """The given rows and their variances, with what is zero left out."""
+        """The given rows and their variances; in large ones what is zero is left out."""
+        if self._given.size <= _DENSE:
+            return self._given, self._given_variance
         from scipy.sparse import csr_array
 
         return csr_array(self._given), csr_array(self._given_variance)
@@ -256,10 +260,11 @@ class Elimination:
 
     def _cancel(self, w: np.ndarray, goal: np.ndarray, solved: np.ndarray, pivots: np.ndarray) -> None:
         """Complete combinations ``w`` of the given rows by the ``solved`` ones, so that their ``pivots`` get the ``goal``."""
+        from scipy.sparse import csc_array
         from scipy.sparse.linalg import splu
 
         block, scale = self._given_rows[0][:, pivots], self.weight[pivots]
-        A = (block[solved] * scale).T
+        A = csc_array((block[solved] * scale).T)
         size = np.exp2(-np.floor(np.log2(abs(A).max(axis=0).toarray().ravel())))
         try:
             factors = splu((A * size).tocsc())

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import ConsistencyError
-from .affine import AffineModel, ModeData, Rows, stack_rows
+from .affine import AffineModel, Balance, ModeData, Rows, stack_rows
 
 ALLOWED = 2.0**-26
 """Largest defect of a row relative to its largest term: half the digits of a double."""
@@ -25,7 +25,7 @@ class MapCheck:
 
     Parameters
     ----------
-    model : AffineModel
+    balance : Balance
     T, motion : ndarray, shape (n, nv), (nv, nv)
     scale : ndarray, shape (nv,)
         Magnitudes of ``v``: they make the terms of a row comparable.
@@ -34,9 +34,9 @@ class MapCheck:
     """
 
     def __init__(
-        self, model: AffineModel, T: np.ndarray, motion: np.ndarray, scale: np.ndarray, admissible: np.ndarray
+        self, balance: Balance, T: np.ndarray, motion: np.ndarray, scale: np.ndarray, admissible: np.ndarray
     ) -> None:
-        self.model = model
+        self.balance = balance
         self.T, self.slopes = T, T @ motion
         self.size, self.slope_size = np.abs(T), np.abs(T) @ np.abs(motion)
         self.scale = np.where(scale > 0.0, scale, 1.0)
@@ -64,7 +64,8 @@ class MapCheck:
         value[:, self.source] -= value[:, self.source] @ self.forbidden.T @ self.forbidden
         defect = np.abs(value).max(axis=1, initial=0.0)
         largest = (size * self.scale).max(axis=1, initial=0.0)
-        magnitude = np.abs(rows.E) @ (self.model.scale / self.model.T0) + np.abs(rows.A) @ self.model.scale
+        z = self.balance.z
+        magnitude = np.abs(rows.E) @ (z / self.balance.T0) + np.abs(rows.A) @ z
         excess = np.maximum(defect - ROUNDING * magnitude, 0.0)
         relative = np.divide(excess, largest, out=excess.copy(), where=largest > 0.0)
         worst = int(np.argmax(relative))
@@ -85,8 +86,8 @@ def check_mode(model: AffineModel, data: ModeData) -> None:
     ------
     ConsistencyError
     """
-    scale = np.concatenate([model.scale[data.states], model.xi_scale])
-    check = MapCheck(model, data.T, data.Ay, scale, data.admissible)
+    scale = np.concatenate([data.balance.z[data.states], data.balance.xi])
+    check = MapCheck(data.balance, data.T, data.Ay, scale, data.admissible)
     check.require(model.rows(data.mode), model.names_of_rows(data.mode))
     n, none = model.n, np.zeros((len(data.constraints), model.n))
     constraints = Rows(none, data.constraints[:, :n], data.constraints[:, n:])

@@ -121,8 +121,8 @@ def _read_off(
     first = unknown[k : k + model.n]
     free = unknown[system.row[unknown] < 0]
     if len(free):
-        blocked, magnitude = blocked_rows(model, data.mode)
+        blocked, magnitude = blocked_rows(model, data.mode, data.balance)
         forms = np.zeros((len(magnitude), len(system.row)))
         forms[:, first] = blocked.A / magnitude[:, None]
-        settle_by_size(system, settle(system, free, forms)[0], first, model.scale)
+        settle_by_size(system, settle(system, free, forms)[0], first, data.balance.z)
     return system.solution(unknown[:k], known), system.solution(first, known)

@@ -10,17 +10,19 @@ rows). States remain physical variables.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from .affine import AffineModel, Inadmissible, Mode, ModeData, Rows, stack_rows
+from .affine import AffineModel, Balance, Inadmissible, Mode, ModeData, Rows, stack_rows
 from .dont_care import blocked_rows, settle, settle_by_size
 from .elimination import Elimination, column_weights, product
 from .identities import check_mode
 from .impulses import impulse_maps
+from .scales import balance_of
 
 _DEPENDENT = 1e-10
 MANY_STATES = 150
@@ -59,7 +61,8 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
 def _analysed(model: AffineModel, mode: Mode) -> ModeData:
     rows = model.rows(mode)
     columns = Columns.of(model)
-    system, rounds = _differentiate(model, columns, columns.table(rows), len(rows))
+    balance = balance_of(model, rows)
+    system, rounds = _differentiate(model, columns, columns.table(rows), len(rows), balance)
     free = columns.unknown[system.row[columns.unknown] < 0]
     directions = system.null_directions(free)[columns.unknown]
     redundant = np.flatnonzero(system.pivot < 0)
@@ -71,11 +74,11 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
     if uncertain[columns.x].any():
         moving = columns.x[uncertain[columns.x]]
         raise Inadmissible("singular", tuple(model.names[j] for j in moving.tolist()) + tuple(names))
-    admissible, admissible_names = source_conditions(model, sources, names)
-    settled = _settle_free(model, mode, columns, system, free)
+    admissible, admissible_names = source_conditions(model.S, balance.xi, sources, names)
+    settled = _settle_free(model, mode, columns, system, free, balance)
     flow = _flow(model, columns, system)
-    guards, owner, target = _guards(model, mode, flow)
-    constraints, dependent = _constraints(model, columns, system)
+    guards, owner, target = _guards(model, mode, flow.states, flow.T, flow.Ay)
+    constraints, dependent = _constraints(model, columns, system, balance.z)
     return ModeData(
         mode=tuple(mode),
         states=flow.states,
@@ -90,10 +93,11 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         guard_element=owner,
         guard_target=target,
         Gy=product(guards, flow.extended()),
-        tau=flow.time_constant(model.T0),
+        tau=flow.time_constant,
         dependent=dependent,
         maps=partial(impulse_maps, model),
         settled=settled,
+        balance=balance,
     )
 
 
@@ -121,21 +125,21 @@ class Columns:
 
 
 def _differentiate(
-    model: AffineModel, columns: Columns, table: np.ndarray, m: int
+    model: AffineModel, columns: Columns, table: np.ndarray, m: int, balance: Balance
 ) -> tuple[Elimination, int]:
     """Eliminate, and differentiate constraints until there are no new ones; rounds needed.
 
     Labels behind the columns move on by ``m``.
     """
-    system = weighted(model, columns, table)
+    system = weighted(model, columns, table, balance)
     return system, sum(1 for _ in shuffle(model, columns, system, m))
 
 
-def weighted(model: AffineModel, columns: Columns, table: np.ndarray) -> Elimination:
+def weighted(model: AffineModel, columns: Columns, table: np.ndarray, balance: Balance) -> Elimination:
     """Begin the elimination of rows over all columns; labels may follow."""
     weight = np.ones(table.shape[1])
     weight[columns.unknown] = column_weights(table[:, columns.unknown])
-    weight[columns.state] = model.pivot_scale[columns.x]
+    weight[columns.state] = model.preferred(balance.z)[columns.x]
     return Elimination(table, weight)
 
 
@@ -195,7 +199,7 @@ class Dependencies:
 def dependencies(model: AffineModel, mode: Mode, first: int = 0) -> Dependencies:
     """Find the dependencies of a mode: the elimination once more, with labels on the rows from the ``first`` one on."""
     rows, columns = model.rows(mode), Columns.of(model)
-    rounds = _differentiate(model, columns, columns.table(rows), len(rows))[1]
+    rounds = _differentiate(model, columns, columns.table(rows), len(rows), balance_of(model, rows))[1]
     system, weights = _labelled(model, columns, rows, rounds + 1, first)
     free = columns.unknown[system.row[columns.unknown] < 0]
     return Dependencies(
@@ -214,7 +218,7 @@ def _labelled(
     """
     table, m = columns.table(rows), len(rows) - first
     labelled = np.hstack([table, np.eye(len(rows), m * orders, -first)])
-    system, _ = _differentiate(model, columns, labelled, m)
+    system, _ = _differentiate(model, columns, labelled, m, balance_of(model, rows))
     redundant = np.flatnonzero(system.pivot < 0)
     labels = np.arange(table.shape[1], labelled.shape[1])
     return system, system.entries(redundant, labels).reshape(len(redundant), orders, m)
@@ -228,19 +232,19 @@ def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[str]:
 
 
 def source_conditions(
-    model: AffineModel, sources: np.ndarray, names: Sequence[str]
+    S: np.ndarray, scale: np.ndarray, sources: np.ndarray, names: Sequence[str]
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Rows ``d S^j`` over xi of every redundant row ``0 = d xi``, each scaled to 1, without dependent ones; their names."""
     kept: list[np.ndarray] = []
     labels: list[str] = []
     for row, name in zip(sources, names, strict=True):
-        basis = np.zeros((model.q, 0))
-        for _ in range(model.q):
-            size = np.max(np.abs(row) * model.xi_scale, initial=0.0)
+        basis = np.zeros((len(S), 0))
+        for _ in range(len(S)):
+            size = np.max(np.abs(row) * scale, initial=0.0)
             if size == 0.0:
                 break
             row = row / size
-            scaled = row * model.xi_scale
+            scaled = row * scale
             rest = scaled - basis @ (basis.T @ scaled)
             length = np.linalg.norm(rest)
             if length < _DEPENDENT:
@@ -248,45 +252,45 @@ def source_conditions(
             basis = np.column_stack([basis, rest / length])
             kept.append(row)
             labels.append(name)
-            row = product(row, model.S)
-    return np.array(kept).reshape(len(kept), model.q), tuple(labels)
+            row = product(row, S)
+    return np.array(kept).reshape(len(kept), len(S)), tuple(labels)
 
 
 def _settle_free(
-    model: AffineModel, mode: Mode, columns: Columns, system: Elimination, free: np.ndarray
+    model: AffineModel, mode: Mode, columns: Columns, system: Elimination, free: np.ndarray, balance: Balance
 ) -> np.ndarray:
     """Give undetermined variables their least-norm values; return the rows that say so."""
     if not len(free):
         return np.zeros((0, len(system.row)))
-    blocked, magnitude = blocked_rows(model, mode)
+    blocked, magnitude = blocked_rows(model, mode, balance)
     invisible, rows = settle(system, free, columns.table(blocked) / magnitude[:, None])
-    _, others = settle_by_size(system, invisible, columns.unknown, model.scale)
+    _, others = settle_by_size(system, invisible, columns.unknown, balance.z)
     return np.concatenate([rows, others])
 
 
 @dataclass(frozen=True, eq=False)
 class _ModeFlow:
-    """``z = T y``, ``y' = Ay y`` with ``y = [z[states]; xi]``; ``rates`` are the derivatives (n, ny) of x, zero for w."""
+    """``z = T y``, ``y' = Ay y`` with ``y = [z[states]; xi]``."""
 
     states: np.ndarray
     T: np.ndarray
     Ay: np.ndarray
-    rates: np.ndarray
 
     def extended(self) -> np.ndarray:
         """[z; xi] over y."""
         q = self.T.shape[1] - len(self.states)
         return np.vstack([self.T, np.eye(q, self.T.shape[1], len(self.states))])
 
-    def time_constant(self, longest: float) -> float:
-        """Shortest time constant of the states, at most ``longest``."""
+    @property
+    def time_constant(self) -> float:
+        """Shortest time constant of the states, infinite without any."""
         k = len(self.states)
         A = self.Ay[:k, :k]
         if k > MANY_STATES:
             fastest = float(min(np.linalg.norm(A, 1), np.linalg.norm(A, np.inf)))
         else:
             fastest = float(np.max(np.abs(np.linalg.eigvals(A)), initial=0.0))
-        return min(longest, 1.0 / fastest) if fastest > 0.0 else longest
+        return 1.0 / fastest if fastest > 0.0 else math.inf
 
 
 def _flow(model: AffineModel, columns: Columns, system: Elimination) -> _ModeFlow:
@@ -294,32 +298,51 @@ def _flow(model: AffineModel, columns: Columns, system: Elimination) -> _ModeFlo
     states = columns.x[~solved]
     given = np.concatenate([columns.state[~solved], columns.source])
     found = system.solution(columns.unknown, given)
-    T, rates = found.copy(), np.zeros_like(found)
-    rates[columns.x] = found[columns.x]
+    T = found.copy()
     T[states] = np.eye(len(states), len(given))
     T[columns.x[solved]] = system.solution(columns.state[solved], given)
     sources = np.hstack([np.zeros((model.q, len(states))), model.S])
-    return _ModeFlow(states, T, np.vstack([found[states], sources]), rates)
+    return _ModeFlow(states, T, np.vstack([found[states], sources]))
 
 
-def _constraints(model: AffineModel, columns: Columns, system: Elimination) -> tuple[np.ndarray, np.ndarray]:
+def _constraints(
+    model: AffineModel, columns: Columns, system: Elimination, scale: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     solved = system.row[columns.state] >= 0
     rows = system.row[columns.state[solved]]
     constraints = np.zeros((len(rows), model.n + model.q))
     constraints[:, columns.x] = system.entries(rows, columns.state)
     constraints[:, model.n :] = system.entries(rows, columns.source)
-    size = np.max(np.abs(constraints[:, : model.n]) * model.scale, axis=1, initial=0.0)
+    size = np.max(np.abs(constraints[:, : model.n]) * scale, axis=1, initial=0.0)
     return constraints / np.exp2(np.floor(np.log2(size)))[:, None], columns.x[solved]
 
 
-def _guards(model: AffineModel, mode: Mode, flow: _ModeFlow) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def with_guards(model: AffineModel, data: ModeData) -> ModeData:
+    """An analysed mode with the guards of a model that has the same equations; what is blocked must settle nothing.
+
+    Raises
+    ------
+    ConsistencyError
+    """
+    guards = _guards(model, data.mode, data.states, data.T, data.Ay)[0]
+    none = np.zeros((model.q, len(data.states)))
+    Gy = product(guards, np.vstack([data.T, np.hstack([none, np.eye(model.q)])]))
+    found = replace(data, guards=guards, Gy=Gy, maps=partial(impulse_maps, model))
+    check_mode(model, found)
+    return found
+
+
+def _guards(
+    model: AffineModel, mode: Mode, states: np.ndarray, T: np.ndarray, Ay: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Guards in force over [z; xi], derivatives replaced by the flow; owner and target of each."""
     branches = [element.branches[branch] for element, branch in zip(model.elements, mode, strict=True)]
     rows = stack_rows([branch.guards for branch in branches], model)
     guards = np.hstack([rows.A, rows.B])
     if rows.E.any():
-        over_y = product(rows.E, flow.rates)
-        guards[:, np.concatenate([flow.states, model.n + np.arange(model.q)])] += over_y
+        x = np.flatnonzero(model.differentiated)
+        over_y = product(rows.E[:, x], product(T[x], Ay))
+        guards[:, np.concatenate([states, model.n + np.arange(model.q)])] += over_y
     owner = np.repeat(np.arange(len(branches)), [len(branch.guards) for branch in branches])
     target = np.array([k for branch in branches for k in branch.targets], dtype=int)
     return guards, owner, target

@@ -143,7 +143,7 @@ def touching_model(model: AffineModel, numbering: Numbering, forms: Rows) -> Aff
     elements = tuple(
         _element(e, k, numbering, forms) if numbering.bent[k] else e for k, e in enumerate(model.elements)
     )
-    return replace(model, base=base, elements=elements)
+    return replace(model, base=base, elements=elements, nominals=None)
 
 
 def _placed(rows: np.ndarray, at: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -94,7 +94,7 @@ def open_mode(
     rows, columns = model.rows(mode), Columns.of(model)
     affine = np.flatnonzero(nonlinear_row < 0)
     table = np.vstack([columns.table(rows)[affine], data.settled])
-    system = weighted(model, columns, table)
+    system = weighted(model, columns, table, data.balance)
     rounds = sum(1 for _ in shuffle(model, columns, system, len(rows), read))
     solved = system.row[columns.state] >= 0
     states = columns.x[~solved]
@@ -114,10 +114,10 @@ def open_mode(
     index = rounds + (len(columns.x) < model.n)
     motion = np.zeros((len(given), len(given)))
     motion[:ns], motion[ns + m :, ns + m :] = found[states], model.S
-    unknown_scale = model.scale[open_unknowns] / np.where(slopes, model.T0, 1.0)
-    scale = np.concatenate([model.scale[states], unknown_scale, model.xi_scale])
+    z, T0 = data.balance.z, data.balance.T0
+    scale = np.concatenate([z[states], z[open_unknowns] / np.where(slopes, T0, 1.0), data.balance.xi])
     names = model.names_of_rows(mode)
-    MapCheck(model, z_of, motion, scale, data.admissible).require(
+    MapCheck(data.balance, z_of, motion, scale, data.admissible).require(
         Rows(rows.E[affine], rows.A[affine], rows.B[affine]), [names[i] for i in affine.tolist()]
     )
     return OpenMode(mode, states, open_unknowns, slopes, z_of, slope_of, found[states], nonlinear, index)

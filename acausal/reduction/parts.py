@@ -85,6 +85,7 @@ def _part(model: AffineModel, columns: np.ndarray, base: np.ndarray, elements: t
         row_names=tuple(model.row_names[i] for i in base.tolist()) if len(model.row_names) else (),
         units=None if model.units is None else model.units[columns],
         priority=None if model.priority is None else model.priority[columns],
+        nominals=None if model.nominals is None else model.nominals[columns],
     )
     return Part(small, columns, sources, elements)
 

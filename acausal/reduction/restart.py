@@ -50,7 +50,7 @@ def restart(
         "contradictory sources", "reinit" (a constraint of the mode forbids the value) or "singular".
     """
     if len(data.admissible):
-        _require_admissible(data, xi)
+        _require_admissible(model, data, xi)
     k = len(data.states)
     moved = False
     if reinits:
@@ -58,7 +58,7 @@ def restart(
     y = np.concatenate((z_minus[data.states], xi))
     J1 = None
     if len(data.constraints):
-        residual = _residuals(data, z_minus, xi)
+        residual = _residuals(data, z_minus, xi, model.constraint_units(data))
         if residual is not None:
             _require_met(model, data, residual)
             y[:k] += data.jump @ residual
@@ -69,13 +69,14 @@ def restart(
     return Restart(data, y, data.T @ y, np.zeros(model.n) if J1 is None else J1, jumped)
 
 
-def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray) -> np.ndarray | None:
+def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, units: np.ndarray) -> np.ndarray | None:
     """Defects of the constraints; what is rounding of an event instant counts as zero, None if all is."""
     z = np.concatenate((z_minus, xi))
     residual = data.constraints @ z
-    if residual @ residual <= _MICRO_JUMP**2:
+    scaled = residual * units
+    if scaled @ scaled <= _MICRO_JUMP**2:
         return None
-    small = np.abs(residual) <= _MICRO_JUMP + _ROUNDING * (np.abs(data.constraints) @ np.abs(z))
+    small = np.abs(residual) <= _MICRO_JUMP / units + _ROUNDING * (np.abs(data.constraints) @ np.abs(z))
     residual[small] = 0.0
     return None if small.all() else residual
 
@@ -86,8 +87,9 @@ def _require_met(model: AffineModel, data: ModeData, residual: np.ndarray) -> No
         raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent.tolist()))
 
 
-def _require_admissible(data: ModeData, xi: np.ndarray) -> None:
-    failed = np.abs(data.admissible @ xi) > CONTRADICTING
+def _require_admissible(model: AffineModel, data: ModeData, xi: np.ndarray) -> None:
+    size = np.max(np.abs(data.admissible) * model.xi_scale, axis=1)
+    failed = np.abs(data.admissible @ xi) > CONTRADICTING * size
     if failed.any():
         names = [name for name, wrong in zip(data.admissible_names, failed, strict=True) if wrong]
         raise Inadmissible("contradictory sources", tuple(dict.fromkeys(names)))
@@ -113,7 +115,7 @@ def _reinitialised(
     if len(data.constraints):
         sensitivity += data.jump @ data.constraints[:, which]
         # What no restart removes as rounding must not move a value that is held either.
-        residual = _residuals(data, z_minus, xi)
+        residual = _residuals(data, z_minus, xi, model.constraint_units(data))
         start = start if residual is None else start + data.jump @ residual
     response = data.T[which, :k] @ sensitivity * (scale / scale[:, None])
     defect = (wanted - data.T[which] @ np.concatenate((start, xi))) / scale

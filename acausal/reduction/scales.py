@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .affine import Rows
+from .affine import AffineModel, Balance, Rows
 
 ROUNDING = 1e-12
 """Magnitude, in the unit of the variable, below which a start may be rounding: such as a speed at the end of a run."""
@@ -50,6 +50,15 @@ def propagate_scales(
         scale[small] = given[small]
         scale = _fill(_spread(equations, sources, scale), labels)
     return np.where(scale == 0.0, 1.0, scale)
+
+
+def balance_of(model: AffineModel, rows: Rows) -> Balance:
+    """Magnitudes for the analysis of some rows: from themselves and from nominals, all sources and the second counting as one."""
+    if model.nominals is None:
+        return Balance(model.scale, model.xi_scale, model.T0)
+    units = np.arange(model.n) if model.units is None else model.units
+    ones = np.ones(model.q)
+    return Balance(propagate_scales(rows, model.nominals, ones, 1.0, units), ones, 1.0)
 
 
 def longer_unit(

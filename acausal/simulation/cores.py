@@ -13,6 +13,7 @@ from ..errors import ModelSizeError
 from ..reduction.affine import Inadmissible
 from ..reduction.core import Values
 from ..reduction.labels import Labels
+from .analysed_modes import AnalysedModes
 from .compiled import CompiledModel
 from .large.sizes import LARGE, MAX_UNKNOWNS
 from .numeric import NumericCore, build_core, nominal_magnitudes
@@ -28,6 +29,7 @@ class Cores:
     def __init__(self, program: CompiledModel) -> None:
         self._program, self._reduced = program, program.reduced
         self._kept: dict[Any, NumericCore | None] = {}
+        self.modes = AnalysedModes()
         self._lock = threading.RLock()
 
     @cached_property
@@ -52,11 +54,15 @@ class Cores:
         ModelSizeError
         """
         unit = T0 if unit is None else unit
+        # Models that touch nonlinear rows serve one point of one run.
+        shared = None if self._reduced.nonlinear else self.modes
 
         def build(made: Values) -> NumericCore:
             self._check_size()
             known = starts.value * self._reduced.differentiated
-            return build_core(self._reduced, made, feeds, known, self._nominals, T0, span, self.labels, unit)
+            return build_core(
+                self._reduced, made, feeds, known, self._nominals, T0, span, self.labels, unit, shared=shared
+            )
 
         return self._cached(build, values, D, R, feeds, (T0, span, unit, starts.value.tobytes()))
 

@@ -13,14 +13,15 @@ import numpy as np
 from ..dynamics.modal import AffineFlow
 from ..dynamics.readout import PointFrame, Readout
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
-from ..reduction.assemble import assemble
+from ..reduction.assemble import assemble, core_magnitudes
 from ..reduction.common import common_constraints
 from ..reduction.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
-from ..reduction.index_reduction import reduce_mode, source_conditions
+from ..reduction.index_reduction import source_conditions
 from ..reduction.labels import Labels
 from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magnitudes
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.restart import CONTRADICTING
+from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
 from .instants.lexicographic import CandidateTest, SignTable, amplitudes, form_scale, forms_over_state
 from .nonlinear.watch import Watch, can_trigger, orientations
 from .sources.source_states import Feed
@@ -96,13 +97,16 @@ class NumericCore:
         unit: float,
         readout: Readout,
         system: Callable[[NumericCore], Any] | None = None,
+        shared: AnalysedModes | None = None,
     ) -> None:
         self.unit = unit
         """Unit of time of the derivatives of general sources."""
         self.reduced, self.exosystem, self.readout, self.values = reduced, exosystem, readout, values
         self.analysed, self.seconds = 0, 0.0
         self._make_numbers, self._make_system = make, system
-        self._modes: dict[Mode, ModeData | Inadmissible] = {}
+        self._shared = shared
+        self._modes: Recent[Mode, Analysis] = Recent(MODE_BYTES, self._give_back)
+        self._flows: dict[ModeData, dict[float, AffineFlow]] = {}
         self._tables: dict[ModeData, SegmentTables] = {}
 
     def touching(self, make: Callable[[], tuple[Rows, AffineModel]]) -> NumericCore:
@@ -158,17 +162,36 @@ class NumericCore:
         """Return the analysed mode; raises ``Inadmissible``, every time anew, for one that cannot exist."""
         found = self._modes.get(mode)
         if found is None:
-            self.analysed += 1
-            begin = perf_counter()
-            try:
-                found = reduce_mode(self.model, mode)
-            except Inadmissible as error:
-                found = error
-            self._modes[mode] = found
-            self.seconds += perf_counter() - begin
+            found = self._found(mode)
+            self._modes.put(mode, found, size_of(found))
         if isinstance(found, Inadmissible):
             raise Inadmissible(found.reason, found.where)
         return found
+
+    @cached_property
+    def _contents(self) -> Contents:
+        return Contents(self.model)
+
+    def _found(self, mode: Mode) -> Analysis:
+        begin, flows = perf_counter(), {}
+        if self._shared is None:
+            found, new = analyse(self.model, mode), True
+        else:
+            found, entry, new = self._shared.mode(self.model, self._contents, mode)
+            flows = entry.flows
+        if isinstance(found, ModeData):
+            self._flows[found] = flows
+        if new:
+            self.analysed += 1
+            self.seconds += perf_counter() - begin
+        return found
+
+    def _give_back(self, found: Analysis) -> None:
+        """Forget what was made of a mode."""
+        if isinstance(found, ModeData):
+            self._flows.pop(found, None)
+            self._tables.pop(found, None)
+            self.test.forget(found)
 
     def tables(self, data: ModeData) -> SegmentTables:
         """Return flow and sign tables of a mode."""
@@ -185,8 +208,12 @@ class NumericCore:
         scale = form_scale(over_z, model)
         signs = SignTable(forms, data, scale, model.T0, over_z, model.scale)
 
+        flows, unit = self._flows.get(data, {}), min(model.T0, self.unit)
+
         def flow() -> AffineFlow:
-            return AffineFlow(data.Ay, len(data.states), min(model.T0, self.unit))
+            if unit not in flows:
+                flows[unit] = AffineFlow(data.Ay, len(data.states), unit)
+            return flows[unit]
 
         return SegmentTables(flow, forms, signs, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
@@ -199,7 +226,7 @@ class NumericCore:
     def _given_conditions(self) -> tuple[np.ndarray, tuple[str, ...]]:
         """What redundant integer rows demand of the sources, and the number of the row."""
         rows = (self.reduced.contradictions @ self.exosystem.K).toarray()
-        return source_conditions(self.model, rows, [str(k) for k in range(len(rows))])
+        return source_conditions(self.model.S, self.model.xi_scale, rows, [str(k) for k in range(len(rows))])
 
     def contradicting_row(self, xi: np.ndarray) -> int | None:
         """Number of an integer row through which known quantities contradict each other; None without any."""
@@ -233,6 +260,7 @@ def build_core(
     labels: Labels,
     unit: float,
     system: Callable[[NumericCore], Any] | None = None,
+    shared: AnalysedModes | None = None,
 ) -> NumericCore:
     """Evaluate the numbers of a run and assemble its affine model.
 
@@ -251,9 +279,11 @@ def build_core(
     if reduced.nonlinear:
         xi_scale[-TOUCH_STATES:] = _touch_scale(model.T0)
         model = replace(model, xi_scale=xi_scale)
+    else:
+        model = replace(model, nominals=core_magnitudes(reduced, nominals))
     readout = Readout.of(reduced, exosystem, values.P)
     numbers = matrices.forms, model
-    return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout, system)
+    return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout, system, shared)
 
 
 def nonlinear_slopes(reduced: ReducedModel) -> np.ndarray:

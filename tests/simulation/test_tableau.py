@@ -101,7 +101,7 @@ def test_proposals_are_what_the_exact_test_confirms():
         if verdict.consistent:
             continue
         tried += 1
-        tau = model.T0 if verdict.restart is None else verdict.restart.data.tau
+        tau = model.T0 if verdict.restart is None else min(model.T0, verdict.restart.data.tau)
         proposals = propose(BranchTableau(model, tau), instant, mode)
         confirmed += any(test(proposal, instant).consistent for proposal in proposals)
     assert tried >= 25

@@ -24,7 +24,7 @@ from acausal.components.electrical import (
     SineVoltage,
     VoltageSensor,
 )
-from acausal.simulation import program as compilation
+from acausal.simulation import compiled as compilation
 from tests.systems.circuits import circuit, diode_bridge
 
 ROOT = Path(__file__).resolve().parents[2]

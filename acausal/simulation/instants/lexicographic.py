@@ -91,8 +91,8 @@ class SignTable:
         over_z: np.ndarray | None = None,
         z_scale: np.ndarray | None = None,
     ) -> None:
-        tau, flow = data.tau, data.Ay * data.tau
-        size = np.abs(over_y)
+        tau = min(T0, data.tau)
+        flow, size = data.Ay * tau, np.abs(over_y)
         bound, self.coefficients = ROUNDING * size, np.zeros(over_y.shape)
         if over_z is not None:
             # Coefficients over y are sums over z in which the large terms may cancel.
@@ -322,6 +322,10 @@ class CandidateTest:
         if found is None:
             found = self._prepared[data] = _PreparedMode(self._model, data)
         return found
+
+    def forget(self, data: ModeData) -> None:
+        """Give back the tables of one mode."""
+        self._prepared.pop(data, None)
 
 
 def _know_crossing(

@@ -182,7 +182,9 @@ class Search:
 
     def _tableau(self, verdict: Verdict) -> BranchTableau:
         """The tableau at a rate above the motions of a mode."""
-        tau = self._model.T0 if verdict.restart is None else verdict.restart.data.tau
+        tau = self._model.T0
+        if verdict.restart is not None:
+            tau = min(tau, verdict.restart.data.tau)
         order = math.floor(math.log2(tau))
         if self._last_tableau is None or self._last_tableau[0] != order:
             self._last_tableau = order, BranchTableau(self._model, 2.0**order)

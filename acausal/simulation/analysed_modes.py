@@ -1,0 +1,162 @@
+"""Analysed modes of a program, found by the contents of the rows they follow from.
+
+An analysis depends on the equations in force and on the generator of the sources: on no scale, start or length of a run, and
+on no number that enters none of these. So runs share it, whatever else differs between them, and where numbers change in a
+run, only modes that contain them are analysed anew. Guards are put over the states of the analysis that exists. What the
+branches in force block matters only where it settles what nothing determines.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from ..dynamics.modal import AffineFlow
+from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
+from ..reduction.index_reduction import reduce_mode, with_guards
+
+MODE_BYTES = 100_000_000
+"""Bytes of tables that are kept; beyond, those that were not used for longest are given back."""
+
+Analysis = ModeData | Inadmissible
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+def size_of(found: Analysis) -> int:
+    """Bytes of the arrays of an analysed mode, and of the closed form that is made of it."""
+    if isinstance(found, Inadmissible):
+        return 1000
+    arrays = sum(part.nbytes for part in vars(found).values() if isinstance(part, np.ndarray))
+    return arrays + found.T.nbytes + 16 * found.Ay.nbytes
+
+
+class Recent(Generic[Key, Value]):
+    """A dictionary within a limit of bytes; the entries that were not asked for longest go first."""
+
+    def __init__(self, limit: int, drop: Callable[[Value], None] | None = None) -> None:
+        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._limit, self._drop, self.bytes = limit, drop, 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Key) -> Value | None:
+        """What is kept, None if nothing is."""
+        found = self._kept.get(key)
+        if found is None:
+            return None
+        self._kept.move_to_end(key)
+        return found[0]
+
+    def put(self, key: Key, value: Value, size: int) -> None:
+        """Keep a value; the last one is kept whatever its size."""
+        self._forget(key)
+        self._kept[key] = value, size
+        self.bytes += size
+        while self.bytes > self._limit and len(self._kept) > 1:
+            self._forget(next(iter(self._kept)))
+
+    def _forget(self, key: Key) -> None:
+        value, size = self._kept.pop(key, (None, 0))
+        self.bytes -= size
+        if value is not None and self._drop is not None:
+            self._drop(value)
+
+
+class Contents:
+    """Digests of the numbers of a model: what two models share has the same ones."""
+
+    def __init__(self, model: AffineModel) -> None:
+        self._model = model
+
+    @cached_property
+    def _parts(self) -> tuple[bytes, list[list[bytes]], list[list[bytes]]]:
+        model = self._model
+        common = _digest(model.S, model.differentiated, *_arrays(model.base))
+        equations = [[_digest(*_arrays(b.equations)) for b in e.branches] for e in model.elements]
+        others = [
+            [
+                _digest(*_arrays(b.guards), *_arrays(blocked))
+                for b, blocked in zip(e.branches, e.blocked, strict=True)
+            ]
+            for e in model.elements
+        ]
+        return common, equations, others
+
+    def of(self, mode: Mode) -> tuple[bytes, bytes]:
+        """Digests of the equations of a mode, and of its guards and what it blocks."""
+        common, equations, others = self._parts
+        rows = [common, *(e[b] for e, b in zip(equations, mode, strict=True)), repr(mode).encode()]
+        return _joined(rows), _joined([o[b] for o, b in zip(others, mode, strict=True)])
+
+
+def _arrays(rows: Rows) -> tuple[np.ndarray, ...]:
+    return rows.E, rows.A, rows.B
+
+
+def _digest(*arrays: np.ndarray) -> bytes:
+    return _joined([part for a in arrays for part in (repr(a.shape).encode(), np.ascontiguousarray(a).data)])
+
+
+def _joined(parts: list[bytes] | list[bytes | memoryview]) -> bytes:
+    found = blake2b(digest_size=16)
+    for part in parts:
+        found.update(part)
+    return found.digest()
+
+
+@dataclass(eq=False)
+class _Entry:
+    """One analysis, with the last guards, and the closed forms of its motion by unit of time."""
+
+    first: Analysis
+    last: tuple[bytes, ModeData] | None = None
+    flows: dict[float, AffineFlow] = field(default_factory=dict)
+
+
+class AnalysedModes:
+    """The analysed modes of one program. Several threads may ask at once."""
+
+    def __init__(self, limit: int = MODE_BYTES) -> None:
+        self._entries: Recent[bytes, _Entry] = Recent(limit)
+        self._lock = threading.RLock()
+
+    @property
+    def bytes(self) -> int:
+        """Size of what is kept."""
+        return self._entries.bytes
+
+    def mode(self, model: AffineModel, contents: Contents, mode: Mode) -> tuple[Analysis, _Entry, bool]:
+        """The analysis of a mode of a model with these contents, and whether it had to be made."""
+        rows, others = contents.of(mode)
+        with self._lock:
+            entry = self._entries.get(rows)
+            settled = entry is not None and isinstance(entry.first, ModeData) and len(entry.first.settled)
+            if entry is not None and settled and entry.last is not None and entry.last[0] != others:
+                entry = None
+            new = entry is None
+            if entry is None:
+                found = analyse(model, mode)
+                entry = _Entry(found, (others, found) if isinstance(found, ModeData) else None)
+                self._entries.put(rows, entry, size_of(found))
+            if isinstance(entry.first, Inadmissible):
+                return entry.first, entry, new
+            if entry.last is None or entry.last[0] != others:
+                entry.last = others, with_guards(model, entry.first)
+            return entry.last[1], entry, new
+
+
+def analyse(model: AffineModel, mode: Mode) -> Analysis:
+    """The analysis of a mode, or why it cannot exist."""
+    try:
+        return reduce_mode(model, mode)
+    except Inadmissible as error:
+        return error
