@@ -12,29 +12,30 @@ from tests.systems.campaign_judge import attempt, judged, line_case, network_cas
 
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
-    "free networks": (1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 16),
+    "free networks": (2, 5, 7, 9, 11, 16),
     "ideal networks": (0, 1, 2, 3, 4, 6, 8, 10),
-    "resting": (1, 2, 3, 4, 5, 9, 10, 11, 13, 14, 15, 16, 17, 19, 20),
-    "moving": (0, 1, 2, 4, 5, 6, 7, 9, 10, 12, 14, 15),
+    "resting": (3, 5, 9, 10, 14, 16, 19),
+    "moving": (0, 4, 5, 9, 12),
     "copies": (0, 1, 3, 6),
     "network runs": (0, 1, 2, 3, 4, 5, 6, 7),
     "mechanism runs": (0, 1, 4, 8),
+    "weak losses": (13, 19, 27, 39),
 }
-"""Seeds of every family; those that take long in a search are left to the campaign."""
+"""Seeds of every family that have found defects; the many others are left to the campaign."""
 
 
 @pytest.mark.parametrize("name", SEEDS)
 def test_random_models_run_right(name: str) -> None:
     family = FAMILIES[name]
     for seed in SEEDS[name]:
-        verdict = family.run(family.describe(seed), "auto")
+        verdict = family.run(family.describe(seed), "exact" if name == "weak losses" else "auto")
         assert verdict.outcome in ("right", "right refusal"), (seed, verdict.why)
 
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: str) -> None:
     family = FAMILIES["general path"]
-    for seed in (1, 3, 6, 18, 20, 23, 25):
+    for seed in (3, 18, 20, 25):
         verdict = family.run(family.describe(seed), method)
         assert verdict.outcome in ("right", "too stiff"), (seed, verdict.why)
 
@@ -42,7 +43,7 @@ def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: st
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_networks_with_nonlinear_parts_run_right(method: str) -> None:
     family = FAMILIES["nonlinear runs"]
-    for seed in (0, 1, 2, 3, 5, 6):
+    for seed in (0, 2, 5):
         verdict = family.run(family.describe(seed), method)
         assert verdict.outcome == "right", (seed, verdict.why)
 
