@@ -12,6 +12,7 @@ from ..simulation.starts.completion import Completer, Completion, Unreachable
 from ..simulation.starts.conditions import Conditions
 from ..simulation.starts.frames import AffineFrame, NonlinearFrame
 from ..simulation.starts.priorities import MISSED, least_squares
+from ..simulation.starts.problem import StartProblem
 from ..simulation.starts.stated import Rank
 
 MOST_NAMED = 8
@@ -52,11 +53,12 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
     found = _free(conditions, failure)
     if not len(found):
         return None
-    relaxed = Conditions(run)
+    problem = StartProblem.of(run)
+    relaxed = Conditions(problem)
     relaxed.rank[found] = Rank.STEADY_FIXED
     try:
-        frame = NonlinearFrame(run) if run.reduced.nonlinear else AffineFrame(run)
-        rest = Completer(run, relaxed, frame).complete()
+        frame = NonlinearFrame(problem) if run.reduced.nonlinear else AffineFrame(problem)
+        rest = Completer(relaxed, frame).complete()
     except (AcausalError, Unreachable, *UNSOLVED):
         return None
     items, model = conditions.items, run.core.model

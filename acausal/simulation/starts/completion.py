@@ -13,7 +13,6 @@ import numpy as np
 
 from ...dynamics.directions import generic_direction
 from ..nonlinear.newton import NewtonFailure
-from ..run import Run
 from .conditions import Conditions
 from .descent import Descent
 from .frames import AffineFrame, NonlinearFrame
@@ -104,9 +103,9 @@ class Completer:
     `newton`); where slopes vanish the iteration begins again beside the point.
     """
 
-    def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> None:
-        self.run, self.conditions, self.frame = run, conditions, frame
-        self.rows = ConditionRows(run, conditions, frame)
+    def __init__(self, conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> None:
+        self.problem, self.conditions, self.frame = conditions.problem, conditions, frame
+        self.rows = ConditionRows(conditions, frame)
         self.beside = False
         """Whether the start values themselves led nowhere, but others around them did."""
         self.involved = self.rows.involved
@@ -136,7 +135,7 @@ class Completer:
         self._given = self.frame.state()
         driven = self._driven()
         active &= ~driven
-        if self.run.near is not None:
+        if self.problem.near is not None:
             # The begin is a point of equations that are nearly the same.
             begin = self.frame.state()
             try:
@@ -181,7 +180,7 @@ class Completer:
         """Mask of the derivatives that cannot be zero: sources alone determine their variables."""
         of = np.array([c.rate_of for c in self.conditions.items], np.int64)
         moved = np.abs(self.frame.linearise().z_x * self.frame.scale).max(axis=1, initial=0.0)
-        return (of >= 0) & (moved[of] <= DRIVEN * self.run.core.model.scale[of])
+        return (of >= 0) & (moved[of] <= DRIVEN * self.problem.core.model.scale[of])
 
     def _reads_motion(self) -> np.ndarray:
         """Mask of the conditions that depend on rates of constrained coordinates."""
@@ -291,7 +290,7 @@ class Completer:
     def _newton(self, active: np.ndarray, demanded: Rank) -> Completion:
         frame = self.frame
         for k in count(1):
-            self.run.work.iterated()
+            self.problem.work.iterated()
             system = self.rows.system(frame.linearise(), active, demanded)
             solution = solve(system.A, system.b, system.rank)
             blocked = solution.missed & system.top

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.readout import Moment
 from ...errors import Location
 from ...flattening.template import place_of
 from ...reduction.affine import Rows
+from ...reduction.core import Values
 from ...reduction.reduced_model import NonlinearFormRows
-from ..run import Run
+from .problem import StartProblem
 from .stated import Rank
 
 DENSE = 2500
@@ -51,9 +51,8 @@ class Conditions:
     have values and slopes at a point.
     """
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.xi = run.y[len(run.data.states) :]
+    def __init__(self, problem: StartProblem) -> None:
+        self.problem, self.xi = problem, problem.xi
         self.items: list[Condition] = []
         self._ids: list[int] = []
         """Variable of every condition whose value it prescribes in the core, else -1."""
@@ -71,17 +70,17 @@ class Conditions:
     # -- collection ----------------------------------------------------------------------------------------------
 
     def _gather(self) -> None:
-        starts, model = self.run.starts, self.run.reduced
+        starts, model = self.problem.starts, self.problem.reduced
         self._variables(np.flatnonzero(starts.fixed), Rank.FIXED)
         self._initial_equations()
         if starts.steady.any():
-            self._derivatives(np.setdiff1d(np.flatnonzero(starts.steady), self.run.flat.computed))
+            self._derivatives(np.setdiff1d(np.flatnonzero(starts.steady), self.problem.flat.computed))
         given = starts.given & ~starts.fixed
         self._variables(np.flatnonzero(given & model.differentiated), Rank.GIVEN)
         self._variables(np.flatnonzero(given & ~model.differentiated), Rank.GUESS)
         rest = np.flatnonzero(model.differentiated & ~starts.given & ~starts.fixed)
-        targets = ((x, self.run.program.unknowns.settable(x)) for x in rest.tolist())
-        differentiated = self.run.core.model.differentiated
+        targets = ((x, self.problem.program.unknowns.settable(x)) for x in rest.tolist())
+        differentiated = self.problem.core.model.differentiated
         alone = [x for x, t in targets if t is not None and t[0] == "core" and differentiated[t[1]]]
         self._variables(np.array(alone, np.int64), Rank.DEFAULT)
 
@@ -92,26 +91,26 @@ class Conditions:
         self._ids.append(x)
 
     def _variables(self, ids: np.ndarray, rank: Rank) -> None:
-        run, starts = self.run, self.run.starts
+        problem, starts = self.problem, self.problem.starts
         for x in ids.tolist():
-            target = run.program.unknowns.settable(x)
+            target = problem.program.unknowns.settable(x)
             if target is not None and target[0] == "integral":
                 continue
-            name, value = run.flat.variable(x), float(starts.value[x])
+            name, value = problem.flat.variable(x), float(starts.value[x])
             unknown = -1 if target is None else target[1]
             own = self._own_rank(x, unknown, rank)
             kind = starts.kind(x)
-            place = place_of(run.flat.root, name)
+            place = place_of(problem.flat.root, name)
             made = Condition(own, kind, f"`{name}` = {value:.9g}", place, x, unknown, value, name)
-            if run.core.readout.observed(x):
+            if problem.core.readout.observed(x):
                 self._observed.append((len(self.items), x))
                 self._add(made)
             else:
                 self._add(made, x)
 
     def _own_rank(self, x: int, unknown: int, rank: Rank) -> Rank:
-        steady, priority = self.run.starts.steady, self.run.core.model.priority
-        if rank is not Rank.FIXED and x in self.run.flat.computed:
+        steady, priority = self.problem.starts.steady, self.problem.core.model.priority
+        if rank is not Rank.FIXED and x in self.problem.flat.computed:
             return Rank.COMPUTED
         if not (steady[x : x + 1].any() and rank in (Rank.GIVEN, Rank.DEFAULT)):
             preferred = rank is Rank.DEFAULT and priority is not None and priority[unknown] > 0.0
@@ -119,35 +118,35 @@ class Conditions:
         return Rank.RESTING_GIVEN if rank is Rank.GIVEN else Rank.RESTING
 
     def _initial_equations(self) -> None:
-        run = self.run
-        for rows, form in run.reduced.initials:
-            count = len(run.flat.stamps[rows.stamp].vb)
-            over: Rows = run.core.form_rows(rows.first, count)
+        problem = self.problem
+        for rows, form in problem.reduced.initials:
+            count = len(problem.flat.stamps[rows.stamp].vb)
+            over: Rows = problem.core.form_rows(rows.first, count)
             for i in range(count):
-                place = run.flat.location(rows.stamp, i, form.statement.origin)
+                place = problem.flat.location(rows.stamp, i, form.statement.origin)
                 made = Condition(Rank.FIXED, f"initially at {place}", form.statement.text, (place,))
                 if isinstance(rows, NonlinearFormRows):
                     self._nonlinear.append(
-                        (len(self.items), run.program.nonlinear_rows.position[rows.first + i])
+                        (len(self.items), problem.program.nonlinear_rows.position[rows.first + i])
                     )
                     self._add(made)
                 else:
                     self._add(made, rows=(over.E[i], over.A[i], over.B[i]))
 
     def _derivatives(self, ids: np.ndarray) -> None:
-        run, seen = self.run, set()
-        n = len(run.reduced.core)
+        problem, seen = self.problem, set()
+        n = len(problem.reduced.core)
         fixed = {c.unknown for c in self.items if c.unknown >= 0}
         for x in ids.tolist():
-            target = run.program.unknowns.settable(x)
+            target = problem.program.unknowns.settable(x)
             if target is None or target[0] != "core" or target[1] in seen:
                 continue
             seen.add(target[1])
             rank = Rank.STEADY_FIXED if target[1] in fixed else Rank.STEADY
-            name = run.flat.variable(x)
+            name = problem.flat.variable(x)
             unit = np.zeros(n)
             unit[target[1]] = 1.0
-            place = place_of(run.flat.root, name)
+            place = place_of(problem.flat.root, name)
             made = Condition(rank, "steady state", f"der(`{name}`) = 0", place, rate_of=target[1])
             self._add(made, rows=(unit, 0.0, 0.0))
 
@@ -158,9 +157,9 @@ class Conditions:
         """``D``, ``Z`` (k, n), ``X`` (k, q), sparse unless they are small, and constants (k,) of the affine parts."""
         from scipy.sparse import csr_array
 
-        n, q, k = len(self.run.reduced.core), self.run.core.model.q, len(self)
+        n, q, k = len(self.problem.reduced.core), self.problem.core.model.q, len(self)
         ids = np.array(self._ids, np.int64)
-        at, W, VK = np.flatnonzero(ids >= 0), self.run.reduced.W_core, self.run.core.readout.VK
+        at, W, VK = np.flatnonzero(ids >= 0), self.problem.reduced.W_core, self.problem.core.readout.VK
         if len(at) == k:
             Z, X = W[ids], VK[ids]
         else:
@@ -181,18 +180,20 @@ class Conditions:
     @cached_property
     def magnitudes(self) -> np.ndarray:
         """Magnitudes (k,) of the affine conditions."""
-        (D, Z, _, _), model = self.stacked, self.run.core.model
+        (D, Z, _, _), model = self.stacked, self.problem.core.model
         return abs(Z) @ model.network_scale + abs(D) @ (model.network_scale / model.T0)
 
-    def nonlinear(self, arguments: np.ndarray) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
+    def nonlinear(
+        self, arguments: np.ndarray, values: Values
+    ) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
         """(condition, value, arguments, slopes by them) of initial equations that are not affine."""
         if not self._nonlinear:
             return
-        run = self.run
-        value, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
+        problem = self.problem
+        value, gradient = problem.tangents.functions(0, [arguments], problem.tangents.constants(values))
         value, gradient = np.array(value), np.array(gradient)
         for k, row in self._nonlinear:
-            at = np.flatnonzero(run.program.nonlinear_rows.owner == row)
+            at = np.flatnonzero(problem.program.nonlinear_rows.owner == row)
             yield k, float(value[row]), at, gradient[at]
 
     @property
@@ -205,8 +206,8 @@ class Conditions:
         """Whether some initial equation is not affine."""
         return bool(self._nonlinear)
 
-    def violated(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> list[int]:
-        """Conditions that must hold and do not at a point; observed variables are left out."""
+    def violated(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values) -> list[int]:
+        """Conditions that must hold and do not at a point, with these discretes; observed variables are left out."""
         D, Z, X, constant = self.stacked
         defect = np.abs(D @ slopes + Z @ z + X @ xi + constant)
         size = abs(D) @ np.abs(slopes) + abs(Z) @ np.abs(z) + abs(X) @ np.abs(xi) + np.abs(constant)
@@ -215,9 +216,9 @@ class Conditions:
         affine[[k for k, _ in (*self._nonlinear, *self._observed)]] = False
         wrong = affine & (self.rank <= Rank.STEADY) & (defect > VIOLATED * size)
         if self._nonlinear:
-            tangents = self.run.tangents
+            tangents = self.problem.tangents
             arguments = tangents.arguments(z, slopes, xi)
-            for k, value, at, gradient in self.nonlinear(arguments):
+            for k, value, at, gradient in self.nonlinear(arguments, values):
                 reach = np.abs(gradient) * (tangents.scale[at] + np.abs(arguments[at]))
                 wrong[k] = abs(value) > VIOLATED * reach.max(initial=0.0)
         return np.flatnonzero(wrong).tolist()
@@ -229,11 +230,11 @@ class Conditions:
 
     def read(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Values of the observed variables at a point."""
-        run = self.run
+        problem = self.problem
         ids = tuple(x for _, x in self._observed)
         y = np.concatenate([z, slopes, xi])
-        frame = run.core.readout.frame
-        return run.core.readout.at(ids, frame, y, Moment(run.t, run.D, run.R, run.q))
+        frame = problem.core.readout.frame
+        return problem.core.readout.at(ids, frame, y, problem.moment)
 
 
 def _thin(rows: Iterable[Any], width: int) -> Any:

@@ -14,6 +14,7 @@ from ..nonlinear.beginning import settled_unknowns
 from ..nonlinear.bounds import Bounds, within
 from ..nonlinear.motion import Motion
 from ..run import Run
+from .problem import StartProblem
 
 if TYPE_CHECKING:
     from ..nonlinear.system import NonlinearSystem
@@ -47,13 +48,13 @@ class AffineFrame:
     solved = False
     bounds: Bounds | None = None
 
-    def __init__(self, run: Run) -> None:
-        data, n = run.data, len(run.data.states)
-        self.x = run.z[data.states].astype(float)
-        self.scale = run.core.model.scale[data.states]
+    def __init__(self, problem: StartProblem) -> None:
+        data, n = problem.data, len(problem.data.states)
+        self.x = problem.z[data.states].astype(float)
+        self.scale = problem.core.model.scale[data.states]
         self._T, self._S = data.T, data.T @ data.Ay
-        self._sources, self._n = run.y[n:], n
-        self.over_open = np.zeros((len(run.z), 0)), np.zeros((len(run.z), 0))
+        self._sources, self._n = problem.y[n:], n
+        self.over_open = np.zeros((len(problem.z), 0)), np.zeros((len(problem.z), 0))
         self.moving = self.angles = np.zeros(n, bool)
 
     def begin(self, solved: bool, depth: str) -> None:
@@ -87,21 +88,23 @@ class AffineFrame:
 class NonlinearFrame:
     """Coordinates ``X`` of a nonlinear mode under its constraints; open unknowns ``H`` follow from them by Newton's method."""
 
-    def __init__(self, run: Run) -> None:
-        system = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present)
-        begin = run.z if run.near is None else run.near
-        self.motion: Motion = run.linearisation.made(begin, run.slopes, run.xi, system, run.present)
+    def __init__(self, problem: StartProblem) -> None:
+        system = problem.system()
+        begin = problem.z if problem.near is None else problem.near
+        self.motion: Motion = problem.linearisation.made(
+            begin, problem.slopes, problem.xi, system, problem.values
+        )
         self.system = system
         place = self.motion.last
         self.x, self.H = place.X.copy(), place.H.copy()
         self.scale = system.scale
-        self.bounds = _state_bounds(run.bounds, system)
+        self.bounds = _state_bounds(problem.bounds, system)
         """Within which the coordinates are sought first."""
         self.constrained, self.open = system.constraints > 0, system.m
         self.solved = False
         nx, z_of = system.nx, system.z_of
         self._z_y, self._s_y = dense(z_of @ system.v0.y), dense(z_of @ system.v1.y)
-        self.angles = _angles(run, self._z_y[:, :nx])
+        self.angles = _angles(problem, self._z_y[:, :nx])
         # However far an angle turns in a run, its start is sought within the turn of its start value.
         self.scale = np.where(self.angles, np.minimum(self.scale, 1.0), self.scale)
         self._z_xi, self._s_xi = z_of @ system.v0.xi, z_of @ system.v1.xi
@@ -109,21 +112,21 @@ class NonlinearFrame:
         self._rows = np.arange(system.constraints)
         self.moving = self._rates()
         """Mask of the coordinates that constraints read only when they are differentiated."""
-        self.scale = self._speeds(run)
+        self.scale = self._speeds(problem)
 
-    def _speeds(self, run: Run) -> np.ndarray:
+    def _speeds(self, problem: StartProblem) -> np.ndarray:
         """Scales with those of rates of constrained coordinates as far apart as lengths of the linkage are.
 
         Of wishes for speeds that cannot all hold the nearest point is taken, however long the run is.
         """
-        scale, T0, lengths = self.scale.copy(), run.core.model.T0, _lengths_of_units(run)
+        scale, T0, lengths = self.scale.copy(), problem.core.model.T0, _lengths_of_units(problem)
         states = self.system.mode.states.tolist()
         rates = self._s_y[states, : self.system.nx] != 0.0
         for j in np.flatnonzero(rates.sum(axis=1) == 1).tolist():
             at = int(np.argmax(rates[j]))
             if self.moving[at]:
                 length, position = (
-                    lengths.get(run.program.unknowns.unit_of_core(states[j]), 0.0),
+                    lengths.get(problem.program.unknowns.unit_of_core(states[j]), 0.0),
                     float(scale[j]),
                 )
                 scale[at] = (length if length > LEAST_LENGTH * position else position) / T0
@@ -246,22 +249,22 @@ def place_at(run: Run, z: np.ndarray, slopes: np.ndarray) -> None:
     run.forget_signs()
 
 
-def _lengths_of_units(run: Run) -> dict[str, float]:
+def _lengths_of_units(problem: StartProblem) -> dict[str, float]:
     """Units -> largest magnitude that constants of nonlinear equations give to variables of the unit."""
     found: dict[str, float] = {}
-    sizes = nonlinear_magnitudes(run.reduced, run.core.values, 0.0)
+    sizes = nonlinear_magnitudes(problem.reduced, problem.core.values, 0.0)
     for x in np.flatnonzero(sizes).tolist():
-        unit = run.program.unknowns.unit(x)
+        unit = problem.program.unknowns.unit(x)
         if unit not in ("", "1"):
             found[unit] = max(found.get(unit, 0.0), float(sizes[x]))
     return found
 
 
-def _angles(run: Run, z_x: np.ndarray) -> np.ndarray:
+def _angles(problem: StartProblem, z_x: np.ndarray) -> np.ndarray:
     """Mask of the coordinates that are angles."""
     alone = np.flatnonzero((z_x != 0.0).sum(axis=1) == 1).tolist()
     found = np.zeros(z_x.shape[1], bool)
-    found[[int(np.argmax(z_x[k] != 0.0)) for k in alone if run.program.unknowns.unit_of_core(k) == "rad"]] = (
-        True
-    )
+    found[
+        [int(np.argmax(z_x[k] != 0.0)) for k in alone if problem.program.unknowns.unit_of_core(k) == "rad"]
+    ] = True
     return found

@@ -25,6 +25,7 @@ from .completion import Completer, Completion, Unreachable
 from .conditions import Conditions
 from .frames import AffineFrame, NonlinearFrame, place_at
 from .priorities import independent, solve
+from .problem import StartProblem
 from .stated import Rank, Starts
 
 _CONFLICT = 1e-9
@@ -103,7 +104,7 @@ def check_conditions(
     system = completed.found.system
     # Rates of what follows from fixed values need not be zero.
     free = set(system.which[~system.top].tolist())
-    for k in conditions.violated(run.z, slopes, xi):
+    for k in conditions.violated(run.z, slopes, xi, run.present):
         if k in free:
             continue
         condition = conditions.items[k]
@@ -125,14 +126,15 @@ def complete(run: Run) -> Completed | None:
     InitializationError
         If conditions that must hold contradict each other or the equations, or no point is found.
     """
-    conditions = Conditions(run)
+    problem = StartProblem.of(run)
+    conditions = Conditions(problem)
     if not len(conditions):
         return None
     try:
-        frame = NonlinearFrame(run) if run.reduced.nonlinear else AffineFrame(run)
+        frame = NonlinearFrame(problem) if run.reduced.nonlinear else AffineFrame(problem)
         if isinstance(frame, NonlinearFrame):
             _check_rates(run, conditions, frame)
-        found = Completer(run, conditions, frame).complete()
+        found = Completer(conditions, frame).complete()
         z = found.z
         if run.reduced.nonlinear:
             place_at(run, found.z, found.slopes)

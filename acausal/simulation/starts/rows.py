@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..checks import beyond_doubles
-from ..run import Run
 from .conditions import Conditions
 from .frames import AffineFrame, Linearised, NonlinearFrame
 from .priorities import least_squares
@@ -49,8 +48,8 @@ class System:
 class ConditionRows:
     """Conditions over the coordinates of a frame: values, slopes and magnitudes."""
 
-    def __init__(self, run: Run, conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> None:
-        self.run, self.conditions, self.frame = run, conditions, frame
+    def __init__(self, conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> None:
+        self.problem, self.conditions, self.frame = conditions.problem, conditions, frame
         self.D, self.Z, self.X, self.constant = conditions.stacked
         self._sizes_D, self._sizes_Z = abs(self.D), abs(self.Z)
         self._rate_of = np.array([c.rate_of for c in conditions.items], np.int64)
@@ -64,9 +63,9 @@ class ConditionRows:
         reads = np.asarray(self._sizes_Z @ np.abs(z_open) + self._sizes_D @ np.abs(slopes_open))
         found = reads.max(axis=1, initial=0.0) > 0.0
         if self.frame.open:
-            tangents = self.run.tangents
+            tangents = self.problem.tangents
             for k, _, at, _ in self.conditions.nonlinear(
-                np.zeros(len(self.run.program.nonlinear_rows.owner))
+                np.zeros(len(self.problem.program.nonlinear_rows.owner)), self.problem.values
             ):
                 reads = abs(tangents.Z[at]) @ np.abs(z_open) + abs(tangents.D[at]) @ np.abs(slopes_open)
                 found[k] = bool(np.any(reads))
@@ -89,7 +88,10 @@ class ConditionRows:
         divisor = np.concatenate([hard_size, divisor])
         b = -np.concatenate([point.defect, value[which]]) / divisor
         if not (np.isfinite(A).all() and np.isfinite(b).all()):
-            raise beyond_doubles(self.run.flat, self.run.values.P, self.run.t, "the equations of the start")
+            problem = self.problem
+            raise beyond_doubles(
+                problem.flat, problem.values.P, problem.moment.t, "the equations of the start"
+            )
         none = np.full(len(hard), -1)
         own = self.conditions.rank[which].copy()
         # Of wishes of one rank those for positions come first: no speed moves a position to please another one.
@@ -103,7 +105,7 @@ class ConditionRows:
 
     def common(self, system: System) -> np.ndarray:
         """Divisors of the rows of a system, the same ones for all conditions of one unit: distances count as distances."""
-        found, units = system.divisor.copy(), self.run.program.unknowns
+        found, units = system.divisor.copy(), self.problem.program.unknowns
         variables = [self.conditions.items[k].variable if k >= 0 else -1 for k in system.which.tolist()]
         own = [units.unit(x) if x >= 0 else "" for x in variables]
         for unit in set(own) - {""}:
@@ -137,7 +139,7 @@ class ConditionRows:
         value = self._affine_values(point)
         if conditions.has_nonlinear:
             for k, found, _, _ in conditions.nonlinear(
-                self.run.tangents.arguments(point.z, point.slopes, xi)
+                self.problem.tangents.arguments(point.z, point.slopes, xi), self.problem.values
             ):
                 value[k] = found
         if conditions.observed:
@@ -152,9 +154,9 @@ class ConditionRows:
         value, size, xi = self._affine_values(point), self.conditions.magnitudes.copy(), self.conditions.xi
         rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)
         if self.conditions.has_nonlinear:
-            tangents = self.run.tangents
+            tangents = self.problem.tangents
             arguments = tangents.arguments(point.z, point.slopes, xi)
-            for k, found, at, gradient in self.conditions.nonlinear(arguments):
+            for k, found, at, gradient in self.conditions.nonlinear(arguments, self.problem.values):
                 value[k] = found
                 rows[k] = gradient @ (tangents.Z[at] @ point.z_x + tangents.D[at] @ point.slopes_x)
                 size[k] = float(np.max(np.abs(gradient) * tangents.scale[at], initial=0.0))
