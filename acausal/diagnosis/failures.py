@@ -13,6 +13,7 @@ from ..simulation.failures import (
     FlowInterrupted,
     GivenContradict,
     ImpactsUnending,
+    Inconsistent,
     MovesForEver,
     NoMotionAfterImpact,
     NoProgress,
@@ -30,6 +31,7 @@ from ..simulation.failures import (
     Unsettled,
 )
 from ..simulation.run import Run
+from .inconsistent import inconsistent
 from .instant_failures import not_finite, unsettled
 from .interruption import flow_interrupted
 from .nonlinear_failures import nonlinear_failed
@@ -55,6 +57,7 @@ WORDS: dict[type[Failure], Callable[[Run, Any], AcausalError]] = {
     DiscreteUnsound: discrete_unsound,
     FlowInterrupted: flow_interrupted,
     GivenContradict: given_contradict,
+    Inconsistent: inconsistent,
     MovesForEver: moves_for_ever,
     NoMotionAfterImpact: impact_failed,
     NoProgress: without_progress,

@@ -191,7 +191,7 @@ class AffineModel:
     def rows(self, mode: Mode) -> Rows:
         """The square system in force: base equations, then those of the branches."""
         branches = [element.branches[k].equations for element, k in zip(self.elements, mode, strict=True)]
-        return stack_rows([self.base, *branches], self)
+        return stack_rows([self.base, *branches], self) if branches else self.base
 
     def names_of_rows(self, mode: Mode) -> list[str]:
         """Base equations as users wrote them, then for every equation of a branch the path of its element."""

@@ -19,6 +19,7 @@ from .instants.collisions import ImpactFailed
 from .instants.search import NoConsistentMode
 from .nonlinear.newton import NewtonFailure
 from .nonlinear.state_selection import DependentConstraints
+from .self_check import Violation
 
 Micro = tuple[np.ndarray, Mode, np.ndarray, np.ndarray, np.ndarray]
 """Discretes, mode, state vector, relations and memory of conditions after a micro-step; the arrays are never written to."""
@@ -188,6 +189,14 @@ class NoMotionAfterImpact(Failure):
     """The law of impact gives no motion."""
 
     cause: ImpactFailed
+
+
+@dataclass(frozen=True, eq=False)
+class Inconsistent(Failure):
+    """What the run computed does not satisfy its equations at time ``t``."""
+
+    found: Violation
+    t: float
 
 
 class Notice:

@@ -11,6 +11,7 @@ from ..dynamics.modal import Trajectory
 from ..dynamics.scan import first_crossing
 from ..reduction.affine import ModeData
 from ..results.record import Segment
+from .confirmation import confirm_flow
 from .failures import NoProgress, NotFinite
 from .instants.instant import process, turning
 from .nonlinear.numerical import integrate
@@ -93,6 +94,7 @@ def _flow(run: Run, horizon: float) -> int | None:
         run.z = data.T @ run.y
         run.error = tables.rounding @ trajectory.magnitude(h)
         _check_finite(run, data)
+        confirm_flow(run, trajectory, h)
     run.t = end
     run.forget_signs()
     return None if hit is None else hit[1]

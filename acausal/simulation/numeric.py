@@ -24,6 +24,7 @@ from ..reduction.restart import CONTRADICTING
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
 from .instants.lexicographic import CandidateTest, SignTable, amplitudes, form_scale, forms_over_state
 from .nonlinear.watch import Watch, can_trigger, orientations
+from .self_check import Held, held
 from .sources.source_states import Feed
 
 MAX_WATCHES = 4096
@@ -44,6 +45,10 @@ class SegmentTables:
     rounding: np.ndarray
     """Rounding of z per magnitude of the terms of the closed form."""
     watches: dict[Hashable, Watch] = field(default_factory=dict)
+    situations: dict[Hashable, Held] = field(default_factory=dict)
+    """What has to hold in each."""
+    _last: tuple[np.ndarray, tuple[int, ...], frozenset[tuple[int, int, int]], Held] | None = None
+    """The arrays of the last situation, which are never written to, and what has to hold in it."""
 
     @cached_property
     def flow(self) -> AffineFlow:
@@ -78,6 +83,30 @@ class SegmentTables:
             if len(self.watches) >= MAX_WATCHES:
                 self.watches.clear()
             self.watches[key] = found
+        return found
+
+    def held(
+        self,
+        data: ModeData,
+        core: NumericCore,
+        operators: Sequence[str],
+        relations: tuple[np.ndarray, np.ndarray],
+        forced: tuple[int, ...],
+        disabled: frozenset[tuple[int, int, int]],
+    ) -> Held:
+        """Return what has to hold with the values of the ``relations``, all and which of them, from the cache if possible."""
+        last = self._last
+        if last is not None and last[0] is relations[0] and last[1] is forced and last[2] is disabled:
+            return last[3]
+        values = relations[0][relations[1]]
+        key = values.tobytes(), forced, disabled
+        found = self.situations.get(key)
+        if found is None:
+            if len(self.situations) >= MAX_WATCHES:
+                self.situations.clear()
+            found = held(data, core.model, core.relations, operators, values.tolist(), forced, disabled)
+            self.situations[key] = found
+        self._last = relations[0], forced, disabled, found
         return found
 
 

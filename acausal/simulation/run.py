@@ -74,6 +74,7 @@ class Run:
     record: Record = field(default_factory=Record)
     status: Status = field(default_factory=Status)
     work: Work = field(default_factory=Work)
+    visits: dict[Mode, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.reduced, self.flat = self.program.reduced, self.program.flat

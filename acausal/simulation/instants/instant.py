@@ -15,6 +15,7 @@ from ...reduction.affine import Inadmissible, Kind, Mode, Restart
 from ...reduction.impacts import FREE, lost_energy, start_limits
 from ...reduction.restart import restart as entered
 from ...results.record import Jump, Step
+from ..confirmation import confirm_instant, confirm_jump, confirm_recorded
 from ..failures import (
     UNSOLVED,
     CrossingUnresolved,
@@ -78,6 +79,7 @@ class Process:
                 raise self._unsettled(trail)
         run.check_given()
         self._check()
+        confirm_instant(run)
 
     def evaluate(self, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
         """Evaluate relations at the values of the previous micro-step, then the discrete part."""
@@ -183,7 +185,10 @@ class Process:
                     raise run.failed(cut)
             # Start values that contradict what holds in every mode are moved, and nothing says with what energy.
             stages = () if begin is None else parts or (left(restart),)
+            confirm_jump(run, restart, parts or (left(restart),), core_reinits, bool(parts))
             logged = self._jump(restart, z_minus, xi, stages)
+            if begin is not None:
+                confirm_recorded(run, logged["parts"], begin, restart)
         run.enter(restart, choice.signs if restart is choice.restart else None)
         after, D, R = restart.data.mode, run.D, run.R
         run.record.steps.append(Step(run.t, k, kind, triggers, before, after, D=D, R=R, **logged))

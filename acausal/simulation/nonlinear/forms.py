@@ -80,6 +80,18 @@ class Forms:
             values[self.nonlinear], terms[self.nonlinear] = value[self.rows], np.abs(gradient) @ np.abs(v)
         return FormTangent(self, values, terms, gradient)
 
+    def values(self, motion: Motion, v: np.ndarray) -> np.ndarray:
+        """Values (k, forms) where ``v`` (k, nv) is given."""
+        found = np.empty((len(v), self.count))
+        found[:, self.affine] = (self.over_v @ v.T).T
+        if len(self.rows):
+            system = motion.system
+            for at, u in zip(found, v, strict=True):
+                at[self.nonlinear] = system.evaluate(0, [system.arguments @ u], motion.constants)[0][
+                    self.rows
+                ]
+        return found * self.orientation
+
     def at(self, motion: Motion, v0: np.ndarray, v1: np.ndarray) -> np.ndarray:
         """Values and time derivatives, (k, 2, forms), where ``v`` and its derivative (k, nv) are given.
 

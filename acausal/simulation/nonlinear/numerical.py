@@ -9,6 +9,7 @@ import numpy as np
 from ...dynamics.readout import PointFrame
 from ...reduction.labels import nonlinear_row
 from ...results.record import Segment
+from ..confirmation import confirm_steps
 from ..failures import UNSOLVED, NotSolved
 from ..run import Run
 from .integration import SampledMotion, Span, StillMotion
@@ -33,6 +34,7 @@ def integrate(run: Run, horizon: float) -> int | None:
     end = horizon if hit is None else run.t + h
     if h > 0.0:
         _record(run, end, h, motion)
+        confirm_steps(run, h)
     run.t = end
     run.arrive()
     run.forget_signs()

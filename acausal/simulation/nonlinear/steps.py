@@ -118,7 +118,7 @@ class Steps:
         self, motion: Motion, solver: str, tolerances: Tolerances, length: float, forms: Forms, size: np.ndarray,
         stiffness: Stiffness, report: Callable[[float], object] | None = None,
     ) -> None:  # fmt: skip
-        self.motion, self.length = motion, length
+        self.motion, self.length, self.forms = motion, length, forms
         self._of = unknowns_of(motion.system)
         self.size = np.maximum(np.abs(motion.last.X), np.where(self._of >= 0, size[self._of], 0.0))
         """Largest magnitudes of the coordinates so far."""
@@ -235,6 +235,11 @@ class Steps:
     def cut(self, h: float) -> None:
         """Forget what lies after ``h``."""
         self.accepted = [a for a in self.accepted if a.step.t0 < h]
+
+    def ends(self) -> np.ndarray:
+        """``v`` (k, nv) at the begin and at the ends of all steps, the last of which may lie beyond the segment."""
+        v0, places = self.motion.system.v0, [self.begin, *(a.end for a in self.accepted)]
+        return np.array([v0(np.concatenate([p.X, p.H]), p.xi) for p in places])
 
     def place(self, h: float) -> Place:
         """The point at a time within the steps made."""

@@ -1,0 +1,64 @@
+"""What to say when the values a run has computed do not satisfy its own equations."""
+
+from __future__ import annotations
+
+from ..errors import ConsistencyError, Location
+from ..simulation.failures import Inconsistent
+from ..simulation.run import Run
+from .relation_names import form_name
+
+HINT = (
+    "the result ends before it; set losses and leakages too small to matter to zero, which is exact, or run with a smaller"
+    " `rtol`; if that does not help it is a fault of the library: please report it with the model"
+)
+
+
+def inconsistent(run: Run, failure: Inconsistent) -> ConsistencyError:
+    """Return the error for a run that contradicts its own equations."""
+    found = failure.found
+    name, where = _subject(run, failure)
+    relative = abs(found.value) / found.terms if found.terms else float("inf")
+    return ConsistencyError(
+        f"the computed values do not satisfy the model at t = {failure.t:.9g} s: {name}",
+        where=where,
+        why=f"the defect is {found.value:.6g}; its terms sum to {found.terms:.6g}, and {found.allowed:.3g} is allowed",
+        hint=HINT, t=failure.t, value=found.value, relative=relative,
+        allowed=found.allowed / found.terms if found.terms else 0.0,
+    )  # fmt: skip
+
+
+def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]]:
+    found, elements = failure.found, run.core.model.elements
+    if found.what == "guard":
+        if run.always_numerical:
+            return f"relation {found.which} does not hold", ()
+        name, place = form_name(run, found.which)
+        return f"{name} has been left", (place,)
+    if found.what == "branch":
+        name, place = run.program.unknowns.element_place(found.which)
+        branch = elements[found.which].branches[run.mode[found.which]].name
+        return f"the conditions of `{name}` select another branch than `{branch}`", (place,)
+    if found.what == "record":
+        return (
+            f"the jump of `{run.program.unknowns.state_name(found.which)}` is not recorded with its impulses",
+            (),
+        )
+    if found.what == "motion":
+        return f"`{_state(run, found.which)}` moves otherwise than its derivative says", ()
+    text = {"equation": "does not hold", "conservation": "is not conserved over the instant"}[found.what]
+    model, row = run.core.model, found.which
+    if row < len(model.base):
+        return f"{model.row_names[row] if len(model.row_names) else 'an equation'} {text}", ()
+    row -= len(model.base)
+    for k, (element, branch) in enumerate(zip(elements, run.mode, strict=True)):
+        count = len(element.branches[branch].equations)
+        if row < count:
+            name, place = run.program.unknowns.element_place(k)
+            return f"an equation of `{name}` {text}", (place,)
+        row -= count
+    return f"an equation {text}", ()
+
+
+def _state(run: Run, k: int) -> str:
+    states = run.data.states
+    return run.program.unknowns.state_name(int(states[k])) if k < len(states) else "a source"

@@ -1,0 +1,227 @@
+"""Where a run confirms itself: what `self_check` looks at after an instant, at a jump and after a segment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..reduction.affine import Kind, Mode, ModeData, Restart
+from ..results.record import Jump
+from .failures import Inconsistent
+from .instants.collisions import Stage
+from .nonlinear.steps import Steps
+from .numeric import CLOSED_FORM
+from .run import Run
+from .self_check import (
+    LATE,
+    ROUNDED,
+    SOLVED,
+    STEPS,
+    WHERE,
+    Doubt,
+    Held,
+    Point,
+    Violation,
+    is_due,
+    left_branch,
+    unconserved,
+    unmoved,
+    unsolved,
+    worst,
+)
+
+
+def confirm_instant(run: Run) -> None:
+    """Raise ConsistencyError unless guards, relations and branches hold at the point an instant leads to."""
+    rows = _in_force(run)
+    if rows is None or rows.clear(run.y):
+        return
+    data, y = run.data, run.y
+    terms = np.concatenate([_terms(run)[data.states], np.abs(y[len(data.states) :])])
+    doubt = Doubt(terms, _late(run, data, y, run.t), _tolerance(run))
+    _require(run, left_branch(rows, run.mode, y, doubt), run.t)
+
+
+def confirm_jump(
+    run: Run,
+    restart: Restart,
+    stages: Sequence[Stage],
+    reinits: Sequence[tuple[int, float]],
+    collided: bool,
+) -> None:
+    """Raise ConsistencyError unless the conserved quantities are kept over the parts of a jump and its end is consistent.
+
+    Where contacts have ``collided``, the law of impact stands in the place of their equations.
+    """
+    model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ROUNDED
+    free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run)
+    for stage in stages:
+        mode = stage.after.mode
+        which = _affine_rows(run, mode)
+        if collided:
+            which = np.setdiff1d(which, _rows_of_contacts(run, mode))
+        jump = stage.z_before, stage.z_after, stage.J1
+        _require(run, unconserved(model.rows(mode), which, jump, free, doubt, tolerance), run.t)
+    if not run.always_numerical:
+        at = replace(_point(restart.data, restart.y, np.abs(restart.y)), z=restart.z)
+        mode = restart.data.mode
+        _require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
+
+
+def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart) -> None:
+    """Raise ConsistencyError unless the parts of a jump that are recorded lead from its begin to its end: energies read them."""
+    if run.always_numerical:
+        return
+    which = np.flatnonzero(run.core.model.differentiated)
+    lost = restart.z - z_before
+    if parts:
+        lost = lost - (parts[-1].after.T @ parts[-1].y_after - parts[0].z_before)
+    terms = np.abs(restart.z) + np.abs(z_before)
+    tolerance = SOLVED if run.reduced.nonlinear else ROUNDED
+    allowed = tolerance * (terms + _terms(run))
+    _require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.t)
+
+
+def confirm_flow(run: Run, trajectory: Any, length: float) -> None:
+    """Raise ConsistencyError unless the end of a segment in closed form, and at times the way there, is as the mode says."""
+    held = _in_force(run)
+    if held is not None and not held.clear(run.y):
+        _require(run, _left_on_the_way(run, held, trajectory, length, length), run.t + length)
+    if not is_due(_visit(run)):
+        return
+    h, size = WHERE[0] * length, trajectory.magnitude(length)
+    data, t, y = run.data, run.t + h, trajectory.at(h)
+    if held is not None:
+        _require(run, _left_on_the_way(run, held, trajectory, length, h), t)
+    rows = run.core.model.rows(run.mode)
+    _require(run, unsolved(rows, np.arange(len(rows)), _point(data, y, size), ROUNDED), t)
+    _require(run, unmoved(data, trajectory, length, size), t)
+
+
+def _left_on_the_way(run: Run, held: Held, trajectory: Any, length: float, h: float) -> Violation | None:
+    """The guard, relation or branch that is left at a time of a segment in closed form."""
+    y = run.y if h == length else trajectory.at(h)
+    doubt = Doubt(trajectory.magnitude(length), _late(run, run.data, y, run.t + h))
+    return left_branch(held, run.mode, y, doubt)
+
+
+def confirm_steps(run: Run, length: float) -> None:
+    """The same after a segment of integration, with guards and relations at the ends of all steps."""
+    steps, watched = run.integration.steps, run.integration.watched
+    assert steps is not None
+    assert watched is not None
+    if steps.forms.count:
+        _require(run, *_along(run, steps, np.array(watched.which), length))
+    if not run.always_numerical and is_due(_visit(run)):
+        h = WHERE[0] * length
+        _require(run, _inside(run, steps, h), run.t + h)
+
+
+def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Violation | None, float]:
+    """The guard or relation that is left at a step or at the end, and the time of that."""
+    forms, motion = steps.forms, steps.motion
+    end, slope = motion.jets(steps.place(length))
+    times = np.array([0.0, *(a.step.t1 for a in steps.accepted)])
+    points = np.vstack([steps.ends(), end])
+    values = forms.values(motion, points)
+    looked = np.flatnonzero(np.append(times < length, True))
+    values_there = values[looked]
+    if values_there.min() >= 0.0:
+        return None, run.t
+    # What was integrated may be off by its tolerance of what it was on the way, the whole last step included.
+    way = np.abs(values).max(axis=0)
+    worst_at = looked[np.argmin(values_there, axis=0)]
+    terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
+    late = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
+    allowed = _tolerance(run) * way + _rounded(steps) * terms + _lateness(run, run.t + length) * late
+    lowest = values[worst_at, np.arange(forms.count)]
+    found = worst("guard", which, -lowest, terms, allowed)
+    at = 0 if found is None else int(worst_at[np.flatnonzero(which == found.which)[0]])
+    return found, run.t + min(length, float(np.append(times, length)[at]))
+
+
+def _rounded(steps: Steps) -> float:
+    return SOLVED if steps.motion.system.m else ROUNDED
+
+
+def _inside(run: Run, steps: Steps, h: float) -> Violation | None:
+    system, place = steps.motion.system, steps.place(h)
+    v, v1 = steps.motion.jets(place)
+    way = np.abs(np.vstack([v, steps.ends()])).max(axis=0)
+    size = abs(system.z_of)
+    doubt = ROUNDED * (size @ way), ROUNDED * (size @ np.abs(v1))
+    xi = run.xi.copy()
+    xi[: len(place.xi)] = place.xi
+    at = Point(system.z_of @ v, system.z_of @ v1, xi, doubt)
+    return unsolved(run.core.model.rows(run.mode), _affine_rows(run, run.mode), at, _rounded(steps))
+
+
+def _in_force(run: Run) -> Held | None:
+    """What has to hold in the situation of the run, None for nothing."""
+    tables = run.tables
+    if not len(tables.forms):
+        return None
+    operators, relations = run.program.unknowns.relation_operators, (run.R, run.discrete.state_relations)
+    return tables.held(run.data, run.core, operators, relations, run.forced, run.disabled)
+
+
+def _visit(run: Run) -> int:
+    count = run.visits[run.mode] = run.visits.get(run.mode, 0) + 1
+    return count
+
+
+def _tolerance(run: Run) -> float:
+    return SOLVED + STEPS * run.method.tolerances.rtol if run.numerical else 0.0
+
+
+def _terms(run: Run) -> np.ndarray:
+    """Magnitudes of what the core unknowns were computed from in the last segment, or were along it."""
+    terms = np.abs(run.z)
+    if run.numerical:
+        steps = run.integration.steps
+        if steps is None:
+            return terms
+        return np.maximum(terms, np.abs(steps.motion.system.z_of @ steps.ends().T).max(axis=1))
+    return terms if run.error is None else terms + run.error / CLOSED_FORM
+
+
+def _point(data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
+    """The point of a mode with a state vector whose terms have these magnitudes."""
+    rate, over = data.Ay @ y, np.abs(data.T)
+    doubt = ROUNDED * (over @ size), ROUNDED * (over @ (np.abs(data.Ay) @ size))
+    return Point(data.T @ y, data.T @ rate, y[len(data.states) :], doubt)
+
+
+def _late(run: Run, data: ModeData, y: np.ndarray, t: float) -> np.ndarray:
+    return _lateness(run, t) * (data.Ay @ y)
+
+
+def _lateness(run: Run, t: float) -> float:
+    return LATE * math.ulp(t) + run.tolerance
+
+
+def _affine_rows(run: Run, mode: Mode) -> np.ndarray:
+    """Which equations of a mode are affine."""
+    if run.reduced.nonlinear:
+        return np.flatnonzero(np.asarray(run.tangents.numbers_in_force(mode)) < 0)
+    return np.arange(run.core.model.n)
+
+
+def _rows_of_contacts(run: Run, mode: Mode) -> np.ndarray:
+    model = run.core.model
+    counts = [len(e.branches[b].equations) for e, b in zip(model.elements, mode, strict=True)]
+    contacts = np.repeat([e.kind is Kind.IMPACT for e in model.elements], counts)
+    return len(model.base) + np.flatnonzero(contacts)
+
+
+def _require(run: Run, found: Violation | None, t: float) -> None:
+    """End the run before what does not hold."""
+    if found is None:
+        return
+    error = run.failed(Inconsistent(found, t))
+    run.go_back()
+    raise error

@@ -1,0 +1,226 @@
+"""What a run confirms of itself, as functions of arrays: guards, relations and branches; jumps; equations and motion.
+
+A value may be off by rounding, `ROUNDED` of the terms it was computed from, however these cancel; by what moves while an
+event may be late; and where it was integrated or solved for numerically by a multiple of the tolerance asked for, of what it
+was on the way. Nothing else counts: no estimate of an error, no depth of the search for crossings, and of scales only what is
+below their last places, so that a fault in how those judge noise does not hide here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..reduction.affine import AffineModel, Kind, ModeData, Rows
+from .nonlinear.watch import can_trigger, orientations
+
+ROUNDED = 1e-11
+"""Part of the terms of a value by which rounding may move it: of some thousand operations after each other."""
+SMALLEST = 1e-14
+"""Part of the scales of variables below which a guard that leaves zero may not react: some units of their last places."""
+SOLVED = 1e-6
+"""Part of the magnitude that numerical solutions of nonlinear equations may miss."""
+STEPS = 100.0
+"""The same for what is integrated, in units of the relative tolerance of the run."""
+LATE = 16.0
+"""Units in the last place of time by which an event may be late."""
+WHERE = (0.6180339887498949, 1.0)
+"""Where the motion of a segment is looked at, in its length; equations at the first of these."""
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A row that does not hold: its number, value, the sum of the magnitudes of its terms, and what is allowed."""
+
+    what: str
+    """"guard" (or relation), "branch" (number of an element), "conservation", "equation", "record" (number of an unknown
+    whose jump is not recorded) or "motion" (number of a state)."""
+    which: int
+    value: float
+    terms: float
+    allowed: float
+
+
+@dataclass(frozen=True, eq=False)
+class Doubt:
+    """By how much a state vector may be off."""
+
+    terms: np.ndarray
+    """Magnitudes (ny,) of what it was computed from."""
+    late: np.ndarray
+    """How far (ny,) it moves while an event may be late."""
+    tolerance: float = 0.0
+    """Of what is integrated, as a part of the magnitudes ``terms``."""
+
+    def of(self, rows: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        """By how much rows over it may be off, which were computed from coefficients of the magnitudes ``parts``."""
+        found = ROUNDED * parts.dot(self.terms) + np.abs(rows.dot(self.late))
+        return found + self.tolerance * np.abs(rows).dot(self.terms) if self.tolerance else found
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What has to stay positive in a mode, and what selects branches: rows over ``y``, with the magnitudes of their parts."""
+
+    rows: np.ndarray
+    parts: np.ndarray
+    least: np.ndarray
+    """Depths at which signs at zero begin, whatever the values."""
+    which: np.ndarray
+    """Numbers of the rows among all forms of the mode."""
+    selections: tuple[tuple[int, np.ndarray, np.ndarray, Callable[[np.ndarray], int]], ...]
+    """Element, relations over ``y`` with their parts, and the branch that their signs select."""
+
+    def clear(self, y: np.ndarray) -> bool:
+        """Whether nothing is left or selected at ``y``, whatever the doubt."""
+        return not self.selections and (not len(self.rows) or bool(self.rows.dot(y).min() >= 0.0))
+
+
+def held(
+    data: ModeData, model: AffineModel, relations: Rows, operators: Sequence[str], values: Sequence[float],
+    forced: Sequence[int], disabled: frozenset[tuple[int, int, int]],
+) -> Held:  # fmt: skip
+    """What is in force with these values of the relations."""
+    n, guards = model.n, data.guards
+    in_mode = Rows(np.zeros((len(guards), n)), guards[:, :n], guards[:, n:])
+    rows, parts = (
+        np.concatenate(both) for both in zip(over_y(in_mode, data), over_y(relations, data), strict=True)
+    )
+    which = np.flatnonzero(can_trigger(data, forced, disabled, len(rows)))
+    side = orientations(len(guards), operators, values)[which, None]
+    selections = []
+    for number, element in enumerate(model.elements):
+        given, select = element.relations, element.select
+        if element.kind is Kind.CONDITION and given is not None and select and forced[number] < 0:
+            selections.append((number, *over_y(given, data), select))
+    sizes = np.abs(np.concatenate([guards[:, :n], relations.A]))[which]
+    least = SMALLEST * (sizes @ model.scale)
+    return Held(rows[which] * side, parts[which], least, which, tuple(selections))
+
+
+def over_y(rows: Rows, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
+    """Forms over the state vector of a mode, and magnitudes of the products that make each coefficient."""
+    slopes, k = data.T @ data.Ay, len(data.states)
+    value = rows.A @ data.T + rows.E @ slopes
+    parts = np.abs(rows.A) @ np.abs(data.T) + np.abs(rows.E) @ (np.abs(data.T) @ np.abs(data.Ay))
+    value[:, k:] += rows.B
+    parts[:, k:] += np.abs(rows.B)
+    return value, parts
+
+
+def left_branch(rows: Held, mode: Sequence[int], y: np.ndarray, doubt: Doubt) -> Violation | None:
+    """The guard or relation that is left at ``y``, or the element whose conditions select another branch; None without any."""
+    values = rows.rows.dot(y)
+    if len(values) and not values.min() >= 0.0:
+        found = worst(
+            "guard",
+            rows.which,
+            -values,
+            rows.parts.dot(np.abs(y)),
+            rows.least + doubt.of(rows.rows, rows.parts),
+        )
+        if found is not None:
+            return found
+    for number, forms, parts, select in rows.selections:
+        values = forms.dot(y)
+        if select(np.sign(values)) == mode[number]:
+            continue
+        allowed = doubt.of(forms, parts)
+        # Where one of them may be zero, signs of derivatives decide.
+        if not (np.abs(values) <= allowed).any():
+            k = int(np.argmin(np.abs(values)))
+            return Violation(
+                "branch", number, float(values[k]), float(parts[k].dot(np.abs(y))), float(allowed[k])
+            )
+    return None
+
+
+def worst(
+    what: str, which: np.ndarray, values: np.ndarray, terms: np.ndarray, allowed: np.ndarray
+) -> Violation | None:
+    """The value farthest above what is allowed, not a number included."""
+    wrong = np.flatnonzero(~(values <= allowed))
+    if not len(wrong):
+        return None
+    # What is no number lies farther outside than anything.
+    excess = np.where(np.isfinite(values[wrong]), values[wrong] / np.maximum(terms[wrong], 1e-300), np.inf)
+    k = int(wrong[np.argmax(excess)])
+    return Violation(what, int(which[k]), float(values[k]), float(terms[k]), float(allowed[k]))
+
+
+def unconserved(
+    rows: Rows,
+    which: np.ndarray,
+    jump: tuple[np.ndarray, np.ndarray, np.ndarray],
+    free: Sequence[int],
+    doubt: np.ndarray,
+    tolerance: float,
+) -> Violation | None:
+    """The one of the rows ``which`` whose integral over a part of an instant, ``E (z+ - z-) + A J1 = 0``, does not hold.
+
+    ``jump`` are both limits and the impulses, ``free`` unknowns that are set from outside by an impulse of their
+    own; ``doubt`` (n,) is by how much the limits may be off.
+    """
+    E, A, (before, after, J1) = rows.E[which], rows.A[which], jump
+    value = E @ (after - before) + A @ J1
+    if len(free):
+        own = E[:, list(free)]
+        own = own if isinstance(own, np.ndarray) else own.toarray()
+        value = value - own @ np.linalg.lstsq(own, value, rcond=None)[0]
+    size = abs(E)
+    terms = size @ (np.abs(after) + np.abs(before)) + abs(A) @ np.abs(J1)
+    return worst("conservation", which, np.abs(value), terms, tolerance * terms + size @ doubt)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Unknowns, their slopes and the sources at a time, with what the first two may be off by."""
+
+    z: np.ndarray
+    slopes: np.ndarray
+    xi: np.ndarray
+    doubt: tuple[np.ndarray, np.ndarray]
+
+
+def unsolved(rows: Rows, which: np.ndarray, at: Point, tolerance: float) -> Violation | None:
+    """The one of the equations ``which``, ``E z' + A z + B xi = 0``, that does not hold at a point."""
+    E, A, B = rows.E[which], rows.A[which], rows.B[which]
+    value = E @ at.slopes + A @ at.z + B @ at.xi
+    E, A, B = abs(E), abs(A), abs(B)
+    terms = E @ np.abs(at.slopes) + A @ np.abs(at.z) + B @ np.abs(at.xi)
+    allowed = tolerance * terms + A @ at.doubt[0] + E @ at.doubt[1]
+    return worst("equation", which, np.abs(value), terms, allowed)
+
+
+def unmoved(data: ModeData, trajectory: Any, length: float, size: np.ndarray) -> Violation | None:
+    """The state that does not move as its derivative says: ``y(b) - y(a)`` is the integral of ``Ay y`` (Gauss, 8 nodes)."""
+    half = 0.5 * min(length, data.tau)
+    rate = np.abs(data.Ay)
+    for where in WHERE:
+        middle = min(max(where * length, half), length - half)
+        inner = trajectory.sample(middle + half * np.concatenate([[-1.0], NODES, [1.0]]))
+        value = inner[-1] - inner[0] - half * (data.Ay @ (WEIGHTS @ inner[1:-1]))
+        largest = np.abs(inner).max(axis=0)
+        terms = largest + 2.0 * half * (rate @ largest)
+        allowed = QUADRATURE * terms + ROUNDED * (size + 2.0 * half * (rate @ size))
+        found = worst("motion", np.arange(len(value)), np.abs(value), terms, allowed)
+        if found is not None:
+            return found
+    return None
+
+
+QUADRATURE = 1e-9
+"""Part of the magnitudes that eight nodes miss of a motion within its shortest time constant."""
+
+
+def is_due(visits: int) -> bool:
+    """Whether a mode is looked at inside a segment: at its first visit, and at every power of two of them."""
+    return EVERY_VISIT or visits & (visits - 1) == 0
+
+
+EVERY_VISIT = False
+"""Look inside every segment: for tests."""

@@ -1,0 +1,318 @@
+"""A run confirms itself: every fault that is put into the engine ends it, with a result that ends before the fault."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import acausal.simulation.instants.instant as instant
+import acausal.simulation.loop as loop
+import acausal.simulation.nonlinear.integration as integration
+import acausal.simulation.numeric as numeric
+from acausal import (
+    Circuit,
+    Component,
+    ConsistencyError,
+    Eq,
+    Variable,
+    compile_model,
+    der,
+)
+from acausal.components.electrical import Capacitor, Diode, IdealDiode, PulseVoltage, Resistor, SineVoltage
+from acausal.dynamics.basis import Basis
+from acausal.dynamics.modal import AffineFlow
+from acausal.reduction.affine import Restart, Rows
+from acausal.simulation.instants import lexicographic
+from acausal.simulation.instants.search import Search
+from acausal.simulation.nonlinear.accuracy import Accuracy
+from acausal.simulation.nonlinear.form_noise import FormNoise
+from acausal.simulation.numeric import NumericCore
+from acausal.simulation.self_check import (
+    Doubt,
+    Held,
+    Point,
+    Violation,
+    is_due,
+    left_branch,
+    unconserved,
+    unsolved,
+    worst,
+)
+from tests.results.models import Buck, sharing
+from tests.semantics.test_s10_end import Connected
+from tests.simulation.test_sentinels import waiting
+from tests.systems.circuits import circuit
+from tests.systems.test_half_wave import half_wave
+from tests.systems.test_leaky_integration import Rectifier
+
+
+def refused(model: Any, t_end: float, **options: Any) -> ConsistencyError:
+    """The error of a run, whose result ends before the fault."""
+    with pytest.raises(ConsistencyError, match="do not satisfy the model at t") as caught:
+        compile_model(model).simulate(t_end, **options)
+    error = caught.value
+    assert error.result.t_end <= error.t  # type: ignore[attr-defined]
+    assert not error.relative <= error.allowed
+    return error
+
+
+def pulsed() -> Circuit:
+    return circuit(
+        ("source", PulseVoltage(V=20.0, offset=-10.0, width=50.0, period=2e-3), "a", "0"),
+        ("diode", IdealDiode(), "a", "b"),
+        ("resistor", Resistor(R=5.0), "b", "0"),
+    )
+
+
+def test_a_search_that_keeps_the_present_mode_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = Search.next_mode
+
+    def kept(self: Search, z: Any, xi: Any, mode: Any, forced: Any, triggers: Any, **rest: Any) -> Any:
+        choice = right(self, z, xi, mode, forced, triggers, **rest)
+        if rest["t"] == 0.0:
+            return choice
+        model, data = self._model, self._modes(mode)
+        return replace(choice, restart=lexicographic.restart(model, data, z, xi))
+
+    monkeypatch.setattr(Search, "next_mode", kept)
+    error = refused(pulsed(), 5e-3)
+    assert error.t == pytest.approx(1e-3)
+    assert error.value == pytest.approx(2.0)
+    assert "diode" in str(error)
+    assert error.where[0].line > 0
+
+
+@pytest.mark.parametrize("late", [1e-9, 1e-4])
+def test_a_crossing_that_is_located_late_is_found(late: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = loop.first_crossing
+
+    def delayed(*arguments: Any, **rest: Any) -> Any:
+        hit = right(*arguments, **rest)
+        return None if hit is None else (hit[0] + late, hit[1])
+
+    monkeypatch.setattr(loop, "first_crossing", delayed)
+    assert "guard" in str(refused(half_wave(0.05), 0.1))
+
+
+@pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
+def test_a_crossing_that_is_missed_is_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missed(watched: Any, G: Any, armed: Any, floor: Any, length: float, *_: Any, **rest: Any) -> None:
+        if method != "auto":
+            for _piece in watched.pieces(length):
+                pass
+
+    monkeypatch.setattr(loop, "first_crossing", missed)
+    monkeypatch.setattr(integration, "first_crossing", missed)
+    assert "guard" in str(refused(half_wave(0.05), 0.018, method=method))
+
+
+def test_a_crossing_that_is_missed_by_a_nonlinear_model_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missed(watched: Any, G: Any, armed: Any, floor: Any, length: float, *_: Any, **rest: Any) -> None:
+        for _piece in watched.pieces(length):
+            pass
+
+    model = circuit(
+        ("source", SineVoltage(V=10.0, f=50.0), "a", "0"),
+        ("ideal", IdealDiode(), "a", "b"),
+        ("junction", Diode(R=1e6), "b", "c"),
+        ("resistor", Resistor(R=10.0), "c", "0"),
+        ("branch", Resistor(R=10.0), "b", "0"),
+    )
+    compile_model(model).simulate(0.03)
+    monkeypatch.setattr(integration, "first_crossing", missed)
+    assert "guard" in str(refused(model, 0.018))
+
+
+def spoil_restart(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+    right = lexicographic.restart
+
+    def spoiled(model: Any, data: Any, z_minus: Any, *rest: Any) -> Restart:
+        found = right(model, data, z_minus, *rest)
+        return change(found, z_minus) if found.jumped else found
+
+    monkeypatch.setattr(lexicographic, "restart", spoiled)
+
+
+def moved(found: Restart, k: float) -> Restart:
+    y = found.y.copy()
+    y[: len(found.data.states)] *= k
+    return replace(found, y=y, z=found.data.T @ y)
+
+
+@pytest.mark.parametrize("part", [1e-6, 0.1])
+def test_a_restart_that_loses_charge_is_found(part: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoil_restart(monkeypatch, lambda found, z: moved(found, 1.0 - part))
+    error = refused(sharing(), 2e-3, impulses="allow")
+    assert "conserved" in str(error)
+    assert error.t == pytest.approx(1e-3)
+
+
+def test_restitution_of_what_is_no_contact_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def rebound(found: Restart, z: np.ndarray) -> Restart:
+        return replace(found, z=found.z + 0.5 * (found.z - z), J1=1.5 * found.J1)
+
+    spoil_restart(monkeypatch, rebound)
+    refused(sharing(), 2e-3, impulses="allow")
+
+
+def test_no_number_after_a_restart_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    spoil_restart(monkeypatch, lambda found, z: replace(found, z=np.full(len(z), np.nan)))
+    refused(sharing(), 2e-3, impulses="allow")
+
+
+def test_no_number_in_a_guard_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = NumericCore._make
+
+    def blank(self: NumericCore, data: Any) -> Any:
+        tables = right(self, data)
+        tables.forms = np.full_like(tables.forms, np.nan)
+        return tables
+
+    monkeypatch.setattr(NumericCore, "_make", blank)
+    assert "guard" in str(refused(half_wave(0.05), 0.1))
+
+
+@pytest.mark.parametrize("factor", [1.0 + 1e-6, 1.1])
+def test_a_flow_that_is_not_that_of_the_mode_is_found(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = NumericCore._make
+
+    def wrong(self: NumericCore, data: Any) -> Any:
+        tables = right(self, data)
+        k = len(data.states)
+        A = data.Ay.copy()
+        A[:k] *= factor
+        tables.make_flow = lambda: AffineFlow(A, k, self.model.T0)
+        return tables
+
+    monkeypatch.setattr(NumericCore, "_make", wrong)
+    assert "derivative" in str(refused(Buck(), 1e-4))
+
+
+# -- faults that the engine once had -------------------------------------------------------------------------------
+
+
+def test_a_depth_from_the_largest_past_value_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The depth that counted as zero was a past maximum of the state times rtol times the gain of the guard, 1e5."""
+    largest = np.zeros(1)
+
+    def follow(self: FormNoise, size: np.ndarray, *_: Any) -> None:
+        # Rounding is 2e-12 of the gain.
+        np.maximum(largest, (self._rounding @ size).max(initial=0.0), out=largest)
+        self.floor[:] = self.touch[:] = 0.5e6 * largest
+
+    monkeypatch.setattr(FormNoise, "follow", follow)
+    monkeypatch.setattr(Accuracy, "__call__", lambda *_: 0.0)
+    assert "a guard of `d[0]`" in str(refused(Rectifier(f=60.0), 0.05, method="implicit"))
+
+
+def test_scales_of_values_that_mean_never_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = lexicographic.form_scale
+
+    def scale(*arguments: Any) -> np.ndarray:
+        return np.maximum(right(*arguments), 1e30)
+
+    monkeypatch.setattr(lexicographic, "form_scale", scale)
+    monkeypatch.setattr(numeric, "form_scale", scale)
+    assert "a guard" in str(refused(half_wave(0.05), 0.1))
+    assert "a guard" in str(refused(waiting(-1e30), 1.0))
+
+
+def test_an_impulse_at_the_end_that_is_not_finished_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instant, "turning", lambda run: None)
+    assert "a guard" in str(refused(Connected(), 1e-6))
+
+
+@pytest.mark.filterwarnings("ignore:given starts contradict the model")
+def test_a_jump_at_the_start_that_is_not_recorded_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Energies of the first instant were those of no jump."""
+    right = instant.Process._jump
+
+    def jump(self: Any, restart: Restart, z_minus: Any, xi: Any, parts: Any) -> dict[str, Any]:
+        return right(self, restart, z_minus, xi, () if self.run.t == 0.0 else parts)
+
+    model = circuit(
+        ("one", Capacitor(C=1e-6, v=10.0), "a", "0"),
+        ("two", Capacitor(C=3e-6, v=2.0), "b", "0"),
+        ("diode", IdealDiode(), "a", "b"),
+        ("load", Resistor(R=1e3), "b", "0"),
+    )
+    compile_model(model).simulate(1e-3)
+    monkeypatch.setattr(instant.Process, "_jump", jump)
+    assert "is not recorded" in str(refused(model, 1e-3))
+
+
+def test_growth_that_is_cut_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Growing(Component):
+        x: Variable = Variable(start=1e-200, fixed=True)
+
+        def equations(self) -> Any:
+            yield Eq(der(self.x), 1000.0 * self.x)
+
+    monkeypatch.setattr(Basis, "growing", lambda self: [])
+    assert "`x` moves otherwise" in str(refused(Growing(), 1.0))
+
+
+# -- one row after the other ---------------------------------------------------------------------------------------
+
+
+def left(
+    rows: np.ndarray, y: list[float], terms: list[float], late: float = 0.0, tolerance: float = 0.0
+) -> Violation | None:
+    held = Held(rows, np.abs(rows), np.zeros(2), np.array([3, 7]), ())
+    doubt = Doubt(np.array(terms), np.full(2, late), tolerance)
+    return left_branch(held, (), np.array(y), doubt)
+
+
+def test_rows_are_judged_by_their_own_terms() -> None:
+    rows = np.array([[1.0, -1.0], [1e5, 0.0]])
+    assert left(rows, [1.0, 1.0 + 1e-12], [1.0, 1.0]) is None
+    found = left(rows, [1.0, 1.0 + 1e-9], [1.0, 1.0])
+    assert found is not None
+    assert (found.what, found.which) == ("guard", 3)
+    found = left(rows, [-1e-3, -1.0], [1e-3, 1.0])
+    assert found is not None
+    assert found.which == 7
+    assert left(rows, [np.nan, 1.0], [1.0, 1.0]) is not None
+    # What was computed from terms of one may be zero; what was computed from nothing may not.
+    assert left(rows, [-1e-12, -1.0], [1.0, 1.0]) is None
+    assert left(rows, [-1e-12, -1.0], [1e-12, 1.0]) is not None
+    # Late by so much, or integrated so roughly.
+    assert left(rows, [-1e-6, -1.0], [1e-6, 1.0], late=1e-6) is None
+    assert left(rows, [-1e-6, -1.0], [1e-3, 1.0], tolerance=1e-3) is None
+
+
+def test_balances_and_equations() -> None:
+    # C1 v1' - i = 0, C2 v2' + i = 0, v1 - v2 = 0 with i as the third unknown.
+    E = np.array([[1.0, 0, 0], [0, 3.0, 0], [0, 0, 0]])
+    A = np.array([[0, 0, -1.0], [0, 0, 1.0], [1.0, -1.0, 0]])
+    rows = Rows(E, A, np.zeros((3, 1)))
+    before, after, J1 = np.array([10.0, 0, 0]), np.array([2.5, 2.5, 0]), np.array([0, 0, -7.5])
+    zero = np.zeros(3)
+
+    def lost(after: np.ndarray, J1: np.ndarray, free: tuple[int, ...] = ()) -> Any:
+        return unconserved(rows, np.arange(2), (before, after, J1), free, zero, 1e-9)
+
+    def wrong(z: np.ndarray) -> Any:
+        return unsolved(rows, np.arange(3), Point(z, zero, np.zeros(1), (zero, zero)), 1e-9)
+
+    assert lost(after, J1) is None
+    assert lost(after * (1 + 1e-6), J1) is not None
+    assert lost(after, zero, (0, 1)) is None
+    assert lost(after, zero, (0,)) is not None
+    assert wrong(after) is None
+    assert wrong(before) is not None
+    assert wrong(after * np.nan) is not None
+
+
+def test_modes_are_looked_at_ever_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acausal.simulation.self_check.EVERY_VISIT", False)
+    assert [k for k in range(1, 40) if is_due(k)] == [1, 2, 4, 8, 16, 32]
+
+
+def test_the_worst_of_some() -> None:
+    one = np.ones(3)
+    assert worst("guard", np.arange(3), np.array([0.0, 0.5, 0.2]), one, 1e-3 * one).which == 1  # type: ignore[union-attr]
+    assert worst("guard", np.arange(3), np.array([0.0, 0.5, np.nan]), one, 1e-3 * one).which == 2  # type: ignore[union-attr]
