@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from ..dynamics.readout import Moment
 from ..errors import AcausalError
 from ..reduction.elimination import OutOfRange
@@ -19,6 +21,7 @@ from ..simulation.run import Run
 from ..simulation.state import State
 
 
+@np.errstate(all="ignore")  # what is not finite was an error of its own
 def outcome(run: Run, state: State | None, status: str = "") -> Result:
     """Return what a run has computed until now; later steps of the run do not change it.
 

@@ -145,6 +145,7 @@ def _halved(
     return np.asarray(total)
 
 
+@np.errstate(all="ignore")  # what is not finite is an error of its own, where it is read
 def _evaluated(
     trajectory: Trajectory, f: Integrand, left: np.ndarray, half: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

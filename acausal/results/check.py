@@ -106,6 +106,7 @@ class Consistency(tuple[Defect, ...]):
         return "\n".join(lines)
 
 
+@np.errstate(all="ignore")  # defects that are not finite are reported
 def check(result: Any, residual: Residual, read: Any, points: Any) -> Consistency:
     """Compare the values of a result with its model as written; `Result.check`."""
     segments = result.segments

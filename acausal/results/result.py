@@ -178,6 +178,7 @@ class Result(ResultView):
         return parts, which, np.clip(t - parts.start[inside], 0.0, parts.length[inside])
 
     @cached_property
+    @np.errstate(all="ignore")
     def points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times, segments and times since their starts of all points."""
         segments = self.segments

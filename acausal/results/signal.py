@@ -16,6 +16,9 @@ from .source import Source
 from .spectrum import distortion, harmonics
 from .waves import extreme
 
+_QUIET = np.errstate(all="ignore")
+"""What leaves the range of doubles is infinite or an error of its own, and no warning of NumPy."""
+
 
 class Signal(NDArrayOperatorsMixin):
     """Values of one variable; both limits at every event.
@@ -56,6 +59,7 @@ class Signal(NDArrayOperatorsMixin):
         return self.source.t
 
     @property
+    @_QUIET
     def values(self) -> np.ndarray:
         """Values at ``t``."""
         if self._values is None:
@@ -88,6 +92,7 @@ class Signal(NDArrayOperatorsMixin):
         """Mask over ``t``: the model leaves the value open (a floating potential, a circulating flow)."""
         return self.source.undetermined()
 
+    @_QUIET
     def at(self, t: Any, side: str = "right") -> Any:
         """Return the values at times ``t``; at an event the limit from ``side``, "left" or "right".
 
@@ -112,6 +117,7 @@ class Signal(NDArrayOperatorsMixin):
         values = self._named(self.source.at(inside, side), inside).astype(self._kind, copy=False)
         return values.reshape(times.shape) if times.ndim else values[0].item()
 
+    @_QUIET
     def mean(self, t0: float | None = None, t1: float | None = None) -> float:
         """Return the mean over time in [t0, t1], by default the whole run; of a Boolean signal the duty ratio.
 
@@ -126,6 +132,7 @@ class Signal(NDArrayOperatorsMixin):
         a, b = window(t0, t1, self.source.t_start, self.source.t_end)
         return self.source.power_integral(a, b, 1) / (b - a)
 
+    @_QUIET
     def rms(self, t0: float | None = None, t1: float | None = None) -> float:
         """Return the root mean square over time in [t0, t1], by default the whole run; see `mean`."""
         a, b = window(t0, t1, self.source.t_start, self.source.t_end)
@@ -152,6 +159,7 @@ class Signal(NDArrayOperatorsMixin):
         """Return the distance from the smallest to the largest value in [t0, t1]; see `max`."""
         return self.max(t0, t1) - self.min(t0, t1)
 
+    @_QUIET
     def _extreme(self, factor: float, t0: float | None, t1: float | None) -> Any:
         """The largest value, of the negative signal for a negative factor."""
         source = self.source
@@ -175,6 +183,7 @@ class Signal(NDArrayOperatorsMixin):
 
     # -- harmonics -----------------------------------------------------------------------------------------------
 
+    @_QUIET
     def harmonics(
         self, frequency: float, count: int = 40, t0: float | None = None, t1: float | None = None
     ) -> np.ndarray:
@@ -222,6 +231,7 @@ class Signal(NDArrayOperatorsMixin):
         amplitudes = np.abs(harmonics(self.source, frequency, count, t0, t1))
         return np.arange(len(amplitudes)) * float(frequency), amplitudes
 
+    @_QUIET
     def thd(
         self, frequency: float, count: int | None = None, t0: float | None = None, t1: float | None = None
     ) -> float:

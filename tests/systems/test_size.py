@@ -7,8 +7,10 @@ import math
 import signal
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from acausal import (
@@ -244,3 +246,24 @@ def test_the_work_for_a_table_over_time_is_linear_in_its_points() -> None:
         return calls
 
     assert points(160) < 2.3 * points(80)
+
+
+@pytest.mark.parametrize("phase", [0.0, -2.0 * math.pi, 2.0 * math.pi, -1.0])
+def test_a_sawtooth_by_mod_of_time_wraps_at_its_events(phase: float) -> None:
+    turn = 2.0 * math.pi
+    saw = model(lambda self: mod(turn * self.w * time / 3.0 + phase, turn))
+    result = simulate(saw, 3.5, parameters={"w": 21.0})
+    wraps = [w for w in ((k - phase / turn) / 7.0 for k in range(-5, 40)) if 1e-9 < w <= 3.5]
+    times = np.array([s.t for s in result.steps])
+    assert max(float(np.abs(times - w).min()) for w in wraps) < 1e-13
+    middles = [0.5 * (a + b) for a, b in pairwise([0.0, *wraps, 3.5])]
+    exact = [math.fmod(14.0 * math.pi * t + phase + 2.0 * turn, turn) for t in middles]
+    assert result["der(x)"].at(middles) == pytest.approx(exact, abs=1e-11)
+
+    def area(s: float) -> float:
+        """Integral of mod(s, turn) from 0."""
+        n = math.floor(s / turn + 1e-12)
+        return 0.5 * n * turn**2 + 0.5 * (s - n * turn) ** 2
+
+    final = 1.0 + (area(14.0 * math.pi * 3.5 + phase) - area(phase)) / (14.0 * math.pi)
+    assert result["x"].final == pytest.approx(final, rel=1e-12)
