@@ -136,7 +136,7 @@ class Unknowns:
         found: dict[str, list[tuple[int, float]]] = {"core": [], "integral": []}
         for x, value in requested:
             kind, position, sign = self.reinit_target(x)
-            found[kind].append((position, value if kind == "integral" else value * sign))
+            found[kind].append((position, value * sign))
         return found["core"], found["integral"]
 
     @cached_property

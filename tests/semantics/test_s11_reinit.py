@@ -128,3 +128,21 @@ def test_what_is_not_differentiated_has_no_memory() -> None:
 
     with pytest.raises(StatementError, match="reinit of `y`"):
         simulate(Algebraic(), 2.0)
+
+
+class NegativeIntegral(Component):
+    """An integral that nothing reads, under its own name and under one with the other sign."""
+
+    x = Variable(start=0.0)
+    y = Variable()
+
+    def equations(self) -> Statements:
+        yield Eq(self.y, -self.x)
+        yield Eq(der(self.x), 1.0)
+        yield when(time > 0.5, reinit(self.y, 3.0))
+
+
+def test_an_integral_is_set_by_its_negative_name() -> None:
+    result = simulate(NegativeIntegral(), 1.0)
+    assert result["y"].at(0.75) == pytest.approx(2.75)
+    assert result["x"].at(0.75) == pytest.approx(-2.75)
