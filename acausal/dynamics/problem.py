@@ -27,6 +27,10 @@ class Problem(Protocol):
         """
         ...
 
+    def forget(self) -> None:
+        """Forget what was found on the way of a step that is tried again: it may belong to another solution."""
+        ...
+
 
 class StepFailure(Exception):
     """Raised by a problem that cannot be evaluated at a trial point; the step is tried again at half its size."""

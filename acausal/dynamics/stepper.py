@@ -39,6 +39,8 @@ MOST_TRIALS = 100
 Outputs = Callable[[np.ndarray, np.ndarray], float]
 """(change of the components over a step, (n,), estimates of its error, (k, n)) -> largest error of what follows from the
 components, in units of its tolerance."""
+Resolution = Callable[[Step], float]
+"""Step -> how far what is solved for at its points departs from a polynomial through its ends, in units of what may be."""
 
 
 class Stepper(ABC):
@@ -66,6 +68,9 @@ class Stepper(ABC):
         Errors of what follows from the components, in units of their tolerances: `Outputs`.
     work : Work, optional
         Counters to go on with.
+    resolution : callable, optional
+        Whether a step resolves what is solved for beside the components: `Resolution`. Up to one it does. May raise
+        `StepFailure`.
 
     Attributes
     ----------
@@ -108,6 +113,7 @@ class Stepper(ABC):
         rate: np.ndarray | None = None,
         outputs: Outputs | None = None,
         work: Work | None = None,
+        resolution: Resolution | None = None,
     ) -> None:
         self.problem = problem
         self.t = float(t)
@@ -115,14 +121,14 @@ class Stepper(ABC):
         self.rtol = rtol
         self.atol = np.asarray(atol, dtype=float)
         self.max_step = max_step
-        self.outputs = outputs
+        self.outputs, self.resolution = outputs, resolution
         self._errors = np.empty((0, self.y.size))
         self.steps, self.work = 0, work or Work()
         self._size = np.abs(self.y)
         self._ratio: np.ndarray | None = None
         self._last_error = LEAST_ERROR
         self._rate = self.y
-        self.h = span
+        self.h = math.inf if first_step is None else first_step
         if self.y.size:
             with np.errstate(all="ignore"):
                 self._rate = self._initial_rate() if rate is None else rate
@@ -136,7 +142,7 @@ class Stepper(ABC):
     def step(self, limit: float) -> Step:
         """One accepted step that ends at or before `limit`, and exactly there when it is near.
 
-        Without components the step goes straight to `limit`.
+        Without components nothing but `resolution` limits it.
 
         Raises
         ------
@@ -145,10 +151,6 @@ class Stepper(ABC):
         """
         if not limit > self.t:
             raise ValueError(f"the limit {limit!r} does not lie after t = {self.t!r}")
-        if not self.y.size:
-            t0, self.t = self.t, limit
-            self.steps += 1
-            return Step(t0, limit, self.y, self.y, np.empty((3, 0)), self._errors)
         with np.errstate(all="ignore"):
             return self._accepted(limit)
 
@@ -169,13 +171,13 @@ class Stepper(ABC):
         return self.problem.rate(t, y)
 
     def _accepted(self, limit: float) -> Step:
-        t, y, rejected = self.t, self.y, self.work.rejections
+        t, rejected = self.t, self.work.rejections
         h = max(min(self.h, self.max_step), SMALLEST_STEP * math.ulp(t))
         while True:
             ends = h * REACH >= limit - t
             t1 = limit if ends else t + h
-            error, y1, rate = self._trial(t1)
-            if error <= 1.0:
+            error, step, rate = self._trial(t1)
+            if step is not None and error <= 1.0:
                 break
             h = self._reduced(t1 - t, error, self.work.rejections - rejected)
         # A step cut short by the limit says little about the size of the next one.
@@ -184,31 +186,41 @@ class Stepper(ABC):
         if not ends or t1 - t >= h:
             self._last_error = max(error, LEAST_ERROR)
         self.steps += 1
-        self.t, self.y, self._rate = t1, y1, rate
-        return Step(t, t1, y, y1, self._bend(t1 - t), self._errors)
+        self.t, self.y, self._rate, self._size = t1, step.y1, rate, np.abs(step.y1)
+        return step
 
-    def _trial(self, t1: float) -> tuple[float, np.ndarray, np.ndarray]:
-        """Error in units of the tolerance, solution and rate at `t1`; the error is infinite when there are none."""
+    def _trial(self, t1: float) -> tuple[float, Step | None, np.ndarray]:
+        """Error in units of the tolerance, the step to `t1`, and the rate there; the error is infinite without a step."""
+        error, step, rate = 0.0, None, self._rate
         try:
-            y1, self._errors = self._advance(t1)
-            size = np.abs(y1)
-            difference = np.abs(self._errors).max(axis=0)
-            ratio = difference / (self.atol + self.rtol * np.maximum(self._size, size))
-            self._ratio = ratio
-            error = math.sqrt(ratio.dot(ratio) / ratio.size)
-            if error <= 1.0 and self.outputs is not None:
-                error = max(error, self.outputs(y1 - self.y, self._errors) / math.sqrt(ratio.size))
-            if not error <= 1.0:
-                return error, y1, self._rate
-            rate = self._rate_at(t1, y1)
+            if self.y.size:
+                error, y1 = self._tried(t1)
+                if not error <= 1.0:
+                    return error, None, rate
+                rate = self._rate_at(t1, y1)
+                if not np.isfinite(rate).all():
+                    self._ratio = rate
+                    return math.inf, None, rate
+                step = Step(self.t, t1, self.y, y1, self._bend(t1 - self.t), self._errors)
+            else:
+                step = Step(self.t, t1, self.y, self.y, np.empty((3, 0)), self._errors)
+            if self.resolution is not None:
+                error = max(error, self.resolution(step))
         except StepFailure:
             self._ratio = None
-            return math.inf, self.y, self._rate
-        if not np.isfinite(rate).all():
-            self._ratio = rate
-            return math.inf, y1, rate
-        self._size = size
-        return error, y1, rate
+            return math.inf, None, rate
+        return error, step, rate
+
+    def _tried(self, t1: float) -> tuple[float, np.ndarray]:
+        """Error in units of the tolerance, and the solution at `t1`."""
+        y1, self._errors = self._advance(t1)
+        difference = np.abs(self._errors).max(axis=0)
+        ratio = difference / (self.atol + self.rtol * np.maximum(self._size, np.abs(y1)))
+        self._ratio = ratio
+        error = math.sqrt(ratio.dot(ratio) / ratio.size)
+        if error <= 1.0 and self.outputs is not None:
+            error = max(error, self.outputs(y1 - self.y, self._errors) / math.sqrt(ratio.size))
+        return error, y1
 
     def _growth(self, error: float, after_rejection: bool) -> float:
         """Factor from an accepted step to the next; never above one straight after a rejection."""
@@ -220,6 +232,7 @@ class Stepper(ABC):
     def _reduced(self, h: float, error: float, trials: int) -> float:
         """Step size after a rejected trial of size `h`."""
         self.work.rejected()
+        self.problem.forget()
         if math.isfinite(error):
             factor = max(SHRINK, SAFETY * error ** (-1.0 / self.error_order))
         else:

@@ -22,6 +22,9 @@ class Given:
     def rate(self, t: float, y: np.ndarray) -> np.ndarray:
         return np.asarray(self._rate(t, y), dtype=float)
 
+    def forget(self) -> None:
+        """Nothing is kept."""
+
     def jacobian(self, t: float, y: np.ndarray) -> tuple[Any, np.ndarray]:
         assert self._jacobian is not None
         matrix, drift = self._jacobian(t, y)

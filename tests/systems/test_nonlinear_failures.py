@@ -366,7 +366,8 @@ class Cubic(Component):
 
 
 @pytest.mark.parametrize("v", [0.0, 0.5])
-def test_a_law_that_is_flat_at_the_start_starts_and_says_why_it_does_not_go_on(v: float) -> None:
-    with pytest.raises(ConvergenceError, match="have no slope at this point") as caught:
-        simulate(Cubic(v=v), 1.0)
-    assert abs(caught.value.result["v"].at(0.0)) ** 3 <= 1e-27
+def test_a_law_that_is_flat_at_the_start_and_later_is_followed(v: float) -> None:
+    """Steps come as near to the flat points as what is solved for asks."""
+    result = simulate(Cubic(v=v), 2.0)
+    t = np.array([0.0, 1e-6, 0.1, 0.5, 1.5, 1.6, 2.0])
+    np.testing.assert_allclose(result["v"].at(t), np.cbrt(np.sin(2.0 * t)), atol=1e-9)

@@ -4,6 +4,10 @@ A state that a guard amplifies, as that of an element which leaks does the small
 guard needs. An error ``e`` of the states is one of ``W e`` in what follows from them, with the derivatives ``W`` along the
 constraints and nonlinear rows at the begin of a step: see A. C. Hindmarsh et al., "SUNDIALS", ACM TOMS 31 (2005), where the
 weighted norm of a step covers algebraic variables too.
+
+Dependent coordinates and open unknowns, which are solved for, have no error of their own, so that nothing else would limit a
+step over which they turn about or come to lie on another branch, where the states beside them are easy to integrate. At points
+inside of a step they are compared with the cubic through their values and slopes at both ends.
 """
 
 from __future__ import annotations
@@ -12,13 +16,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...dynamics.step import Step
+from .form_noise import FLOOR
 from .forms import Forms
 from .motion import Motion, Place
+from .newton import ACCURATE
 
+EVALUATION = 1e-14
+"""Rounding of an evaluation, relative to the sum of the magnitudes of its terms: some fifty roundings."""
 ROUNDING = 1e-15
 """Rounding of a state relative to its scale."""
-EVALUATION = 1e-14
-"""Rounding of what follows from the states, relative to the sum of the magnitudes of its terms: some fifty roundings."""
+RESOLVED = 0.01
+"""Distance from the cubic, in changes over the step, up to which a step resolves a motion: a fifth of a turn of a crank."""
+PROBE = 0.3819660112501051
+"""Part of a step at which it is looked at, an irrational one: a motion that repeats itself is not met at equal phases."""
+LONGER = 2.0
+"""Factor from the longest step so far from which one is looked at there too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,3 +92,98 @@ class Accuracy:
         self.error = np.abs(found[:, 1:]).max(axis=1)
         size = np.maximum(np.abs(values), np.abs(values + found[:, 0]))
         return float((self.error / (self._absolute + self._tolerances.rtol * size)).max(initial=0.0))
+
+
+class Resolution:
+    """How far what is solved for departs from cubics over steps.
+
+    A kink, or a jump that `no_event` allows, is no cubic however short the step is. It counts with the length of the step,
+    as in an integral.
+
+    Parameters
+    ----------
+    rtol : float
+        Relative tolerance.
+    """
+
+    def __init__(self, motion: Motion, rtol: float) -> None:
+        self._motion, self._rtol = motion, rtol
+        self._scale = np.concatenate([motion.system.scale, motion.system.open_scale])
+        self._largest = np.zeros(len(self._scale))
+        """Largest changes of coordinates and open unknowns over a step so far."""
+        self.cubic: Step | None = None
+        """Coordinates and open unknowns over the last step."""
+        self._longest = 0.0
+        self._usual = 0.0
+        """Longest step so far; before there is any, the first one tried."""
+
+    def accept(self, course: Step) -> None:
+        """Go on behind a step with these coordinates and open unknowns."""
+        self._usual = self._longest = max(self._longest, course.t1 - course.t0)
+        np.maximum(self._largest, np.abs(course.y1 - course.y0), out=self._largest)
+
+    def __call__(self, step: Step, end: Place) -> float:
+        """Largest distance from a cubic over a step with this point at its end, in units of what may be.
+
+        Raises
+        ------
+        NewtonFailure
+        """
+        motion, begin, h = self._motion, self._motion.accepted, step.t1 - step.t0
+        self._usual = self._usual or h
+        cubic = self.cubic = between(begin, end, motion.slopes(begin), motion.slopes(end))
+        # A method looks at a point inside of its step itself.
+        places = [p for p in motion.recent if step.t0 < p.h < step.t1]
+        if not places or h > LONGER * self._longest:
+            time = step.t0 + PROBE * h
+            guess = motion.guessed(cubic.at(np.array([PROBE]))[0], time)
+            places.append(motion.solve(time, step.at(np.array([PROBE]))[0], guess, motion.selection))
+        return max(self._distance(step, cubic, place) for place in places)
+
+    def _distance(self, step: Step, cubic: Step, place: Place) -> float:
+        """Distance of a point inside of a step from the cubic."""
+        motion, h = self._motion, step.t1 - step.t0
+        solved, inner = motion.solved, np.concatenate((place.X, place.H))
+        far = np.abs(inner - cubic.at(np.array([(place.h - step.t0) / h]))[0])[solved]
+        change = np.maximum(np.abs(cubic.y1 - cubic.y0), np.abs(inner - cubic.y0))
+        part = self._rtol * max(1.0, self._usual / h)
+        may_be = RESOLVED * change + part * np.maximum(change, self._largest) + self._precision(inner)
+        if (far > may_be[solved]).any():
+            may_be += FLOOR * np.abs(motion.moved(motion.accepted, step.errors.T)).max(axis=1, initial=0.0)
+            may_be += self._rounding(place)
+        return float((far / may_be[solved]).max())
+
+    def _precision(self, y: np.ndarray) -> np.ndarray:
+        """How exactly coordinates and open unknowns are sought."""
+        return ACCURATE * (self._scale + np.abs(y))
+
+    def _rounding(self, place: Place) -> np.ndarray:
+        """Rounding of what is solved for at a place; not a number where it does not exist.
+
+        That of the terms of every row, through the inverse of the matrix: Higham, Accuracy and Stability of Numerical
+        Algorithms, 2nd ed., SIAM 2002, section 7.2.
+        """
+        motion, y = self._motion, np.concatenate([place.X, place.H])
+        lin = motion.system.linear(place.X, place.H, place.xi, motion.constants)
+        J, solved, found = np.vstack([lin.C_y, lin.F_y]), motion.solved, np.zeros(len(y))
+        try:
+            inverse = np.abs(np.linalg.inv(J[:, solved]))
+        except np.linalg.LinAlgError:
+            inverse = np.full((len(solved), len(solved)), np.nan)
+        found[solved] = EVALUATION * (inverse @ (np.abs(J) @ np.abs(y)))
+        return found
+
+
+def between(
+    begin: Place, end: Place, first: np.ndarray | None = None, last: np.ndarray | None = None
+) -> Step:
+    """Coordinates and open unknowns over a step: cubics with the slopes at both ends, else straight lines.
+
+    A slope that is no number is that of the chord.
+    """
+    y0, y1 = np.concatenate([begin.X, begin.H]), np.concatenate([end.X, end.H])
+    h, bend = end.h - begin.h, np.zeros((3, len(y0)))
+    if first is not None and last is not None:
+        m0, m1 = (np.where(np.isfinite(m), h * m, y1 - y0) - (y1 - y0) for m in (first, last))
+        bend[0], bend[1] = m0, -m0 - m1
+    return Step(begin.h, end.h, y0, y1, bend, bend[:0])

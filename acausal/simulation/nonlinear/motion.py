@@ -19,11 +19,11 @@ from ...dynamics.work import Work
 from .bounds import inside
 from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
 from .singular_points import Surroundings, branches, scaled
-from .state_selection import Selection, StateSelection
+from .state_selection import Selection, StateSelection, radii
 from .system import Linear, NonlinearSystem
 
-WANDERED = 0.1
-"""Scaled distance from the prediction beyond which solved coordinates may have changed to another branch."""
+BESIDE = 1e-6
+"""Distance, in units of magnitudes, to a point whose slopes tell how constraints bend."""
 UNMOVED = 1e-6
 """Magnitude, in units of the scale, of coordinates that are zero so far."""
 
@@ -49,6 +49,8 @@ class Place:
     X_t: np.ndarray
     linear: Linear | None = None
     """Residuals and Jacobians here, once they were looked at."""
+    H_t: np.ndarray | None = None
+    """Time derivatives of the open unknowns, once they were looked at."""
 
 
 class Motion:
@@ -82,10 +84,13 @@ class Motion:
         self.system, self.sources, self.constants, self.work = system, sources, constants, work
         self.failure: NewtonFailure | None = None
         self.last = self.accepted = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
+        self.recent: list[Place] = []
+        """The points found last since a step was accepted."""
         self.selection = Selection(np.arange(system.nx), np.zeros(0, np.int64))
         self.anchor: Anchor | None = None
         self.size = system.scale
         """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
+        self._bends = np.full(system.nx, np.inf)
         self._selections = StateSelection(system)
 
     def recorded(self) -> None:
@@ -95,6 +100,16 @@ class Motion:
     def accept(self, place: Place) -> None:
         """Go on from a point."""
         self.last = self.accepted = place
+        self.recent = []
+
+    def failed(self, failure: NewtonFailure) -> StepFailure:
+        """Keep why a point was not found, and return what a solver is told."""
+        self.failure = failure
+        return StepFailure(failure.reason)
+
+    def forget(self) -> None:
+        """Go back to the accepted point."""
+        self.accept(self.accepted)
 
     @property
     def period(self) -> float:
@@ -107,6 +122,11 @@ class Motion:
         """Whether some source is a polynomial of a degree above one, which may rise and fall within a step."""
         return bool(self.sources.flow.basis.power.max(initial=0.0) > 1.0)
 
+    @property
+    def solved(self) -> np.ndarray:
+        """Which of the coordinates and open unknowns are solved for."""
+        return np.concatenate((self.selection.dependent, self.system.nx + np.arange(self.system.m)))
+
     # -- choice of states ----------------------------------------------------------------------------------------
 
     def select(self, place: Place) -> None:
@@ -117,6 +137,7 @@ class Motion:
         DependentConstraints
         """
         if self.system.constraints:
+            self._bends = self._radii(place)
             self.selection = self._selections.best(self._scaled_slopes(place))
             self.anchor = None
 
@@ -134,9 +155,23 @@ class Motion:
 
     def _scaled_slopes(self, place: Place) -> np.ndarray:
         """Derivatives of the constraints by the coordinates in units of their magnitudes."""
-        return self._linear(place).C_y[:, : self.system.nx] * np.maximum(
-            self.size, UNMOVED * self.system.scale
+        return self._linear(place).C_y[:, : self.system.nx] * np.minimum(
+            np.maximum(self.size, UNMOVED * self.system.scale), self._bends
         )
+
+    def _radii(self, place: Place) -> np.ndarray:
+        """Lengths over which the constraints bend, (nX,), where these are shorter than magnitudes.
+
+        How far an angle has turned, or a mechanism lies from the origin, says nothing of its shape.
+        """
+        system, size = self.system, np.maximum(self.size, UNMOVED * self.system.scale)
+        first, own = system.constraint_levels == 0, np.arange(system.nx)
+        y = np.tile(np.concatenate([place.X, place.H]), (system.nx, 1))
+        y[own, own] += BESIDE * size
+        C_y = self._linear(place).C_y[first, : system.nx]
+        moved = system.many(y, np.tile(place.xi, (system.nx, 1)), self.constants)[1][:, : system.constraints]
+        bend = np.abs(moved[own, :, own][:, first].T - C_y) / (BESIDE * size)
+        return radii(np.abs(C_y), np.where(np.isfinite(bend), bend, 0.0), size)
 
     # -- points --------------------------------------------------------------------------------------------------
 
@@ -150,18 +185,16 @@ class Motion:
         near : Place, optional
             Begin of the iteration; the last point by default.
         selection : Selection, optional
-            What ``y`` are; by default the present states, and solved coordinates far from the prediction,
-            which may belong to another branch, are refused.
+            What ``y`` are; by default the present states, and open unknowns are sought along their last tangents.
 
         Raises
         ------
-        NewtonFailure, StepFailure
+        NewtonFailure
         """
         near, chosen = near or self.last, selection or self.selection
         system, xi = self.system, self.sources.at(h)
         X = near.X + near.X_t * (h - near.h)
         X[chosen.states] = y
-        predicted = X[chosen.dependent]
         anchor = self.anchor
         if anchor is None or anchor.h != self.accepted.h or selection is not None:
             guess = near.H
@@ -173,8 +206,6 @@ class Motion:
                 X = self.on_constraints(X, near.H, xi, chosen.dependent)
             H = self.open_unknowns(X, guess, xi)
             place = Place(h, X, H, xi, system.rate(X, H, xi))
-        if selection is None and len(chosen.dependent):
-            self._refuse_other_branch(place.X, predicted)
         return place
 
     def _corrected(
@@ -194,13 +225,6 @@ class Motion:
                 before = min(size, 1.0)
             if before <= ACCURATE:
                 return Place(h, y[:nx].copy(), y[nx:].copy(), xi, rate.copy())
-
-    def _refuse_other_branch(self, X: np.ndarray, predicted: np.ndarray) -> None:
-        dependent = self.selection.dependent
-        scale = self.system.scale[dependent]
-        far = np.abs(X[dependent] - predicted) > WANDERED * (scale + np.abs(predicted))
-        if far.any():
-            raise StepFailure("solved coordinates jump")
 
     def on_constraints(
         self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
@@ -267,8 +291,9 @@ class Motion:
         if len(solved) != system.constraints:
             solved = np.arange(system.nx)
         columns = np.concatenate([solved, system.nx + np.arange(system.m)])
-        scale = np.concatenate([system.scale, system.open_scale])
-        J = (np.vstack([found.C_y, found.F_y]) * scale)[:, columns]
+        J = (np.vstack([found.C_y, found.F_y]) * np.concatenate([system.scale, system.open_scale]))[
+            :, columns
+        ]
         return Surroundings(
             np.concatenate([system.constraint_rows, system.mode.nonlinear]), scaled(J), branching
         )
@@ -292,13 +317,17 @@ class Motion:
                 self.last = self.solve(t, y, near)
             except NewtonFailure as failure:
                 self.failure, reason = failure, failure.reason
-            except StepFailure as failure:
-                self.failure, reason = None, str(failure)
             else:
                 self.failure = None
+                self.recent = [self.last, *self.recent[:1]]
                 return self.last
         self.last = self.accepted
         raise StepFailure(reason)
+
+    def found(self, t: float, y: np.ndarray) -> Place:
+        """The point with states ``y``, one of those found last if it is among them."""
+        known = (p for p in self.recent if t == p.h and (y == p.X[self.selection.states]).all())
+        return next(known, None) or self.solve(t, y, self.last, self.selection)
 
     def jacobian(self, t: float, y: np.ndarray) -> tuple[Any, np.ndarray]:
         """Derivatives of the rate by the states and by time, through the solved coordinates and unknowns."""
@@ -343,11 +372,14 @@ class Motion:
         system = self.system
         if not (system.m or system.constraints):
             return np.asarray(system.v0.y @ changes)
+        return np.asarray(system.v0.y @ self.moved(place, changes))
+
+    def moved(self, place: Place, changes: np.ndarray) -> np.ndarray:
+        """Changes of coordinates and open unknowns (nX + m, k) for changes of the states; not numbers where there are none."""
         try:
-            dX, dH = self._carried(place, changes, False)
+            return np.vstack(self._carried(place, changes, False))
         except np.linalg.LinAlgError:
-            return np.full((system.v0.y.shape[0], changes.shape[1]), np.nan)
-        return np.asarray(system.v0.y @ np.vstack([dX, dH]))
+            return np.full((self.system.nx + self.system.m, changes.shape[1]), np.nan)
 
     def along(self, place: Place, slope: np.ndarray, selection: Selection) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its derivative along a curve on which the states have the slope.
@@ -374,14 +406,25 @@ class Motion:
             v1[len(system.mode.states) + system.algebraic] = self._open_rates(place)[system.algebraic]
         return v0, v1
 
+    def guessed(self, y: np.ndarray, h: float) -> Place:
+        """A guess of coordinates and open unknowns at a time as a place to begin at."""
+        nx = self.system.nx
+        return Place(h, y[:nx], y[nx:], self.accepted.xi, np.zeros(nx))
+
+    def slopes(self, place: Place) -> np.ndarray:
+        """Time derivatives of the coordinates and the open unknowns."""
+        return np.concatenate([place.X_t, self._open_rates(place)])
+
     def _open_rates(self, place: Place) -> np.ndarray:
         """Time derivatives of ``H``; not numbers where they do not exist."""
-        system, lin = self.system, self._linear(place)
-        moved = lin.F_y[:, : system.nx] @ place.X_t + lin.F_t
-        try:
-            return -solve_linear(lin.F_y[:, system.nx :], moved)
-        except np.linalg.LinAlgError:
-            return np.full(system.m, np.nan)
+        if place.H_t is None:
+            system, lin = self.system, self._linear(place)
+            moved = lin.F_y[:, : system.nx] @ place.X_t + lin.F_t
+            try:
+                place.H_t = -solve_linear(lin.F_y[:, system.nx :], moved)
+            except np.linalg.LinAlgError:
+                place.H_t = np.full(system.m, np.nan)
+        return place.H_t
 
     def bends(self, place: Place) -> np.ndarray:
         """Second time derivatives of the core unknowns at a point; open unknowns without derivatives count as straight."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...dynamics.step import Step
 from .newton import ACCURATE, NewtonFailure
 from .state_selection import Selection
 from .steps import Accepted, Steps
@@ -82,25 +83,32 @@ class Stacked:
             self.stack_of[numbers], self.place[numbers] = number, np.arange(len(numbers))
 
 
-class Stack:
-    """Steps that integrate the same coordinates; arrays (steps, ...)."""
+class _Many:
+    """Steps as arrays (steps, ...)."""
 
-    def __init__(self, accepted: list[Accepted]) -> None:
-        self.selection: Selection = accepted[0].selection
-        steps = [a.step for a in accepted]
+    def __init__(self, steps: list[Step]) -> None:
         self.t0, self.t1 = np.array([s.t0 for s in steps]), np.array([s.t1 for s in steps])
         self.y0, self.y1 = np.array([s.y0 for s in steps]), np.array([s.y1 for s in steps])
         self.bend = np.array([s.bend for s in steps]).transpose(1, 0, 2)
-        self.begin = np.array([np.concatenate((a.begin.X, a.begin.H)) for a in accepted])
-        self.end = np.array([np.concatenate((a.end.X, a.end.H)) for a in accepted])
+
+    def at(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values at times ``hs`` in the steps ``k``: as `Step.at`, to the bit."""
+        s = ((hs - self.t0[k]) / (self.t1[k] - self.t0[k]))[:, None]
+        y0, (c0, c1, c2) = self.y0[k], self.bend[:, k]
+        return y0 + s * ((self.y1[k] - y0) + (1.0 - s) * (c0 + s * (c1 + s * c2)))
+
+
+class Stack:
+    """Steps that integrate the same coordinates."""
+
+    def __init__(self, accepted: list[Accepted]) -> None:
+        self.selection: Selection = accepted[0].selection
+        self._states, self._course = _Many([a.step for a in accepted]), _Many([a.course for a in accepted])
 
     def guess(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Coordinates at times ``hs`` in the steps ``k``: what is integrated, and between the ends what is solved."""
-        s = ((hs - self.t0[k]) / (self.t1[k] - self.t0[k]))[:, None]
-        y = (1.0 - s) * self.begin[k] + s * self.end[k]
-        # As `Step.at`, to the bit.
-        y0, (c0, c1, c2) = self.y0[k], self.bend[:, k]
-        y[:, self.selection.states] = y0 + s * ((self.y1[k] - y0) + (1.0 - s) * (c0 + s * (c1 + s * c2)))
+        """Coordinates at times ``hs`` in the steps ``k``: what is integrated, and what is solved is near."""
+        y = self._course.at(k, hs)
+        y[:, self.selection.states] = self._states.at(k, hs)
         return y
 
 

@@ -108,6 +108,31 @@ class StateSelection:
         return solved, worst
 
 
+def radii(slopes: np.ndarray, bends: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Lengths (n,) over which coordinates change the slopes of constraints by as much as these are.
+
+    Parameters
+    ----------
+    slopes, bends : (m, n) array
+        Magnitudes of the derivatives of constraints by coordinates, and of the second ones.
+    sizes : (n,) array
+        Lengths of coordinates that bend less than these.
+
+    Notes
+    -----
+    A constraint ``C`` with slopes ``C_j`` and bends ``C_jj`` has a natural size, the largest of ``C_j s_j``, and with it the
+    lengths ``s_j`` at which ``C_jj s_j**2`` is as large. The map from lengths to lengths takes the root of ratios: it contracts.
+    """
+    found = sizes
+    while True:
+        reach = (slopes * found).max(axis=1, keepdims=True)
+        bent = (bends > 0.0) & (reach > 0.0)
+        far = np.sqrt(np.divide(reach, bends, out=np.full(bends.shape, np.inf), where=bent))
+        before, found = found, np.minimum(sizes, far.min(axis=0))
+        if (found >= 0.5 * before).all():
+            return far.min(axis=0)
+
+
 def _determinant(matrix: np.ndarray) -> float:
     return float(matrix[0, 0]) if len(matrix) == 1 else float(np.linalg.det(matrix))
 

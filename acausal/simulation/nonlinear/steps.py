@@ -12,11 +12,11 @@ import numpy as np
 from ...dynamics.automatic import Automatic, Stiffness
 from ...dynamics.basis import Basis
 from ...dynamics.dormand_prince import DormandPrince
-from ...dynamics.problem import StepSizeError
+from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Stepper
-from .accuracy import Accuracy, Tolerances
+from .accuracy import Accuracy, Resolution, Tolerances, between
 from .form_noise import FormNoise
 from .forms import Forms
 from .motion import Motion, Place
@@ -30,8 +30,6 @@ POLYNOMIALS = Basis([(0.0, 0.0, 0.0, k) for k in range(DEGREE + 1)])
 """Powers of time: what forms are interpolated by within a step."""
 FINE = 0.02
 """Error of the interpolation, relative to the distance of a form from zero, that needs no finer one."""
-SHORTEST = 1e-12
-"""Step, in lengths of the segment, that is not made shorter to reach a point that can be solved."""
 SINGULAR_MARGIN = 1e-3
 """Distance from a singular point of the constraints at which a run ends, in lengths of the step that led beyond it."""
 REACH = 1e-9
@@ -73,17 +71,18 @@ SINKING = np.array([[0.0], [-1.0], [-2.0], [-2.0], [-2.0], [-2.0]])
 
 @dataclass(slots=True, eq=False)
 class Accepted:
-    """A step with the coordinates it integrates and the points at its ends."""
+    """A step with the coordinates it integrates, the points at its ends, and what all coordinates and open unknowns are near."""
 
     step: Step
     selection: Selection
     begin: Place
     end: Place
+    course: Step
 
 
 @dataclass(slots=True, eq=False)
 class Singular:
-    """The constraints are singular before the time ``before``; nearer than ``margin`` to it there are no more steps."""
+    """The constraints may be singular before the time ``before``; nearer than ``margin`` to it there are no more steps."""
 
     before: float
     margin: float
@@ -124,6 +123,8 @@ class Steps:
         """Largest magnitudes of the coordinates so far."""
         motion.size = self.size
         self.accuracy = Accuracy(motion, forms, tolerances) if forms.count else None
+        self._solves = bool(motion.system.m or motion.system.constraints)
+        self._resolution = Resolution(motion, tolerances.rtol) if self._solves and motion.batched else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
         self._report = report
         self.accepted: list[Accepted] = []
@@ -151,6 +152,7 @@ class Steps:
         options: dict[str, Any] = {
             "rtol": self.tolerances.rtol, "atol": self._absolute(), "max_step": self._longest, "first_step": first,
             "span": self.length, "outputs": self.accuracy, "work": motion.work,
+            "resolution": self._resolved if self._solves else None,
         }  # fmt: skip
         if self._solver is None:
             return Automatic(motion, h, y, stiffness=self._stiffness, **options)
@@ -182,12 +184,16 @@ class Steps:
         """
         motion, begin = self.motion, self._place
         step, end = self._made(begin)
-        made = Accepted(step, motion.selection, begin, end)
+        known = self._resolution
+        course = between(begin, end) if known is None or known.cubic is None else known.cubic
+        made = Accepted(step, motion.selection, begin, end, course)
         self.accepted.append(made)
         self._place = end
         motion.accept(end)
         if self.accuracy is not None:
             self.accuracy.begin(end)
+        if known is not None:
+            known.accept(course)
         begin.linear = None
         np.maximum(self.size, np.abs(end.X), out=self.size)
         self._stepper.atol = self._absolute()
@@ -199,33 +205,34 @@ class Steps:
         return made
 
     def _made(self, begin: Place) -> tuple[Step, Place]:
-        """A step, and the point at its end.
-
-        A step that ends where there is none, or beyond a singular point of the constraints, is made half as long.
-        """
+        """A step, and the point at its end."""
         motion = self.motion
-        limit = self._limit(begin.h) if self._bare else self.length
         motion.accept(begin)
-        while True:
-            if self._singular is not None and self._singular.reached(begin.h):
-                raise DependentConstraints
-            try:
-                step = self._stepper.step(limit)
-                end = motion.solve(step.t1, step.y1, motion.last, motion.selection)
-            except (NewtonFailure, StepSizeError) as failure:
-                if self._singular is not None:
-                    raise DependentConstraints from None
-                length = 0.5 * (self._stepper.t - begin.h)
-                if isinstance(failure, StepSizeError) or length < SHORTEST * self.length:
-                    raise
-            else:
-                if not motion.overturned(begin, end):
-                    return step, end
-                length = 0.5 * (step.t1 - begin.h)
-                margin = SINGULAR_MARGIN * 2.0 * length if self._singular is None else self._singular.margin
-                self._singular = Singular(step.t1, margin)
-            motion.last, limit = begin, begin.h + length
-            self._stepper = self._new(begin.h, length)
+        if self._singular is not None and self._singular.reached(begin.h):
+            raise DependentConstraints
+        try:
+            step = self._stepper.step(self._limit(begin.h) if self._bare else self.length)
+        except StepSizeError:
+            if self._singular is not None:
+                raise DependentConstraints from None
+            raise
+        if self._singular is not None and step.t1 >= self._singular.before:
+            # The plane turned quickly, and did not turn over.
+            self._singular = None
+        return step, motion.found(step.t1, step.y1)
+
+    def _resolved(self, step: Step) -> float:
+        """How far a step departs from what it resolves; one that ends where nothing is, or beyond a singular point, fails."""
+        motion, begin = self.motion, self.motion.accepted
+        try:
+            end = motion.found(step.t1, step.y1)
+            if not motion.overturned(begin, end):
+                return 0.0 if self._resolution is None else self._resolution(step, end)
+        except NewtonFailure as failure:
+            raise motion.failed(failure) from failure
+        known, length = self._singular, step.t1 - step.t0
+        self._singular = Singular(step.t1, SINGULAR_MARGIN * length if known is None else known.margin)
+        raise StepFailure("singular")
 
     def _limit(self, h: float) -> float:
         """End of a step from ``h`` without states: equal parts of the rest."""
@@ -263,13 +270,14 @@ class Steps:
             return a.begin
         if h >= step.t1:
             return a.end
-        theta = (h - step.t0) / (step.t1 - step.t0)
-        y = step.at(np.array([theta]))[0]
-        ends = (a.begin, a.end) if theta < 0.5 else (a.end, a.begin)
-        try:
-            return self.motion.solve(h, y, ends[0], a.selection)
-        except NewtonFailure:
-            return self.motion.solve(h, y, ends[1], a.selection)
+        theta = np.array([(h - step.t0) / (step.t1 - step.t0)])
+        y, guess = step.at(theta)[0], self.motion.guessed(a.course.at(theta)[0], h)
+        for near in (guess, a.begin):
+            try:
+                return self.motion.solve(h, y, near, a.selection)
+            except NewtonFailure:
+                continue
+        return self.motion.solve(h, y, a.end, a.selection)
 
     def jets_at(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its time derivative at one time within the steps made."""

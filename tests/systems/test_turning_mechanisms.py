@@ -1,0 +1,135 @@
+"""Loops that turn many times, and begin many turns away: no step passes over a turn, or to another branch."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from acausal import (
+    Component,
+    Eq,
+    Parameter,
+    Result,
+    Statement,
+    Variable,
+    absolute,
+    cos,
+    der,
+    if_else,
+    no_event,
+    simulate,
+    sin,
+    time,
+)
+from tests.oracles.mechanisms import Crank
+
+FAR = 2000.0 * np.pi
+METHODS = pytest.mark.parametrize("method", ["explicit", "implicit", "auto"])
+
+
+class Rocker(Component):
+    """A rocker that a crank of constant speed moves: nothing but a straight line is integrated."""
+
+    reach: Parameter = Parameter(default=0.4)
+    phi: Variable = Variable()
+    q: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.phi), 1)
+        yield Eq(sin(self.q), self.reach * sin(self.phi))
+
+
+def rocking(result: Result, reach: float) -> float:
+    """Largest error of a rocker."""
+    t = np.linspace(0.0, result.t_end, 1999)
+    wanted = np.arcsin(reach * np.sin(result["phi"].at(t)))
+    return float(np.abs(result["q"].at(t) - wanted).max())
+
+
+@METHODS
+@pytest.mark.parametrize("rtol", [1e-3, 1e-9])
+@pytest.mark.parametrize(("start", "reach"), [(0.5, 0.4), (0.5, 0.99), (FAR + 0.5, 0.4)])
+def test_a_rocker_follows_its_crank(start: float, reach: float, rtol: float, method: str) -> None:
+    begin = {"phi": start, "q": np.arcsin(reach * np.sin(start))}
+    result = simulate(Rocker(reach=reach), 20.0 * np.pi, rtol=rtol, method=method, initial=begin)
+    assert rocking(result, reach) < 1e-11
+
+
+def test_a_rocker_follows_its_crank_for_a_thousand_turns() -> None:
+    begin = {"phi": 0.5, "q": np.arcsin(0.4 * np.sin(0.5))}
+    result = simulate(Rocker(), FAR, rtol=1e-3, initial=begin)
+    assert rocking(result, 0.4) < 1e-11
+    assert result["q"].mean() == pytest.approx(0.0, abs=1e-9)
+
+
+class Driven(Component):
+    """The same as a function of time: there is nothing to integrate at all."""
+
+    w: Parameter = Parameter(default=3.0, unit="rad/s")
+    q: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(sin(self.q), 0.95 * sin(self.w * time))
+
+
+def test_a_rocker_without_states_follows_time() -> None:
+    result = simulate(Driven(), 40.0)
+    t = np.linspace(0.0, 40.0, 1999)
+    np.testing.assert_allclose(result["q"].at(t), np.arcsin(0.95 * np.sin(3.0 * t)), atol=1e-11)
+
+
+class Slider(Component):
+    """Crank with a mass at its pin, massless rod, piston; in the angle and the distance, without weight."""
+
+    phi: Variable = Variable()
+    w: Variable = Variable()
+    x: Variable = Variable()
+    v: Variable = Variable()
+    f: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        along = self.x - 0.1 * cos(self.phi)
+        yield Eq(der(self.phi), self.w)
+        yield Eq(der(self.x), self.v)
+        yield Eq(along**2 + (0.1 * sin(self.phi)) ** 2, 0.3**2)
+        yield Eq(0.5 * der(self.v), self.f * along)
+        yield Eq(0.02 * der(self.w), self.f * 0.1 * self.x * sin(self.phi))
+
+
+CRANK = Crank(r=0.1, l=0.3, m=2.0, M=0.5, g=0.0)
+
+
+@METHODS
+@pytest.mark.parametrize(("rtol", "bound"), [(1e-3, 0.5), (1e-6, 2e-3)])
+@pytest.mark.parametrize("turns", [0.0, FAR])
+def test_a_slider_crank_turns_freely(turns: float, rtol: float, bound: float, method: str) -> None:
+    """The plane of its constraint swings by more than a right angle at every dead centre, and does not turn over."""
+    t = np.linspace(0.0, 6.0, 301)
+    phi, _ = CRANK.motion(0.5, 10.0, t)
+    first = (CRANK.piston(np.array([0.5 + 1e-6, 0.5 - 1e-6])) / 2e-6) @ [1.0, -1.0]
+    begin = {"phi": turns + 0.5, "w": 10.0, "x": CRANK.piston(np.array([0.5]))[0], "v": 10.0 * first}
+    result = simulate(Slider(), 6.0, rtol=rtol, method=method, initial=begin)
+    turned = result["phi"].at(t) - turns
+    np.testing.assert_allclose(turned, phi, atol=bound)
+    np.testing.assert_allclose(result["x"].at(t), CRANK.piston(turned), atol=1e-12)
+
+
+class Jumping(Component):
+    """What is solved for jumps, or has a kink, and no event says so."""
+
+    a: Variable = Variable()
+    jump: Variable = Variable()
+    kink: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.a), 1)
+        yield Eq(self.jump**3 + self.jump, no_event(if_else(sin(self.a) > 0, 2.0, -2.0)))
+        yield Eq(sin(self.kink), no_event(absolute(sin(self.a))) / 2)
+
+
+def test_jumps_without_events_are_passed() -> None:
+    result = simulate(Jumping(), 10.0)
+    t = np.linspace(0.01, 10.0, 999)
+    np.testing.assert_allclose(result["jump"].at(t), np.sign(np.sin(t)), atol=1e-11)
+    np.testing.assert_allclose(result["kink"].at(t), np.arcsin(np.abs(np.sin(t)) / 2), atol=1e-11)
+    assert result.stats.steps < 400
