@@ -138,6 +138,9 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
     late = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
     allowed = _tolerance(run) * way + _rounded(steps) * terms + _lateness(run, run.t + length) * late
+    held = _in_force(run)
+    if held is not None:
+        allowed = allowed + held.least
     lowest = values[worst_at, np.arange(forms.count)]
     found = worst("guard", which, -lowest, terms, allowed)
     at = 0 if found is None else int(worst_at[np.flatnonzero(which == found.which)[0]])
