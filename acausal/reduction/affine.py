@@ -7,7 +7,7 @@ An equation says that the residual is zero, a guard that it is not negative.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -231,8 +231,8 @@ class ModeData:
 
     Their largest coefficient times ``balance.xi`` is 1.
     """
-    admissible_names: tuple[str, ...]
-    """For each of these rows the equations and elements that contradict each other, separated by ``, ``."""
+    admissible_names: tuple[tuple[str, ...], ...]
+    """For each of these rows the equations and elements that contradict each other."""
     undetermined: np.ndarray
     """Mask (n,): value is a don't-care, shown as least norm."""
     index: int
@@ -316,7 +316,7 @@ class Inadmissible(Exception):
     ``where`` names the culprits.
     """
 
-    def __init__(self, reason: Reason, where: tuple[str, ...] = ()) -> None:
-        super().__init__(f"{reason}: {', '.join(where)}")
+    def __init__(self, reason: Reason, where: Iterable[str] = ()) -> None:
         self.reason: Reason = reason
-        self.where = where
+        self.where = tuple(dict.fromkeys(where))
+        super().__init__(f"{reason}: {', '.join(self.where)}")

@@ -11,9 +11,10 @@ rows). States remain physical variables.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -67,14 +68,14 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
     directions = system.null_directions(free)[columns.unknown]
     redundant = np.flatnonzero(system.pivot < 0)
     sources = system.entries(redundant, columns.source)
-    names = [""] * len(redundant)
+    names: list[tuple[str, ...]] = [()] * len(redundant)
     uncertain = np.any(directions, axis=1)
     if uncertain[columns.x].any() or sources.any():
         names = _culprits(model, mode, rows)
     if uncertain[columns.x].any():
         moving = columns.x[uncertain[columns.x]]
-        raise Inadmissible("singular", tuple(model.names[j] for j in moving.tolist()) + tuple(names))
-    admissible, admissible_names = source_conditions(model.S, balance.xi, sources, names)
+        raise Inadmissible("singular", (*(model.names[j] for j in moving.tolist()), *chain(*names)))
+    admissible, redundant_rows = source_conditions(model.S, balance.xi, sources)
     settled = _settle_free(model, mode, columns, system, free, balance)
     flow = _flow(model, columns, system)
     guards, owner, target = _guards(model, mode, flow.states, flow.T, flow.Ay)
@@ -86,7 +87,7 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         Ay=flow.Ay,
         constraints=constraints,
         admissible=admissible,
-        admissible_names=admissible_names,
+        admissible_names=tuple(names[i] for i in redundant_rows),
         undetermined=uncertain,
         index=rounds + (len(columns.x) < model.n),
         guards=guards,
@@ -224,20 +225,21 @@ def _labelled(
     return system, system.entries(redundant, labels).reshape(len(redundant), orders, m)
 
 
-def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[str]:
+def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[tuple[str, ...]]:
     """Equations and elements combined in each redundant row."""
     names = model.names_of_rows(mode)
     involved = _labelled(model, Columns.of(model), rows, 1)[1][:, 0] != 0.0
-    return [", ".join(dict.fromkeys(names[i] for i in np.flatnonzero(row))) for row in involved]
+    return [tuple(dict.fromkeys(names[i] for i in np.flatnonzero(row))) for row in involved]
 
 
-def source_conditions(
-    S: np.ndarray, scale: np.ndarray, sources: np.ndarray, names: Sequence[str]
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Rows ``d S^j`` over xi of every redundant row ``0 = d xi``, each scaled to 1, without dependent ones; their names."""
+def source_conditions(S: np.ndarray, scale: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """Rows ``d S^j`` over xi of every redundant row ``0 = d xi``, each scaled to 1; the number of each ``d``.
+
+    Dependent ones are left out.
+    """
     kept: list[np.ndarray] = []
-    labels: list[str] = []
-    for row, name in zip(sources, names, strict=True):
+    origin: list[int] = []
+    for i, row in enumerate(sources):
         basis = np.zeros((len(S), 0))
         for _ in range(len(S)):
             size = np.max(np.abs(row) * scale, initial=0.0)
@@ -251,9 +253,9 @@ def source_conditions(
                 break
             basis = np.column_stack([basis, rest / length])
             kept.append(row)
-            labels.append(name)
+            origin.append(i)
             row = product(row, S)
-    return np.array(kept).reshape(len(kept), len(S)), tuple(labels)
+    return np.array(kept).reshape(len(kept), len(S)), origin
 
 
 def _settle_free(

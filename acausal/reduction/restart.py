@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def _require_admissible(model: AffineModel, data: ModeData, xi: np.ndarray) -> N
     failed = np.abs(data.admissible @ xi) > CONTRADICTING * size
     if failed.any():
         names = [name for name, wrong in zip(data.admissible_names, failed, strict=True) if wrong]
-        raise Inadmissible("contradictory sources", tuple(dict.fromkeys(names)))
+        raise Inadmissible("contradictory sources", chain(*names))
 
 
 def _reinitialised(

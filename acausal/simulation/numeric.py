@@ -252,16 +252,16 @@ class NumericCore:
         return common_constraints(self.model)
 
     @cached_property
-    def _given_conditions(self) -> tuple[np.ndarray, tuple[str, ...]]:
+    def _given_conditions(self) -> tuple[np.ndarray, list[int]]:
         """What redundant integer rows demand of the sources, and the number of the row."""
         rows = (self.reduced.contradictions @ self.exosystem.K).toarray()
-        return source_conditions(self.model.S, self.model.xi_scale, rows, [str(k) for k in range(len(rows))])
+        return source_conditions(self.model.S, self.model.xi_scale, rows)
 
     def contradicting_row(self, xi: np.ndarray) -> int | None:
         """Number of an integer row through which known quantities contradict each other; None without any."""
-        rows, names = self._given_conditions
+        rows, numbers = self._given_conditions
         failed = np.flatnonzero(np.abs(rows @ xi) > CONTRADICTING)
-        return int(names[int(failed[0])]) if len(failed) else None
+        return numbers[int(failed[0])] if len(failed) else None
 
 
 def analysed_since(before: Mapping[NumericCore, tuple[int, float]]) -> tuple[int, float]:
