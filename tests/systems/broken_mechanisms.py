@@ -132,7 +132,7 @@ MECHANISMS = {
     "a rod shorter than the crank": Broken(
         ShortRod,
         ConvergenceError,
-        ("`Eq(dy, L*sin(phi))` of `rod`", "of `arm`", "of `slide`", "`rod.phi` = -1.57"),
+        ("`Eq(dy, L*sin(phi))` of `rod`", "`arm`", "`slide`", "`rod.phi` = -1.57"),
         ("of `piston`", "of `drive`"),
         "check the lengths",
         "singular configuration",
