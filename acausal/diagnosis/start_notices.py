@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..simulation.failures import Started
+from ..simulation.nonlinear.accuracy import ROUNDING
 from ..simulation.run import Run
 from ..simulation.starts.initialization import Completed
 from .freedoms import islands, undetermined
@@ -55,7 +56,7 @@ def _moved(run: Run, completed: Completed | None) -> list[str]:
     moved, held = [], []
     for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
         wanted = float(starts.value[x])
-        if abs(value - wanted) > CONFLICT * max(abs(value), abs(wanted)):
+        if abs(value - wanted) > max(CONFLICT * max(abs(value), abs(wanted)), _rounding(run, x)):
             moved.append(f"`{run.flat.variable(x)}` from {wanted:g} to {value:g}")
             held.append((x, wanted))
     told = [_choice(run)] if completed is not None and completed.found.beside else []
@@ -66,6 +67,14 @@ def _moved(run: Run, completed: Completed | None) -> list[str]:
             " Start(value, fixed=True) makes that an error"
         )
     return told
+
+
+def _rounding(run: Run, x: int) -> float:
+    """What equations that are solved for a variable leave it to differ from a start of zero."""
+    target = run.program.unknowns.settable(x)
+    if target is None or target[0] != "core":
+        return 0.0
+    return ROUNDING * float(run.core.model.scale[target[1]])
 
 
 def _without_room(run: Run, held: list[tuple[int, float]]) -> str:
