@@ -1,7 +1,10 @@
 """Settings shared by all tests: one thread, no window, external cases where they are present."""
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -11,6 +14,27 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["MPLBACKEND"] = "Agg"
 
 ROOT = Path(__file__).resolve().parents[1]
+
+LONGEST = 300.0
+"""Seconds after which a test counts as hung: thirty times what the slowest one takes."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """End a test that hangs, with the place where it was, instead of waiting for it."""
+    if not hasattr(signal, "SIGALRM"):
+        return (yield)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        pytest.fail(f"{item.nodeid} has not ended within {LONGEST:g} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="session")
