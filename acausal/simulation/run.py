@@ -24,6 +24,7 @@ from .instants.discrete import DiscretePart, Outcome
 from .instants.search import Choice
 from .method import Method
 from .nonlinear.bounds import Bounds, core_bounds
+from .nonlinear.form_noise import core_rounding
 from .nonlinear.integration import Integration
 from .nonlinear.linearisation import Linearisation
 from .nonlinear.motion import Motion
@@ -179,8 +180,7 @@ class Run:
         """The present state; later instants do not change it."""
         return State(
             self.t, self.mode, self.z, self.slopes, self.bends, self.q, self.D, self.R, self.memory,
-            self.forced, self.disabled, self.timed_next, self.ticks, self.error,
-            self.pending,
+            self.forced, self.disabled, self.timed_next, self.ticks, self.error, self.pending,
         )  # fmt: skip
 
     def put(self, state: State) -> None:
@@ -271,16 +271,8 @@ class Run:
         relations = self.R[self.discrete.state_relations].tolist()
         operators = self.program.unknowns.relation_operators
         return Situation(
-            self.t,
-            self.data,
-            self.tables,
-            self.y,
-            relations,
-            operators,
-            self.forced,
-            self.disabled,
-            self.signs(),
-        )
+            self.t, self.data, self.tables, self.y, relations, operators, self.forced, self.disabled, self.signs()
+        )  # fmt: skip
 
     def watched(self, system: NonlinearSystem) -> Watched:
         """What can end a segment that is integrated."""
@@ -355,6 +347,7 @@ class Run:
     def arrive(self) -> None:
         """Go on from the point at the end of an integrated segment."""
         self.bends = self.integration.bends() if self.tangents.deep else np.zeros(len(self.z))
+        self.error = core_rounding(self.data, self.y, self.integration.last_step)
         self.touch(self.z, self.slopes, self.xi, self.bends)
         self._arrived = self.core, self.mode, self.z, self.xi
 

@@ -17,13 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dynamics.step import Step
-from .form_noise import FLOOR
+from .form_noise import EVALUATION, FLOOR, FormNoise
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import ACCURATE
 
-EVALUATION = 1e-14
-"""Rounding of an evaluation, relative to the sum of the magnitudes of its terms: some fifty roundings."""
 ROUNDING = 1e-15
 """Rounding of a state relative to its scale."""
 RESOLVED = 0.01
@@ -32,6 +30,8 @@ PROBE = 0.3819660112501051
 """Part of a step at which it is looked at, an irrational one: a motion that repeats itself is not met at equal phases."""
 LONGER = 2.0
 """Factor from the longest step so far from which one is looked at there too."""
+UNSEEN = 0.25
+"""Part of the rounding of a guard which the error of a step may take: where all its terms rest at zero, no other is left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,8 @@ class Accuracy:
     ----------
     forms : Forms
         Guards and relations that can trigger.
+    noise : FormNoise
+        Their noise.
 
     Attributes
     ----------
@@ -69,8 +71,8 @@ class Accuracy:
         Estimated errors over the last step, and over all as if nothing damped them.
     """
 
-    def __init__(self, motion: Motion, forms: Forms, tolerances: Tolerances) -> None:
-        self._motion, self._forms, self._tolerances = motion, forms, tolerances
+    def __init__(self, motion: Motion, forms: Forms, tolerances: Tolerances, noise: FormNoise) -> None:
+        self._motion, self._forms, self._tolerances, self._noise = motion, forms, tolerances, noise
         self._largest, self.error, self.sum_of_errors = np.zeros((3, forms.count))
         self.begin(motion.last)
 
@@ -81,7 +83,7 @@ class Accuracy:
         v = motion.system.v0(np.concatenate([place.X, place.H]), place.xi)
         self._place, self._tangent = place, self._forms.tangent(motion, v)
         np.maximum(self._largest, np.abs(self._tangent.values), out=self._largest)
-        rounding = EVALUATION * self._tangent.terms
+        rounding = np.maximum(EVALUATION * self._tangent.terms, UNSEEN * self._noise.resolution)
         self._absolute = np.maximum(self._tolerances.atol * self._largest, rounding) + np.finfo(float).tiny
 
     def __call__(self, change: np.ndarray, errors: np.ndarray) -> float:

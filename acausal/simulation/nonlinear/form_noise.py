@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from ...reduction.affine import ModeData
 from ..instants.lexicographic import SCALE_FLOOR
 
 FLOOR = 4.0
 """Depth that counts as zero, in estimated errors."""
 TOUCH = 1e-2
 """Part of the rounding up to which a form below zero touches it and does not cross: the sign test sees more."""
+
+EVALUATION = 1e-14
+"""Rounding of what follows from the states, relative to the sum of the magnitudes of its terms: some fifty roundings."""
+
+
+def step_rounding(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
+    """Rounding of the selected states after a step of ``h`` seconds to ``y``: that of their rates, until it has died away."""
+    states = slice(len(data.states))
+    rates = np.abs(data.Ay[states])
+    return EVALUATION * h * (rates @ np.abs(y)) / np.maximum(rates.diagonal() * h, 1.0)
+
+
+def core_rounding(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
+    """The same for all core unknowns, zero for those that follow from the states."""
+    found = np.zeros(len(data.T))
+    found[data.states] = step_rounding(data, y, h)
+    return found
 
 
 class FormNoise:
@@ -24,18 +44,25 @@ class FormNoise:
         Rounding where all coordinates are zero.
     rounding : (forms, nX) array
         Rounding in the sign test for magnitudes of the coordinates.
+    drift : callable, optional
+        Rounding (forms,) that a step of some seconds brings.
 
     Attributes
     ----------
+    resolution : (forms,) array
+        Rounding of an evaluation after the last step.
     floor : (forms,) array
         Depth at which an unarmed form reacts.
     touch : (forms,) array
         Depth up to which a form below zero has not crossed it. A state that came to rest may swing within its error.
     """
 
-    def __init__(self, least: np.ndarray, rounding: np.ndarray) -> None:
+    def __init__(
+        self, least: np.ndarray, rounding: np.ndarray, drift: Callable[[float], np.ndarray] | None = None
+    ) -> None:
         self._least, self._rounding = least, rounding
-        self.floor, self.touch = least.copy(), TOUCH * least
+        self._drift = drift
+        self.resolution, self.floor, self.touch = least, least.copy(), TOUCH * least
 
     @classmethod
     def of(
@@ -46,6 +73,7 @@ class FormNoise:
         states: int,
         sources: np.ndarray,
         instant: np.ndarray,
+        drift: Callable[[float], np.ndarray],
     ) -> FormNoise:
         """Noise of forms over ``[z[states]; xi]``.
 
@@ -61,15 +89,20 @@ class FormNoise:
             Magnitudes of the sources.
         instant : (forms,) array
             Changes within the resolution of time.
+        drift : callable
+            Rounding (forms,) that a step of some seconds brings.
         """
         known = at >= 0
         rounding = np.zeros((len(sign_noise), len(at)))
         rounding[:, known] = sign_noise[:, at[known]]
         over_sources = sign_noise[:, states : states + len(sources)]
         least = 2.0 * (over_sources @ sources + SCALE_FLOOR * form_scale + 4.0 * instant)
-        return cls(least, 2.0 * rounding)
+        return cls(least, 2.0 * rounding, drift)
 
-    def follow(self, size: np.ndarray, error: np.ndarray, sum_of_errors: np.ndarray) -> None:
-        """Take a step with these magnitudes of the coordinates, and errors of the forms over it and until its end."""
+    def follow(self, h: float, size: np.ndarray, error: np.ndarray, sum_of_errors: np.ndarray) -> None:
+        """Take a step of ``h`` seconds with magnitudes of the coordinates, errors of the forms over it and until its end."""
         least = self._least + self._rounding @ size
+        if self._drift is not None:
+            least += 2.0 * self._drift(h)
+        self.resolution = least
         self.floor[:], self.touch[:] = least + FLOOR * error, TOUCH * least + FLOOR * sum_of_errors

@@ -162,12 +162,12 @@ class Integration:
         """
         t, length, report, self._hidden = span.t, span.length, span.report, hidden
         np.maximum(self.size, np.abs(z), out=self.size)
+        forms, noise = watched.forms, watched.noise(motion, unknowns_of(motion.system), length)
         steps = self.steps = Steps(
-            motion, self._solver, self._tolerances, length, watched.forms, self.size, self._stiffness_of(mode),
+            motion, self._solver, self._tolerances, length, forms, noise, self.size, self._stiffness_of(mode),
             None if report is None else lambda h: report(t + h),
         )  # fmt: skip
         self.watched = watched
-        forms, noise = watched.forms, watched.noise(motion, unknowns_of(motion.system), length)
         pieces = WatchedSteps(steps, forms, noise, watched.open_at_zero)
         hit = None
         if forms.count:
@@ -199,6 +199,12 @@ class Integration:
         if steps is None or not steps.accepted:
             return np.zeros(len(self.size))
         return steps.motion.bends(steps.place(self._length))
+
+    @property
+    def last_step(self) -> float:
+        """Length in seconds of the last step; zero where there was none."""
+        steps = self.steps
+        return steps.accepted[-1].step.t1 - steps.accepted[-1].step.t0 if steps and steps.accepted else 0.0
 
     def unfinished(self) -> tuple[float, SampledMotion] | None:
         """Length and motion of the steps before the segment failed that can be read, None without any."""

@@ -105,6 +105,8 @@ class Steps:
         Of the segment, in seconds.
     forms : Forms
         What can end the segment.
+    noise : FormNoise
+        Their noise.
     size : (n,) array
         Largest magnitudes of the core unknowns so far.
     stiffness : Stiffness
@@ -114,15 +116,15 @@ class Steps:
     """
 
     def __init__(
-        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, forms: Forms, size: np.ndarray,
-        stiffness: Stiffness, report: Callable[[float], object] | None = None,
+        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, forms: Forms, noise: FormNoise,
+        size: np.ndarray, stiffness: Stiffness, report: Callable[[float], object] | None = None,
     ) -> None:  # fmt: skip
         self.motion, self.length, self.forms = motion, length, forms
         self._of = unknowns_of(motion.system)
         self.size = np.maximum(np.abs(motion.last.X), np.where(self._of >= 0, size[self._of], 0.0))
         """Largest magnitudes of the coordinates so far."""
         motion.size = self.size
-        self.accuracy = Accuracy(motion, forms, tolerances) if forms.count else None
+        self.accuracy = Accuracy(motion, forms, tolerances, noise) if forms.count else None
         self._solves = bool(motion.system.m or motion.system.constraints)
         self._resolution = Resolution(motion, tolerances.rtol) if self._solves and motion.batched else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
@@ -346,7 +348,7 @@ class WatchedSteps:
             assert steps.accuracy is not None
             begin = self._values(a, np.array([a.step.t0]))[0]
             size, accuracy = np.maximum(np.abs(a.begin.X), np.abs(a.end.X)), steps.accuracy
-            self.noise.follow(size, accuracy.error, accuracy.sum_of_errors)
+            self.noise.follow(a.step.t1 - a.step.t0, size, accuracy.error, accuracy.sum_of_errors)
             yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
 
     def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...reduction.affine import ModeData
 from ..numeric import NumericCore, SegmentTables
-from .form_noise import FormNoise
+from .form_noise import FormNoise, step_rounding
 from .forms import Forms
 from .motion import Motion
 from .system import NonlinearSystem
@@ -89,6 +89,12 @@ def _noise(
     column[data.states] = np.arange(len(data.states))
     instant = math.ulp(at.t) * np.abs(tables.forms[which] @ (data.Ay @ at.y))
     sources = motion.sources.magnitude(length)
+    states = len(data.states)
+    weights = np.abs(tables.forms[which, :states])
+
+    def drift(h: float) -> np.ndarray:
+        return weights @ step_rounding(data, at.y, h)
+
     return FormNoise.of(
-        tables.signs.noise[which], tables.scale[which], column[of], len(data.states), sources, instant
+        tables.signs.noise[which], tables.scale[which], column[of], states, sources, instant, drift
     )
