@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .modal import AffineFlow, Trajectory
 
 EVALUATION = 8.0 * 2.0**-52
 """Rounding of a guard relative to the sum of the magnitudes of its terms."""
+
+
+class Sizes(NamedTuple):
+    """Noise along one trajectory."""
+
+    start: np.ndarray
+    """Of the values at the start (ng,), which no motion of its errors exceeds."""
+    moving: np.ndarray
+    """Coefficients (ng, nt) of the part that moves, for each function."""
+    staying: np.ndarray
+    """The same of the part that stays."""
 
 
 class GuardNoise:
@@ -29,20 +42,21 @@ class GuardNoise:
 
     def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
         self._moving = error * np.abs(G @ flow.left)
+        self._start = error * np.abs(G)
         self._staying = EVALUATION * (np.abs(G) @ np.abs(flow.left))
         self._basis, self._function = flow.basis, flow.function
 
-    def sizes(self, trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients of a trajectory: noise that moves, and noise that stays, for each function (ng, nt)."""
-        size = np.abs(trajectory.flow.right) @ np.abs(trajectory.y0)
-        return self._moving * size, self._staying * size
+    def sizes(self, trajectory: Trajectory) -> Sizes:
+        """What noise a trajectory has."""
+        y = np.abs(trajectory.y0)
+        size = np.abs(trajectory.flow.right) @ y
+        return Sizes(self._start @ y, self._moving * size, self._staying * size)
 
-    def between(
-        self, sizes: tuple[np.ndarray, np.ndarray], a: float, b: float
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest noise (ng,) in the interval ``[a, b]``."""
-        moving, staying = sizes
+        start, moving, staying = sizes
         small, large = self._basis.magnitudes(a, b)
         grown = self._basis.weights(a), self._basis.weights(b)
         f = self._function
-        return moving @ small[f] + staying @ grown[0][f], moving @ large[f] + staying @ grown[1][f]
+        least, most = np.minimum(start, moving @ small[f]), np.minimum(start, moving @ large[f])
+        return least + staying @ grown[0][f], most + staying @ grown[1][f]
