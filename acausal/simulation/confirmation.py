@@ -28,6 +28,7 @@ from .self_check import (
     Violation,
     is_due,
     left_branch,
+    rounded_step,
     unconserved,
     unmoved,
     unsolved,
@@ -42,7 +43,8 @@ def confirm_instant(run: Run) -> None:
         return
     data, y = run.data, run.y
     terms = np.concatenate([_terms(run)[data.states], np.abs(y[len(data.states) :])])
-    doubt = Doubt(terms, _late(run, data, y, run.t), _tolerance(run))
+    stepped = rounded_step(data, y, _longest(run.integration.steps)) if run.numerical else 0.0
+    doubt = Doubt(terms, np.abs(_late(run, data, y, run.t)) + stepped, _tolerance(run))
     _require(run, left_branch(rows, run.mode, y, doubt), run.t)
 
 
@@ -140,11 +142,17 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     allowed = _tolerance(run) * way + _rounded(steps) * terms + _lateness(run, run.t + length) * late
     held = _in_force(run)
     if held is not None:
-        allowed = allowed + held.least
+        stepped = rounded_step(run.data, run.y, _longest(steps))
+        allowed = allowed + held.least + np.abs(held.rows) @ stepped
     lowest = values[worst_at, np.arange(forms.count)]
     found = worst("guard", which, -lowest, terms, allowed)
     at = 0 if found is None else int(worst_at[np.flatnonzero(which == found.which)[0]])
     return found, run.t + min(length, float(np.append(times, length)[at]))
+
+
+def _longest(steps: Steps | None) -> float:
+    """Length of the longest step."""
+    return 0.0 if steps is None else max((a.step.t1 - a.step.t0 for a in steps.accepted), default=0.0)
 
 
 def _rounded(steps: Steps) -> float:

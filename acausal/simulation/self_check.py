@@ -52,13 +52,13 @@ class Doubt:
     terms: np.ndarray
     """Magnitudes (ny,) of what it was computed from."""
     late: np.ndarray
-    """How far (ny,) it moves while an event may be late."""
+    """How far (ny,) it moves while an event may be late, or may be off by what its steps rounded."""
     tolerance: float = 0.0
     """Of what is integrated, as a part of the magnitudes ``terms``."""
 
     def of(self, rows: np.ndarray, parts: np.ndarray) -> np.ndarray:
         """By how much rows over it may be off, which were computed from coefficients of the magnitudes ``parts``."""
-        found = ROUNDED * parts.dot(self.terms) + np.abs(rows.dot(self.late))
+        found = ROUNDED * parts.dot(self.terms) + np.abs(rows).dot(np.abs(self.late))
         return found + self.tolerance * np.abs(rows).dot(self.terms) if self.tolerance else found
 
 
@@ -110,6 +110,12 @@ def over_y(rows: Rows, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
     value[:, k:] += rows.B
     parts[:, k:] += np.abs(rows.B)
     return value, parts
+
+
+def rounded_step(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
+    """By how much the state vector (ny,) may be off because the terms of its rates cancel, until that has decayed."""
+    rates = np.abs(data.Ay)
+    return ROUNDED * h * (rates @ np.abs(y)) / np.maximum(1.0, h * rates.diagonal())
 
 
 def left_branch(rows: Held, mode: Sequence[int], y: np.ndarray, doubt: Doubt) -> Violation | None:
@@ -198,8 +204,9 @@ def unsolved(rows: Rows, which: np.ndarray, at: Point, tolerance: float) -> Viol
 
 def unmoved(data: ModeData, trajectory: Any, length: float, size: np.ndarray) -> Violation | None:
     """The state that does not move as its derivative says: ``y(b) - y(a)`` is the integral of ``Ay y`` (Gauss, 8 nodes)."""
-    half = 0.5 * min(length, data.tau)
     rate = np.abs(data.Ay)
+    # Eight nodes resolve what the states and the sources do within the time constant of the fastest of them.
+    half = 0.5 * length / max(1.0, length * float(rate.sum(axis=1).max(initial=0.0)))
     for where in WHERE:
         middle = min(max(where * length, half), length - half)
         inner = trajectory.sample(middle + half * np.concatenate([[-1.0], NODES, [1.0]]))

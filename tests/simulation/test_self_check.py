@@ -198,7 +198,7 @@ def test_a_depth_from_the_largest_past_value_is_found(monkeypatch: pytest.Monkey
     """The depth that counted as zero was a past maximum of the state times rtol times the gain of the guard, 1e5."""
     largest = np.zeros(1)
 
-    def follow(self: FormNoise, size: np.ndarray, *_: Any) -> None:
+    def follow(self: FormNoise, h: float, size: np.ndarray, *_: Any) -> None:
         # Rounding is 2e-12 of the gain.
         np.maximum(largest, (self._rounding @ size).max(initial=0.0), out=largest)
         self.floor[:] = self.touch[:] = 0.5e6 * largest
