@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 MOST_SUGGESTED = 3
 """Names offered instead of one that is not known."""
 
@@ -267,8 +269,8 @@ PACKAGE = f"{os.path.dirname(os.path.abspath(__file__))}{os.sep}"
 def warn(message: str) -> None:
     """Warn at the line of the user that led here, the first one outside this package."""
     level, frame = 1, inspect.currentframe()
-    # Cached properties are called by way of functools.
-    inside = (PACKAGE, functools.__file__)
+    # Cached properties are called by way of functools, what np.errstate decorates by way of NumPy.
+    inside = (PACKAGE, functools.__file__, os.path.dirname(np.__file__) + os.sep)
     while frame is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back
     # `warnings.warn` counts from this function, level one.

@@ -36,7 +36,11 @@ from .trace import record_of, trace_of
 FORMAT = 3
 """Of what is written."""
 FORMER: dict[int, dict[str, tuple[str, dict[str, str]]]] = {
-    2: {"Stats": ("Statistics", {}), "Trace": ("Trace", {"jump": "parts"})},
+    2: {
+        "Stats": ("Statistics", {}),
+        "Trace": ("Trace", {"jump": "parts"}),
+        "AffineFlow": ("AffineFlow", {"_left": "left", "_right": "right", "_function": "function"}),
+    },
     FORMAT: {},
 }
 """Formats that are read: per name of a class in the file its name now, and attributes that were renamed. New attributes have

@@ -8,6 +8,7 @@ below their last places, so that a fault in how those judge noise does not hide 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -213,7 +214,8 @@ def unmoved(data: ModeData, trajectory: Any, length: float, size: np.ndarray) ->
         value = inner[-1] - inner[0] - half * (data.Ay @ (WEIGHTS @ inner[1:-1]))
         largest = np.abs(inner).max(axis=0)
         terms = largest + 2.0 * half * (rate @ largest)
-        allowed = QUADRATURE * terms + ROUNDED * (size + 2.0 * half * (rate @ size))
+        late = LATE * math.ulp(middle + half) * (rate @ largest)
+        allowed = QUADRATURE * terms + late + ROUNDED * (size + 2.0 * half * (rate @ size))
         found = worst("motion", np.arange(len(value)), np.abs(value), terms, allowed)
         if found is not None:
             return found

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-import acausal.simulation.numeric as numeric
+import acausal.simulation.analysed_modes as analysed_modes
 from acausal import Component, Eq, If, Parameter, Result, Statement, compile_model, connect
 from acausal.components.blocks import BooleanPulse
 from acausal.components.electrical import (
@@ -63,13 +63,13 @@ MODELS = {"chopper": (Chopper(), EDGES * 5e-5), "bob": (BrakedBob(x=0.6, y=-0.8)
 def test_an_edge_after_which_nothing_jumps_costs_one_analysis(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    count, reduce = [0], numeric.reduce_mode
+    count, reduce = [0], analysed_modes.reduce_mode
 
     def counted(*args: object) -> object:
         count[0] += 1
         return reduce(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(numeric, "reduce_mode", counted)
+    monkeypatch.setattr(analysed_modes, "reduce_mode", counted)
     model, length = MODELS[name]
     program, costs = compile_model(model), []
     for edges in (1, 2):
