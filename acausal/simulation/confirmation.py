@@ -43,8 +43,7 @@ def confirm_instant(run: Run) -> None:
         return
     data, y = run.data, run.y
     terms = np.concatenate([_terms(run)[data.states], np.abs(y[len(data.states) :])])
-    stepped = rounded_step(data, y, _longest(run.integration.steps)) if run.numerical else 0.0
-    doubt = Doubt(terms, np.abs(_late(run, data, y, run.t)) + stepped, _tolerance(run))
+    doubt = Doubt(terms, _moved(run), _tolerance(run))
     _require(run, left_branch(rows, run.mode, y, doubt), run.t)
 
 
@@ -61,6 +60,8 @@ def confirm_jump(
     """
     model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ROUNDED
     free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run)
+    if run.record.steps and not run.always_numerical:  # Before the first of them nothing has moved.
+        doubt += np.abs(run.data.T) @ _moved(run)
     for stage in stages:
         mode = stage.after.mode
         which = _affine_rows(run, mode)
@@ -209,6 +210,14 @@ def _point(data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
 
 def _late(run: Run, data: ModeData, y: np.ndarray, t: float) -> np.ndarray:
     return _lateness(run, t) * (data.Ay @ y)
+
+
+def _moved(run: Run) -> np.ndarray:
+    """How far the state vector moves while an event may be late, or may be off by what its steps rounded."""
+    found = np.abs(_late(run, run.data, run.y, run.t))
+    if run.numerical:
+        found += rounded_step(run.data, run.y, _longest(run.integration.steps))
+    return found
 
 
 def _lateness(run: Run, t: float) -> float:
