@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import acausal.api.structure as structure_stage
 from acausal import (
     Circuit,
     Component,
@@ -35,7 +36,6 @@ from acausal.diagnosis.findings import DeclaredStarts
 from acausal.diagnosis.structure import Structure
 from acausal.errors import RequirementError, UnknownPathError
 from acausal.flattening.flat_model import parameter_vector, start_values
-from acausal.simulation import analysis
 from tests.diagnosis.models import Buck, Parallel, Pendulum, Series, Shaft
 from tests.diagnosis.reading import assert_solvable_in_order
 
@@ -71,7 +71,7 @@ def test_states_start_where_the_run_starts(reduce: bool) -> None:
 
 
 def test_states_of_a_large_model_start_where_the_run_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "MOST_ANALYSED", 1)
+    monkeypatch.setattr(structure_stage, "MOST_ANALYSED", 1)
     found = compile_model(Series()).structure(initial={"c.v": 2.0})
     assert {s.name: (s.start, s.fixed) for s in found.states}["c.v"] == (2.0, True)
 
