@@ -46,16 +46,27 @@ def solvable(steps: Steps) -> float:
     accepted, end = steps.accepted, steps.accepted[-1].step.t1
     good, first = 0, end
     for a in reversed(accepted):
-        bad = _first_unsolved(steps, a)
+        bad = _first_unsolved(steps, a.step.t0, a.step.t1)
         good, first = (good + 1, first) if bad is None else (0, bad)
         if good == TRIED:
             break
-    return max(0.0, first - min(BACK * (end - first), MOST_BACK * steps.length))
+    most = MOST_BACK * steps.length
+    last = nearest = first - min(BACK * (end - first), most)
+    while end - last < most:
+        last = first - min(BACK * (end - first), most)
+        # As long again as what is left out.
+        bad = _first_unsolved(steps, max(0.0, last - (end - last)), last)
+        if bad is None:
+            break
+        first = bad
+    else:
+        last = nearest
+    return max(0.0, last)
 
 
-def _first_unsolved(steps: Steps, a: Accepted) -> float | None:
-    """The first of the points tried within a step that cannot be solved."""
-    hs = np.sort(a.step.t0 + PROBES * (a.step.t1 - a.step.t0))
+def _first_unsolved(steps: Steps, h0: float, h1: float) -> float | None:
+    """The first of the points tried between two times that cannot be solved."""
+    hs = np.sort(h0 + PROBES * (h1 - h0))
     try:
         sampled_jets(steps, hs)
     except NewtonFailure:
@@ -64,7 +75,7 @@ def _first_unsolved(steps: Steps, a: Accepted) -> float | None:
                 sampled_jets(steps, np.array([h]))
             except NewtonFailure:
                 return h
-        return a.step.t0
+        return h0
     return None
 
 
