@@ -8,15 +8,15 @@ import numpy as np
 
 from .modal import AffineFlow, Trajectory
 
-EVALUATION = 8.0 * 2.0**-52
-"""Rounding of a guard relative to the sum of the magnitudes of its terms."""
+CANCELLATION = 8.0 * 2.0**-52
+"""Rounding of a guard relative to the sum of the magnitudes of its terms, which may cancel."""
 
 
 class Sizes(NamedTuple):
     """Noise along one trajectory."""
 
     start: np.ndarray
-    """Of the values at the start (ng,), which no motion of its errors exceeds."""
+    """Of the values at the start (ng,)."""
     moving: np.ndarray
     """Coefficients (ng, nt) of the part that moves, for each function."""
     staying: np.ndarray
@@ -37,13 +37,15 @@ class GuardNoise:
     -----
     An error of the start moves as the states do: what a fast function makes of it is gone when that has decayed. The small flow
     through a loss is a difference of large states times the conductance; it is known as exactly as the slow functions give it,
-    not as the states are known. Rounding of an evaluation stays as long as the terms do that cancel in it.
+    not as the states are known. A guard that reads few states, as the speed of a swing, is known better at its start than errors
+    of all states at once would make it: the smaller of the two counts. What rounding of the last segment left in all states
+    belongs to the floor, which the caller gives. Rounding of an evaluation stays as long as the terms do that cancel in it.
     """
 
     def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
         self._moving = error * np.abs(G @ flow.left)
         self._start = error * np.abs(G)
-        self._staying = EVALUATION * (np.abs(G) @ np.abs(flow.left))
+        self._staying = CANCELLATION * (np.abs(G) @ np.abs(flow.left))
         self._basis, self._function = flow.basis, flow.function
 
     def sizes(self, trajectory: Trajectory) -> Sizes:

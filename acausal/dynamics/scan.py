@@ -110,9 +110,9 @@ class _Search:
         self.t0, self.finest = t0, FINEST * length
         self._fixed = self._thresholds(self._floor)
         self._sizes = None if self._noise is None else self._noise.sizes(trajectory)
-        self._latest = self._between(0.0, length)
+        self._interval, self._depth = (0.0, length), self._between(0.0, length)
         if not self.begun:
-            if (bounds.low > self._latest[2][1].floor).all():
+            if (bounds.low > self._depth[1].floor).all():
                 if length == trajectory.reach:
                     self._begin(bounds.ends[0])
                 return None
@@ -129,17 +129,17 @@ class _Search:
         touch = TOUCH * floor if self._touch is None else self._touch
         return Thresholds(floor, touch, self._leaves * floor)
 
-    def _between(self, a: float, b: float) -> tuple[float, float, tuple[Thresholds, Thresholds]]:
+    def _between(self, a: float, b: float) -> tuple[Thresholds, Thresholds]:
         if self._noise is None or self._sizes is None:
-            return a, b, (self._fixed, self._fixed)
+            return self._fixed, self._fixed
         least, most = self._noise.between(self._sizes, a, b)
-        return a, b, (self._thresholds(self._floor + least), self._thresholds(self._floor + most))
+        return self._thresholds(self._floor + least), self._thresholds(self._floor + most)
 
     def depth(self, a: float, b: float) -> tuple[Thresholds, Thresholds]:
         """Least and most that counts as zero between two times of the piece."""
-        if self._latest[:2] != (a, b):
-            self._latest = self._between(a, b)
-        return self._latest[2]
+        if self._interval != (a, b):
+            self._interval, self._depth = (a, b), self._between(a, b)
+        return self._depth
 
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""

@@ -114,7 +114,10 @@ def over_y(rows: Rows, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rounded_step(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
-    """By how much the state vector (ny,) may be off because the terms of its rates cancel, until that has decayed."""
+    """By how much the state vector (ny,) may be off because the terms of its rates cancel, until that has decayed.
+
+    The control of steps estimates the same by itself; a check shares nothing with it.
+    """
     rates = np.abs(data.Ay)
     return ROUNDED * h * (rates @ np.abs(y)) / np.maximum(1.0, h * rates.diagonal())
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from acausal.reduction.index_reduction import reduce_mode
+from acausal.reduction.index_reduction import dependencies, reduce_mode
 from acausal.reduction.parts import independent_parts
 from acausal.simulation.instants.lexicographic import CandidateTest, Instant
 from acausal.simulation.instants.pivoting import cancelling_rows, free_branches, is_free
@@ -73,7 +73,8 @@ def test_a_row_in_which_all_unknowns_cancel_names_who_can_give_way():
     network.R(3, 0, 1.0)
     model = network.model()
     instant = Instant(0.0, np.zeros(model.n), ONE, (-1, -1, -1))
-    (row,) = cancelling_rows(model, (1, 1, 1), instant)
+    mode = (1, 1, 1)
+    (row,) = cancelling_rows(model, mode, dependencies(model, mode, len(model.base)), instant)
     assert row.contradicts
     assert row.moves == ((1, 0),)
     assert row.elements == (0, 1)

@@ -30,6 +30,7 @@ from ...reduction.affine import (
     Rows,
 )
 from ...reduction.impacts import Contacts
+from ...reduction.index_reduction import Dependencies, dependencies
 from ...reduction.restart import restart
 
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
@@ -293,6 +294,14 @@ class CandidateTest:
     def __init__(self, model: AffineModel, modes: Callable[[Mode], ModeData]) -> None:
         self._model, self._modes = model, modes
         self._prepared: dict[ModeData, _PreparedMode] = {}
+        self._dependencies: dict[Mode, Dependencies] = {}
+
+    def dependencies(self, mode: Mode) -> Dependencies:
+        """What cancels in a mode, over the equations of its elements: the same whenever it is tried."""
+        found = self._dependencies.get(mode)
+        if found is None:
+            found = self._dependencies[mode] = dependencies(self._model, mode, len(self._model.base))
+        return found
 
     def __call__(self, mode: Mode, instant: Instant) -> Verdict:
         """Restart in ``mode`` and test all guards and conditions that are not forced."""

@@ -24,7 +24,7 @@ from typing import Protocol
 import numpy as np
 
 from ...reduction.affine import AffineModel, Element, Kind, Mode, Rows
-from ...reduction.index_reduction import dependencies
+from ...reduction.index_reduction import Dependencies
 from ...reduction.restart import CONTRADICTING
 from .lexicographic import Instant
 
@@ -239,14 +239,13 @@ def _moved_to(mode: Mode, moves: Sequence[Move]) -> Mode:
     return tuple(following)
 
 
-def cancelling_rows(model: AffineModel, mode: Mode, instant: Instant) -> list[Row]:
-    """The rows of a mode in which all unknowns cancel, and which elements can satisfy them.
+def cancelling_rows(model: AffineModel, mode: Mode, found: Dependencies, instant: Instant) -> list[Row]:
+    """The rows of a mode in which all unknowns cancel, as ``found``, and which elements can satisfy them.
 
     With ``u_k`` for what the equation of the branch of element k leaves, such a row reads ``sum_k w_k(s) u_k = d xi``.
     Every other branch of k allows an interval of ``u_k``. Where the right side is not in the sum of these intervals
     there is no solution in any mode (Farkas). No row is to blame where a mode lacks impulses that lead into it.
     """
-    found = dependencies(model, mode, len(model.base))
     if not found.sources.any() and not (found.free & model.differentiated).any():
         return []
     owner = [k for k, b in enumerate(mode) for _ in range(len(model.elements[k].branches[b].equations))]

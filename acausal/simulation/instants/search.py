@@ -254,7 +254,7 @@ class _Trial:
 
     def settled(self, mode: Mode) -> Verdict:
         """Verdict of the mode that pivoting in the whole leads to."""
-        return self.examine(self._pivot(self._model, self._instant, self.examine, mode))
+        return self.examine(self._pivot(self._model, self._test, self._instant, self.examine, mode))
 
     def by_parts(self, start: Mode, verdict: Verdict, parts: Sequence[tuple[Part, CandidateTest]]) -> Mode:
         """The mode in which every part is consistent by itself; parts that have nothing to move for stay."""
@@ -278,11 +278,12 @@ class _Trial:
             return found
 
         start = tuple(mode[k] for k in part.elements)
-        return whole(self._pivot(part.model, instant, examine, start, part.elements))
+        return whole(self._pivot(part.model, test, instant, examine, start, part.elements))
 
     def _pivot(
         self,
         model: AffineModel,
+        test: CandidateTest,
         instant: Instant,
         examine: Callable[[Mode], Verdict],
         start: Mode,
@@ -290,7 +291,7 @@ class _Trial:
     ) -> Mode:
 
         def blocking(mode: Mode) -> list[Row]:
-            return cancelling_rows(model, mode, instant)
+            return cancelling_rows(model, mode, test.dependencies(mode), instant)
 
         try:
             return Pivoting(model, instant.forced, examine, blocking, self._limit).run(start)
