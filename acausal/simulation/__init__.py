@@ -1,1 +1,1 @@
-"""Run: programs, instants, the choice of modes, the loop."""
+"""Run: starts, instants, the choice of modes, segments, the loop."""

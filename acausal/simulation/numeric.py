@@ -23,9 +23,9 @@ from ..reduction.reduced_model import ReducedModel
 from ..reduction.restart import CONTRADICTING
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
 from .instants.lexicographic import CandidateTest, SignTable, amplitudes, form_scale, forms_over_state
-from .nonlinear.watch import Watch, can_trigger, orientations
 from .self_check import Held, held
 from .sources.source_states import Feed
+from .watch import Watch, can_trigger, orientations
 
 MAX_WATCHES = 4096
 CLOSED_FORM = 4.0 * 2.0**-52

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..reduction.affine import AffineModel, Kind, ModeData, Rows
-from .nonlinear.watch import can_trigger, orientations
+from .watch import can_trigger, orientations
 
 ROUNDED = 1e-11
 """Part of the terms of a value by which rounding may move it: of some thousand operations after each other."""

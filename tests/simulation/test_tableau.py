@@ -1,16 +1,13 @@
 """Pivoting on one tableau: chains in which one element moves after the other, and random networks against the exact test."""
 
-import time
-from functools import cache
-
 import numpy as np
 import pytest
 
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.lexicographic import CandidateTest, Instant
-from acausal.simulation.instants.search import Search
 from acausal.simulation.instants.tableau import BranchTableau, propose
 from tests.simulation.random_families import Case
+from tests.simulation.searched import searched
 from tests.simulation.switched_networks import Network, build, complementarity, friction, random_network
 
 ONE = np.ones(1)
@@ -66,23 +63,10 @@ def carriages(count: int) -> Case:
     "case", [diodes(200), multiplier(100), carriages(60)], ids=["diodes", "multiplier", "carriages"]
 )
 def test_elements_that_move_one_after_the_other_take_two_analyses(case):
-    model, z, mode, forced = case
-    spent = 0.0
-
-    def analysed(mode):
-        nonlocal spent
-        begun = time.process_time()
-        try:
-            return reduce_mode(model, mode)
-        finally:
-            spent += time.process_time() - begun
-
-    made = Search(model, cache(analysed))
-    begun = time.process_time()
-    found = made.next_mode(z, ONE, mode, forced)
-    assert time.process_time() - begun - spent < 1.0
-    assert made.stats.candidates <= 2
-    assert sum(a != b for a, b in zip(found.restart.data.mode, mode, strict=True)) >= 15
+    found, candidates, seconds = searched(case)
+    assert seconds < 1.0
+    assert candidates <= 2
+    assert sum(a != b for a, b in zip(found, case[2], strict=True)) >= 15
 
 
 def test_proposals_are_what_the_exact_test_confirms():

@@ -31,8 +31,8 @@ from ..failures import (
     TwoReinits,
     Unsettled,
 )
-from ..nonlinear.watch import can_trigger, orientations
 from ..run import Run
+from ..watch import can_trigger, orientations
 from .choice import mean_along
 from .collisions import ImpactFailed, Stage, can_collide, collisions
 from .discrete import Outcome

@@ -23,7 +23,6 @@ from ..nonlinear.forms import Forms
 from ..nonlinear.motion import Motion, Place
 from ..nonlinear.newton import NewtonFailure
 from ..nonlinear.tangents import Tangents
-from ..nonlinear.watch import open_at_zero, orientations
 from ..nonlinear.watching import Watched
 from ..numeric import NumericCore
 from ..run import Run
@@ -31,6 +30,7 @@ from ..sources.source_states import Feed
 from ..starts.homotopy import along_homotopy
 from ..starts.initialization import check_computed, check_held, held_values
 from ..starts.integrals import rest_integrals
+from ..watch import open_at_zero, orientations
 from .demands import Demand, demands
 from .motion import LargeMotion
 from .report import reporter

@@ -11,12 +11,12 @@ import numpy as np
 
 from ...reduction.affine import ModeData
 from ..numeric import NumericCore, SegmentTables
+from ..watch import can_trigger, open_at_zero, orientations
 from .form_noise import FormNoise, step_rounding
 from .forms import Forms
 from .motion import Motion
 from .system import NonlinearSystem
 from .tangents import Tangents
-from .watch import can_trigger, open_at_zero, orientations
 
 
 @dataclass(frozen=True, eq=False)

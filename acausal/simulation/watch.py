@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.guard_noise import GuardNoise
-from ...dynamics.modal import AffineFlow
-from ...reduction.affine import ModeData
-from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
+from ..dynamics.guard_noise import GuardNoise
+from ..dynamics.modal import AffineFlow
+from ..reduction.affine import ModeData
+from .instants.lexicographic import ROUNDING, SCALE_FLOOR
 
 
 class Watch:
