@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class AcausalError(Exception):
         The reason, when ``what`` does not already say it.
     hint : str
         What to do.
+    about : sequence of str
+        Paths of the variables that the words name.
 
     Attributes
     ----------
@@ -57,13 +59,25 @@ class AcausalError(Exception):
         What was computed; a pickled error comes back without it.
     """
 
-    def __init__(self, what: str, *, where: Iterable[Location] = (), why: str = "", hint: str = "") -> None:
+    def __init__(
+        self, what: str, *, where: Iterable[Location] = (), why: str = "", hint: str = "", about: Iterable[str] = ()
+    ) -> None:  # fmt: skip
         self.what = what
         self.where = tuple(dict.fromkeys(where))
         self.why = why
         self.hint = hint
+        self.about = tuple(about)
         self.result: Any = None
         super().__init__(what)
+
+    def because(self, why: str) -> Self:
+        """Give the error another reason."""
+        self.why = why
+        return self
+
+    def advise(self, hint: str) -> None:
+        """Add what to do."""
+        self.hint = "; ".join([self.hint] * bool(self.hint) + [hint])
 
     def __reduce__(self) -> Any:
         # Results do not pickle, and the message is worth having without one.

@@ -21,7 +21,7 @@ from ..modeling.typed_fields import Typed
 from ..reduction.reduced_model import ReducedModel
 from .context import Arguments, Context, read_numbers
 from .lowering import Buffered
-from .ordering import Ordering, Signals
+from .ordering import DiscreteSignals, Ordering
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
+class WhenBranch:
     """A branch of a when: what fires with it."""
 
     reinits: tuple[tuple[int, int], ...]
@@ -61,7 +61,7 @@ class DiscreteProgram:
     r: np.ndarray
     timed: np.ndarray
     samples: tuple[Sample, ...]
-    branches: tuple[Branch, ...]
+    branches: tuple[WhenBranch, ...]
     checks: tuple[tuple[str, Location, str], ...]
     """(message, place, condition as written)."""
     guards: tuple[tuple[int, int, int], ...]
@@ -77,7 +77,7 @@ class _Update:
         self.flat = model.flat
         self.arguments = Arguments(model)
         self.context = Context(self.arguments)
-        self.signals = Signals(self.context)
+        self.signals = DiscreteSignals(self.context)
         self.order = Ordering(self.context, self.signals)
         for k in range(model.flat.nd):
             self.arguments.symbol("d", k)
@@ -86,7 +86,7 @@ class _Update:
         self.tolerance = ca.SX.sym("tolerance")
         self.memory: list[tuple[Any, Any]] = []
         self.fired: list[Any] = []
-        self.branches: list[Branch] = []
+        self.branches: list[WhenBranch] = []
         self.reinits: list[Any] = []
         self.times: dict[int, Any] = {}
 
@@ -182,7 +182,7 @@ class _Update:
                 result[k] = ca.if_else(now, value, result[k])
         for k in fresh:
             self.context.new.pop(k, None)
-        self.branches.append(Branch(tuple(reinits), tuple(messages), place))
+        self.branches.append(WhenBranch(tuple(reinits), tuple(messages), place))
         self.fired.append(now)
 
     def _action_order(self, stamp: int, instance: int, actions: Any, place: Location) -> list[Any]:

@@ -12,7 +12,7 @@ from ..modeling.statements import Reinit
 from .context import Context, read_numbers
 
 
-class Signals:
+class DiscreteSignals:
     """Continuous variables that discretes alone determine: they are read like those discretes."""
 
     def __init__(self, context: Context) -> None:
@@ -58,7 +58,7 @@ class Signals:
 class Ordering:
     """Sorts the discrete statements of a model."""
 
-    def __init__(self, context: Context, signals: Signals) -> None:
+    def __init__(self, context: Context, signals: DiscreteSignals) -> None:
         self.context, self.signals, self.flat = context, signals, context.model.flat
 
     def items(self) -> list[tuple[int, int, Any]]:

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import Location
 from ..flattening.flat_model import FlatModel
 from ..modeling.expressions import Expr
-from .residual_scope import Entries, Place, Scope
+from .residual_scope import Entries, Entry, Scope
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _sorted(flat: FlatModel) -> tuple[list[int], list[float]]:
     return flat.col[order].tolist(), flat.val[order].astype(float).tolist()
 
 
-def _selected(scope: Scope, n: int, p: Place) -> list[Any]:
+def _selected(scope: Scope, n: int, p: Entry) -> list[Any]:
     """The equations of an element in the branch that the mode vector selects."""
     branches, m = scope.entries.element(p).branches, scope.m[n]
     if m.is_constant():

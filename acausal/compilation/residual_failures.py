@@ -13,7 +13,7 @@ from ..structure.decomposition import decompose
 from ..structure.incidence import Incidence
 from ..structure.offsets import sigma_offsets
 from .residual_equations import Equation
-from .residual_reduction import Row
+from .residual_reduction import SymbolicRow
 from .residual_variables import Symbols
 
 
@@ -31,7 +31,7 @@ class Failures:
         self.names = [f"der({n})" for n in symbols.of_x.names] + [*symbols.of_w.names, *symbols.of_x.names]
         self.first = len(symbols.at_x) + len(symbols.at_w)
 
-    def contradiction(self, row: Row) -> StructuralError:
+    def contradiction(self, row: SymbolicRow) -> StructuralError:
         """Return the error of equations that leave a number for zero."""
         return StructuralError(
             "the equations of this mode contradict each other",
@@ -40,7 +40,7 @@ class Failures:
             hint="no values satisfy them; a model cannot stay in such a mode",
         )
 
-    def input_differentiated(self, row: Row, name: str) -> StructuralError:
+    def input_differentiated(self, row: SymbolicRow, name: str) -> StructuralError:
         """Return the error of a constraint whose derivative holds that of an open input."""
         return StructuralError(
             f"{self._named(row.coefficients)} must follow the input `{name}`, so that its derivative is needed",
@@ -70,7 +70,7 @@ class Failures:
             hint=HINT,
         )
 
-    def open(self, cols: list[int], empty: list[Row]) -> SingularModelError:
+    def open(self, cols: list[int], empty: list[SymbolicRow]) -> SingularModelError:
         """Return the error of unknowns that follow from no equation."""
         origins = sorted({k for r in empty for k in r.origins})
         return SingularModelError(

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import Location, ParameterError, nearest
 from ..flattening.flat_model import FlatModel
 from ..modeling.expressions import Expr
-from .residual_scope import Entries, Place, Scope
+from .residual_scope import Entries, Entry, Scope
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ _Row = tuple[int, int, str, Any]
 """(branch, target, text, value)."""
 
 
-def _element_guards(scope: Scope, p: Place) -> list[_Row]:
+def _element_guards(scope: Scope, p: Entry) -> list[_Row]:
     element = scope.entries.element(p)
     table = element.statement.table
 
@@ -146,7 +146,7 @@ def _element_guards(scope: Scope, p: Place) -> list[_Row]:
     return rows + _enabling(scope, p)
 
 
-def _enabling(scope: Scope, p: Place) -> list[_Row]:
+def _enabling(scope: Scope, p: Entry) -> list[_Row]:
     """Ways to and from the branch in which an element does nothing: disabled, disengaged, without capacity."""
     table = scope.entries.element(p).statement.table
     conditions, texts = [], []

@@ -21,7 +21,7 @@ ROUNDING = 1e-13
 
 
 @dataclass(eq=False)
-class Row:
+class SymbolicRow:
     """``sum of coefficients * columns + remainder = 0``.
 
     Every coefficient is (number, expression of the parameters); ``sample`` holds the remainder at some generic
@@ -42,7 +42,7 @@ class SymbolicElimination:
 
     Parameters
     ----------
-    rows : list of Row
+    rows : list of SymbolicRow
     kinds : (int, int)
         Columns below the first number are derivatives, those below the second algebraic unknowns, the others
         differentiated variables, as many as derivatives and in the same order.
@@ -54,17 +54,17 @@ class SymbolicElimination:
 
     def __init__(
         self,
-        rows: list[Row],
+        rows: list[SymbolicRow],
         kinds: tuple[int, int],
         cost: list[Any],
-        differentiate: Callable[[Row], tuple[Any, np.ndarray]],
+        differentiate: Callable[[SymbolicRow], tuple[Any, np.ndarray]],
     ) -> None:
         self.kinds, self.cost, self.differentiate = kinds, cost, differentiate
-        self.done: list[Row] = []
-        self.empty: list[Row] = []
+        self.done: list[SymbolicRow] = []
+        self.empty: list[SymbolicRow] = []
         self.position: dict[int, int] = {}
         """Column -> number of the pivot that defines it."""
-        self._live: dict[int, Row] = {}
+        self._live: dict[int, SymbolicRow] = {}
         self._users: dict[int, set[int]] = {}
         self._heap: list[tuple[int, int, int]] = []
         self._count = 0
@@ -76,7 +76,7 @@ class SymbolicElimination:
         """Return 0 for derivatives, 1 for algebraic unknowns, 2 for differentiated variables."""
         return 0 if col < self.kinds[0] else 1 if col < self.kinds[1] else 2
 
-    def _add(self, row: Row) -> None:
+    def _add(self, row: SymbolicRow) -> None:
         number, self._count = self._count, self._count + 1
         self._live[number] = row
         for col in row.coefficients:
@@ -87,7 +87,7 @@ class SymbolicElimination:
         row = self._live[number]
         heapq.heappush(self._heap, (*self._rank(row), number))
 
-    def _rank(self, row: Row) -> tuple[int, int]:
+    def _rank(self, row: SymbolicRow) -> tuple[int, int]:
         return min((self.kind(c) for c in row.coefficients), default=3), len(row.coefficients)
 
     def _run(self) -> None:
@@ -106,7 +106,7 @@ class SymbolicElimination:
             if kind == 2:
                 self._add(self._derivative(row))
 
-    def _take(self, row: Row, kind: int) -> None:
+    def _take(self, row: SymbolicRow, kind: int) -> None:
         row.pivot = min(
             (c for c in row.coefficients if self.kind(c) == kind), key=lambda c: self._key(row, c)
         )
@@ -121,7 +121,7 @@ class SymbolicElimination:
                 (users.add if col in target.coefficients else users.discard)(other)
             self._push(other)
 
-    def _key(self, row: Row, col: int) -> tuple[Any, ...]:
+    def _key(self, row: SymbolicRow, col: int) -> tuple[Any, ...]:
         value, expression = row.coefficients[col]
         unit = abs(value) == 1.0 and expression.is_constant()
         variable = col + self.kinds[1]
@@ -129,10 +129,10 @@ class SymbolicElimination:
         cost = self.cost[col - self.kinds[1]] if self.kind(col) == 2 else 0
         return (not replaced, not unit, -cost, len(self._users.get(col, ())), col)
 
-    def _derivative(self, row: Row) -> Row:
+    def _derivative(self, row: SymbolicRow) -> SymbolicRow:
         remainder, sample = self.differentiate(row)
         shift = {c - self.kinds[1]: v for c, v in row.coefficients.items()}
-        made = Row(shift, remainder, sample, abs(sample), row.origins, row.differentiated + 1)
+        made = SymbolicRow(shift, remainder, sample, abs(sample), row.origins, row.differentiated + 1)
         waiting = [self.position[c] for c in shift if c in self.position]
         heapq.heapify(waiting)
         while waiting:
@@ -156,7 +156,7 @@ class SymbolicElimination:
         return found
 
 
-def subtract(target: Row, source: Row) -> None:
+def subtract(target: SymbolicRow, source: SymbolicRow) -> None:
     """Remove the pivot of ``source`` from ``target``."""
     a, b = target.coefficients[source.pivot], source.coefficients[source.pivot]
     factor, symbolic = a[0] / b[0], a[1] / b[1]

@@ -83,7 +83,7 @@ class TemplateExpressions:
 
 
 @dataclass(frozen=True)
-class Place:
+class Entry:
     """An element or relation of an instance: (stamp, position in the template, instance)."""
 
     stamp: int
@@ -98,13 +98,13 @@ class Entries:
         self.templates = [TemplateExpressions(s.template) for s in flat.stamps]
         counts = [len(s.vb) for s in flat.stamps]
         self.elements = [
-            Place(k, e, i)
+            Entry(k, e, i)
             for k, t in enumerate(self.templates)
             for e in range(len(t.elements))
             for i in range(counts[k])
         ]
         self.relations = [
-            Place(k, r, i)
+            Entry(k, r, i)
             for k, t in enumerate(self.templates)
             for r in range(len(t.relations))
             for i in range(counts[k])
@@ -121,11 +121,11 @@ class Entries:
     def __len__(self) -> int:
         return len(self.elements) + len(self.relations)
 
-    def element(self, p: Place) -> ElementExpressions:
+    def element(self, p: Entry) -> ElementExpressions:
         """Return the element statement behind an entry."""
         return self.templates[p.stamp].elements[p.local]
 
-    def relation(self, p: Place) -> Expr:
+    def relation(self, p: Entry) -> Expr:
         """Return the relation behind an entry."""
         return self.templates[p.stamp].relations[p.local]
 
@@ -167,7 +167,7 @@ class Scope:
     def _special(self, stamp: int, instance: int, node: Expr) -> Any:
         local = self.entries.templates[stamp].at.get(id(node))
         if local is not None:
-            return self.m[self.entries.number_of_relation[Place(stamp, local, instance)]]
+            return self.m[self.entries.number_of_relation[Entry(stamp, local, instance)]]
         if node.op == "if_else":
             # A branch that is not selected must not leave 0 * inf in a derivative.
             decided = self.lower(stamp, instance, node.args[0])

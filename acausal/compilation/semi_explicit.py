@@ -14,7 +14,7 @@ from ..structure.incidence import Incidence
 from ..structure.matching import maximum_matching
 from .residual_equations import Equation
 from .residual_failures import Failures, unmatched
-from .residual_reduction import Row, SymbolicElimination
+from .residual_reduction import SymbolicElimination, SymbolicRow
 from .residual_variables import Quantities, Symbols
 
 ARGUMENTS = ["t", "x", "w", "u", "p", "d"]
@@ -94,7 +94,7 @@ class _Reduction:
 
     # -- linear rows ---------------------------------------------------------------------------------------------
 
-    def _rows(self) -> tuple[list[Row], list[int]]:
+    def _rows(self) -> tuple[list[SymbolicRow], list[int]]:
         """Equations with coefficients of parameters and discretes alone as rows, and the numbers of the others."""
         J = ca.jacobian(self.value, self.columns)
         entries = J.nz[:]
@@ -109,7 +109,7 @@ class _Reduction:
         known = ca.substitute(self.value, self.columns, ca.SX.zeros(self.columns.numel()))
         samples = self._evaluate(known[good]) if good else np.zeros((0, SAMPLES))
         made = {
-            k: Row({}, known[k], sample, abs(sample), frozenset([k]))
+            k: SymbolicRow({}, known[k], sample, abs(sample), frozenset([k]))
             for k, sample in zip(good, samples, strict=True)
         }
         for n, number, factor in zip(keep, numbers.tolist(), factors, strict=True):
@@ -140,7 +140,7 @@ class _Reduction:
             for k, name in zip(s.at_x, s.of_x.names, strict=True)
         ]
 
-    def _differentiate(self, row: Row) -> tuple[Any, np.ndarray]:
+    def _differentiate(self, row: SymbolicRow) -> tuple[Any, np.ndarray]:
         if len(self.s.of_u) and ca.depends_on(row.remainder, self.s.u):
             used = ca.jacobian_sparsity(row.remainder, self.s.u).get_triplet()[1]
             raise self.failures.input_differentiated(row, self.s.of_u.names[used[0]])

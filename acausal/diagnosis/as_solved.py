@@ -21,7 +21,7 @@ from .reduced_rows import ReducedRows
 from .sequence import SolutionOrder
 from .states import described_states
 from .structure import Structure
-from .system import System, differentiated, without
+from .system import EquationSystem, differentiated, without
 
 Row = tuple[int, int, str, Location, Expr | None, list[Key]]
 """(equation or -1, order, text, place, expression, unknowns) of a row that is no equation of the model as it stands."""
@@ -113,7 +113,7 @@ class _Assembly:
             found.add(self.key(k))
         return sorted(found - states)
 
-    def system(self) -> tuple[System, list[str]]:
+    def system(self) -> tuple[EquationSystem, list[str]]:
         """Return the square system, and the names of unknowns that no equation determines in this mode."""
         e, kept, added, columns = self.equations, self.rows.kept(), self._added(), self._columns()
         position, place = {k: n for n, k in enumerate(columns)}, np.full(len(e), -1, INT)
@@ -137,7 +137,7 @@ class _Assembly:
         wanted = {self.key(k) for k in (*self.found.iterated, *self.found.coordinates)}
         preferred = np.array([columns[c] in wanted for c in cols.tolist()], bool)
         missing = np.setdiff1d(np.arange(len(columns)), cols).tolist()
-        system = System(
+        system = EquationSystem(
             e, number[rows], times[rows], chosen[cols, 0], chosen[cols, 1], incidence, rank[rows], texts,
             preferred, self.rows.vanished(),
         )  # fmt: skip

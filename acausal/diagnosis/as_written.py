@@ -16,12 +16,12 @@ from ..structure.offsets import Offsets, sigma_offsets
 from .aliases import Aliases
 from .counting import count
 from .equations import Equations
-from .facts import Constraint, State
+from .facts import Constraint, SelectedState
 from .findings import DeclaredStarts, Findings
 from .reduced_rows import ReducedRows
 from .sequence import SolutionOrder
 from .structure import Structure
-from .system import System, differentiated
+from .system import EquationSystem, differentiated
 
 
 def structure_as_written(
@@ -70,7 +70,7 @@ class OffsetStructure:
     rows: np.ndarray
     unknown: np.ndarray
     offsets: Offsets
-    system: System
+    system: EquationSystem
 
     def structure(
         self,
@@ -128,12 +128,12 @@ class OffsetStructure:
             e.variable(v) for v in np.intersect1d(slopes, self.unknown[involved[self.unknown]]).tolist()
         )
 
-    def _states(self, starts: DeclaredStarts, involved: np.ndarray) -> tuple[State, ...]:
+    def _states(self, starts: DeclaredStarts, involved: np.ndarray) -> tuple[SelectedState, ...]:
         """Differentiated variables that nothing constrains; a structure alone cannot choose among others."""
         e = self.equations
         why = "differentiated, and not constrained"
         return tuple(
-            State(e.variable(v), e.unit(v), float(starts.value[v]), bool(starts.fixed[v]), why)
+            SelectedState(e.variable(v), e.unit(v), float(starts.value[v]), bool(starts.fixed[v]), why)
             for v in self.unknown[(self.offsets.d > 0) & ~involved[self.unknown]].tolist()
         )
 
@@ -156,7 +156,7 @@ def by_offsets(equations: Equations, rows: np.ndarray, unknown: np.ndarray) -> O
     if offsets.singular is None:
         tight = offsets.d[col] - offsets.c[row] == sigma
         incidence = Incidence.from_pairs(row[tight], col[tight], (len(rows), len(unknown)))
-        system = System(
+        system = EquationSystem(
             equations, rows, offsets.c, unknown, offsets.d, incidence, equations.rank[rows], {}, nothing
         )
     else:
@@ -170,10 +170,10 @@ def by_offsets(equations: Equations, rows: np.ndarray, unknown: np.ndarray) -> O
 def _regular(
     equations: Equations, rows: np.ndarray, unknown: np.ndarray, highest: np.ndarray, parts: Decomposition,
     incidence: Incidence,
-) -> System:  # fmt: skip
+) -> EquationSystem:  # fmt: skip
     """The well-determined part alone."""
     some, cols = parts.well.equations, parts.well.unknowns
-    return System(
+    return EquationSystem(
         equations, rows[some], np.zeros(len(some), INT), unknown[cols], highest[cols], incidence.restricted(some, cols),
         equations.rank[rows[some]], {}, np.zeros(len(cols), bool),
     )  # fmt: skip

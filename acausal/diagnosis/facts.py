@@ -75,7 +75,7 @@ class Constraint:
 
 
 @dataclass(frozen=True)
-class State:
+class SelectedState:
     """A variable that is integrated.
 
     Attributes
@@ -141,7 +141,7 @@ class Facts:
     counts: Counts
     index: int | None
     constraints: tuple[Constraint, ...]
-    states: tuple[State, ...]
+    states: tuple[SelectedState, ...]
     freedom: int | None
     blocks: SolutionOrder
     tied: tuple[str, ...] = ()

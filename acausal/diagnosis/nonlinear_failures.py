@@ -34,6 +34,7 @@ from .nonlinear_points import (
     surroundings,
     tried,
     values,
+    variables,
     worst_rows,
     zero_parameters,
 )
@@ -86,6 +87,7 @@ def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalErr
         f"{kind} at t = {run.t:.9g}: the nonlinear equations {text} contradict each other or leave unknowns open;"
         f" last values {values(run, rows, run.linearisation.z)}",
         where=places,
+        about=variables(run, rows).values(),
         why="their slopes vanish or are proportional at this point, or one of them follows from others",
         hint="give start values away from such a point, or look for an equation that is stated twice",
     )
@@ -100,7 +102,8 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
     if failure.reason != "index" and flat:
         return _without_slope(run, flat, at, run.linearisation.z)
     text, places = named(run, failure.rows.tolist())
-    unknowns = ", ".join(f"`{run.program.unknowns.state_name(j)}`" for j in failure.unknowns.tolist()[:6])
+    open_ones = [run.program.unknowns.state_name(j) for j in failure.unknowns.tolist()[:6]]
+    unknowns = ", ".join(f"`{name}`" for name in open_ones)
     if failure.reason == "index":
         return SingularModelError(
             f"{at}: the nonlinear equations {text} would have to be differentiated more than twice",
@@ -110,6 +113,7 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
     return SingularModelError(
         f"{at}: nonlinear equations do not determine {unknowns or 'their unknowns'}: {text or 'none is left for them'}",
         where=places,
+        about=open_ones,
         why="in this mode other equations determine all variables of some of them, and none is left for the unknowns",
         hint="look for a quantity that is prescribed twice, and for one that nothing prescribes",
     )
@@ -124,6 +128,7 @@ def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray, nearly: bo
         return kind(
             what,
             where=places,
+            about=variables(run, rows).values(),
             why="next to it a change of their unknowns changes nothing in them, so that rates are without bound or open",
             hint="begin away from such a point, or put a linear term beside a law that is flat there, as a high power is",
         )
@@ -132,6 +137,7 @@ def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray, nearly: bo
     return SingularModelError(
         what,
         where=places,
+        about=variables(run, rows).values(),
         why="all their derivatives vanish there, so that they determine nothing",
         hint=f"{zero} in them is zero: give another value, or {away}" if zero else away,
     )
@@ -147,6 +153,7 @@ def _dependent(run: Run, at: str, point: Point | None) -> AcausalError:
     return SingularModelError(
         f"{at}: the constraints {text} depend on each other at this point: {values(run, rows, core_at(run, point))}",
         where=places,
+        about=variables(run, rows).values(),
         why="the motion is at a singular configuration, or one constraint is redundant, stated twice",
         hint="remove the redundant constraint or part, or start from another configuration",
     )
@@ -186,6 +193,7 @@ def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
         f"integration at t = {t:.9g}: no step of {failure.h:.3g} s or more keeps the error{name} within the tolerance"
         + (f"; largest near {text}, last values {values(run, rows, z)}" if rows else ""),
         where=places,
+        about=variables(run, rows).values(),
         why="the solution has a singularity there, or bends faster than doubles resolve",
         hint=_growth(run)
         + "look for a division by zero or a root of zero; state jumps of the equations as elements or relations",
@@ -222,6 +230,7 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
         return NonFiniteError(
             f"{at}: {text} cannot be evaluated; last values {values(run, rows, z)}",
             where=places,
+            about=variables(run, rows).values(),
             why="an argument lies outside the domain of a function (root, logarithm, division)",
             hint="limit the argument, put `no_event` around the choice that guards it, or give start values inside",
         )
@@ -243,6 +252,7 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
     return kind(
         f"{at}: the nonlinear equations {text} were not solved; last values {values(run, rows, z)}",
         where=places,
+        about=variables(run, rows).values(),
         why="Newton's method with damping, and continuation from zero sources, found no solution",
         hint="give start values near the solution, check signs and units, look for equations without solution,"
         " as of a loop whose lengths do not let it close; a law that is flat at zero, as a high power is, needs a"
@@ -277,6 +287,7 @@ def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> Acausa
         return InitializationError(
             what,
             where=places,
+            about=variables(run, rows).values(),
             why="their slopes vanish or depend on each other, so that some of their unknowns may take any value",
             hint="give start values away from such a point, leave out a redundant equation or part, and look for"
             " equations without solution",
@@ -284,6 +295,7 @@ def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> Acausa
     return ConvergenceError(
         what,
         where=places,
+        about=variables(run, rows).values(),
         why="the motion comes to a singular configuration, where their solution ends or branches",
         hint="check the lengths and ranges in them, look for equations without solution beyond this point, or end the"
         " run before it with `until`",

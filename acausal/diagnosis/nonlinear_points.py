@@ -16,6 +16,7 @@ from ..simulation.nonlinear.singular_points import Surroundings
 from ..simulation.run import Run
 
 MOST_ROWS = 4
+MOST_VALUES = 8
 """Nonlinear rows in one sentence."""
 LONGEST = 80
 """Characters of an equation in it."""
@@ -35,14 +36,17 @@ def named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
 
 def values(run: Run, rows: Iterable[int], z: np.ndarray) -> str:
     """Values ``z`` of the variables in some nonlinear rows."""
-    owner, found = run.program.nonlinear_rows.owner, {}
-    Z = run.tangents.Z + run.tangents.D
-    for r in rows:
-        for k in np.flatnonzero(owner == r).tolist():
-            for j in Z.indices[Z.indptr[k] : Z.indptr[k + 1]].tolist():
-                found[j] = f"`{run.program.unknowns.state_name(j)}` = {z[j]:.6g}"
-    names = list(found.values())
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    found = variables(run, rows)
+    shown = (f"`{name}` = {z[j]:.6g}" for j, name in list(found.items())[:MOST_VALUES])
+    return ", ".join(shown) + (", ..." if len(found) > MOST_VALUES else "")
+
+
+def variables(run: Run, rows: Iterable[int]) -> dict[int, str]:
+    """Return the core unknowns in some nonlinear rows, with their names."""
+    owner, Z = run.program.nonlinear_rows.owner, run.tangents.Z + run.tangents.D
+    arguments = [k for r in rows for k in np.flatnonzero(owner == r).tolist()]
+    found = dict.fromkeys(j for k in arguments for j in Z.indices[Z.indptr[k] : Z.indptr[k + 1]].tolist())
+    return {j: run.program.unknowns.state_name(j) for j in found}
 
 
 Point = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -17,7 +17,7 @@ from ..structure.matching import Matching, maximum_matching
 from ..structure.tearing import Torn, tear
 from .algebra import shown
 from .solving import LARGEST_SYSTEM, are_affine, linear_system, solved_for
-from .system import System
+from .system import EquationSystem
 
 LONGEST_FORMULA = 160
 """Characters of a formula for an unknown of a loop; longer ones say less than the equations."""
@@ -83,11 +83,11 @@ class SolutionOrder(Sequence[Block]):
 
     Parameters
     ----------
-    system : System
+    system : EquationSystem
         As many equations as unknowns, structurally regular.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: EquationSystem) -> None:
         self.system = system
         self.matching: Matching = maximum_matching(system.incidence)
         found = sort_blocks(system.incidence, self.matching)

@@ -13,7 +13,7 @@ LARGEST_SYSTEM = 4
 """Unknowns of a linear system that is solved symbolically."""
 
 
-class Linear:
+class LinearSystem:
     """Equations that are affine in some unknowns: ``A x + b = 0`` with polynomials."""
 
     def __init__(self, A: list[list[Polynomial]], b: list[Polynomial]) -> None:
@@ -38,7 +38,7 @@ class Linear:
         return tuple(found)
 
 
-def linear_system(equations: Sequence[Expr], unknowns: Sequence[Symbol]) -> Linear | None:
+def linear_system(equations: Sequence[Expr], unknowns: Sequence[Symbol]) -> LinearSystem | None:
     """Return equations as a linear system in a few symbols, None if they are not affine in them."""
     number = {id(s): k for k, s in enumerate(unknowns)}
     atoms: dict[str, Expr] = {}
@@ -51,7 +51,7 @@ def linear_system(equations: Sequence[Expr], unknowns: Sequence[Symbol]) -> Line
         rows = [form.factors.get((k, False)) for k in range(len(unknowns))]
         A.append([Polynomial({}, atoms) if f is None else polynomial(f, atoms) for f in rows])
         b.append(Polynomial({}, atoms) if form.known is None else polynomial(form.known, atoms))
-    return Linear(A, b)
+    return LinearSystem(A, b)
 
 
 def are_affine(equations: Sequence[Expr], unknowns: Sequence[Symbol]) -> bool:

@@ -14,7 +14,7 @@ from ..simulation.starts.completion import System, Unreachable
 from ..simulation.starts.conditions import Condition, Conditions
 from ..simulation.starts.priorities import MISSED, combination
 from ..simulation.starts.stated import Rank
-from .nonlinear_points import accepted, core_at, named, surroundings, values
+from .nonlinear_points import accepted, core_at, named, surroundings, values, variables
 from .search_failures import constraints_on, demanding
 from .start_moving import moving
 
@@ -158,18 +158,19 @@ def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> Acausa
     demanded = own or [c for c in conditions.items if c.rank <= Rank.STEADY]
     parts = [c.text for c in demanded[:MOST_NAMED]]
     places = [p for c in demanded[:MOST_NAMED] for p in c.where]
-    last = ""
+    last, about = "", list[str]()
     if equations:
         nonlinear = _with_coupled(run, _nonlinear_rows(run, equations))
         text, stated = named(run, nonlinear)
         parts.append(f"the nonlinear equations {text}")
-        places += stated
+        places, about = [*places, *stated], list(variables(run, nonlinear).values())
         last = f"\n  begun at {values(run, nonlinear, core_at(run, accepted(run)))}"
         if failure.nearest is not None:
             last += f"\n  last tried {values(run, nonlinear, failure.nearest.z)}"
     return InitializationError(
         f"no start values were found at t = {run.t:.9g} at which {', '.join(parts) or 'all equations'} hold{last}",
         where=tuple(dict.fromkeys(places)),
+        about=about,
         why="Newton's method, damped and begun anew beside the start values, came to no solution"
         + _left(run, conditions, failure),
         hint="give starts near the solution, fix other variables, or drop a condition: there may be no solution, as of a"

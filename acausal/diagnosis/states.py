@@ -6,14 +6,14 @@ import numpy as np
 
 from .aliases import Aliases
 from .equations import Equations
-from .facts import State
+from .facts import SelectedState
 from .findings import Findings, Key
 
 MOST_GIVEN = 4
 """Variables, given by a state through constraints, in its reason."""
 
 
-def described_states(equations: Equations, aliases: Aliases, found: Findings) -> tuple[State, ...]:
+def described_states(equations: Equations, aliases: Aliases, found: Findings) -> tuple[SelectedState, ...]:
     """Return the states of a mode with the reasons for their choice."""
     representative = aliases.classes.representative
     tied = _tied(found)
@@ -28,7 +28,7 @@ def described_states(equations: Equations, aliases: Aliases, found: Findings) ->
             why = "an integral that nothing else depends on"
         else:
             why = _why(equations, aliases, tied.get((v, order)), (v, order), found)
-        made.append(State(equations.variable(root, order), unit, start, fixed, why))
+        made.append(SelectedState(equations.variable(root, order), unit, start, fixed, why))
     return tuple(made)
 
 

@@ -72,6 +72,7 @@ def structurally_singular(flat: FlatModel, parameters: np.ndarray, at: str) -> S
         where=[w.place for w in (*words.surplus, *words.shared)][:MOST_UNMATCHED],
         why=words.reason,
         hint=words.remedy,
+        about=(*words.overdetermined[:MOST_UNMATCHED], *words.lacking[:MOST_UNMATCHED]),
     )
 
 
@@ -99,5 +100,6 @@ def _held_too_often(parts: _Parts, at: str) -> SingularModelError:
         where=list(places.values())[:MOST_NAMED],
         why=f"{quoted(parts.words.overdetermined)} are determined more than once,"
         f" and nothing is left to determine {quoted(parts.words.lacking)}",
+        about=(*places, *parts.words.overdetermined[:MOST_NAMED], *parts.words.lacking[:MOST_NAMED]),
         hint=f"leave out one of {names}, or a connection of them, let one of them move, or give one some compliance",
     )

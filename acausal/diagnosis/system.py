@@ -14,7 +14,7 @@ from .equations import Equations, equality
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class EquationSystem:
     """A square system of equations.
 
     Attributes

@@ -135,6 +135,7 @@ def singular(
         where=[m.place for m in members if m.role != "connection" and str(m.place)][:MOST_NAMED],
         why=dependence(conflicts),
         hint=_remedy(conflicts, elements, flows),
+        about=(*unknowns[:MOST_NAMED], *(m.place.path for c in conflicts[:3] for m in c.members)),
     )
 
 

@@ -63,7 +63,7 @@ class SparseShifted:
         try:
             self._factors = self._splu(matrix)
         except RuntimeError as singular:
-            raise StepFailure(str(singular)) from singular
+            raise StepFailure("the matrix of the step is singular") from singular
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Forward and back substitution."""

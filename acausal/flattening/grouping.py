@@ -12,7 +12,7 @@ from ..modeling.component import Component
 from ..modeling.expressions import Expr, Symbol, walk
 from ..modeling.fields import Computed, Parameter, Start, Variable
 from ..modeling.typed_fields import Discrete, Input, Output
-from .template import Group, Index, Origin, Residual, Template
+from .template import Group, Index, Origin, ResidualStatement, Template
 
 
 def own_layout(template: Template, obj: Component) -> None:
@@ -44,11 +44,11 @@ def computed_names(obj: Component) -> tuple[str, ...]:
     return tuple(sorted(n for n in given if isinstance(fields.get(n), Parameter)))
 
 
-def rest_of_computed(template: Template, obj: Component) -> list[Residual]:
+def rest_of_computed(template: Template, obj: Component) -> list[ResidualStatement]:
     """Return the equations of parameters that are computed at the start: they rest afterwards."""
     origin: Origin = (type(obj).equations.__code__, 0)
     symbols = [Symbol(obj, n, f) for n, f in template.variables.items() if isinstance(f, Computed)]
-    return [Residual(Expr("der", (s,)), origin, f"der({s}) = 0") for s in symbols]
+    return [ResidualStatement(Expr("der", (s,)), origin, f"der({s}) = 0") for s in symbols]
 
 
 def group_children(trace: Callable[[str, Component], Template], template: Template, obj: Component) -> None:

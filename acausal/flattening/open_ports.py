@@ -69,17 +69,16 @@ def forgotten_ports(flat: FlatModel, variables: Iterable[int]) -> list[str]:
 
 
 def with_open_ports(error: AcausalError, flat: FlatModel) -> AcausalError:
-    """Return an error whose hint ends with the unconnected ports of the components that it names."""
-    text, places = f"{error.what} {error.why}", [place.path for place in error.where]
+    """Return an error whose hint ends with the unconnected ports of the components that it concerns."""
+    paths = [*(place.path for place in error.where), *error.about]
 
     def concerns(path: str) -> bool:
-        inside = any(f"{place}.".startswith(f"{path}.") for place in places)
-        return inside or f"`{path}`" in text or f"`{path}." in text
+        return any(f"{concerned}.".startswith(f"{path}.") for concerned in paths)
 
     ends = (port.rpartition(".")[::2] for port in open_ports(flat))
     found = [f"`{name}` of `{path}`" for path, name in ends if path and concerns(path)]
     if found:
-        error.hint = "; ".join([error.hint] * bool(error.hint) + [not_connected(found)])
+        error.advise(not_connected(found))
     return error
 
 

@@ -27,7 +27,7 @@ Origin = tuple[CodeType | str, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Residual:
+class ResidualStatement:
     """An equation that is not an integer row."""
 
     expr: Expr
@@ -123,11 +123,11 @@ class Template:
     """Local integer row -> its known part."""
     row_origins: list[Origin] = field(default_factory=list)
     row_texts: dict[int, str] = field(default_factory=dict)
-    residuals: list[Residual] = field(default_factory=list)
+    residuals: list[ResidualStatement] = field(default_factory=list)
     elements: list[ElementStatement] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     whens: list[WhenChain] = field(default_factory=list)
-    initials: list[Residual] = field(default_factory=list)
+    initials: list[ResidualStatement] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     """Own inputs, which only the root may leave open."""

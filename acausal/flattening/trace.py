@@ -42,7 +42,7 @@ from .template import (
     ElementStatement,
     Index,
     Origin,
-    Residual,
+    ResidualStatement,
     Template,
     WhenChain,
     state_machine,
@@ -270,7 +270,7 @@ class _Statements:
         form = affine_form(residual, self.classify)
         row = integer_factors(form) if form is not None else None
         if row is None or form is None or self._compares(form.known):
-            self.t.residuals.append(Residual(residual, origin, eq.text(self._name)))
+            self.t.residuals.append(ResidualStatement(residual, origin, eq.text(self._name)))
             return
         self.t.row_texts[len(self.lengths)] = eq.text(self._name)
         if form.known is not None:
@@ -333,7 +333,7 @@ class _Statements:
         elif isinstance(statement, Initially):
             eq = statement.equation
             check_equation(eq.lhs, eq.rhs)
-            self.t.initials.append(Residual(choices(eq.residual), origin, eq.text(self._name)))
+            self.t.initials.append(ResidualStatement(choices(eq.residual), origin, eq.text(self._name)))
         else:
             held = self.integers.held(statement.condition, origin)
             self.t.checks.append(Check(held, statement.message, origin))

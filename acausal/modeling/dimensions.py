@@ -27,7 +27,7 @@ def check_equation(lhs: Expr, rhs: Expr) -> None:
     try:
         left, right = dimension(lhs), dimension(rhs)
     except UnitError as error:
-        raise UnitError(error.what, why=f"it stands in `Eq({lhs}, {rhs})`", hint=error.hint) from None
+        raise error.because(f"it stands in `Eq({lhs}, {rhs})`") from None
     if not _differ(left, right):
         return
     raise UnitError(

@@ -13,7 +13,7 @@ from itertools import chain, count, product
 import numpy as np
 
 from ..flattening.flat_model import FlatModel, kind_of
-from ..flattening.template import ElementStatement, Residual, name_of
+from ..flattening.template import ElementStatement, ResidualStatement, name_of
 from ..modeling.elements import BranchTable, ElementTable
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..structure.incidence import Incidence
@@ -171,7 +171,7 @@ def _free(taken: set[str], wanted: list[str], text: str) -> str:
     return next(name for name in chain(wanted, [text], numbered) if name and name not in taken)
 
 
-def _determined(forms: TemplateForms, statement: Residual) -> str:
+def _determined(forms: TemplateForms, statement: ResidualStatement) -> str:
     """The variable that stands alone on one side of an equation, the left one first; "" where none does."""
     expr = statement.expr
     for side in expr.args if expr.op == "-" else ():
@@ -186,7 +186,7 @@ def _determined(forms: TemplateForms, statement: Residual) -> str:
 
 
 def _element(
-    forms: TemplateForms, name: str, statements: list[Residual], relations: list[int]
+    forms: TemplateForms, name: str, statements: list[ResidualStatement], relations: list[int]
 ) -> ElementForms:
     """One branch per combination of the relations' values, all false first."""
     nodes = [forms.relations[k].node for k in relations]

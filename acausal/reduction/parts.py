@@ -12,7 +12,7 @@ from .affine import AffineModel, Branch, Element, Rows
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class IndependentPart:
     """One of the independent parts, with the indices of what it takes from the whole."""
 
     model: AffineModel
@@ -21,7 +21,7 @@ class Part:
     elements: tuple[int, ...]
 
 
-def independent_parts(model: AffineModel) -> tuple[Part, ...]:
+def independent_parts(model: AffineModel) -> tuple[IndependentPart, ...]:
     """Connected components of the graph of couplings that hold elements; the order is that of the elements.
 
     Unknowns are coupled where a base equation or anything of one element reads both, in whatever branch.
@@ -61,7 +61,9 @@ def _read_by(element: Element) -> np.ndarray:
     return np.flatnonzero(sum((rows.A != 0.0).sum(0) + (rows.E != 0.0).sum(0) for rows in _rows_of(element)))
 
 
-def _part(model: AffineModel, columns: np.ndarray, base: np.ndarray, elements: tuple[int, ...]) -> Part:
+def _part(
+    model: AffineModel, columns: np.ndarray, base: np.ndarray, elements: tuple[int, ...]
+) -> IndependentPart:
     rows = [Rows(model.base.E[base], model.base.A[base], model.base.B[base])]
     for k in elements:
         rows.extend(_rows_of(model.elements[k]))
@@ -87,7 +89,7 @@ def _part(model: AffineModel, columns: np.ndarray, base: np.ndarray, elements: t
         priority=None if model.priority is None else model.priority[columns],
         nominals=None if model.nominals is None else model.nominals[columns],
     )
-    return Part(small, columns, sources, elements)
+    return IndependentPart(small, columns, sources, elements)
 
 
 def _cut_element(element: Element, cut: Callable[[Rows], Rows]) -> Element:

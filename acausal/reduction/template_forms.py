@@ -9,7 +9,7 @@ from typing import Any
 from ..flattening.flat_model import kind_of
 from ..flattening.forms import Activity, Form, Key, affine_form, choices, has_time, incidence
 from ..flattening.locating import locate_symbol
-from ..flattening.template import ElementStatement, Residual, Template
+from ..flattening.template import ElementStatement, ResidualStatement, Template
 from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, number_of, walk
 from ..modeling.statements import Assign
 
@@ -27,7 +27,7 @@ class NonlinearForm:
 class RowForm:
     """A residual: affine with factors that hold no variable, or ``form`` None."""
 
-    statement: Residual
+    statement: ResidualStatement
     form: Form | None
     keys: tuple[Key, ...]
     """Variables and derivatives that occur."""
@@ -50,7 +50,7 @@ class ElementForms:
     branches: tuple[BranchForms, ...]
     conditions: tuple[int, ...] = ()
     """State relations that select the branch, by their local numbers."""
-    replaced: tuple[Residual, ...] = ()
+    replaced: tuple[ResidualStatement, ...] = ()
     """Equations of the template that the element stands for; none for a statement with branches."""
     decided: tuple[Form | NonlinearForm, ...] = ()
     """The differences of the conditions in each branch after the other, where conditions read each other."""
@@ -132,7 +132,7 @@ def _tidy(element: ElementStatement) -> tuple[_Branch, ...]:
     )
 
 
-def _row(forms: TemplateForms, r: Residual) -> RowForm:
+def _row(forms: TemplateForms, r: ResidualStatement) -> RowForm:
     return RowForm(r, affine_form(r.expr, forms.classify), tuple(incidence(r.expr, forms.classify)))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics.gram import Bilinear
-from .segments import Group, Segments
+from .segments import SegmentGroup, Segments
 
 PRODUCT = Bilinear(np.array([0]), np.array([1]), np.ones(1), np.zeros(1, np.int64))
 SQUARE = Bilinear(np.array([0]), np.array([0]), np.ones(1), np.zeros(1, np.int64))
@@ -28,7 +28,7 @@ class Affine:
     terms: Mapping[tuple[int, bool], float]
     constant: float
 
-    def row(self, group: Group) -> np.ndarray:
+    def row(self, group: SegmentGroup) -> np.ndarray:
         """Form over ``y`` of a group, (1, ny)."""
         row = np.zeros((1, len(group.trajectories[0].y0)))
         for (k, slope), factor in self.terms.items():
@@ -53,7 +53,7 @@ def affine_integral(segments: Segments, left: Affine, right: Affine, a: float, b
     if left is right:
         return float(segments.integral_of_forms(left.row, SQUARE, a, b)[0])
 
-    def rows(group: Group) -> np.ndarray:
+    def rows(group: SegmentGroup) -> np.ndarray:
         return np.vstack([left.row(group), right.row(group)])
 
     return float(segments.integral_of_forms(rows, PRODUCT, a, b)[0])

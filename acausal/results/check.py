@@ -12,7 +12,7 @@ from ..compilation.residual import Residual
 from ..errors import ConsistencyError, Location, ParameterError
 from ..modeling.statements import Reinit
 from .energy import balances, jumps_within
-from .equations import FLOOR, EquationsAt, Rows
+from .equations import FLOOR, EquationsAt, EvaluatedRows
 from .names import Names
 from .power import read_impulses
 from .segments import Segments
@@ -153,7 +153,7 @@ def _points(segments: Segments, times: np.ndarray, most: int | None) -> list[tup
 
 
 def _rows(
-    r: Residual, rows: Rows, points: list[tuple[np.ndarray, str]], integrated: float
+    r: Residual, rows: EvaluatedRows, points: list[tuple[np.ndarray, str]], integrated: float
 ) -> Iterable[Defect]:
     """Equations, guards and requirements, each where it is worst."""
     t = np.concatenate([p for p, _ in points])
@@ -184,7 +184,12 @@ def _rows(
 
 
 def _motion(
-    residual: Residual, read: Any, segments: Segments, times: np.ndarray, rows: Rows, integrated: float
+    residual: Residual,
+    read: Any,
+    segments: Segments,
+    times: np.ndarray,
+    rows: EvaluatedRows,
+    integrated: float,
 ) -> Iterable[Defect]:
     """Differentiated variables against the integrals of their derivatives over parts of segments."""
     end = segments.end[-1] if len(segments) else 0.0

@@ -33,6 +33,10 @@ UNREADABLE = (
 class Damaged(Exception):
     """The bytes are not those that were written."""
 
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
 
 def pack(about: Any, arrays: dict[str, np.ndarray], format: int) -> bytes:
     """Return the bytes of a file."""

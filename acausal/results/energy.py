@@ -16,7 +16,7 @@ from ..flattening.template import Template
 from .names import window
 from .power import PowerMeter
 from .products import Instances, split_powers
-from .record import Jump, KnownJump, Segment, Step
+from .record import Jump, KnownJump, MicroStep, Segment
 from .recording import Recording
 
 NEGLIGIBLE = 1e-9
@@ -136,7 +136,7 @@ def jumps_within(result: Recording, a: float, b: float) -> list[tuple[float, Jum
     return found
 
 
-def _steps(result: Recording, a: float, b: float) -> list[Step]:
+def _steps(result: Recording, a: float, b: float) -> list[MicroStep]:
     """Micro-steps in (a, b]; those of the first instant count with what follows it."""
     return [s for s in result.steps if a < s.t <= b or s.t == a == result.t_start]
 

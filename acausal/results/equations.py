@@ -19,7 +19,7 @@ FLOOR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class EvaluatedRows:
     """Rows at some points: residuals (k, m), sizes of their largest terms (k, m), and modes (k, entries).
 
     Equations come first, then guards, then requirements.
@@ -106,7 +106,7 @@ class EquationsAt:
                     if m[n, g.entry] == g.branch and numbers[k] < 0.0:
                         m[n, g.entry] = g.target
 
-    def rows(self, points: list[tuple[np.ndarray, str]]) -> Rows:
+    def rows(self, points: list[tuple[np.ndarray, str]]) -> EvaluatedRows:
         """All rows over times with a side each."""
         arguments = [a for t, side in points for a in self.arguments(t, side)]
         z = abs(np.array([np.concatenate(a[1:4]) for a in arguments]))
@@ -126,7 +126,9 @@ class EquationsAt:
             np.maximum.at(largest, self._rows, parts)
             values.append(np.array(value).ravel())
             terms.append(largest)
-        return Rows(np.array(values), np.array(terms), np.array([a[-1] for a in arguments]), sizes, of_unit)
+        return EvaluatedRows(
+            np.array(values), np.array(terms), np.array([a[-1] for a in arguments]), sizes, of_unit
+        )
 
     def slopes(self, t: float, side: str) -> np.ndarray:
         """Derivatives of all rows by derivatives, differentiated and other variables at one time; see ``places``."""

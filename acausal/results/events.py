@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from .names import Names, value_of
-from .record import Prefix, Recorded, Segment, Step
+from .record import MicroStep, Prefix, Recorded, Segment
 
 SHOWN = 12
 """Events listed by ``repr``."""
@@ -183,7 +183,9 @@ class Events(Sequence[Event]):
                 found[self._names.discretes[d]] = (value_of(f, before[d]), value_of(f, after[d]))
         return found
 
-    def _triggers(self, step: Step, before: np.ndarray | None, after: np.ndarray | None) -> tuple[str, ...]:
+    def _triggers(
+        self, step: MicroStep, before: np.ndarray | None, after: np.ndarray | None
+    ) -> tuple[str, ...]:
         if step.kind not in ("time", "state"):
             return tuple(str(x) for x in step.triggers) or (step.kind,)
         hit, ticks = step.triggers[0], step.triggers[1:]
@@ -193,7 +195,7 @@ class Events(Sequence[Event]):
             found += [self._names.relation(n) for n in self._names.timed_relations if before[n] != after[n]]
         return tuple(dict.fromkeys(found)) or ("source",)
 
-    def _form(self, step: Step, hit: int) -> str:
+    def _form(self, step: MicroStep, hit: int) -> str:
         """The guard or relation that crossed zero, by its number among those of the mode that was left."""
         segments = self._record.segments
         data = segments[max(0, bisect_left(segments, step.t, key=_start) - 1)].data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ from ..flattening.template import (
     Check,
     ElementStatement,
     Group,
-    Residual,
+    ResidualStatement,
     Template,
     WhenChain,
 )
@@ -33,14 +33,17 @@ from .objects import DTYPES, Described, Restored, Unreadable, register
 from .statistics import Statistics
 from .trace import record_of, trace_of
 
-FORMAT = 3
+FORMAT = 4
 """Of what is written."""
-FORMER: dict[int, dict[str, tuple[str, dict[str, str]]]] = {
+_SINCE_3 = {"Residual": ("ResidualStatement", {})}
+FORMER: Mapping[int, Mapping[str, tuple[str, Mapping[str, str]]]] = {
     2: {
+        **_SINCE_3,
         "Stats": ("Statistics", {}),
         "Trace": ("Trace", {"jump": "parts"}),
         "AffineFlow": ("AffineFlow", {"_left": "left", "_right": "right", "_function": "function"}),
     },
+    3: _SINCE_3,
     FORMAT: {},
 }
 """Formats that are read: per name of a class in the file its name now, and attributes that were renamed. New attributes have
@@ -50,7 +53,7 @@ register(
     FlatModel,
     Stamp,
     Group,
-    Residual,
+    ResidualStatement,
     ElementStatement,
     Assignment,
     WhenChain,
@@ -114,7 +117,9 @@ def from_bytes(data: bytes, kind: Callable[..., Any], name: str = "this") -> Any
         content = restored.value(about["content"])
         return _result(content, kind)
     except Damaged as error:
-        raise ParameterError(f"{name} is no saved result, or is damaged", why=str(error), hint=hint) from None
+        raise ParameterError(
+            f"{name} is no saved result, or is damaged", why=error.reason, hint=hint
+        ) from None
     except (Unreadable, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         why = f"its content is not what this version writes: {error}"
         raise ParameterError(f"{name} is no saved result", why=why, hint=hint) from error

@@ -50,7 +50,7 @@ class ModeVisit:
         return f"<Mode{which} {self.time:.6g} s in {visits}, {states}, {self.path}>"
 
 
-class Modes(tuple[ModeVisit, ...]):
+class VisitedModes(tuple[ModeVisit, ...]):
     """The distinct modes of a run in the order of their first visit."""
 
     __slots__ = ()
@@ -59,7 +59,7 @@ class Modes(tuple[ModeVisit, ...]):
         return "\n".join([counted(len(self), "mode"), *(f"  {m!r}" for m in self[:12])])
 
 
-def visited_modes(names: Names, segments: Segments) -> Modes:
+def visited_modes(names: Names, segments: Segments) -> VisitedModes:
     """Collect the modes of all segments; the state at the end alone is no visit."""
     time: dict[Mode, float] = {}
     visits: dict[Mode, int] = {}
@@ -73,7 +73,7 @@ def visited_modes(names: Names, segments: Segments) -> Modes:
         time[mode] = time.get(mode, 0.0) + s.end - s.start
         visits[mode] = visits.get(mode, 0) + (mode != previous)
         previous = mode
-    return Modes(
+    return VisitedModes(
         ModeVisit(
             _branches(names, mode),
             time[mode],

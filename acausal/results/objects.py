@@ -37,7 +37,7 @@ class Unreadable(Exception):
     """What was read is not what `describe` writes."""
 
 
-class Part:
+class RestoredPart:
     """Stands for a component of the model that ran: what a symbol belongs to."""
 
     _within: tuple[Any, str]
@@ -163,7 +163,7 @@ class Described:
             return ["tuple", *self._references(v)]
         if isinstance(v, Fraction):
             return ["fraction", v.numerator, v.denominator]
-        if isinstance(v, (Component, Part)):
+        if isinstance(v, (Component, RestoredPart)):
             return ["part", type(v).__name__, self._reference(v.__dict__.get("_within"))]
         return ["opaque", v.text if isinstance(v, Opaque) else repr(v)[:200]]
 
@@ -291,7 +291,7 @@ class Restored:
             case "dict":
                 return {}
             case "part":
-                return type(str(parts[0]), (Part,), {})()
+                return type(str(parts[0]), (RestoredPart,), {})()
             case "opaque":
                 return Opaque(parts[0])
             case "object":

@@ -68,7 +68,7 @@ class KnownJump:
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class MicroStep:
     """One micro-step of an instant as logged by the run."""
 
     t: float
@@ -138,7 +138,7 @@ class Recorded:
     """
 
     segments: Sequence[Segment]
-    steps: Sequence[Step]
+    steps: Sequence[MicroStep]
     z: np.ndarray
     D: np.ndarray
     reasons: Reasons = dict
@@ -152,7 +152,7 @@ class Record:
     """The same while it grows."""
 
     segments: list[Segment] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[MicroStep] = field(default_factory=list)
     z: np.ndarray = field(default_factory=lambda: np.zeros(0))
     D: np.ndarray = field(default_factory=lambda: np.zeros(0))
     reasons: Reasons = dict

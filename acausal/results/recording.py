@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from .names import Names
-from .record import Step
+from .record import MicroStep
 from .segments import Segments
 
 
@@ -14,7 +14,7 @@ class Recording(Protocol):
     """The names of a model, and the segments and micro-steps of one run of it."""
 
     names: Names
-    steps: Sequence[Step]
+    steps: Sequence[MicroStep]
     t_start: float
     t_end: float
 

@@ -19,7 +19,7 @@ from .events import Events
 from .files import as_bytes, from_bytes, read, write
 from .grid import adaptive_grid, given_grid
 from .initial import InitialValue, InitialValues
-from .modes import Modes, count_paths, visited_modes
+from .modes import VisitedModes, count_paths, visited_modes
 from .names import Names
 from .record import Recorded
 from .segments import Segments
@@ -228,12 +228,12 @@ class Result(ResultView):
         return Events(self.names, self.record)
 
     @property
-    def modes(self) -> Modes:
+    def modes(self) -> VisitedModes:
         """Distinct modes in the order of their first visit."""
         return self._modes
 
     @cached_property
-    def _modes(self) -> Modes:
+    def _modes(self) -> VisitedModes:
         return visited_modes(self.names, self.segments)
 
     @property

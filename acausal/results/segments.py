@@ -18,7 +18,7 @@ from .record import Segment
 CHUNK = 4_000_000
 """Numbers in one intermediate array."""
 
-Rows = Callable[["Group"], np.ndarray]
+Rows = Callable[["SegmentGroup"], np.ndarray]
 """Affine forms over ``y`` of a group, (m, ny)."""
 SMALLEST = 1e-6
 """Magnitude, relative to the largest integrand, below which an integrand need not be resolved to the precision."""
@@ -27,7 +27,7 @@ Rates = Callable[[Segment, np.ndarray, np.ndarray], np.ndarray]
 """Function (k, m) of a segment, states and times."""
 
 
-class Group:
+class SegmentGroup:
     """Segments in one analysed mode with one set of numbers."""
 
     def __init__(self, data: ModeData, members: list[int], segments: list[Segment]) -> None:
@@ -70,7 +70,7 @@ class Segments:
         by_data: dict[ModeData, list[int]] = {}
         for k, s in enumerate(segments):
             by_data.setdefault(s.data, []).append(k)
-        self.groups = [Group(data, members, segments) for data, members in by_data.items()]
+        self.groups = [SegmentGroup(data, members, segments) for data, members in by_data.items()]
         self.group_of = np.empty(len(segments), np.int64)
         self.place = np.empty(len(segments), np.int64)
         for g, group in enumerate(self.groups):
@@ -181,7 +181,7 @@ class Segments:
         return which, np.clip(t - self.start[inside], 0.0, self.length[inside])
 
 
-def _combine(group: Group, forms: np.ndarray, place: np.ndarray, hs: np.ndarray) -> np.ndarray:
+def _combine(group: SegmentGroup, forms: np.ndarray, place: np.ndarray, hs: np.ndarray) -> np.ndarray:
     """Forms (m, ny) at one time each of some members."""
     phi = group.basis.sample(hs)
     used, at = np.unique(place, return_inverse=True)
@@ -195,7 +195,12 @@ def _combine(group: Group, forms: np.ndarray, place: np.ndarray, hs: np.ndarray)
 
 
 def _group_integral(
-    group: Group, forms: np.ndarray, products: Bilinear, place: np.ndarray, h0: np.ndarray, h1: np.ndarray
+    group: SegmentGroup,
+    forms: np.ndarray,
+    products: Bilinear,
+    place: np.ndarray,
+    h0: np.ndarray,
+    h1: np.ndarray,
 ) -> np.ndarray:
     """Integral of sums of products of forms (m, ny) over parts of some members."""
     total: np.ndarray | float = 0.0
@@ -260,7 +265,7 @@ def _rough(trajectory: Trajectory, size: np.ndarray) -> np.ndarray:
 
 
 def _form_bounds(
-    group: Group, forms: np.ndarray, place: np.ndarray, h0: np.ndarray, h1: np.ndarray
+    group: SegmentGroup, forms: np.ndarray, place: np.ndarray, h0: np.ndarray, h1: np.ndarray
 ) -> np.ndarray:
     """Sums of the magnitudes of all terms of the forms on parts of some members, (k, m)."""
     envelope = group.basis.envelope(h0[:, None], h1[:, None])

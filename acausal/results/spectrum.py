@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import inf, isfinite
-from typing import Protocol
 
 import numpy as np
 
 from ..errors import ParameterError
 from .names import window
 from .panels import Panels
+from .source import Source
 
 PERIODS = 1e-9
 """Allowed error of a number of periods."""
@@ -17,17 +17,6 @@ PER_PERIOD = 8
 """Panels in a period of the fundamental, so that a series of their degree holds its sine."""
 NOTHING = 1e-13
 """Amplitude of the fundamental, relative to the rms value, that counts as none."""
-
-
-class Source(Protocol):
-    """What is integrated."""
-
-    t_start: float
-    t_end: float
-
-    def panels(self, a: float, b: float, longest: float) -> Panels:
-        """Series that represent the values on [a, b], no panel longer than ``longest``."""
-        ...
 
 
 def harmonics(source: Source, frequency: float, count: int, t0: float | None, t1: float | None) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..dynamics.readout import Moment, PointFrame, Readout
 from ..reduction.affine import Mode, ModeData
 from ..reduction.reduced_model import ReducedModel
 from .objects import register
-from .record import KnownJump, Recorded, Segment, Step
+from .record import KnownJump, MicroStep, Recorded, Segment
 from .series import SeriesMotion, series_of
 
 
@@ -195,7 +195,7 @@ def record_of(trace: Trace, model: ReducedModel) -> Recorded:
     columns = zip(trace.t.tolist(), trace.step.tolist(), trace.step_rows.tolist(), strict=True)
     for k, (t, (number, kind, triggers, before, after), (D, R)) in enumerate(columns):
         steps.append(
-            Step(
+            MicroStep(
                 t, number, trace.kinds[kind], trace.triggers[triggers], trace.branches[before], trace.branches[after],
                 trace.impulses.get(k, ()), trace.jumps.get(k, ()), trace.lost.get(k, ()), trace.parts.get(k, ()),
                 _row(trace, D), _row(trace, R),

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +14,8 @@ from ..dynamics.panels import PANEL, longest_panel
 from .affine import Affine
 from .extremes import ROUNDING, largest
 from .panels import NODES, TO_SERIES, Panels
-from .segments import Group, Segments
+from .segments import SegmentGroup, Segments
+from .source import Source
 
 MOST_PANELS = 32768
 """Panels of one segment above which it is a wave."""
@@ -167,7 +167,7 @@ def waves(
             yield max(a, start), min(b, float(segments.end[k])), found
 
 
-def _shortest(group: Group) -> float:
+def _shortest(group: SegmentGroup) -> float:
     """Shortest segment that may be a wave."""
     if group.trajectories[0].reach <= 0.0:
         return np.inf
@@ -260,20 +260,6 @@ def _period(wave: Wave) -> float:
     used = (wave.c != 0.0) & (np.arange(basis.size) >= basis.n_real)
     shortest = 2.0 * np.pi / TURN * float(basis.time_unit[used].min(initial=np.inf))
     return min(shortest, wave.h1 - wave.h0)
-
-
-class Source(Protocol):
-    """What has extreme values."""
-
-    result: Any
-
-    def panels(self, a: float, b: float, longest: float) -> Panels:
-        """Series that represent the values on [a, b], no panel longer than ``longest``."""
-        ...
-
-    def affine(self) -> Affine | None:
-        """The values as an affine form; None if they are none."""
-        ...
 
 
 def extreme(source: Source, factor: float, a: float, b: float) -> tuple[float, float, str, float, float]:

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ParameterError
 from ..results.names import Names
 from ..results.objects import register
-from ..results.record import Step
+from ..results.record import MicroStep
 from .binding import make_feeds
 from .clocks import Clock
 from .compiled import CompiledModel
@@ -101,7 +101,7 @@ def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) ->
     if not same:
         _remember(run)
     if same and parameters and run.t == state.t and not inputs:
-        step = Step(run.t, 0, "continue", ("continue",), run.mode, run.mode, D=run.D, R=run.R)
+        step = MicroStep(run.t, 0, "continue", ("continue",), run.mode, run.mode, D=run.D, R=run.R)
         run.record.steps.append(step)
     else:
         process(run, "continue", ("continue",))

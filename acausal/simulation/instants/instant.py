@@ -14,7 +14,7 @@ from ...errors import AcausalError, Location
 from ...reduction.affine import Inadmissible, Kind, Mode, Restart
 from ...reduction.impacts import FREE, lost_energy, start_limits
 from ...reduction.restart import restart as entered
-from ...results.record import Jump, Step
+from ...results.record import Jump, MicroStep
 from ..confirmation import confirm_instant, confirm_jump, confirm_recorded
 from ..failures import (
     UNSOLVED,
@@ -191,7 +191,7 @@ class Process:
                 confirm_recorded(run, logged["parts"], begin, restart)
         run.enter(restart, choice.signs if restart is choice.restart else None)
         after, D, R = restart.data.mode, run.D, run.R
-        run.record.steps.append(Step(run.t, k, kind, triggers, before, after, D=D, R=R, **logged))
+        run.record.steps.append(MicroStep(run.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
 
     def _crossed(

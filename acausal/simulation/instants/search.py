@@ -15,7 +15,7 @@ import numpy as np
 
 from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
 from ...reduction.index_reduction import reduce_mode
-from ...reduction.parts import Part, independent_parts
+from ...reduction.parts import IndependentPart, independent_parts
 from .lexicographic import CandidateTest, Instant, Tried, Verdict
 from .pivoting import NoMove, Pivoting, Row, cancelling_rows
 from .tableau import BranchTableau, propose
@@ -91,7 +91,7 @@ class Search:
         self._options = options or SearchOptions()
         self._hints: dict[Hashable, Mode] = {}
         self._monotone = [element.monotone for element in model.elements]
-        self._parts: tuple[tuple[Part, CandidateTest], ...] | None = None
+        self._parts: tuple[tuple[IndependentPart, CandidateTest], ...] | None = None
         self._last_tableau: tuple[int, BranchTableau] | None = None
         self.stats = SearchStats()
 
@@ -219,7 +219,7 @@ class Search:
             del self._hints[next(iter(self._hints))]
 
 
-def _parts_of(model: AffineModel) -> tuple[tuple[Part, CandidateTest], ...]:
+def _parts_of(model: AffineModel) -> tuple[tuple[IndependentPart, CandidateTest], ...]:
     """The independent parts, each with its own test."""
     return tuple((part, CandidateTest(part.model, _cached(part.model))) for part in independent_parts(model))
 
@@ -256,7 +256,9 @@ class _Trial:
         """Verdict of the mode that pivoting in the whole leads to."""
         return self.examine(self._pivot(self._model, self._test, self._instant, self.examine, mode))
 
-    def by_parts(self, start: Mode, verdict: Verdict, parts: Sequence[tuple[Part, CandidateTest]]) -> Mode:
+    def by_parts(
+        self, start: Mode, verdict: Verdict, parts: Sequence[tuple[IndependentPart, CandidateTest]]
+    ) -> Mode:
         """The mode in which every part is consistent by itself; parts that have nothing to move for stay."""
         mode = start
         violated = {k for _, k, _ in verdict.violations}
@@ -265,7 +267,7 @@ class _Trial:
                 mode = self._moved(mode, part, test)
         return mode
 
-    def _moved(self, mode: Mode, part: Part, test: CandidateTest) -> Mode:
+    def _moved(self, mode: Mode, part: IndependentPart, test: CandidateTest) -> Mode:
         instant = _instant_of(part, self._instant)
 
         def whole(branches: Mode) -> Mode:
@@ -304,7 +306,7 @@ class _Trial:
         self._history.setdefault(mode, verdict.tried((model or self._model).elements))
 
 
-def _instant_of(part: Part, instant: Instant) -> Instant:
+def _instant_of(part: IndependentPart, instant: Instant) -> Instant:
     """What a part sees of an instant."""
     element = {k: i for i, k in enumerate(part.elements)}
     column = {j: i for i, j in enumerate(part.columns.tolist())}

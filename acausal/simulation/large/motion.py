@@ -199,7 +199,7 @@ class StepMatrix:
         try:
             self._factors = Factors(self._pattern.matrix(shift * self._slopes + self._values))
         except np.linalg.LinAlgError as singular:
-            raise StepFailure(str(singular)) from singular
+            raise StepFailure("singular") from singular
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Solution for the right-hand side ``b``."""

@@ -45,7 +45,7 @@ class Factors:
         try:
             lu = splu(matrix, panel_size=PANEL, **(MATCHED if diagonal.all() else {}))
         except RuntimeError as singular:
-            raise np.linalg.LinAlgError(str(singular)) from singular
+            raise np.linalg.LinAlgError from singular
         self.solve = lu.solve
 
 

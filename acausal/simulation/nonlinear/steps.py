@@ -311,7 +311,7 @@ class _Flow:
     basis: Basis
 
 
-class Piece:
+class StepPiece:
     """Forms on part of a step as polynomials of the time since its begin: what the scan for crossings reads."""
 
     flow = _Flow(POLYNOMIALS)
@@ -338,7 +338,7 @@ class WatchedSteps:
         self.nonzero = np.zeros(forms.count)
         """Begins of the last pieces in which the forms were not zero throughout."""
 
-    def pieces(self, h_end: float) -> Iterator[tuple[float, Piece]]:
+    def pieces(self, h_end: float) -> Iterator[tuple[float, StepPiece]]:
         """Starts and pieces until the end of the segment."""
         steps = self.steps
         while steps.reached < h_end:
@@ -357,7 +357,7 @@ class WatchedSteps:
 
     def _split(
         self, a: Accepted, h0: float, h1: float, begin: np.ndarray, depth: int
-    ) -> Generator[tuple[float, Piece], None, np.ndarray]:
+    ) -> Generator[tuple[float, StepPiece], None, np.ndarray]:
         """One piece, or two halves while the interpolation is too rough near zero; returns the values at the end."""
         length = h1 - h0
         times = h0 + length * INSIDE
@@ -392,7 +392,7 @@ class WatchedSteps:
         if self.vanished.any():
             nodes = np.where(self.vanished, SINKING * np.maximum(self.noise.floor, self.noise.touch), nodes)
         self.piece = h0, h1
-        yield h0, Piece(nodes, length)
+        yield h0, StepPiece(nodes, length)
         return end
 
     def _turn(self, a: Accepted, hs: np.ndarray, nodes: np.ndarray, error: np.ndarray) -> float | None:
