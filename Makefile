@@ -12,7 +12,7 @@ OMP_NUM_THREADS ?= 1
 OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
 
-.PHONY: demo test check docs bench figures clean
+.PHONY: demo test check campaign docs bench figures clean
 
 demo: $(VENV)/.installed
 	MPLBACKEND=Agg $(PY) examples/buck_converter.py
@@ -24,6 +24,10 @@ check: $(VENV)/.installed-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m basedpyright --pythonpath $(PY)
+
+# Random models against oracles; ARGS="--minutes 120 --log campaign.jsonl" is the long one.
+campaign: $(VENV)/.installed-dev
+	$(PY) benchmarks/campaign.py $(ARGS)
 
 # Writes the pages that come from docstrings, examples and figures.
 docs: $(VENV)/.installed-dev

@@ -3,10 +3,11 @@
 Every seed of a family is a model. It runs on every path that can take it, each run in a process of its own under a limit of
 time, and is judged by the oracles of `tests/oracles`: laws and balances by direct evaluation, modes and jumps by exact
 complementarity problems, refusals by whether these have a solution. Findings are printed with the family and the seed that
-reproduce them; the exit code is 1 where there are any.
+reproduce them; the exit code is 1 where there are any. With a log a campaign goes on where the last one ended, and counts what
+that has found.
 
     python benchmarks/campaign.py                          two minutes over all families
-    python benchmarks/campaign.py --seconds 7200           the long one
+    python benchmarks/campaign.py --minutes 120 --log campaign.jsonl    the long one, which may be ended and resumed
     python benchmarks/campaign.py --family resting --count 500 --first 1000
     python benchmarks/campaign.py --family resting --seed 17            one seed alone, with its model
     python benchmarks/campaign.py --family resting --seed 17 --shrink   its smallest part with the same outcome
@@ -15,6 +16,7 @@ reproduce them; the exit code is 1 where there are any.
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import os
 import sys
@@ -31,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 JUDGEMENT = 120.0
 """Seconds for the oracle."""
-FINDINGS = ("wrong", "wrong refusal", "hanging", "dead")
+FINDINGS = ("wrong", "wrong refusal", "unjudged", "hanging", "dead")
 
 
 class Outcome(NamedTuple):
@@ -89,16 +91,15 @@ class Worker:
                 self.pipe.recv()
                 if self.pipe.poll(JUDGEMENT):
                     return self.pipe.recv()
-                why, kind = f"no judgement after {JUDGEMENT:g} s", "undecided"
+                why, kind = f"no judgement after {JUDGEMENT:g} s", "unjudged"
             else:
                 why, kind = f"more than {self.limit:g} s", "hanging"
         except EOFError:
             self.process.join(10.0)
             if self.process.exitcode == 1:
-                raise RuntimeError(
-                    f"the campaign itself failed at {family} {parts}, {method}: see above"
-                ) from None
-            why, kind = "the process ended", "dead"
+                why, kind = "the judge has failed, see above", "unjudged"
+            else:
+                why, kind = "the process ended", "dead"
         self.stop()
         return Outcome(kind, why, "", len(parts), 0, 0, 0, self.limit)
 
@@ -110,17 +111,39 @@ class Worker:
             self.process = None
 
 
-def tasks(families: Sequence[str], first: int) -> Iterator[tuple[str, int]]:
-    """Families in turn, seed after seed."""
-    seed = first
+class Log:
+    """Outcomes of all runs, kept in a file of one JSON object a line where a path is given."""
+
+    def __init__(self, path: Path | None, names: Sequence[str]) -> None:
+        self.path = path
+        self.found: dict[str, list[Outcome]] = {name: [] for name in names}
+        self.last: dict[str, int] = {}
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                family, seed, _, *outcome = json.loads(line)
+                if family in self.found:
+                    self.found[family].append(Outcome(*outcome))
+                    self.last[family] = max(seed, self.last.get(family, 0))
+
+    def add(self, family: str, seed: int, method: str, outcome: Outcome) -> None:
+        """Keep what came of a run."""
+        self.found[family].append(outcome)
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([family, seed, method, *outcome]) + "\n")
+
+
+def tasks(families: Sequence[str], first: int, log: Log) -> Iterator[tuple[str, int]]:
+    """Families in turn, seed after seed, those of the log left out."""
+    seeds = {family: max(first, log.last.get(family, first - 1) + 1) for family in families}
     while True:
         for family in families:
-            yield family, seed
-        seed += 1
+            yield family, seeds[family]
+            seeds[family] += 1
 
 
 def campaign(
-    names: Sequence[str],
+    log: Log,
     first: int,
     count: int | None,
     seconds: float,
@@ -131,34 +154,31 @@ def campaign(
     """Run seeds of all families until the count or the time is reached, and print what came of them."""
     from tests.systems.campaign_families import FAMILIES
 
-    worker, found = Worker(limit), {name: [] for name in names}
-    findings = 0
+    names, worker = list(log.found), Worker(limit)
     end = time.monotonic() + seconds
-    for name, seed in tasks(names, first):
+    for name, seed in tasks(names, first, log):
         if (count is not None and seed >= first + count) or (count is None and time.monotonic() > end):
             break
         parts = FAMILIES[name].describe(seed)
         for method in methods or FAMILIES[name].methods:
             outcome = worker.run(name, parts, method)
-            found[name].append(outcome)
-            if every and outcome.outcome not in FINDINGS:
-                print(f"{outcome.outcome}: {name} {seed} {method} {outcome.seconds:.2g} s", flush=True)
+            log.add(name, seed, method, outcome)
             if outcome.outcome in FINDINGS:
-                findings += 1
-                print(
-                    f"{outcome.outcome}: --family {name!r} --seed {seed} --method {method}: {outcome.why}",
-                    flush=True,
-                )
+                where = f"--family {name!r} --seed {seed} --method {method}"
+                print(f"{outcome.outcome}: {where}: {outcome.why}", flush=True)
+            elif every:
+                print(f"{outcome.outcome}: {name} {seed} {method} {outcome.seconds:.2g} s", flush=True)
     worker.stop()
     print(f"\nseeds from {first}; the limit of a run is {limit:g} s")
-    for name, outcomes in found.items():
+    for name, outcomes in log.found.items():
         if outcomes:
             table(name, outcomes, FAMILIES[name].decides)
-    runs = [o for outcomes in found.values() for o in outcomes]
-    instants = [o for name in names if FAMILIES[name].decides for o in found[name]]
+    runs = [o for outcomes in log.found.values() for o in outcomes]
+    decisions = sum(o.decisions + 1 for o in runs if o.outcome not in ("too stiff", "hanging", "dead"))
+    trajectories = sum(len(log.found[name]) for name in names if not FAMILIES[name].decides)
+    findings = sum(o.outcome in FINDINGS for o in runs)
     print(
-        f"\n{sum(o.decisions + 1 for o in instants)} decisions of modes in {len(instants)} runs, "
-        f"{len(runs) - len(instants)} trajectories, {findings} findings"
+        f"\n{decisions} decisions of modes in {len(runs)} runs, {trajectories} of them trajectories, {findings} findings"
     )
     return findings
 
@@ -177,11 +197,12 @@ def table(name: str, outcomes: Sequence[Outcome], decides: bool) -> None:
         ("parts", [o.parts for o in outcomes], (5, 10, 20, 40, 1000)),
         ("elements", [o.elements for o in outcomes], (0, 2, 5, 10, 20, 1000)),
         ("events", [o.events for o in outcomes], (0, 1, 3, 10, 30, 100000)),
+        ("seconds", [o.seconds for o in outcomes], (0.1, 0.3, 1.0, 3.0, 10.0, 1000)),
     ):
-        low, cells = -1, []
+        low, cells = -1.0, []
         for high in steps:
             inside = sum(low < v <= high for v in values)
-            cells.append(f"{low + 1}..{high}: {inside}" if high < 1000 else f"more: {inside}")
+            cells.append(f"up to {high:g}: {inside}" if high < 1000 else f"more: {inside}")
             low = high
         print(f"  {title:<10}", ", ".join(cells))
 
@@ -229,21 +250,21 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--family", action="append", choices=list(FAMILIES), help="by default all, in turn")
-    options.add_argument(
-        "--seconds", type=float, default=120.0, help="length of the campaign, without --count"
-    )
+    options.add_argument("--minutes", type=float, default=2.0, help="length of the campaign, without --count")
     options.add_argument("--count", type=int, help="seeds per family")
     options.add_argument("--first", type=int, default=0, help="first seed")
     options.add_argument("--seed", type=int, help="one seed alone, with its model")
     options.add_argument("--method", action="append", help="by default all that the family is run on")
     options.add_argument("--limit", type=float, default=20.0, help="seconds for one run")
+    options.add_argument("--log", type=Path, help="file to which outcomes are added, and from which to go on")
     options.add_argument("--all", action="store_true", help="print a line for every run")
     options.add_argument("--shrink", action="store_true", help="with --seed: find the smallest part")
     args = options.parse_args()
     names, methods = args.family or list(FAMILIES), args.method or []
     if args.seed is not None:
         return sum(single(name, args.seed, methods, args.limit, args.shrink) for name in names)
-    return campaign(names, args.first, args.count, args.seconds, args.limit, methods, args.all)
+    log = Log(args.log, names)
+    return campaign(log, args.first, args.count, 60 * args.minutes, args.limit, methods, args.all)
 
 
 if __name__ == "__main__":

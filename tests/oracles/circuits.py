@@ -1,14 +1,15 @@
 """Complementarity systems of networks, and seeded random networks with transformers and losses.
 
 Beside the kinds of `networks`: an ideal transformer ``X`` (``v1 = n v2``, ``i2 = -n i1``) has the ratio as value and the nodes of
-side 2 as extra; diodes, thyristors and switches may have ``(Ron, Goff)`` as extra; a cubic
-conductor ``N`` has ``i = g (v + v**3)`` with g as value. Unknowns are ``e.<node>``, and ``v.<name>``,
-``i.<name>`` of every element (``v2``, ``i2`` for side 2), and ``a.<name>``, ``b.<name>`` of every diode: the voltage below the
-conducting line and the current above the blocking one.
+side 2 as extra; diodes, thyristors and switches may have ``(Ron, Goff)`` as extra. Nonlinear parts are a cubic conductor ``N``,
+``i = g (v + v**3)`` with g as value; a Shockley diode ``J`` beside a resistor, see `JUNCTION`; and a saturating inductor ``Y``,
+``psi = L (i + 3 atan(i)) / 4`` with L as value and the flux at the start as extra. Unknowns are ``e.<node>``, and ``v.<name>``,
+``i.<name>`` of every element (``v2``, ``i2`` for side 2), ``psi.<name>`` of saturating inductors, and ``a.<name>``,
+``b.<name>`` of every diode: the voltage below the conducting line and the current above the blocking one.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,8 @@ from tests.oracles.networks import GROUND, LEVELS, REACTANCES, RESISTANCES, Elem
 
 RATIOS = tuple(Fraction(n, d) for n, d in ((1, 2), (1, 1), (2, 1), (3, 1), (-1, 1)))
 LOSSES = tuple(Fraction(1, 10**k) for k in (3, 4, 5, 6))
+JUNCTION = {"Ids": 0.01, "Vt": 0.5, "Maxexp": 15.0, "R": 10.0}
+"""``i = Ids (exp(v / Vt) - 1) + v / R``; above ``v = Maxexp Vt`` the tangent of the exponential goes on."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,13 @@ class Sine:
     offset: float = 0.0
 
 
-def system(network: Sequence[Element], closed: Mapping[str, bool] | None = None) -> System:
-    """Equations of a network; ``closed`` replaces the values of switches and thyristors."""
+def system(
+    network: Sequence[Element],
+    closed: Mapping[str, bool] | None = None,
+    secants: Mapping[str, Fraction] | None = None,
+) -> System:
+    """Equations of a network; ``closed`` replaces the values of switches and thyristors, and straight lines with the slopes
+    ``secants`` the characteristics of nonlinear parts, which are left out without."""
     equations: list[Equation] = []
     pairs: list[Pair] = []
     nodes = dict.fromkeys(n for e in network for n in _nodes(e))
@@ -58,17 +66,77 @@ def system(network: Sequence[Element], closed: Mapping[str, bool] | None = None)
         rows, more = _law(e, value)
         equations += rows
         pairs += more
+        if e.kind in NONLINEAR and secants is not None:
+            x, y, _ = characteristic(e)
+            equations.append(Equation({y: 1, x: -secants[e.name]}))
     return System(tuple(equations), tuple(pairs))
+
+
+NONLINEAR = "NJY"
+
+
+def characteristic(e: Element) -> tuple[str, str, Callable[[Any], Any]]:
+    """Of a nonlinear part the unknowns x and y, and the function with ``y = f(x)``, ``f(0) = 0``, which grows."""
+    v, i = f"v.{e.name}", f"i.{e.name}"
+    if e.kind == "N":
+        return v, i, lambda x: float(e.value) * (x + x**3)
+    if e.kind == "Y":
+        return i, f"psi.{e.name}", lambda x: float(e.value) * (x + 3 * np.arctan(x)) / 4
+
+    def junction(x: Any) -> Any:
+        Ids, Vt, top, R = JUNCTION.values()
+        u = np.asarray(x) / Vt
+        return Ids * (np.exp(np.minimum(u, top)) * (1 + np.maximum(u - top, 0.0)) - 1) + np.asarray(x) / R
+
+    return v, i, junction
 
 
 def state(e: Element) -> str:
     """Unknown with a memory of a storage element."""
-    return f"i.{e.name}" if e.kind == "L" else f"v.{e.name}"
+    letter = {"L": "i", "Y": "psi"}.get(e.kind, "v")
+    return f"{letter}.{e.name}"
+
+
+STORES = "LCY"
 
 
 def starts(network: Sequence[Element]) -> dict[str, Any]:
-    """Left limits of currents of inductors and voltages of capacitors."""
-    return {state(e): e.extra or 0 for e in network if e.kind in "LC"}
+    """Left limits of currents of inductors, voltages of capacitors and fluxes."""
+    return {state(e): e.extra or 0 for e in network if e.kind in STORES}
+
+
+def stored(network: Sequence[Element], values: Mapping[str, Any]) -> Any:
+    """Energy in all storage elements."""
+    total: Any = 0.0
+    for e in network:
+        if e.kind in "LC":
+            total = total + float(e.value) * values[state(e)] ** 2 / 2
+        elif e.kind == "Y":
+            i = values[f"i.{e.name}"]
+            # The integral of i over psi.
+            total = total + float(e.value) * (i**2 / 2 + 1.5 * np.log1p(i**2)) / 4
+    return total
+
+
+def power(network: Sequence[Element], values: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Power into all other elements, and the sum of the magnitudes of its terms."""
+    total: Any = 0.0
+    size: Any = 0.0
+    for e in network:
+        if e.kind not in STORES:
+            for column, _, _ in _ports(e):
+                term = values[f"v{column}"] * values[f"i{column}"]
+                total, size = total + term, size + np.abs(term)
+    return total, size
+
+
+def work(network: Sequence[Element], impulses: Mapping[str, float]) -> float:
+    """Energy into sources by impulses."""
+    return sum(
+        float(taylor(e.value)[0]) * impulses.get(f"{'i' if e.kind == 'V' else 'v'}.{e.name}", 0.0)
+        for e in network
+        if e.kind in "VI"
+    )
 
 
 def _nodes(e: Element) -> tuple[str, ...]:
@@ -92,8 +160,9 @@ def _law(e: Element, value: Any) -> tuple[list[Equation], list[Pair]]:
         return [Equation({v if e.kind == "V" else i: 1}, source=taylor(value))], []
     if e.kind == "X":
         return [Equation({v: 1, f"v2.{e.name}": -value}), Equation({f"i2.{e.name}": 1, i: value})], []
-    if e.kind == "N":
-        # Nonlinear: judged by `defects`.
+    if e.kind == "Y":
+        return [Equation({v: 1}, {f"psi.{e.name}": -1})], []
+    if e.kind in NONLINEAR:
         return [], []
     Ron, Goff = e.extra or (0, 0)
     if e.kind == "S":
@@ -110,19 +179,20 @@ def taylor(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-UNITS = {"e": "V", "v": "V", "v2": "V", "a": "V", "i": "A", "i2": "A", "b": "A"}
+UNITS = {"psi": "Wb", "e": "V", "v": "V", "v2": "V", "a": "V", "i": "A", "i2": "A", "b": "A"}
 
 
 def defects(network: Sequence[Element], values: Mapping[str, Any], limit: float) -> dict[str, float]:
-    """Violated laws of diodes and thyristors at many times, each relative to what is allowed (see `residuals`)."""
+    """Violated laws of diodes, thyristors and nonlinear parts at many times, relative to what is allowed (see `residuals`)."""
     size = magnitudes(values, UNITS)
     found = {}
     for e in network:
-        if e.kind == "N":
-            v, i = values[f"v.{e.name}"], values[f"i.{e.name}"]
-            slope = 1 + 3 * v**2
-            allowed = limit * (size["A"] + float(e.value) * slope * size["V"])
-            found[e.name] = float(np.max(np.abs(i - float(e.value) * (v + v**3)) / allowed))
+        if e.kind in NONLINEAR:
+            x, y, function = characteristic(e)
+            h = 1e-6 * (1.0 + np.abs(values[x]))
+            slope = (function(values[x] + h) - function(values[x] - h)) / (2 * h)
+            allowed = limit * (size[UNITS[y.split(".")[0]]] + slope * size[UNITS[x.split(".")[0]]])
+            found[e.name] = float(np.max(np.abs(values[y] - function(values[x])) / allowed))
         if e.kind not in "DT":
             continue
         Ron, Goff = (float(x) for x in e.extra or (0, 0))
@@ -139,14 +209,32 @@ def defects(network: Sequence[Element], values: Mapping[str, Any], limit: float)
     return found
 
 
-def with_cubic(network: Sequence[Element]) -> list[Element]:
-    """The network with every third resistor nonlinear."""
-    found, count = [], 0
+def with_nonlinear(network: Sequence[Element]) -> list[Element]:
+    """The network with every third resistor cubic, every third one a junction, and every second inductor saturating."""
+    found, count = [], dict.fromkeys("RL", 0)
     for e in network:
-        count += e.kind == "R"
-        nonlinear = e.kind == "R" and count % 3 == 1
-        found.append(e._replace(kind="N", value=1 / e.value) if nonlinear else e)
+        kind = e.kind
+        if e.kind in count:
+            count[e.kind] += 1
+            kind = {("R", 1): "N", ("R", 2): "J", ("L", 1): "Y"}.get(
+                (e.kind, count[e.kind] % (3 if e.kind == "R" else 2)), kind
+            )
+        value = 1 / e.value if kind == "N" else e.value
+        found.append(e._replace(kind=kind, name=e.name if kind == e.kind else f"{kind}{e.name}", value=value))
     return found
+
+
+def without_nonlinear(network: Sequence[Element]) -> list[Element]:
+    """The network with a resistor or an inductor in the place of every nonlinear part."""
+    linear = {
+        "N": lambda e: ("R", 1 / e.value),
+        "J": lambda e: ("R", Fraction(1, 10)),
+        "Y": lambda e: ("L", e.value / 4),
+    }
+    return [
+        e._replace(kind=linear[e.kind](e)[0], value=linear[e.kind](e)[1]) if e.kind in NONLINEAR else e
+        for e in network
+    ]
 
 
 # -- random networks -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ Two questions are answered: whether any consistent mode exists (Lemke's method; 
 does), and whether one given mode is consistent.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -23,6 +23,8 @@ from tests.oracles.lcp import lemke
 
 BITS = 256
 """Default logarithm of the point of evaluation: coefficients of the campaign have at most some ten bits."""
+SECANT_BITS = 1024
+"""The same for systems with secants of characteristics, which have 40 bits."""
 ONE = Fraction(1)
 CONSTANT = ""
 """Column of the right-hand side."""
@@ -215,6 +217,16 @@ def _solution(system: System, states: Mapping[str, Any], bits: int) -> Instant |
         values[w] = c + sum((a * b for a, b in zip(m, z, strict=True) if b), Fraction(0))
     on = tuple(values[p.b] > 0 for p in system.pairs)
     return _described(system, found, values, on)
+
+
+def secant(function: Callable[[Any], Any], x: float) -> Fraction:
+    """Slope of the line from zero to a point of a characteristic, to 40 bits.
+
+    A solution of the nonlinear problem is one of that with the lines to its own points.
+    """
+    x = x if abs(x) > 1e-6 else 1e-6
+    mantissa, exponent = np.frexp(float(function(x)) / x)
+    return Fraction(round(float(mantissa) * 2**40)) * Fraction(2) ** (int(exponent) - 40)
 
 
 class NotSquareError(Exception):

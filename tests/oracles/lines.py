@@ -11,6 +11,8 @@ D    damper, ``f = d v_rel``                                         d          
 F    dry friction, ``f = F sign(v_rel)`` sliding, ``|f| <= Fs`` else F                  Fs
 W    clutch: friction while engaged, else ``f = 0``                  capacity           True before the change, after
 P    plastic stop, ``s_rel >= l``, only pushes                       l                  None
+Q    cubic spring, ``f = c (x + x**3)``, ``x = s_rel - l``            c                  l
+A    drag, ``f = d v_rel abs(v_rel)``                                d                  None
 G    lever or gear, ``s_a = r s_b``, ``r f_a + f_b = 0``             r                  None
 B    force on node a                                                 force before       force after the change
 ==== =============================================================== ================== ==========================
@@ -20,13 +22,22 @@ reserves ``u``, ``l`` of the force, with ``v_rel = p - m``, ``f = F - u = l - F`
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.oracles.complementarity import Equation, Instant, Pair, System, in_mode, solution
+from tests.oracles.complementarity import (
+    BITS,
+    SECANT_BITS,
+    Equation,
+    Instant,
+    Pair,
+    System,
+    in_mode,
+    solution,
+)
 
 GROUND = "0"
 STICK, FORWARD, BACKWARD = (True, True), (False, True), (True, False)
@@ -44,8 +55,16 @@ class Part(NamedTuple):
     extra: Any = None
 
 
-def system(parts: Sequence[Part], levels: Mapping[str, Any] | None = None, after: bool = False) -> System:
-    """Equations of a mechanism, with sliding levels or other ``levels`` of friction, before or after the change."""
+def system(
+    parts: Sequence[Part],
+    levels: Mapping[str, Any] | None = None,
+    after: bool = False,
+    secants: Mapping[str, Fraction] | None = None,
+) -> System:
+    """Equations of a mechanism, with sliding levels or other ``levels`` of friction, before or after the change.
+
+    Nonlinear parts are left out, or lines with slopes ``secants``.
+    """
     equations: list[Equation] = []
     pairs: list[Pair] = []
     forces: dict[str, dict[str, Fraction]] = {}
@@ -68,7 +87,12 @@ def system(parts: Sequence[Part], levels: Mapping[str, Any] | None = None, after
         elif e.kind != "M":
             pull(e.a, f, 1)
             pull(e.b, f, -1)
-            rows, more = _law(e, f, levels or {}, after)
+            linear = e
+            if e.kind in NONLINEAR:
+                if secants is None:
+                    continue
+                linear = e._replace(kind="K" if e.kind == "Q" else "D", value=secants[e.name])
+            rows, more = _law(linear, f, levels or {}, after)
             equations += rows
             pairs += more
     for e in parts:
@@ -77,6 +101,53 @@ def system(parts: Sequence[Part], levels: Mapping[str, Any] | None = None, after
             equations.append(Equation(momentum, {f"v.{e.a}": e.value}, (pushes.get(e.a, Fraction(0)),)))
             equations.append(Equation({f"v.{e.a}": 1}, {f"s.{e.a}": -1}))
     return System(tuple(equations), tuple(pairs))
+
+
+NONLINEAR = "QA"
+
+
+def characteristic(e: Part) -> Callable[[Any], Any]:
+    """Force of a nonlinear part over its deflection or speed."""
+    if e.kind == "Q":
+        return lambda x: float(e.value) * (x + x**3)
+    return lambda x: float(e.value) * x * np.abs(x)
+
+
+def apart(e: Part, letter: str, values: Mapping[str, Any]) -> Any:
+    """Relative position or speed of the nodes of a part."""
+    a, b = (values[f"{letter}.{n}"] if n != GROUND else 0 for n in (e.a, e.b))
+    return b - a
+
+
+def stored(parts: Sequence[Part], values: Mapping[str, Any]) -> Any:
+    """Energy of masses and springs."""
+    total: Any = 0.0
+    for e in parts:
+        if e.kind == "M":
+            total = total + float(e.value) * values[f"v.{e.a}"] ** 2 / 2
+        elif e.kind in "KQ":
+            x = apart(e, "s", values) - float(e.extra)
+            total = total + float(e.value) * (x**2 / 2 + (x**4 / 4 if e.kind == "Q" else 0.0))
+    return total
+
+
+def power(parts: Sequence[Part], values: Mapping[str, Any], after: bool) -> tuple[Any, Any]:
+    """Power into all other parts, and the sum of the magnitudes of its terms."""
+    total: Any = 0.0
+    size: Any = 0.0
+    for e in parts:
+        if e.kind == "B":
+            term = -float(e.extra if after else e.value) * values[f"v.{e.a}"]
+        elif e.kind == "G":
+            # Its force pulls at a, and at b with what balances it.
+            a, b = (values[f"v.{n}"] if n != GROUND else 0.0 for n in (e.a, e.b))
+            term = values[f"f.{e.name}"] * (float(e.value) * b - a)
+        elif e.kind in "DFWPA":
+            term = values[f"f.{e.name}"] * apart(e, "v", values)
+        else:
+            continue
+        total, size = total + term, size + np.abs(term)
+    return total, size
 
 
 def difference(letter: str, a: str, b: str, ratio: Any = 1) -> dict[str, Any]:
@@ -139,19 +210,15 @@ def snapped(parts: Sequence[Part], states: Mapping[str, Fraction], near: Fractio
         row = {f"{letter}.{n}": Fraction(k) for n, k in ((e.b, factor), (e.a, -1)) if n != GROUND}
         rows.append((row, Fraction(constant)))
 
-    def apart(letter: str, e: Part) -> Fraction:
-        first, second = (states[f"{letter}.{n}"] if n != GROUND else Fraction(0) for n in (e.a, e.b))
-        return second - first
-
     for e in parts:
         if e.kind == "G":
             demand("s", e, e.value, 0)
             demand("v", e, e.value, 0)
     for e in parts:
-        touches = e.kind == "P" and abs(apart("s", e) - e.value) <= near
+        touches = e.kind == "P" and abs(apart(e, "s", states) - e.value) <= near
         if touches:
             demand("s", e, 1, e.value)
-        if (touches or e.kind in "FW") and abs(apart("v", e)) <= near:
+        if (touches or e.kind in "FW") and abs(apart(e, "v", states)) <= near:
             demand("v", e, 1, 0)
     solved: dict[str, tuple[dict[str, Fraction], Fraction]] = {}
     for row, constant in rows:
@@ -177,7 +244,12 @@ def snapped(parts: Sequence[Part], states: Mapping[str, Fraction], near: Fractio
     return found
 
 
-def consistent(parts: Sequence[Part], states: Mapping[str, Any], after: bool = False) -> Instant | None:
+def consistent(
+    parts: Sequence[Part],
+    states: Mapping[str, Any],
+    after: bool = False,
+    secants: Mapping[str, Fraction] | None = None,
+) -> Instant | None:
     """A consistent mode: resting frictions have their breakaway level until a solution releases them.
 
     Where breakaway and sliding levels differ, None is no proof.
@@ -189,8 +261,8 @@ def consistent(parts: Sequence[Part], states: Mapping[str, Any], after: bool = F
             speed = [states[f"v.{n}"] if n != GROUND else 0 for n in (e.a, e.b)]
             levels[e.name] = e.value if speed[0] != speed[1] else rest[e.name]
     while True:
-        model = system(parts, levels, after)
-        found = solution(model, states)
+        model = system(parts, levels, after, secants)
+        found = solution(model, states, SECANT_BITS if secants else BITS)
         if found is None:
             return None
         # A friction at its level that others hold at rest is not released.
@@ -250,9 +322,16 @@ def defects(parts: Sequence[Part], values: Mapping[str, Any], after: bool, limit
     at = {**values, f"s.{GROUND}": 0.0, f"v.{GROUND}": 0.0}
     found = {}
     for e in parts:
-        if e.kind not in "FWP":
+        if e.kind not in "FWPQA":
             continue
         f = values[f"f.{e.name}"]
+        if e.kind in NONLINEAR:
+            letter = "s" if e.kind == "Q" else "v"
+            x = apart(e, letter, at) - (float(e.extra) if e.kind == "Q" else 0.0)
+            slope = float(e.value) * (1 + 3 * x**2 if e.kind == "Q" else 2 * np.abs(x))
+            allowed = scale["f"] + slope * scale[letter]
+            found[e.name] = float(np.max(np.abs(f - characteristic(e)(x)) / allowed))
+            continue
         if e.kind == "P":
             gap = (at[f"s.{e.b}"] - at[f"s.{e.a}"] - float(e.value)) / scale["s"]
             push = -f / scale["f"]
@@ -339,6 +418,20 @@ def random_mechanism(
         else:
             add("D", a, b, rng.choice(STIFFNESSES))
     return [_copy(e, k) for k in range(copies) for e in parts] if copies > 1 else parts
+
+
+def with_nonlinear(parts: Sequence[Part]) -> list[Part]:
+    """The mechanism with cubic springs and drag, at least one of which holds the first mass."""
+    found = [e._replace(kind={"K": "Q", "D": "A"}.get(e.kind, e.kind)) for e in parts]
+    if all(e.kind not in NONLINEAR for e in found):
+        node = next(e.a for e in parts if e.kind == "M")
+        found.append(Part("A", "A0", node, GROUND, Fraction(1)))
+    return found
+
+
+def without_nonlinear(parts: Sequence[Part]) -> list[Part]:
+    """The mechanism with linear springs and dampers."""
+    return [e._replace(kind={"Q": "K", "A": "D"}.get(e.kind, e.kind)) for e in parts]
 
 
 def _copy(e: Part, k: int) -> Part:

@@ -1,25 +1,24 @@
 """Judgement of runs of random networks and mechanisms by the oracles, from values read as plain arrays.
 
-A run is right when at every time all equations and laws hold, when differentiated variables integrate their derivatives, and
-when at every event they jump as the exact complementarity problem of that instant says. A refusal is right when that problem
-has no solution.
+A run is right when at every time all equations and laws hold, when differentiated variables integrate their derivatives and
+stored energy the powers, and when at every event they jump as the exact complementarity problem of that instant says, without
+gain of energy. Nonlinear parts stand in that problem as lines through the points that the run has found. A refusal is right
+when the problem has no solution.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from acausal import AcausalError, Component, Result, compile_model
-from tests.oracles import circuits, lines
-from tests.oracles.complementarity import Instant, NotSquareError, System, residuals, solution
-from tests.oracles.networks import GROUND, Element
-from tests.systems import line_models, network_models
+from acausal import AcausalError, Result, compile_model
+from tests.oracles.complementarity import Instant, NotSquareError, residuals
+from tests.systems.campaign_cases import Case
 
 EXACT = 1e-8
 """Relative error allowed to closed forms."""
@@ -29,62 +28,15 @@ NEAR = 32
 """The same up to which left limits touch or rest."""
 INSIDE = (0.02, 0.31, 0.5, 0.77, 0.98)
 """Places within a segment at which everything is judged, beside both ends."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A model and how it is judged.
-
-    Attributes
-    ----------
-    text : str
-        The description, to print.
-    units : dict of str to str
-        Letters before the point of an unknown -> unit.
-    build : callable
-        Makes the model.
-    paths : dict of str to str
-        Unknown of the oracle -> path of a result.
-    equations : callable
-        Whether after the change -> rows that hold.
-    instant : callable
-        Left limits, whether after the change -> consistent right limits, None if there are none.
-    defects : callable
-        Values, whether after the change, limit -> violated laws.
-    states : tuple of str
-        Differentiated unknowns.
-    starts : dict
-        Exact left limits at the start.
-    change : float
-        Time of the change in seconds.
-    elements : int
-        How many elements have modes.
-    parts : int
-        Size.
-    snapped : callable
-        Rounded left limits, distance -> left limits that obey exactly what they obey up to that distance.
-    """
-
-    text: str
-    units: Mapping[str, str]
-    build: Callable[[], Component]
-    paths: Mapping[str, str]
-    equations: Callable[[bool], System]
-    instant: Callable[[Mapping[str, Any], bool], Instant | None]
-    defects: Callable[[Mapping[str, Any], bool, float], Mapping[str, float]]
-    states: tuple[str, ...]
-    starts: Mapping[str, Any]
-    change: float
-    elements: int
-    parts: int
-    snapped: Callable[[Mapping[str, Fraction], Fraction], dict[str, Fraction]] = lambda states, near: dict(
-        states
-    )
+PANELS = np.concatenate([[0.0], 2.0 ** np.arange(-20, -2), np.arange(0.25, 1.01, 0.125)])
+"""Parts of a segment over which powers are integrated: what an event excites decays after it."""
+BALANCED = 16
+"""Segments of a run over which energies are balanced."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one run: ``right``, ``right refusal``, ``wrong`` or ``wrong refusal``, and why."""
+    """What came of one run: ``right``, ``right refusal``, ``wrong``, ``wrong refusal`` or ``unjudged``, and why."""
 
     outcome: str
     why: str = ""
@@ -93,82 +45,6 @@ class Verdict:
     error: str = ""
     parts: int = 0
     elements: int = 0
-
-
-# -- cases -----------------------------------------------------------------------------------------------------------
-
-
-def network_case(network: Sequence[Element], change: float) -> Case:
-    """A network whose switches all change over once."""
-    closed = {e.name: e.value for e in network if e.kind == "S"}
-    system = {
-        after: circuits.system(network, {n: v != after for n, v in closed.items()}) for after in (False, True)
-    }
-    paths: dict[str, str] = {}
-    for e in network:
-        first, second = ("v1", "i1") if e.kind == "X" else ("v", "i")
-        paths[f"v.{e.name}"], paths[f"i.{e.name}"] = f"{e.name}.{first}", f"{e.name}.{second}"
-        ports = (
-            [("p1", e.p), ("n1", e.n), ("p2", e.extra[0]), ("n2", e.extra[1])]
-            if e.kind == "X"
-            else [("p", e.p), ("n", e.n)]
-        )
-        if e.kind == "X":
-            paths[f"v2.{e.name}"], paths[f"i2.{e.name}"] = f"{e.name}.v2", f"{e.name}.i2"
-        for pin, node in ports:
-            if node != GROUND:
-                paths.setdefault(f"e.{node}", f"{e.name}.{pin}.v")
-    return Case(
-        text="\n".join(f"{e.kind} {e.name} {e.p} {e.n} {e.value} {e.extra}" for e in network),
-        units=circuits.UNITS,
-        build=lambda: network_models.model(network, change),
-        paths=paths,
-        equations=lambda after: system[after],
-        instant=lambda states, after: _solved(network, system[after], states),
-        defects=lambda values, after, limit: circuits.defects(network, values, limit),
-        states=tuple(circuits.state(e) for e in network if e.kind in "LC"),
-        starts=circuits.starts(network),
-        change=change,
-        elements=sum(e.kind in "DTS" for e in network),
-        parts=len(network),
-    )  # fmt: skip
-
-
-def _solved(network: Sequence[Element], system: System, states: Mapping[str, Any]) -> Instant | None:
-    if any(e.kind == "N" for e in network):
-        raise NotSquareError("nonlinear parts are in no linear problem")
-    return solution(system, states)
-
-
-def line_case(parts: Sequence[lines.Part], change: float) -> Case:
-    """A mechanism whose pushes and clutches change once."""
-    paths: dict[str, str] = {}
-    for e in parts:
-        if e.kind == "M":
-            paths[f"s.{e.a}"], paths[f"v.{e.a}"] = f"{e.name}.s", f"{e.name}.v"
-        elif e.kind == "G":
-            # The lever pulls at a with -flange_a.f.
-            paths[f"f.{e.name}"] = f"-{e.name}.flange_a.f"
-        elif e.kind != "B":
-            paths[f"f.{e.name}"] = f"{e.name}.f"
-    return Case(
-        text="\n".join(f"{e.kind} {e.name} {e.a} {e.b} {e.value} {e.extra}" for e in parts),
-        units=lines.UNITS,
-        build=lambda: line_models.model(parts, change),
-        paths=paths,
-        equations=lambda after: lines.system(parts, after=after),
-        instant=lambda states, after: lines.consistent(parts, states, after),
-        defects=lambda values, after, limit: lines.defects(parts, values, after, limit),
-        states=tuple(f"{letter}.{e.a}" for e in parts if e.kind == "M" for letter in "sv"),
-        starts=lines.starts(parts),
-        change=change,
-        elements=sum(e.kind in "FWP" for e in parts),
-        parts=len(parts),
-        snapped=lambda states, near: lines.snapped(parts, states, near),
-    )
-
-
-# -- judgement -------------------------------------------------------------------------------------------------------
 
 
 def attempt(case: Case, span: float, **options: Any) -> Result | Exception:
@@ -182,13 +58,20 @@ def attempt(case: Case, span: float, **options: Any) -> Result | Exception:
             return error
 
 
+class UnjudgedError(Exception):
+    """No oracle can tell."""
+
+
 def judged(case: Case, answer: Result | Exception, limit: float = EXACT) -> Verdict:
     """Judge what came of a case; ``limit`` is the relative error that is allowed."""
     if isinstance(answer, AcausalError):
         return refusal(case, answer)
     if isinstance(answer, Exception):
         return Verdict("wrong", f"{type(answer).__name__}: {answer}"[:200], error=type(answer).__name__)
-    return verdict(case, answer, limit)
+    try:
+        return verdict(case, answer, limit)
+    except UnjudgedError as error:
+        return Verdict("unjudged", str(error), len(answer.events))
 
 
 def refusal(case: Case, error: AcausalError) -> Verdict:
@@ -202,9 +85,9 @@ def refusal(case: Case, error: AcausalError) -> Verdict:
             states, after = left_limits(case, result, t), t >= case.change
         else:
             t, states, after = 0.0, case.starts, False
-        found = case.instant(states, after)
+        found = case.instant(states, after, None)
     except NotSquareError:
-        return Verdict("undecided", f"{name} at t = {t:g}", error=name)
+        return Verdict("unjudged", f"{name} at t = {t:g}", error=name)
     if found is None:
         return Verdict("right refusal", error=name)
     return Verdict("wrong refusal", f"{name} at t = {t:g}: {error}"[:300].replace("\n", " "), error=name)
@@ -237,6 +120,7 @@ def verdict(case: Case, result: Result, limit: float) -> Verdict:
     wrong = [
         *start_defects(case, result, limit),
         *(x for t in times[1:] if t < result.t_end for x in jump_defects(case, result, t, limit)),
+        *gains(case, result, times[1:-1], limit),
         *law_defects(case, result, times, limit),
     ]
     count = len(result.events)
@@ -245,19 +129,16 @@ def verdict(case: Case, result: Result, limit: float) -> Verdict:
 
 def start_defects(case: Case, result: Result, limit: float) -> list[str]:
     """Differences of right limits at the start from those of the exact problem."""
-    return _jump_defects(case, result, 0.0, case.starts, limit)
+    return _jump_defects(case, result, 0.0, limit)
 
 
 def jump_defects(case: Case, result: Result, t: float, limit: float) -> list[str]:
     """The same at an event, whose left limits are known to rounding."""
-    return _jump_defects(case, result, t, left_limits(case, result, t), max(limit, 1e-7))
+    return _jump_defects(case, result, t, max(limit, 1e-7))
 
 
-def _jump_defects(case: Case, result: Result, t: float, states: Mapping[str, Any], limit: float) -> list[str]:
-    try:
-        expected = case.instant(states, t >= case.change)
-    except NotSquareError:
-        return []
+def _jump_defects(case: Case, result: Result, t: float, limit: float) -> list[str]:
+    expected = _expected(case, result, t)
     if expected is None:
         return [f"a mode is found at t = {t:.9g} where there is none"]
     size: dict[str, float] = {}
@@ -273,6 +154,38 @@ def _jump_defects(case: Case, result: Result, t: float, states: Mapping[str, Any
     if t == 0.0 and not found and not expected.impulses:
         found += _slope_defects(case, result, expected, limit)
     return found
+
+
+def gains(case: Case, result: Result, times: Sequence[float], limit: float) -> list[str]:
+    """Energies that storage and sources have gained in instants."""
+    t = np.array(times)
+    before, after = (
+        np.broadcast_to(case.stored({c: read(case, result, c, t, side) for c in case.paths}), t.shape)
+        for side in ("left", "right")
+    )
+    largest = max(np.max(before, initial=0.0), np.max(after, initial=0.0))
+    found = []
+    for k in np.flatnonzero(after > (1 + limit) * before + limit**2 * largest).tolist():
+        expected = _expected(case, result, times[k])
+        work = case.work(expected.impulses) if expected else 0.0
+        gain = after[k] - before[k] + work
+        if gain > limit * (before[k] + after[k] + abs(work)):
+            found.append(f"energy grows by {gain:.3g} J of {before[k]:.6g} J at t = {times[k]:.9g}")
+    return found
+
+
+def _expected(case: Case, result: Result, t: float) -> Instant | None:
+    """What the exact problem of an instant says."""
+    states = left_limits(case, result, t) if t else case.starts
+    now = np.array([t])
+
+    def right_limit(unknown: str) -> float:
+        return float(read(case, result, unknown, now)[0])
+
+    try:
+        return case.instant(states, t >= case.change, right_limit)
+    except NotSquareError as error:
+        raise UnjudgedError(f"no oracle for the instant t = {t:.9g}: {error}") from None
 
 
 def _slope_defects(case: Case, result: Result, expected: Instant, limit: float) -> list[str]:
@@ -325,7 +238,48 @@ def law_defects(case: Case, result: Result, times: list[float], limit: float) ->
             if defect > 1.0:
                 found.append(f"law of {name} violated by {defect * limit:.2g}")
         found += _integral_defects(case, result, spans, limit)
+        found += energy_defects(case, result, spans, after, limit)
     return found
+
+
+def energy_defects(
+    case: Case, result: Result, spans: list[tuple[float, float]], after: bool, limit: float
+) -> list[str]:
+    """Over whole segments, what is stored is the integral of the powers, where a rule resolves it."""
+    chosen = spans[:: max(1, -(-len(spans) // BALANCED))]
+    for a, b in chosen:
+        edges = a + (b - a) * PANELS
+        begin, end = (
+            {c: read(case, result, c, np.array([t]), side) for c in case.paths}
+            for t, side in ((a, "right"), (b, "left"))
+        )
+        stored = [float(np.squeeze(case.stored(values))) for values in (begin, end)]
+        for _ in range(3):
+            (fine, size), (coarse, _) = (
+                _work(case, result, edges, after, nodes, weights)
+                for nodes, weights in ((NODES, WEIGHTS), (COARSE_NODES, COARSE_WEIGHTS))
+            )
+            allowed = limit * (max(stored) + size) + 1e-13 * (max(stored) + size)
+            if abs(fine - coarse) <= 1e-2 * allowed:
+                defect = stored[1] - stored[0] + fine
+                if abs(defect) > allowed:
+                    return [
+                        f"energy of {defect:.3g} J of {max(stored) + size:.6g} J is missing from {a:.9g} to {b:.9g} s"
+                    ]
+                break
+            edges = np.sort(np.concatenate([edges, (edges[1:] + edges[:-1]) / 2]))
+    return []
+
+
+def _work(
+    case: Case, result: Result, edges: np.ndarray, after: bool, nodes: np.ndarray, weights: np.ndarray
+) -> tuple[float, float]:
+    """Integral of the power over panels, and that of the size of its terms."""
+    half = np.diff(edges)[:, None] / 2
+    t = (edges[:-1, None] + half * (nodes + 1)).ravel()
+    total, size = case.power({c: read(case, result, c, t) for c in case.paths}, after)
+    factors = (half * weights).ravel()
+    return float(np.sum(factors * total)), float(np.sum(factors * size))
 
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)

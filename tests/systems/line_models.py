@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from acausal import Circuit, DryFriction, Eq, Input, Parameter, Statement, if_else, time
+from acausal import Circuit, DryFriction, Eq, Input, Parameter, Statement, absolute, if_else, time
 from acausal.components.translational import (
     CoulombFriction,
+    CubicSpring,
     Damper,
     Fixed,
     Friction,
@@ -55,6 +56,16 @@ class Grip(PartialCompliantWithRelativeStates):
         )
 
 
+class Drag(PartialCompliantWithRelativeStates):
+    """``f = d v_rel abs(v_rel)``."""
+
+    d: Parameter = Parameter(unit="N.s2/m2")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.f, self.d * self.v_rel * absolute(self.v_rel))
+
+
 def part(e: Part, change: float) -> Any:
     """The component of one part."""
     value = float(e.value)
@@ -62,6 +73,8 @@ def part(e: Part, change: float) -> Any:
         "M": lambda: Mass(m=value, s=float(e.extra[0]), v=float(e.extra[1])),
         "K": lambda: Spring(c=value, s_rel0=float(e.extra)),
         "D": lambda: Damper(d=value),
+        "Q": lambda: CubicSpring(c=value, c3=value, s_rel0=float(e.extra)),
+        "A": lambda: Drag(d=value),
         "F": lambda: (
             CoulombFriction(f_coulomb=value)
             if e.extra == e.value

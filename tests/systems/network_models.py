@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from acausal import Circuit, Eq, Parameter, Statement, time
+from acausal import Circuit, Eq, Parameter, Statement, Variable, atan, der, time
 from acausal.components.electrical import (
     Capacitor,
     ConstantCurrent,
     ConstantVoltage,
+    Diode,
     Ground,
     IdealClosingSwitch,
     IdealDiode,
@@ -17,7 +18,21 @@ from acausal.components.electrical import (
     Resistor,
 )
 from acausal.components.electrical.interfaces import OnePort
+from tests.oracles.circuits import JUNCTION
 from tests.oracles.networks import GROUND, Element
+
+
+class Choke(OnePort):
+    """``v = der(Psi)``, ``Psi = L (i + 3 i0 atan(i / i0)) / 4``: saturates to a quarter of its inductance."""
+
+    L: Parameter = Parameter(unit="H", min=0)
+    i0: Parameter = Parameter(default=1.0, unit="A")
+    Psi: Variable = Variable(unit="Wb")
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.Psi, self.L * (self.i + 3 * self.i0 * atan(self.i / self.i0)) / 4)
+        yield Eq(self.v, der(self.Psi))
 
 
 class CubicConductor(OnePort):
@@ -33,7 +48,7 @@ class CubicConductor(OnePort):
 
 def part(e: Element, change: float) -> Any:
     """The component of one element; a switch has the given state up to the time of change."""
-    if e.kind in "RLCVIXN":
+    if e.kind in "RLCVIXNY":
         value = float(e.value)
     Ron, Goff = (float(x) for x in (e.extra or (0, 0))) if e.kind in "SDT" else (0.0, 0.0)
     return {
@@ -48,6 +63,8 @@ def part(e: Element, change: float) -> Any:
         "D": lambda: IdealDiode(Ron=Ron, Goff=Goff),
         "T": lambda: IdealThyristor(Ron=Ron, Goff=Goff, fire=bool(e.value)),
         "N": lambda: CubicConductor(g=value),
+        "J": lambda: Diode(**JUNCTION),
+        "Y": lambda: Choke(L=value, Psi=float(e.extra or 0)),
         "X": lambda: IdealTransformer(n=value),
     }[e.kind]()
 

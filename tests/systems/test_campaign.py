@@ -1,14 +1,17 @@
 """A small part of the random campaign of `benchmarks/campaign.py`: every run is right, every refusal too."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from acausal import Result
 from tests.oracles.circuits import random_circuit
-from tests.oracles.lines import random_mechanism
+from tests.oracles.lines import Part, random_mechanism
+from tests.oracles.networks import GROUND, Element
+from tests.systems.campaign_cases import line_case, network_case
 from tests.systems.campaign_families import FAMILIES
-from tests.systems.campaign_judge import attempt, judged, line_case, network_case
+from tests.systems.campaign_judge import attempt, judged
 
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
@@ -18,6 +21,7 @@ SEEDS = {
     "moving": (0, 4, 5, 9, 12),
     "copies": (0, 1, 3, 6),
     "network runs": (0, 1, 2, 3, 4, 5, 6, 7),
+    "free runs": (0, 1, 2, 3, 6, 7),
     "mechanism runs": (0, 1, 4, 8),
     "weak losses": (13, 19, 27, 39),
 }
@@ -41,9 +45,12 @@ def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: st
 
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
-def test_networks_with_nonlinear_parts_run_right(method: str) -> None:
-    family = FAMILIES["nonlinear runs"]
-    for seed in (0, 2, 5):
+@pytest.mark.parametrize(
+    ("name", "seeds"), [("nonlinear runs", (0, 2, 5, 7)), ("nonlinear mechanisms", (0, 1, 5))]
+)
+def test_models_with_nonlinear_parts_run_right(name: str, seeds: tuple[int, ...], method: str) -> None:
+    family = FAMILIES[name]
+    for seed in seeds:
         verdict = family.run(family.describe(seed), method)
         assert verdict.outcome == "right", (seed, verdict.why)
 
@@ -68,3 +75,33 @@ def test_the_judge_sees_a_wrong_number() -> None:
             changed = [*parts]
             changed[k] = e._replace(value=e.value + 1)
             assert judged(line_case(changed, 1e-3), answer).outcome == "wrong", e
+
+
+def test_the_judge_sees_wrong_characteristics_jumps_and_energies() -> None:
+    """A right run is that of no other cubic conductor, junction, choke, spring, or drag, and no other energies balance it."""
+    network = [
+        Element("V", "V", "a", GROUND, Fraction(3)),
+        Element("J", "J", "a", "b"),
+        Element("N", "N", "b", "c", Fraction(1)),
+        Element("Y", "Y", "c", GROUND, Fraction(1), Fraction(1, 4)),
+        Element("C", "C", "c", GROUND, Fraction(1), Fraction(2)),
+    ]
+    parts = [
+        Part("M", "M", "a", GROUND, Fraction(2), (Fraction(0), Fraction(3))),
+        Part("Q", "Q", "a", GROUND, Fraction(4), Fraction(1)),
+        Part("A", "A", "a", GROUND, Fraction(1)),
+    ]
+    for made, given, changed in ((network_case, network, "NYC"), (line_case, parts, "MQA")):
+        case = made(given, 0.2)
+        answer = attempt(case, 0.5, method="explicit")
+        assert judged(case, answer, 1e-5).outcome == "right"
+        for k, e in enumerate(given):
+            if e.kind in changed:
+                other = [*given]
+                other[k] = e._replace(value=e.value * Fraction(1001, 1000))
+                assert judged(made(other, 0.2), answer, 1e-5).outcome == "wrong", e
+        for off in (
+            {"stored": lambda values, of=case.stored: 1.001 * of(values)},
+            {"power": lambda values, after, of=case.power: tuple(0.999 * x for x in of(values, after))},
+        ):
+            assert "energy" in judged(replace(case, **off), answer, 1e-5).why
