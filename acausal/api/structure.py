@@ -99,5 +99,5 @@ def _zeros(fed: Mapping[str, Any], given: Mapping[str, Any] | None) -> tuple[str
 def _unanalysed(program: CompiledModel, P: np.ndarray, D: np.ndarray, declared: DeclaredStarts) -> Findings:
     """What is known of a model before it starts."""
     reduced, flat = program.reduced, program.flat
-    mode = [r.forms.statement.table.start for r in reduced.elements for _ in flat.stamps[r.stamp].vb]
-    return Findings(Values(P, D, np.zeros(reduced.nr)), declared, tuple(mode), 0, ())
+    mode = tuple(rows.forms.statement.table.start for rows, _ in flat.each(reduced.elements))
+    return Findings(Values(P, D, np.zeros(reduced.nr)), declared, mode, 0, ())

@@ -45,12 +45,12 @@ class Arguments:
         """Return all arguments of a kind as one vector."""
         return ca.vertcat(*self.tables[kind].values()) if self.tables[kind] else ca.SX.zeros(0)
 
-    def sample(self, stamp: int, instance: int, node: Expr) -> Any:
+    def sample(self, batch: int, instance: int, node: Expr) -> Any:
         """Return the flag of a sampled condition of an instance."""
-        key = (stamp, instance, id(node))
+        key = (batch, instance, id(node))
         if key not in self.samples:
             self.samples[key] = ca.SX.sym(f"s{len(self.samples)}")
-            self.sample_nodes.append((stamp, instance, node))
+            self.sample_nodes.append((batch, instance, node))
         return self.samples[key]
 
 
@@ -70,20 +70,20 @@ class Context:
         """Return a discrete: its new value if it is already determined."""
         return self.new[k] if k in self.new else self.arguments.symbol("d", k)
 
-    def lower(self, stamp: int, instance: int, expr: Expr) -> Any:
+    def lower(self, batch: int, instance: int, expr: Expr) -> Any:
         """Return the SX of an expression of one instance."""
         return lower(
-            expr, lambda n: self._leaf(stamp, instance, n), lambda n: self._special(stamp, instance, n)
+            expr, lambda n: self._leaf(batch, instance, n), lambda n: self._special(batch, instance, n)
         )
 
-    def number(self, stamp: int, instance: int, symbol: Symbol) -> tuple[str, int]:
+    def number(self, batch: int, instance: int, symbol: Symbol) -> tuple[str, int]:
         """Return (kind, global number) of a symbol of an instance."""
         kind = kind_of(symbol)
-        return kind, self.model.flat.symbol(stamp, instance, kind, symbol)
+        return kind, self.model.flat.symbol(batch, instance, kind, symbol)
 
-    def _leaf(self, stamp: int, instance: int, node: Expr) -> Any:
+    def _leaf(self, batch: int, instance: int, node: Expr) -> Any:
         if isinstance(node, Symbol):
-            kind, k = self.number(stamp, instance, node)
+            kind, k = self.number(batch, instance, node)
             if kind == "p":
                 return self.arguments.symbol("p", k)
             return self.discrete(k) if kind == "d" else self.variable(k)
@@ -95,24 +95,24 @@ class Context:
         """A continuous variable; one that a discrete alone determines is read like that discrete."""
         return self.signals[k] if k in self.signals else self.arguments.symbol("x", k)
 
-    def relation_number(self, stamp: int, instance: int, node: Expr) -> int | None:
+    def relation_number(self, batch: int, instance: int, node: Expr) -> int | None:
         """Return the global number of a registered relation, None for other nodes."""
-        local = self.model.forms[stamp].relation_at.get(id(node))
-        return None if local is None else model_relation(self.model, stamp, local) + instance
+        local = self.model.forms[batch].relation_at.get(id(node))
+        return None if local is None else model_relation(self.model, batch, local) + instance
 
-    def _special(self, stamp: int, instance: int, node: Expr) -> Any:
-        number = self.relation_number(stamp, instance, node)
+    def _special(self, batch: int, instance: int, node: Expr) -> Any:
+        number = self.relation_number(batch, instance, node)
         if number is not None:
             return self.timed[number] if number in self.timed else self.arguments.symbol("r", number)
         if node.op == "sample":
-            return self.arguments.sample(stamp, instance, node)
+            return self.arguments.sample(batch, instance, node)
         if node.op == "table":
-            return self.lower(stamp, instance, choices(node))
+            return self.lower(batch, instance, choices(node))
         if node.op == "der":
-            return self.arguments.symbol("slope", self.number(stamp, instance, node.args[0])[1])  # type: ignore[arg-type]
+            return self.arguments.symbol("slope", self.number(batch, instance, node.args[0])[1])  # type: ignore[arg-type]
         if node.op in ("pre", "edge", "change"):
             assert isinstance(node.args[0], Symbol)
-            kind, k = self.number(stamp, instance, node.args[0])
+            kind, k = self.number(batch, instance, node.args[0])
             before = self.arguments.symbol("d" if kind == "d" else "x", k)
             if node.op == "pre":
                 return before
@@ -121,12 +121,12 @@ class Context:
         return None
 
 
-def read_numbers(context: Context, stamp: int, instance: int, expr: Expr) -> Iterator[tuple[str, int]]:
+def read_numbers(context: Context, batch: int, instance: int, expr: Expr) -> Iterator[tuple[str, int]]:
     """Yield (kind, number) of what an expression reads now: not through ``pre``, nor through frozen relations.
 
     Timed relations count with what they compare, under kind "t".
     """
-    forms = context.model.forms[stamp]
+    forms = context.model.forms[batch]
     stack, seen = [expr], set()
     while stack:
         node = stack.pop()
@@ -134,9 +134,9 @@ def read_numbers(context: Context, stamp: int, instance: int, expr: Expr) -> Ite
             continue
         seen.add(id(node))
         if isinstance(node, Symbol):
-            yield context.number(stamp, instance, node)
+            yield context.number(batch, instance, node)
             continue
-        number = context.relation_number(stamp, instance, node)
+        number = context.relation_number(batch, instance, node)
         if number is not None:
             if not forms.relations[forms.relation_at[id(node)]].timed:
                 continue

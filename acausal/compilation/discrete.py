@@ -28,7 +28,7 @@ from .ordering import DiscreteSignals, Ordering
 class Sample:
     """A sampled condition: period and start are parameter expressions of an instance."""
 
-    stamp: int
+    batch: int
     instance: int
     node: Expr
 
@@ -90,21 +90,21 @@ class _Update:
         self.reinits: list[Any] = []
         self.times: dict[int, Any] = {}
 
-    def lower(self, stamp: int, instance: int, expr: Expr) -> Any:
-        for kind, k in list(read_numbers(self.context, stamp, instance, expr)):
+    def lower(self, batch: int, instance: int, expr: Expr) -> Any:
+        for kind, k in list(read_numbers(self.context, batch, instance, expr)):
             if kind == "v":
                 knowns = self.signals.knowns(k)
                 if knowns is not None:
                     self.context.signals[k] = sum(f * self.context.lower(s, i, e) for f, s, i, e in knowns)
             elif kind == "t" and k not in self.context.timed:
                 self._timed_relation(k)
-        return self.context.lower(stamp, instance, expr)
+        return self.context.lower(batch, instance, expr)
 
     def _timed_relation(self, number: int) -> None:
         """Value after time t of a relation that is affine in time, and the time at which it changes."""
         rows, instance = self.model.relation_at(number)
         a = self.arguments
-        g, inner = self._with_held(rows.stamp, instance, rows.relation.difference)
+        g, inner = self._with_held(rows.batch, instance, rows.relation.difference)
         slope = ca.jacobian(g, a.t)
         at = -ca.substitute(g, a.t, ca.SX(0)) / slope
         moving = ca.ne(slope, 0)
@@ -119,44 +119,44 @@ class _Update:
         found = ca.substitute(found, [s for s, _ in inner], [value for _, value in inner])
         self.context.timed[number], self.times[number] = found
 
-    def _with_held(self, stamp: int, instance: int, expr: Expr) -> tuple[Any, list[tuple[Any, Any]]]:
+    def _with_held(self, batch: int, instance: int, expr: Expr) -> tuple[Any, list[tuple[Any, Any]]]:
         """An expression with symbols for all that this micro-step determines, which does not move with time; their values.
 
         Discretes that take an expression of time keep its value after the instant, timed relations theirs.
         """
-        self.lower(stamp, instance, expr)
+        self.lower(batch, instance, expr)
         context = self.context
         tables = {"d": context.new, "v": context.signals, "t": context.timed}
         held: dict[str, dict[int, Any]] = {"d": {}, "v": {}, "t": {}}
-        for kind, k in read_numbers(context, stamp, instance, expr):
+        for kind, k in read_numbers(context, batch, instance, expr):
             if k in tables.get(kind, ()):
                 held[kind][k] = ca.SX.sym(f"held_{kind}{k}")
         context.new, context.signals, context.timed = held["d"], held["v"], held["t"]
-        made = context.lower(stamp, instance, expr)
+        made = context.lower(batch, instance, expr)
         context.new, context.signals, context.timed = tables["d"], tables["v"], tables["t"]
         return made, [(s, tables[kind][k]) for kind, part in held.items() for k, s in part.items()]
 
     # -- the function --------------------------------------------------------------------------------------------
 
-    def item(self, stamp: int, instance: int, item: Any) -> None:
+    def item(self, batch: int, instance: int, item: Any) -> None:
         if isinstance(item, Assignment):
-            target = self.context.number(stamp, instance, item.target)[1]
-            self.context.new[target] = self.lower(stamp, instance, item.value)
+            target = self.context.number(batch, instance, item.target)[1]
+            self.context.new[target] = self.lower(batch, instance, item.value)
             return
-        targets = self.order.targets(stamp, instance, item)
+        targets = self.order.targets(batch, instance, item)
         result = {d: self.arguments.symbol("d", d) for d in targets}
         free = ca.SX(1)
         for conditions, actions in item.branches:
-            fires = self._fires(stamp, instance, conditions, item.edge)
+            fires = self._fires(batch, instance, conditions, item.edge)
             now = ca.logic_and(free, fires)
             free = ca.logic_and(free, ca.logic_not(fires))
-            self._actions(stamp, instance, item, actions, now, result)
+            self._actions(batch, instance, item, actions, now, result)
         self.context.new.update(result)
 
-    def _fires(self, stamp: int, instance: int, conditions: tuple[Expr, ...], edge: bool) -> Any:
+    def _fires(self, batch: int, instance: int, conditions: tuple[Expr, ...], edge: bool) -> Any:
         any_ = ca.SX(0)
         for c in conditions:
-            value = self.lower(stamp, instance, c)
+            value = self.lower(batch, instance, c)
             if edge:
                 before = ca.SX.sym(f"w{len(self.memory)}")
                 self.memory.append((before, value))
@@ -165,15 +165,15 @@ class _Update:
         return any_
 
     def _actions(
-        self, stamp: int, instance: int, item: WhenChain, actions: Any, now: Any, result: dict[int, Any]
+        self, batch: int, instance: int, item: WhenChain, actions: Any, now: Any, result: dict[int, Any]
     ) -> None:
         reinits, messages = [], [a.message for a in actions if isinstance(a, Terminate)]
-        place = self.flat.location(stamp, instance, item.origin)
+        place = self.flat.location(batch, instance, item.origin)
         fresh: dict[int, Any] = {}
-        for action in self._action_order(stamp, instance, actions, place):
+        for action in self._action_order(batch, instance, actions, place):
             self.context.new.update(fresh)
-            value = self.lower(stamp, instance, action.value)
-            _, k = self.context.number(stamp, instance, action.target)
+            value = self.lower(batch, instance, action.value)
+            _, k = self.context.number(batch, instance, action.target)
             if isinstance(action, Reinit):
                 reinits.append((k, len(self.reinits)))
                 self.reinits.append(value)
@@ -185,18 +185,18 @@ class _Update:
         self.branches.append(WhenBranch(tuple(reinits), tuple(messages), place))
         self.fired.append(now)
 
-    def _action_order(self, stamp: int, instance: int, actions: Any, place: Location) -> list[Any]:
+    def _action_order(self, batch: int, instance: int, actions: Any, place: Location) -> list[Any]:
         """Assignments of one branch after those whose new values they read, reinits last."""
         rest = [a for a in actions if isinstance(a, Assign)]
         targets = {
-            id(a): self.context.number(stamp, instance, a.target)[1]
+            id(a): self.context.number(batch, instance, a.target)[1]
             for a in rest
             if not isinstance(a, Reinit)
         }
         order: list[Any] = []
         while rest:
             open_ = {targets[id(a)] for a in rest if id(a) in targets}
-            ready = [a for a in rest if not open_ & set(self.signals.now(stamp, instance, a.value))]
+            ready = [a for a in rest if not open_ & set(self.signals.now(batch, instance, a.value))]
             if not ready:
                 names = [self.flat.discrete(d) for d in sorted(open_)]
                 raise EventIterationError(
@@ -210,37 +210,33 @@ class _Update:
 
     def checks(self) -> tuple[list[Any], list[tuple[str, Location, str]]]:
         values, labels = [], []
-        for k, s in enumerate(self.flat.stamps):
-            for c in s.template.checks:
-                for i in range(len(s.vb)):
-                    values.append(self.lower(k, i, c.condition))
-                    labels.append((c.message, self.flat.location(k, i, c.origin), str(c.condition)))
+        for k, i, c in self.flat.statements("checks"):
+            values.append(self.lower(k, i, c.condition))
+            labels.append((c.message, self.flat.location(k, i, c.origin), str(c.condition)))
         return values, labels
 
     def controls(self) -> tuple[list[Any], list[tuple[int, int, int]], list[Any]]:
         """Per element the value of its control or enabling condition; enabled flags of guards."""
         values, guards, flags = [], [], []
-        for rows in self.model.elements:
+        for number, (rows, i) in enumerate(self.flat.each(self.model.elements)):
             table = rows.forms.statement.table
-            for i in range(len(self.flat.stamps[rows.stamp].vb)):
-                number = len(values)
-                values.append(self._control(rows, table, i))
-                for b, branch in enumerate(table.branches):
-                    for g, leave in enumerate(branch.guards):
-                        if leave.enabled is not None:
-                            guards.append((number, b, g))
-                            flags.append(self.lower(rows.stamp, i, leave.enabled))
+            values.append(self._control(rows, table, i))
+            for b, branch in enumerate(table.branches):
+                for g, leave in enumerate(branch.guards):
+                    if leave.enabled is not None:
+                        guards.append((number, b, g))
+                        flags.append(self.lower(rows.batch, i, leave.enabled))
         return values, guards, flags
 
     def _control(self, rows: Any, table: Any, i: int) -> Any:
         if table.control is not None:
-            return ca.SX(1) if rows.forms.continuous else self.lower(rows.stamp, i, table.control)
-        value = ca.SX(1) if table.enabled is None else self.lower(rows.stamp, i, table.enabled)
-        if table.breakaway is not None and not self.model.forms[rows.stamp].reads(table.breakaway, "v"):
-            capacity = self.lower(rows.stamp, i, table.breakaway)
+            return ca.SX(1) if rows.forms.continuous else self.lower(rows.batch, i, table.control)
+        value = ca.SX(1) if table.enabled is None else self.lower(rows.batch, i, table.enabled)
+        if table.breakaway is not None and not self.model.forms[rows.batch].reads(table.breakaway, "v"):
+            capacity = self.lower(rows.batch, i, table.breakaway)
             value = ca.logic_and(value, ca.ne(capacity, 0))
         elif table.breakaway is not None and has_time(table.breakaway):
-            capacity = self.lower(rows.stamp, i, table.breakaway)
+            capacity = self.lower(rows.batch, i, table.breakaway)
             moving = ca.logic_or(ca.ne(capacity, 0), ca.ne(ca.jacobian(capacity, self.arguments.t), 0))
             value = ca.logic_and(value, moving)
         return value
@@ -260,11 +256,9 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     items = u.order.items()
     for n in u.order.sorted(items):
         u.item(*items[n])
-    for rows in model.relations:
-        if rows.relation.timed:
-            for i in range(len(model.flat.stamps[rows.stamp].vb)):
-                if rows.first + i not in u.context.timed:
-                    u._timed_relation(rows.first + i)
+    for rows, i in model.flat.each(r for r in model.relations if r.relation.timed):
+        if rows.first + i not in u.context.timed:
+            u._timed_relation(rows.first + i)
     controls, guards, flags = u.controls()
     checks, labels = u.checks()
     a, c = u.arguments, u.context

@@ -157,7 +157,7 @@ def _level(nonlinear_rows: NonlinearRows, level: int) -> ca.Function:
 
 def _expression(model: ReducedModel, rows: NonlinearFormRows, constants: Constants) -> tuple[Any, Any, Any]:
     """Arguments, constants and value of one nonlinear row as SX."""
-    forms, template, form = model.forms[rows.stamp], model.flat.stamps[rows.stamp].template, rows.form
+    forms, template, form = model.forms[rows.batch], model.flat.batches[rows.batch].template, rows.form
     a = ca.SX.sym("a", len(form.keys) + len(form.knowns))
     c = ca.SX.sym("c", constants.count)
     argument = {key: a[k] for k, key in enumerate(form.keys)}

@@ -19,7 +19,7 @@ class DiscreteSignals:
         self.context, self.model = context, context.model
 
     def knowns(self, x: int) -> list[tuple[float, int, int, Expr]] | None:
-        """(factor, stamp, instance, expression) that add up to a variable without unknowns, time and relations."""
+        """(factor, batch, instance, expression) that add up to a variable without unknowns, time and relations."""
         W, V = self.model.W, self.model.V_known
         if W.indptr[x + 1] != W.indptr[x]:
             return None
@@ -27,13 +27,13 @@ class DiscreteSignals:
         for e in range(V.indptr[x], V.indptr[x + 1]):
             number = int(V.indices[e])
             known = self.model.known_at(number)
-            if known is None or has_time(known.expr) or self._reads_relations(known.stamp, known.expr):
+            if known is None or has_time(known.expr) or self._reads_relations(known.batch, known.expr):
                 return None
-            found.append((float(V.data[e]), known.stamp, number - known.first, known.expr))
+            found.append((float(V.data[e]), known.batch, number - known.first, known.expr))
         return found
 
-    def _reads_relations(self, stamp: int, expr: Expr) -> bool:
-        return any(id(n) in self.model.forms[stamp].relation_at for n in walk(expr))
+    def _reads_relations(self, batch: int, expr: Expr) -> bool:
+        return any(id(n) in self.model.forms[batch].relation_at for n in walk(expr))
 
     def _reads(self, x: int) -> list[tuple[str, int]]:
         knowns = self.knowns(x)
@@ -46,11 +46,11 @@ class DiscreteSignals:
             return [k]
         return [d for _, d in self._reads(k)] if kind == "v" else []
 
-    def now(self, stamp: int, instance: int, expr: Expr) -> list[int]:
+    def now(self, batch: int, instance: int, expr: Expr) -> list[int]:
         """Return the discretes whose new values an expression reads."""
         return [
             d
-            for kind, k in read_numbers(self.context, stamp, instance, expr)
+            for kind, k in read_numbers(self.context, batch, instance, expr)
             for d in self.discretes(kind, k)
         ]
 
@@ -62,25 +62,22 @@ class Ordering:
         self.context, self.signals, self.flat = context, signals, context.model.flat
 
     def items(self) -> list[tuple[int, int, Any]]:
-        """Return (stamp, instance, statement) of all discrete statements."""
-        found = []
-        for k, s in enumerate(self.flat.stamps):
-            for i in range(len(s.vb)):
-                found += [(k, i, a) for a in s.template.assignments]
-                found += [(k, i, w) for w in s.template.whens]
-        return found
+        """Return (batch, instance, statement) of all discrete statements."""
+        templates = [s.template for s in self.flat.batches]
+        instances = self.flat.instances()
+        return [(k, i, s) for k, i in instances for s in (*templates[k].assignments, *templates[k].whens)]
 
-    def targets(self, stamp: int, instance: int, item: Any) -> list[int]:
+    def targets(self, batch: int, instance: int, item: Any) -> list[int]:
         """Return the discretes that a statement determines."""
         if isinstance(item, Assignment):
-            return [self.context.number(stamp, instance, item.target)[1]]
+            return [self.context.number(batch, instance, item.target)[1]]
         found = [
             a.target
             for _, actions in item.branches
             for a in actions
             if hasattr(a, "target") and not isinstance(a, Reinit)
         ]
-        return list(dict.fromkeys(self.context.number(stamp, instance, t)[1] for t in found))
+        return list(dict.fromkeys(self.context.number(batch, instance, t)[1] for t in found))
 
     def expressions(self, item: Any) -> list[Expr]:
         """Return everything a statement reads."""
@@ -94,16 +91,17 @@ class Ordering:
 
     def writers(self, items: list[tuple[int, int, Any]]) -> dict[int, int]:
         """Item that determines each discrete; two are an error."""
+        batches = self.flat.batches
         modes = {
-            int(s.db[i]) + (s.template.index("d", e.name) or 0): self.flat.location(k, i, e.origin)
-            for k, s in enumerate(self.flat.stamps)
-            for e in s.template.elements
-            for i in range(len(s.vb))
+            int(batches[k].db[i]) + (batches[k].template.index("d", e.name) or 0): self.flat.location(
+                k, i, e.origin
+            )
+            for k, i, e in self.flat.statements("elements")
         }
         writer: dict[int, int] = {}
-        for n, (stamp, instance, item) in enumerate(items):
-            place = self.flat.location(stamp, instance, item.origin)
-            for d in self.targets(stamp, instance, item):
+        for n, (batch, instance, item) in enumerate(items):
+            place = self.flat.location(batch, instance, item.origin)
+            for d in self.targets(batch, instance, item):
                 if d in writer or d in modes:
                     other = modes.get(d) or self.flat.location(
                         *items[writer[d]][:2], items[writer[d]][2].origin
@@ -120,10 +118,10 @@ class Ordering:
         """Order of evaluation: an item after those that determine what it reads now."""
         writer = self.writers(items)
         needs: list[list[int]] = []
-        for n, (stamp, instance, item) in enumerate(items):
+        for n, (batch, instance, item) in enumerate(items):
             reads: dict[int, None] = {}
             for e in self.expressions(item):
-                for kind, k in read_numbers(self.context, stamp, instance, e):
+                for kind, k in read_numbers(self.context, batch, instance, e):
                     for d in self.signals.discretes(kind, k):
                         if d in writer:
                             reads.setdefault(writer[d])

@@ -38,9 +38,7 @@ def residual_vector(scope: Scope) -> Any:
     """Return left minus right side of all equations."""
     flat, entries = scope.symbols.flat, scope.entries
     rows = [_integer_rows(scope)]
-    for k, s in enumerate(flat.stamps):
-        for r in s.template.residuals:
-            rows += [scope.lower(k, i, r.expr) for i in range(len(s.vb))]
+    rows += [scope.lower(k, i, r.expr) for k, i, r in flat.statements("residuals")]
     for n, p in enumerate(entries.elements):
         rows += _selected(scope, n, p)
     return ca.vertcat(*rows)
@@ -52,10 +50,10 @@ def _integer_rows(scope: Scope) -> Any:
     matrix = ca.DM(ca.Sparsity(flat.nv, m, flat.ptr.tolist(), _sorted(flat)[0]), _sorted(flat)[1]).T
     value = ca.mtimes(ca.SX(matrix), ca.vertcat(*scope.symbols.variable)) if m else ca.SX(0, 1)
     for row in range(m):
-        stamp, local, i = (int(a[row]) for a in (flat.row_stamp, flat.row_local, flat.row_instance))
-        known = flat.stamps[stamp].template.remainders.get(local)
+        batch, local, i = (int(a[row]) for a in (flat.row_batch, flat.row_local, flat.row_instance))
+        known = flat.batches[batch].template.remainders.get(local)
         if known is not None:
-            value[row] += scope.lower(stamp, i, known)
+            value[row] += scope.lower(batch, i, known)
     return ca.densify(value)
 
 
@@ -71,10 +69,10 @@ def _selected(scope: Scope, n: int, p: Entry) -> list[Any]:
     branches, m = scope.entries.element(p).branches, scope.m[n]
     if m.is_constant():
         branch = branches[int(m)]
-        return [scope.lower(p.stamp, p.instance, r) for r in branch.residuals]
-    value = [scope.lower(p.stamp, p.instance, r) for r in branches[-1].residuals]
+        return [scope.lower(p.batch, p.instance, r) for r in branch.residuals]
+    value = [scope.lower(p.batch, p.instance, r) for r in branches[-1].residuals]
     for b in range(len(branches) - 2, -1, -1):
-        here = (scope.lower(p.stamp, p.instance, r) for r in branches[b].residuals)
+        here = (scope.lower(p.batch, p.instance, r) for r in branches[b].residuals)
         value = [ca.if_else(m == b, a, rest) for a, rest in zip(here, value, strict=True)]
     return value
 
@@ -83,12 +81,10 @@ def requirements(scope: Scope) -> tuple[tuple[Equation, ...], list[Any]]:
     """Return all ``require`` conditions, and numbers that are negative where they do not hold."""
     table: list[Equation] = []
     values: list[Any] = []
-    for k, s in enumerate(scope.symbols.flat.stamps):
-        for c in s.template.checks:
-            for i in range(len(s.vb)):
-                place = scope.symbols.flat.location(k, i, c.origin)
-                table.append(Equation(f"{place.path}: {c.condition}", place))
-                values.append(scope.signed(k, i, c.condition))
+    for k, i, c in scope.symbols.flat.statements("checks"):
+        place = scope.symbols.flat.location(k, i, c.origin)
+        table.append(Equation(f"{place.path}: {c.condition}", place))
+        values.append(scope.signed(k, i, c.condition))
     return tuple(table), values
 
 
@@ -103,7 +99,7 @@ def equation_names(flat: FlatModel, entries: Entries) -> tuple[Equation, ...]:
 def _of_integer_rows(flat: FlatModel) -> Iterator[Equation]:
     for row in range(len(flat.ptr) - 1):
         place = flat.row_location(row)
-        text = flat.stamps[int(flat.row_stamp[row])].template.row_texts.get(int(flat.row_local[row]))
+        text = flat.batches[int(flat.row_batch[row])].template.row_texts.get(int(flat.row_local[row]))
         yield Equation(f"{place.path}: {text}" if text else connection_text(flat, row), place)
 
 
@@ -120,17 +116,15 @@ def connection_text(flat: FlatModel, row: int) -> str:
 
 
 def _of_residuals(flat: FlatModel) -> Iterator[Equation]:
-    for k, s in enumerate(flat.stamps):
-        for r in s.template.residuals:
-            for i in range(len(s.vb)):
-                place = flat.location(k, i, r.origin)
-                yield Equation(f"{place.path}: {r.text}", place)
+    for k, i, r in flat.statements("residuals"):
+        place = flat.location(k, i, r.origin)
+        yield Equation(f"{place.path}: {r.text}", place)
 
 
 def _of_elements(flat: FlatModel, entries: Entries) -> Iterator[Equation]:
     for p in entries.elements:
         statement = entries.element(p).statement
-        place = flat.location(p.stamp, p.instance, statement.origin)
+        place = flat.location(p.batch, p.instance, statement.origin)
         branches = statement.table.branches
         for j in range(len(branches[0].residuals)):
             texts = "; ".join(f"{b.name}: {_zero(b.residuals[j])}" for b in branches)

@@ -66,17 +66,16 @@ def mode_entries(flat: FlatModel, entries: Entries) -> tuple[ModeEntry, ...]:
     found = []
     for p in entries.elements:
         statement = entries.element(p).statement
-        place = flat.location(p.stamp, p.instance, statement.origin)
-        path = flat.path(p.stamp, p.instance)
-        name = f"{path}.{statement.name}" if path else statement.name
+        place = flat.location(p.batch, p.instance, statement.origin)
+        name = flat.name_in(p.batch, p.instance, statement.name)
         found.append(
             ModeEntry(name, statement.table.kind, tuple(b.name for b in statement.table.branches), place)
         )
     taken: dict[str, int] = {}
     for p in entries.relations:
-        node, t = entries.relation(p), flat.stamps[p.stamp].template
-        place = flat.location(p.stamp, p.instance, t.origin_of(node))
-        path = flat.path(p.stamp, p.instance)
+        node, t = entries.relation(p), flat.batches[p.batch].template
+        place = flat.location(p.batch, p.instance, t.origin_of(node))
+        path = flat.path(p.batch, p.instance)
         name = f"{path}: {node}" if path else str(node)
         taken[name] = taken.get(name, 0) + 1
         name = name if taken[name] == 1 else f"{name} ({taken[name]})"
@@ -116,7 +115,7 @@ def mode_guards(scope: Scope) -> tuple[tuple[Guard, ...], list[Any]]:
             add(n, *guard)
     for n, p in enumerate(scope.entries.relations, len(scope.entries.elements)):
         node = scope.entries.relation(p)
-        value = scope.signed(p.stamp, p.instance, node)
+        value = scope.signed(p.batch, p.instance, node)
         add(n, 1, 0, str(node), value)
         add(n, 0, 1, f"not({node})", -value)
     return tuple(table), values
@@ -131,7 +130,7 @@ def _element_guards(scope: Scope, p: Entry) -> list[_Row]:
     table = element.statement.table
 
     def signed(condition: Expr) -> Any:
-        return scope.signed(p.stamp, p.instance, condition)
+        return scope.signed(p.batch, p.instance, condition)
 
     if table.control is not None:
         value = signed(table.control)
@@ -139,7 +138,7 @@ def _element_guards(scope: Scope, p: Entry) -> list[_Row]:
     rows: list[_Row] = []
     for b, (branch, made) in enumerate(zip(table.branches, element.branches, strict=True)):
         for leave, g in zip(branch.guards, made.guards, strict=True):
-            value, text = scope.lower(p.stamp, p.instance, g), str(leave.g)
+            value, text = scope.lower(p.batch, p.instance, g), str(leave.g)
             if leave.enabled is not None:
                 value, text = ca.fmax(value, -signed(leave.enabled)), f"{text} unless not({leave.enabled})"
             rows.append((b, leave.target, text, value))
@@ -151,10 +150,10 @@ def _enabling(scope: Scope, p: Entry) -> list[_Row]:
     table = scope.entries.element(p).statement.table
     conditions, texts = [], []
     if table.enabled is not None:
-        conditions.append(scope.signed(p.stamp, p.instance, table.enabled))
+        conditions.append(scope.signed(p.batch, p.instance, table.enabled))
         texts.append(str(table.enabled))
     if table.breakaway is not None:
-        capacity = scope.lower(p.stamp, p.instance, table.breakaway)
+        capacity = scope.lower(p.batch, p.instance, table.breakaway)
         conditions.append(2 * ca.ne(capacity, 0) - 1)
         texts.append(f"{table.breakaway} != 0")
     if not conditions:

@@ -84,9 +84,9 @@ class TemplateExpressions:
 
 @dataclass(frozen=True)
 class Entry:
-    """An element or relation of an instance: (stamp, position in the template, instance)."""
+    """An element or relation of an instance: (batch, position in the template, instance)."""
 
-    stamp: int
+    batch: int
     local: int
     instance: int
 
@@ -95,26 +95,19 @@ class Entries:
     """Numbering of the mode vector: all elements, then all relations."""
 
     def __init__(self, flat: FlatModel) -> None:
-        self.templates = [TemplateExpressions(s.template) for s in flat.stamps]
-        counts = [len(s.vb) for s in flat.stamps]
-        self.elements = [
-            Entry(k, e, i)
-            for k, t in enumerate(self.templates)
-            for e in range(len(t.elements))
-            for i in range(counts[k])
-        ]
-        self.relations = [
-            Entry(k, r, i)
-            for k, t in enumerate(self.templates)
-            for r in range(len(t.relations))
-            for i in range(counts[k])
-        ]
+        self.templates = [TemplateExpressions(s.template) for s in flat.batches]
+        elements = [(k, e) for k, t in enumerate(self.templates) for e in range(len(t.elements))]
+        relations = [(k, r) for k, t in enumerate(self.templates) for r in range(len(t.relations))]
+        self.elements, self.relations = (
+            [Entry(k, local, i) for k, local in found for i in range(len(flat.batches[k]))]
+            for found in (elements, relations)
+        )
         self.number_of_element = {p: n for n, p in enumerate(self.elements)}
         self.number_of_relation = {p: n + len(self.elements) for n, p in enumerate(self.relations)}
         self.mode_variable: dict[int, tuple[int, str]] = {}
         """Discrete number of the mode variable of an element -> (entry, kind)."""
         for p, n in self.number_of_element.items():
-            s, statement = flat.stamps[p.stamp], self.element(p).statement
+            s, statement = flat.batches[p.batch], self.element(p).statement
             local = s.template.index("d", statement.name) or 0
             self.mode_variable[int(s.db[p.instance]) + local] = (n, statement.table.kind)
 
@@ -123,11 +116,11 @@ class Entries:
 
     def element(self, p: Entry) -> ElementExpressions:
         """Return the element statement behind an entry."""
-        return self.templates[p.stamp].elements[p.local]
+        return self.templates[p.batch].elements[p.local]
 
     def relation(self, p: Entry) -> Expr:
         """Return the relation behind an entry."""
-        return self.templates[p.stamp].relations[p.local]
+        return self.templates[p.batch].relations[p.local]
 
 
 CODES = {"if": 0, "complementarity": 1, "impact": 1}
@@ -142,16 +135,16 @@ class Scope:
         self.before = before
         """Discrete variables that ``pre`` reads, by number; between instants the present ones."""
 
-    def lower(self, stamp: int, instance: int, expr: Expr) -> Any:
+    def lower(self, batch: int, instance: int, expr: Expr) -> Any:
         """Return the SX of an expression of one instance."""
         return lower(
-            expr, lambda n: self._leaf(stamp, instance, n), lambda n: self._special(stamp, instance, n)
+            expr, lambda n: self._leaf(batch, instance, n), lambda n: self._special(batch, instance, n)
         )
 
-    def _leaf(self, stamp: int, instance: int, node: Expr) -> Any:
+    def _leaf(self, batch: int, instance: int, node: Expr) -> Any:
         if isinstance(node, Symbol):
             kind = kind_of(node)
-            k = self.symbols.flat.symbol(stamp, instance, kind, node)
+            k = self.symbols.flat.symbol(batch, instance, kind, node)
             if kind == "d":
                 return self.discrete(k)
             return self.symbols.variable[k] if kind == "v" else self.symbols.parameter[k]
@@ -164,52 +157,52 @@ class Scope:
         entry, kind = self.entries.mode_variable[k]
         return self.m[entry] == CODES[kind] if kind in CODES else self.m[entry]
 
-    def _special(self, stamp: int, instance: int, node: Expr) -> Any:
-        local = self.entries.templates[stamp].at.get(id(node))
+    def _special(self, batch: int, instance: int, node: Expr) -> Any:
+        local = self.entries.templates[batch].at.get(id(node))
         if local is not None:
-            return self.m[self.entries.number_of_relation[Entry(stamp, local, instance)]]
+            return self.m[self.entries.number_of_relation[Entry(batch, local, instance)]]
         if node.op == "if_else":
             # A branch that is not selected must not leave 0 * inf in a derivative.
-            decided = self.lower(stamp, instance, node.args[0])
+            decided = self.lower(batch, instance, node.args[0])
             return (
-                self.lower(stamp, instance, node.args[1 if float(decided) else 2])
+                self.lower(batch, instance, node.args[1 if float(decided) else 2])
                 if decided.is_constant()
                 else None
             )
         if node.op == "der":
-            return self._slope(stamp, instance, node.args[0])
+            return self._slope(batch, instance, node.args[0])
         if node.op == "table":
-            return self.lower(stamp, instance, choices(node))
+            return self.lower(batch, instance, choices(node))
         if node.op in ("pre", "edge", "change"):
-            return self._before(stamp, instance, node)
+            return self._before(batch, instance, node)
         return ca.SX(0) if node.op == "sample" else None
 
-    def _slope(self, stamp: int, instance: int, inner: Expr) -> Any:
+    def _slope(self, batch: int, instance: int, inner: Expr) -> Any:
         assert isinstance(inner, Symbol)
         if kind_of(inner) != "v":
             return ca.SX(0)
-        return self.symbols.slope[self.symbols.flat.symbol(stamp, instance, "v", inner)]
+        return self.symbols.slope[self.symbols.flat.symbol(batch, instance, "v", inner)]
 
-    def _before(self, stamp: int, instance: int, node: Expr) -> Any:
+    def _before(self, batch: int, instance: int, node: Expr) -> Any:
         inner = node.args[0]
         assert isinstance(inner, Symbol)
-        now = self._leaf(stamp, instance, inner)
+        now = self._leaf(batch, instance, inner)
         if kind_of(inner) == "v":
             if self.before is None:
-                s = self.symbols.flat.stamps[stamp]
+                s = self.symbols.flat.batches[batch]
                 raise StatementError(
                     f"an equation reads pre({inner}) of a continuous variable, which a residual cannot know",
-                    where=(self.symbols.flat.location(stamp, instance, s.template.origin_of(node)),),
+                    where=(self.symbols.flat.location(batch, instance, s.template.origin_of(node)),),
                     hint="keep the value in a Discrete: when(..., assign(self.held, x))",
                 )
             return now
-        k = self.symbols.flat.symbol(stamp, instance, "d", inner)
+        k = self.symbols.flat.symbol(batch, instance, "d", inner)
         before = now if self.before is None else self.before.get(k, now)
         if node.op == "pre":
             return before
         return ca.logic_and(now, ca.logic_not(before)) if node.op == "edge" else ca.ne(now, before)
 
-    def signed(self, stamp: int, instance: int, condition: Expr) -> Any:
+    def signed(self, batch: int, instance: int, condition: Expr) -> Any:
         """Return a number that is positive while a condition holds and negative while it does not.
 
         A relation counts with its difference, so that the number passes through zero where it changes;
@@ -217,15 +210,15 @@ class Scope:
         """
         op, args = condition.op, condition.args
         if op in ("<", "<=", ">", ">="):
-            a, b = (self.lower(stamp, instance, x) for x in args)
+            a, b = (self.lower(batch, instance, x) for x in args)
             return b - a if op in ("<", "<=") else a - b
         if op in ("and", "or"):
-            a, b = (self.signed(stamp, instance, x) for x in args)
+            a, b = (self.signed(batch, instance, x) for x in args)
             return ca.fmin(a, b) if op == "and" else ca.fmax(a, b)
         if op == "not":
-            return -self.signed(stamp, instance, args[0])
+            return -self.signed(batch, instance, args[0])
         if op == "xor":
-            return -self.signed(stamp, instance, args[0]) * self.signed(stamp, instance, args[1])
+            return -self.signed(batch, instance, args[0]) * self.signed(batch, instance, args[1])
         if op == "no_event":
-            return self.signed(stamp, instance, args[0])
-        return 2 * self.lower(stamp, instance, condition) - 1
+            return self.signed(batch, instance, args[0])
+        return 2 * self.lower(batch, instance, condition) - 1

@@ -77,18 +77,18 @@ def updates(scope: Scope, arguments: list[Any], names: list[str]) -> tuple[Updat
 
 
 _Statement = tuple[int, int, str, str, list[Any], Any]
-"""(stamp, instance, kind, condition, actions, origin)."""
+"""(batch, instance, kind, condition, actions, origin)."""
 
 
 def _statements(flat: FlatModel) -> Iterator[_Statement]:
-    for k, s in enumerate(flat.stamps):
-        for i in range(len(s.vb)):
-            for a in s.template.assignments:
-                yield k, i, "equation", "", [Assign(a.target, a.value)], a.origin
-            for chain in s.template.whens:
-                for conditions, actions in chain.branches:
-                    kind = "when" if chain.edge else "transition"
-                    yield k, i, kind, _text(conditions), list(actions), chain.origin
+    for k, i in flat.instances():
+        template = flat.batches[k].template
+        for a in template.assignments:
+            yield k, i, "equation", "", [Assign(a.target, a.value)], a.origin
+        for chain in template.whens:
+            for conditions, actions in chain.branches:
+                kind = "when" if chain.edge else "transition"
+                yield k, i, kind, _text(conditions), list(actions), chain.origin
 
 
 def _text(conditions: tuple[Expr, ...]) -> str:

@@ -168,7 +168,7 @@ class Symbols:
 
     def _differentiated(self) -> np.ndarray:
         mask = np.zeros(self.flat.nv, bool)
-        for s in self.flat.stamps:
+        for s in self.flat.batches:
             for expr in template_expressions(s.template):
                 for node in walk(expr):
                     inner = node.args[0] if node.op == "der" else None
@@ -221,7 +221,7 @@ class Symbols:
     def _discretes(self) -> None:
         flat = self.flat
         mode = np.zeros(flat.nd, bool)
-        for s in flat.stamps:
+        for s in flat.batches:
             for e in s.template.elements:
                 mode[s.db + (s.template.index("d", e.name) or 0)] = True
         self.at_d = np.flatnonzero(~mode).tolist()
@@ -257,7 +257,7 @@ class Symbols:
     def _fields(self, kind: str) -> list[Any]:
         flat = self.flat
         found: list[Any] = [None] * {"v": flat.nv, "p": flat.npar, "d": flat.nd}[kind]
-        for s in flat.stamps:
+        for s in flat.batches:
             base, table = {
                 "v": (s.vb, s.template.variables),
                 "p": (s.pb, s.template.parameters),

@@ -38,7 +38,7 @@ def source_program(model: ReducedModel) -> SourceProgram:
     for known in model.knowns:
         for term in known.terms:
             for i in range(known.count):
-                value = context.lower(known.stamp, i, term.expr)
+                value = context.lower(known.batch, i, term.expr)
                 if term.kind == "pieces":
                     general.append((len(widths), value))
                     widths.append(0)

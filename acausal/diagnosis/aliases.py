@@ -51,8 +51,8 @@ def _with_remainders(flat: FlatModel) -> IntegerRows:
     rows = IntegerRows(flat.ptr, flat.col, flat.val, flat.nv)
     known = np.array(
         [
-            int(local) in flat.stamps[int(stamp)].template.remainders
-            for stamp, local in zip(flat.row_stamp.tolist(), flat.row_local.tolist(), strict=True)
+            int(local) in flat.batches[int(batch)].template.remainders
+            for batch, local in zip(flat.row_batch.tolist(), flat.row_local.tolist(), strict=True)
         ],
         bool,
     )

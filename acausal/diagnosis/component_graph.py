@@ -62,25 +62,24 @@ def component_graph(equations: Equations) -> ComponentGraph:
 def _discrete_signals(flat: FlatModel) -> Iterator[tuple[int, int]]:
     """Pairs of components one of which feeds a discrete input of the other."""
     owner = _owners(flat, "d")
-    for k, s in enumerate(flat.stamps):
-        for assignment in s.template.assignments:
+    for k, i, assignment in flat.statements("assignments"):
+        if isinstance(assignment.target.field, Input):
             sources = [n for n in walk(assignment.value) if isinstance(n, Symbol) and kind_of(n) == "d"]
-            for i in range(len(s.vb) if isinstance(assignment.target.field, Input) else 0):
-                target = owner[flat.symbol(k, i, "d", assignment.target)]
-                found = (owner[flat.symbol(k, i, "d", n)] for n in sources)
-                yield from ((source, target) for source in found if source != target)
+            target = owner[flat.symbol(k, i, "d", assignment.target)]
+            found = (owner[flat.symbol(k, i, "d", n)] for n in sources)
+            yield from ((source, target) for source in found if source != target)
 
 
 def _owners(flat: FlatModel, kind: str) -> list[int]:
-    """Component of every continuous ("v") or discrete ("d") variable, numbered stamp by stamp."""
+    """Component of every continuous ("v") or discrete ("d") variable, numbered batch by batch."""
     owner, first = np.zeros(flat.nv if kind == "v" else flat.nd, np.int64), 0
-    for s in flat.stamps:
+    for s in flat.batches:
         base, table = (s.vb, s.template.variables) if kind == "v" else (s.db, s.template.discretes)
         for j in range(len(table)):
             owner[base + j] = first + np.arange(len(base))
-        first += len(s.vb)
+        first += len(s)
     return owner.tolist()
 
 
 def _paths(flat: FlatModel) -> list[str]:
-    return [flat.path(k, i) for k, s in enumerate(flat.stamps) for i in range(len(s.vb))]
+    return [flat.path(*instance) for instance in flat.instances()]

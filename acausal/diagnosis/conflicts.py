@@ -50,13 +50,13 @@ class Conflicts:
     def _integer_member(self, row: int, weight: float) -> Participant:
         model = self.model
         name = integer_row_name(model, row)
-        if row >= len(model.flat.row_stamp):
+        if row >= len(model.flat.row_batch):
             return Participant("given", name, Location(), weight)
         place = model.flat.row_location(row)
         text = name.removesuffix(f" at {place}")
         if open_flow(model.flat, row):
             return Participant("open", text, Location(), weight)
-        template = model.flat.stamps[int(model.flat.row_stamp[row])].template
+        template = model.flat.batches[int(model.flat.row_batch[row])].template
         known = int(model.row_known[row])
         written = int(model.flat.row_local[row]) in template.row_texts
         single = model.flat.ptr[row + 1] - model.flat.ptr[row] == 1
@@ -113,8 +113,7 @@ class Conflicts:
             ]
         rows += [_CoreRow(None, int(r), "", None) for r in model.presolved.kept_row_origin[model.core_rows]]
         forms = {f.first: f for f in (*model.rows, *model.nonlinear)}
-        elements = [(e, i) for e in model.elements for i in range(len(model.flat.stamps[e.stamp].vb))]
-        for (element, i), branch in zip(elements, mode, strict=True):
+        for (element, i), branch in zip(model.flat.each(model.elements), mode, strict=True):
             for first in element.branches[branch][0]:
                 text = _element_name(model, element, i, branch)
                 rows.append(_CoreRow(forms[first], i, text, element.forms.statement.origin, True))
@@ -162,9 +161,9 @@ class Conflicts:
         assert form is not None
         if isinstance(form, NonlinearFormRows):
             return {}
-        base, one = int(self.model.flat.stamps[form.stamp].vb[row.instance]), np.array([row.instance])
+        base, one = int(self.model.flat.batches[form.batch].vb[row.instance]), np.array([row.instance])
         return {
-            (base + x, derivative): float(evaluate(self.model, form.stamp, factor, self.values, one)[0])
+            (base + x, derivative): float(evaluate(self.model, form.batch, factor, self.values, one)[0])
             for (x, derivative), factor in form.form.factors.items()
         }
 
@@ -173,7 +172,7 @@ class Conflicts:
     ) -> Participant:
         form, model = row.form, self.model
         assert form is not None
-        place = model.flat.location(form.stamp, row.instance, row.origin)
+        place = model.flat.location(form.batch, row.instance, row.origin)
         weight = float(weights[np.flatnonzero(weights)[0]])
         if isinstance(form, NonlinearFormRows):
             return Participant("element" if row.element else "law", row.text, place, weight, nonlinear=True)
@@ -194,7 +193,7 @@ class Conflicts:
 
         def left_out(node: Expr) -> bool:
             declared = isinstance(node, Symbol) and getattr(node.field, "default", None) == 0.0
-            return declared and evaluate(self.model, form.stamp, node, self.values, one)[0] == 0.0
+            return declared and evaluate(self.model, form.batch, node, self.values, one)[0] == 0.0
 
         return [
             str(factor)
@@ -253,8 +252,7 @@ def _with_held(affine: AffineModel, held: Sequence[tuple[int, float]]) -> Rows:
 
 def _element_name(model: ReducedModel, element: ElementRows, instance: int, branch: int) -> str:
     statement: ElementStatement = element.forms.statement
-    path = model.flat.path(element.stamp, instance)
-    name = f"{path}.{statement.name}" if path else statement.name
+    name = model.flat.name_in(element.batch, instance, statement.name)
     return f"`{name}` = {statement.table.branches[element.shown[branch]].name}"
 
 

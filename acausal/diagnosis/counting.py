@@ -12,7 +12,7 @@ from .facts import Counts
 def count(equations: Equations, kept: int, aliases: int = 0) -> Counts:
     """Return the sizes of a model whose blocks hold ``kept`` unknowns."""
     flat = equations.flat
-    written = [len(s.template.row_texts) * len(s.vb) for s in flat.stamps]
+    written = [len(s.template.row_texts) * len(s) for s in flat.batches]
     return Counts(
         components=_parts(flat.root),
         equations=len(equations),
@@ -21,7 +21,7 @@ def count(equations: Equations, kept: int, aliases: int = 0) -> Counts:
         differentiated=len(np.unique(equations.col[equations.order > 0])),
         parameters=flat.npar,
         discretes=flat.nd,
-        elements=sum(len(s.template.elements) * len(s.vb) for s in flat.stamps),
+        elements=sum(1 for _ in flat.statements("elements")),
         aliases=aliases,
         kept=kept,
     )

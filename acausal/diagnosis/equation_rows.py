@@ -21,11 +21,11 @@ from .named import NamedExpressions
 
 @dataclass(frozen=True, eq=False)
 class EquationGroup:
-    """Rows that say the same for all instances of a stamp: row ``first + step * i`` of instance i.
+    """Rows that say the same for all instances of a batch: row ``first + step * i`` of instance i.
 
     Attributes
     ----------
-    stamp, first, step : int
+    batch, first, step : int
     element : int
         Number of the element of instance 0 among all elements; -1 for an equation without branches.
     branches : tuple of (str, Expr)
@@ -38,7 +38,7 @@ class EquationGroup:
         Of the template.
     """
 
-    stamp: int
+    batch: int
     first: int
     step: int
     element: int
@@ -78,23 +78,23 @@ class EquationRows(NamedExpressions):
     # -- numbering -----------------------------------------------------------------------------------------------
 
     def _count(self, group: EquationGroup) -> int:
-        return len(self.flat.stamps[group.stamp].vb)
+        return len(self.flat.batches[group.batch])
 
     def _groups(self) -> list[EquationGroup]:
         found, at = [], self.integer_rows
-        for k, s in enumerate(self.flat.stamps):
+        for k, s in enumerate(self.flat.batches):
             for r in s.template.residuals:
                 found.append(EquationGroup(k, at, 1, -1, (("", r.expr),), r.origin, r.text, r))
-                at += len(s.vb)
+                at += len(s)
         element = 0
-        for k, s in enumerate(self.flat.stamps):
+        for k, s in enumerate(self.flat.batches):
             for e in s.template.elements:
                 width = len(e.table.branches[0].residuals)
                 for j in range(width):
                     forms = tuple((b.name, choices(b.residuals[j])) for b in e.table.branches)
                     found.append(EquationGroup(k, at + j, width, element, forms, e.origin, "", e))
-                at += width * len(s.vb)
-                element += len(s.vb)
+                at += width * len(s)
+                element += len(s)
         return found
 
     @cached_property
@@ -131,9 +131,9 @@ class EquationRows(NamedExpressions):
         lengths = np.diff(flat.ptr)
         parts = [(np.repeat(np.arange(len(lengths)), lengths), flat.col, np.zeros(len(flat.col), np.int64))]
         for g in self.groups:
-            s = flat.stamps[g.stamp]
+            s = flat.batches[g.batch]
             for b, (_, expr) in enumerate(g.branches):
-                at = np.arange(len(s.vb))
+                at = s.instances
                 if g.element >= 0:
                     at = at[[self.branches.get(g.element + i, b) == b for i in at.tolist()]]
                 for local, derivative in self._keys(s.template, expr):
@@ -187,16 +187,16 @@ class EquationRows(NamedExpressions):
         """Position of every equation in written order: component by component, the model itself first."""
         flat = self.flat
         keys = np.zeros((3, len(self)), np.int64)
-        tables = [_written_positions(s.template) for s in flat.stamps]
+        tables = [_written_positions(s.template) for s in flat.batches]
         for k, table in enumerate(tables):
-            at = np.flatnonzero(flat.row_stamp == k)
-            places = np.array([table[o] for o in flat.stamps[k].template.row_origins], np.int64)
+            at = np.flatnonzero(flat.row_batch == k)
+            places = np.array([table[o] for o in flat.batches[k].template.row_origins], np.int64)
             keys[1, at] = places[flat.row_local[at]]
-            keys[0, at] = flat.stamps[k].vb[flat.row_instance[at]]
+            keys[0, at] = flat.batches[k].vb[flat.row_instance[at]]
             keys[2, at] = flat.row_local[at]
         for g in self.groups:
             at = g.first + g.step * np.arange(self._count(g))
-            keys[0, at], keys[1, at], keys[2, at] = flat.stamps[g.stamp].vb, tables[g.stamp][g.origin], at
+            keys[0, at], keys[1, at], keys[2, at] = flat.batches[g.batch].vb, tables[g.batch][g.origin], at
         found = np.empty(len(self), np.int64)
         found[np.lexsort(keys[::-1])] = np.arange(len(self))
         return found

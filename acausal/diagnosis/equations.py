@@ -17,7 +17,7 @@ class Equations(EquationRows):
     ----------
     flat : FlatModel
     branches : mapping of int to int, optional
-        Elements, in the order of their stamps, -> the branch in force. An element that is not named stands with all
+        Elements, in the order of their batches, -> the branch in force. An element that is not named stands with all
         its branches: each of their unknowns occurs in its equation.
     aliases : (representative, sign), optional
         Variables that are replaced: ``x[j] = sign[j] * x[representative[j]]``, zero where the sign is 0. An equation
@@ -44,19 +44,19 @@ class Equations(EquationRows):
             flow = open_flow(self.flat, k)
             return Location(flow.rpartition(".")[0]) if flow else self.flat.row_location(k)
         g, i = self.locate(k)
-        return self.flat.location(g.stamp, i, g.origin)
+        return self.flat.location(g.batch, i, g.origin)
 
     def path(self, k: int) -> str:
         """Return the path of the component that states an equation, "" for the model itself."""
         if k < self.integer_rows:
-            return self.flat.path(int(self.flat.row_stamp[k]), int(self.flat.row_instance[k]))
+            return self.flat.path(int(self.flat.row_batch[k]), int(self.flat.row_instance[k]))
         g, i = self.locate(k)
-        return self.flat.path(g.stamp, i)
+        return self.flat.path(g.batch, i)
 
     def written(self, k: int) -> str:
         """Return an equation as its author wrote it; what a connection states is written out."""
         if k < self.integer_rows:
-            text = self.flat.stamps[int(self.flat.row_stamp[k])].template.row_texts.get(
+            text = self.flat.batches[int(self.flat.row_batch[k])].template.row_texts.get(
                 int(self.flat.row_local[k])
             )
             flow = open_flow(self.flat, k)
@@ -73,7 +73,7 @@ class Equations(EquationRows):
         """True for what follows from a connection, or from a port that is not connected."""
         if k >= self.integer_rows:
             return False
-        texts = self.flat.stamps[int(self.flat.row_stamp[k])].template.row_texts
+        texts = self.flat.batches[int(self.flat.row_batch[k])].template.row_texts
         return int(self.flat.row_local[k]) not in texts
 
     def text(self, k: int) -> str:
@@ -88,13 +88,13 @@ class Equations(EquationRows):
         if k < self.integer_rows:
             return (("", self._integer_row(k)),)
         g, i = self.locate(k)
-        return tuple((name, self.named(g.stamp, i, expr)) for name, expr in self.chosen(g, i))
+        return tuple((name, self.named(g.batch, i, expr)) for name, expr in self.chosen(g, i))
 
     def _integer_row(self, k: int) -> Expr:
         flat = self.flat
         part = slice(int(flat.ptr[k]), int(flat.ptr[k + 1]))
-        stamp, local, i = (int(a[k]) for a in (flat.row_stamp, flat.row_local, flat.row_instance))
-        known = flat.stamps[stamp].template.remainders.get(local)
+        batch, local, i = (int(a[k]) for a in (flat.row_batch, flat.row_local, flat.row_instance))
+        known = flat.batches[batch].template.remainders.get(local)
         factors: dict[int, int] = {}
         for c, v in zip(flat.col[part].tolist(), flat.val[part].tolist(), strict=True):
             if self.aliases is not None:
@@ -102,7 +102,7 @@ class Equations(EquationRows):
             factors[c] = factors.get(c, 0) + v
         terms = [(v, self._term(c, v)) for c, v in factors.items() if v]
         if known is not None:
-            terms.append((1, self.named(stamp, i, known)))
+            terms.append((1, self.named(batch, i, known)))
         if not terms:
             return constant(0.0)
         (sign, left), *others = terms

@@ -53,7 +53,7 @@ def undetermined(conflicts: Sequence[Conflict], unknowns: Sequence[str]) -> str:
 def _in_ports(model: ReducedModel) -> np.ndarray:
     """Mask over all variables: one of a port."""
     found = np.zeros(model.flat.nv, bool)
-    for s in model.flat.stamps:
+    for s in model.flat.batches:
         for kind, first in s.template.port_kinds:
             for k in range(len(kind.fields())):  # type: ignore[attr-defined]
                 found[s.vb + first + k] = True

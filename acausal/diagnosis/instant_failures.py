@@ -33,7 +33,7 @@ def _integral(run: Run, failure: NotFinite) -> NonFiniteError:
     return NonFiniteError(
         f"the integral {', '.join(f'`{run.flat.variable(o.variable)}`' for o in wrong)}"
         f" is not finite between t = {run.t:.9g} and {failure.until:.9g}",
-        where=tuple(run.flat.location(o.stamp, o.instance, o.row.statement.origin) for o in wrong),
+        where=tuple(run.flat.location(o.batch, o.instance, o.row.statement.origin) for o in wrong),
         hint="what is integrated has no finite value there: look for a logarithm, root or division",
     )
 

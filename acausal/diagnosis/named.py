@@ -85,7 +85,7 @@ class NamedExpressions:
             self._meaning[id(found)] = (kind, k, order)
         return found
 
-    def named(self, stamp: int, instance: int, expr: Expr) -> Expr:
+    def named(self, batch: int, instance: int, expr: Expr) -> Expr:
         """Return an expression of one instance with whole paths; time and derivatives become symbols."""
         flat = self.flat
         known: dict[int, float] = {}
@@ -93,7 +93,7 @@ class NamedExpressions:
         def leaf(node: Expr) -> Expr:
             if isinstance(node, Symbol):
                 kind = kind_of(node)
-                k = flat.symbol(stamp, instance, kind, node)
+                k = flat.symbol(batch, instance, kind, node)
                 made = self._variable(k) if kind == "v" else self._symbol(kind, k)
                 if kind == "p" and self.parameters is not None:
                     known[id(made)] = float(self.parameters[k])

@@ -119,7 +119,7 @@ def zero_parameters(run: Run, rows: Iterable[int]) -> list[str]:
         for k, i in enumerate(c.instances.tolist()):
             for node in walk(c.form.expr) if first + k in wanted else ():
                 if isinstance(node, Symbol) and kind_of(node) == "p":
-                    at = flat.symbol(c.stamp, i, "p", node)
+                    at = flat.symbol(c.batch, i, "p", node)
                     if run.values.P[at] == 0.0:
                         found[flat.parameter(at)] = None
         first += len(c.instances)

@@ -19,13 +19,9 @@ def statement_of_element(reduced: ReducedModel) -> list[int]:
     """
     found: list[int] = []
     number = 0
-    for rows in reduced.elements:
-        count = len(reduced.flat.stamps[rows.stamp].vb)
-        if rows.forms.replaced:
-            found += [-1] * count
-        else:
-            found += range(number, number + count)
-            number += count
+    for rows, _ in reduced.flat.each(reduced.elements):
+        found.append(-1 if rows.forms.replaced else number)
+        number += not rows.forms.replaced
     return found
 
 
@@ -48,11 +44,11 @@ def equation_of_form(reduced: ReducedModel, mode: tuple[int, ...], equations: Eq
     number = np.full(reduced.n_rows + 1, -1, INT)
     for base, text in zip(reduced.base, reduced.base_texts, strict=True):
         g = equations.group_of[id(text.statement), 0]
-        instances = np.arange(len(reduced.flat.stamps[base.stamp].vb))
+        instances = reduced.flat.batches[base.batch].instances
         number[base.first + instances] = g.first + g.step * instances
     element = 0
     for rows in reduced.elements:
-        instances = len(reduced.flat.stamps[rows.stamp].vb)
+        instances = len(reduced.flat.batches[rows.batch])
         branch = np.array(mode[element : element + instances], INT)
         for j, g in enumerate(_groups(rows, equations)):
             for b, (forms, _, _) in enumerate(rows.branches):
@@ -68,10 +64,6 @@ def equations_in_force(reduced: ReducedModel, mode: tuple[int, ...], equations: 
     own = [r.first + i for r, i in zip(reduced.base, reduced.base_instances, strict=True)]
     kept = reduced.presolved.kept_row_origin[reduced.core_rows]
     found = [*(number[k] for k in own), np.where(kept < equations.integer_rows, kept, -1 - kept)]
-    element = 0
-    for rows in reduced.elements:
-        for i in range(len(reduced.flat.stamps[rows.stamp].vb)):
-            forms = np.array(rows.branches[mode[element]][0], INT)
-            found.append(number[forms + i])
-            element += 1
+    for (rows, i), branch in zip(reduced.flat.each(reduced.elements), mode, strict=True):
+        found.append(number[np.array(rows.branches[branch][0], INT) + i])
     return np.concatenate(found).astype(INT)

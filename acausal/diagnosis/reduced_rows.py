@@ -125,7 +125,7 @@ def _numeric_incidence(
         parts.append((row[at], entries.col[at], np.full(int(at.sum()), order)))
     affine = np.zeros(len(number), bool)
     for r in reduced.rows:
-        affine[r.first + np.arange(len(reduced.flat.stamps[r.stamp].vb))] = True
+        affine[r.first + reduced.flat.batches[r.batch].instances] = True
     nonlinear = np.zeros(len(equations), bool)
     nonlinear[number[~affine & (number >= 0)]] = True
     keep = nonlinear[equations.row] | (equations.row < equations.integer_rows)

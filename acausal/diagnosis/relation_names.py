@@ -10,7 +10,7 @@ from ..simulation.run import Run
 def relation_text(run: Run, number: int) -> str:
     """Return a relation as written, with its component."""
     rows, i = run.reduced.relation_at(number)
-    path = run.flat.path(rows.stamp, i)
+    path = run.flat.path(rows.batch, i)
     return f"`{rows.relation.node}`" + (f" of `{path}`" if path else "")
 
 
@@ -18,7 +18,7 @@ def relation_place(run: Run, number: int) -> Location:
     """Return the place of the statement with a relation."""
     rows, i = run.reduced.relation_at(number)
     return run.flat.location(
-        rows.stamp, i, run.flat.stamps[rows.stamp].template.origin_of(rows.relation.node)
+        rows.batch, i, run.flat.batches[rows.batch].template.origin_of(rows.relation.node)
     )
 
 

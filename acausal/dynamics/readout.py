@@ -303,12 +303,12 @@ class _Evaluation:
 
     def _expression(self, o: Observer, expr: Expr) -> np.ndarray:
         model, moment = self.r.model, self.moment
-        forms, flat, i = model.forms[o.stamp], model.flat, o.instance
+        forms, flat, i = model.forms[o.batch], model.flat, o.instance
 
         def leaf(node: Expr) -> Any:
             if isinstance(node, Symbol):
                 kind = kind_of(node)
-                k = flat.symbol(o.stamp, i, kind, node)
+                k = flat.symbol(o.batch, i, kind, node)
                 return self.r.P[k] if kind == "p" else moment.D[k] if kind == "d" else self.variable(k)
             return moment.t + self.hs if node.op == "time" else node.data
 
@@ -318,9 +318,9 @@ class _Evaluation:
         def whole(node: Expr) -> Any:
             local = forms.relation_at.get(id(node))
             if local is not None:
-                return moment.R[model_relation(model, o.stamp, local) + i] != 0.0
+                return moment.R[model_relation(model, o.batch, local) + i] != 0.0
             if node.op in ("der", "slope"):
-                return self.slope(flat.symbol(o.stamp, i, "v", node.args[0]))  # type: ignore[arg-type]
+                return self.slope(flat.symbol(o.batch, i, "v", node.args[0]))  # type: ignore[arg-type]
             return None
 
         with np.errstate(all="ignore"):

@@ -1,10 +1,11 @@
-"""The flattened model: arrays and template stamps; names and lines are views made on demand."""
+"""The flattened model: arrays by batches of instances; names and lines are views made on demand."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,13 +19,33 @@ from .template import Group, Index, Template, find, name_of, place_of
 
 
 @dataclass(frozen=True, eq=False)
-class Stamp:
-    """All instances of one template: base offsets of variables, parameters and discretes."""
+class Batch:
+    """All instances of one template: first variable, parameter and discrete of each."""
 
     template: Template
     vb: np.ndarray
     pb: np.ndarray
     db: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.vb)
+
+    @property
+    def instances(self) -> np.ndarray:
+        """Numbers of the instances."""
+        return np.arange(len(self.vb))
+
+
+class OfBatch(Protocol):
+    """What stands for something in every instance of a batch."""
+
+    @property
+    def batch(self) -> int:
+        """Number of the batch."""
+        ...
+
+
+Numbered = TypeVar("Numbered", bound=OfBatch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +58,12 @@ class FlatModel:
 
     root: Template
     label: str
-    stamps: tuple[Stamp, ...]
+    batches: tuple[Batch, ...]
     ptr: np.ndarray
     col: np.ndarray
     val: np.ndarray
-    row_stamp: np.ndarray
-    """Per integer row: stamp, local row, instance."""
+    row_batch: np.ndarray
+    """Per integer row: batch, local row, instance."""
     row_local: np.ndarray
     row_instance: np.ndarray
     own_values: dict[str, Any] = field(default_factory=dict)
@@ -87,9 +108,28 @@ class FlatModel:
         table = {"v": template.variables, "p": template.parameters, "d": template.discretes}[kind]
         return k, table[name]
 
-    def path(self, stamp: int, instance: int) -> str:
+    def instances(self) -> Iterator[tuple[int, int]]:
+        """Yield (batch, instance) of all components."""
+        for k, s in enumerate(self.batches):
+            for i in range(len(s)):
+                yield k, i
+
+    def statements(self, kind: str) -> Iterator[tuple[int, int, Any]]:
+        """Yield (batch, instance, statement) of all statements of a kind: "residuals", "elements", "checks", ..."""
+        for k, s in enumerate(self.batches):
+            for statement in getattr(s.template, kind):
+                for i in range(len(s)):
+                    yield k, i, statement
+
+    def each(self, found: Iterable[Numbered]) -> Iterator[tuple[Numbered, int]]:
+        """Yield what stands for something in every instance of a batch, with each instance."""
+        for rows in found:
+            for i in range(len(self.batches[rows.batch])):
+                yield rows, i
+
+    def path(self, batch: int, instance: int) -> str:
         """Return the path of an instance, "" for the root."""
-        s = self.stamps[stamp]
+        s = self.batches[batch]
         t = s.template
         if t is self.root:
             return ""
@@ -102,6 +142,11 @@ class FlatModel:
                 full = name_of(self.root, kind, int(base[instance]))
                 return full[: -len(next(iter(table))) - 1]
         return self._path_by_search(t, int(s.vb[instance]))
+
+    def name_in(self, batch: int, instance: int, name: str) -> str:
+        """Return the path of what has a name within an instance."""
+        path = self.path(batch, instance)
+        return f"{path}.{name}" if path else name
 
     def _path_by_search(self, template: Template, vbase: int) -> str:
         def descend(t: Template, base: int, path: str) -> str | None:
@@ -118,25 +163,25 @@ class FlatModel:
 
         return descend(self.root, 0, "") or template.cls.__name__
 
-    def location(self, stamp: int, instance: int, origin: Any) -> Location:
+    def location(self, batch: int, instance: int, origin: Any) -> Location:
         """Return the place of a statement of an instance."""
-        return self.stamps[stamp].template.line(origin, self.path(stamp, instance) or self.label)
+        return self.batches[batch].template.line(origin, self.path(batch, instance) or self.label)
 
     def row_location(self, row: int) -> Location:
         """Return the place of an integer row."""
-        s, local, i = int(self.row_stamp[row]), int(self.row_local[row]), int(self.row_instance[row])
-        return self.location(s, i, self.stamps[s].template.row_origins[local])
+        s, local, i = int(self.row_batch[row]), int(self.row_local[row]), int(self.row_instance[row])
+        return self.location(s, i, self.batches[s].template.row_origins[local])
 
-    def symbol(self, stamp: int, instance: int, kind: str, symbol: Symbol) -> int:
+    def symbol(self, batch: int, instance: int, kind: str, symbol: Symbol) -> int:
         """Return the global index of a symbol that occurs in a statement of an instance."""
-        s = self.stamps[stamp]
+        s = self.batches[batch]
         base = {"v": s.vb, "p": s.pb, "d": s.db}[kind]
         return int(base[instance]) + locate_symbol(s.template, kind, symbol)
 
     def variable_fields(self) -> list[tuple[Field, np.ndarray]]:
         """Return (field, global indices) for all continuous variables."""
         found = []
-        for s in self.stamps:
+        for s in self.batches:
             for k, f in enumerate(s.template.variables.values()):
                 found.append((f, s.vb + k))
         return found
@@ -145,7 +190,7 @@ class FlatModel:
         """Return the field of every discrete variable by its number."""
         return {
             k: f
-            for s in self.stamps
+            for s in self.batches
             for n, f in enumerate(s.template.discretes.values())
             for k in (s.db + n).tolist()
         }
@@ -287,7 +332,7 @@ def start_values(flat: FlatModel, P: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Return (start, fixed, given) of all variables and the starts of all discretes."""
     start, fixed, given = np.zeros(flat.nv), np.zeros(flat.nv, bool), np.zeros(flat.nv, bool)
     discrete = np.zeros(flat.nd)
-    for s in flat.stamps:
+    for s in flat.batches:
         for k, f in enumerate(s.template.variables.values()):
             if isinstance(f, Variable) and (f.start or f.fixed):
                 start[s.vb + k], fixed[s.vb + k] = f.start, f.fixed
@@ -299,7 +344,7 @@ def start_values(flat: FlatModel, P: np.ndarray) -> tuple[np.ndarray, np.ndarray
     for name, f in flat.root.discretes.items():
         if isinstance(f, Discrete) and f.name in flat.own_values:
             discrete[flat.root.index("d", name)] = number_of(flat.own_values[f.name])
-    for s in flat.stamps:
+    for s in flat.batches:
         for g in s.template.groups:
             for row, name, value, fix in g.starts:
                 number = (

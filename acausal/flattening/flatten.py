@@ -1,4 +1,4 @@
-"""From a component object to a flat model: trace per class, stamp per instance."""
+"""From a component object to a flat model: one trace per class, arrays for its instances."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import DeclarationError
 from ..modeling.component import Component, touched
-from .flat_model import FlatModel, Stamp
+from .flat_model import Batch, FlatModel
 from .template import Index, Template
 from .trace import Tracer
 
@@ -32,9 +32,9 @@ def flatten(model: Component) -> FlatModel:
     gc.disable()
     try:
         root = Tracer().template(model)
-        stamps = _stamps(root)
+        batches = _batches(root)
         return FlatModel(
-            root, type(model).__name__, stamps, *_integer_rows(stamps), own_values=_own_values(model)
+            root, type(model).__name__, batches, *_integer_rows(batches), own_values=_own_values(model)
         )
     finally:
         if enabled:
@@ -58,7 +58,7 @@ def overrides(model: Component) -> dict[str, float]:
     return found
 
 
-def _stamps(root: Template) -> tuple[Stamp, ...]:
+def _batches(root: Template) -> tuple[Batch, ...]:
     parts: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
     templates: dict[int, Template] = {}
 
@@ -73,20 +73,20 @@ def _stamps(root: Template) -> tuple[Stamp, ...]:
     zero = np.zeros(1, Index)
     expand(root, zero, zero, zero)
     return tuple(
-        Stamp(templates[k], *(np.concatenate(a) for a in zip(*p, strict=True))) for k, p in parts.items()
+        Batch(templates[k], *(np.concatenate(a) for a in zip(*p, strict=True))) for k, p in parts.items()
     )
 
 
-def _integer_rows(stamps: tuple[Stamp, ...]) -> tuple[np.ndarray, ...]:
-    lengths, cols, vals, stamp, local, instance = [], [], [], [], [], []
-    for k, s in enumerate(stamps):
-        t, n = s.template, len(s.vb)
+def _integer_rows(batches: tuple[Batch, ...]) -> tuple[np.ndarray, ...]:
+    lengths, cols, vals, batch, local, instance = [], [], [], [], [], []
+    for k, s in enumerate(batches):
+        t, n = s.template, len(s)
         rows = len(t.ptr) - 1
         if rows:
             lengths.append(np.tile(np.diff(t.ptr), n))
             cols.append((s.vb[:, None] + t.col).ravel())
             vals.append(np.tile(t.val, n))
-            stamp.append(np.full(rows * n, k, Index))
+            batch.append(np.full(rows * n, k, Index))
             local.append(np.tile(np.arange(rows, dtype=Index), n))
             instance.append(np.repeat(np.arange(n, dtype=Index), rows))
 
@@ -94,4 +94,4 @@ def _integer_rows(stamps: tuple[Stamp, ...]) -> tuple[np.ndarray, ...]:
         return np.concatenate(a) if a else np.zeros(0, Index)
 
     ptr = np.concatenate([[0], np.cumsum(join(lengths))]).astype(Index)
-    return ptr, join(cols), join(vals), join(stamp), join(local), join(instance)
+    return ptr, join(cols), join(vals), join(batch), join(local), join(instance)

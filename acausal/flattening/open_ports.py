@@ -29,8 +29,8 @@ class PortPlace:
 
 def ports(flat: FlatModel) -> Iterator[PortPlace]:
     """Yield the ports of all parts of a model, component by component."""
-    for k, s in enumerate(flat.stamps):
-        for i in range(len(s.vb) if s.template.ports and s.template is not flat.root else 0):
+    for k, s in enumerate(flat.batches):
+        for i in range(len(s) if s.template.ports and s.template is not flat.root else 0):
             path, base = flat.path(k, i), int(s.vb[i])
             for name, (kind, first) in s.template.ports.items():
                 yield PortPlace(path, name, kind, base + first)
@@ -40,7 +40,7 @@ def open_flow(flat: FlatModel, row: int) -> str:
     """Path of the flow that an integer row sets to zero because its port is not connected, "" for other rows."""
     if flat.ptr[row + 1] - flat.ptr[row] != 1:
         return ""
-    written = flat.stamps[int(flat.row_stamp[row])].template.row_texts
+    written = flat.batches[int(flat.row_batch[row])].template.row_texts
     return "" if int(flat.row_local[row]) in written else flat.variable(int(flat.col[flat.ptr[row]]))
 
 

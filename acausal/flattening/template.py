@@ -1,4 +1,4 @@
-"""What one trace of a class yields: a template that is stamped for every instance.
+"""What one trace of a class yields: a template that serves all instances.
 
 A template numbers the variables, parameters and discretes of its subtree
 locally: its own first (ports, then fields in written order), then children in

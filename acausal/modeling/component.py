@@ -30,7 +30,7 @@ class Component:
 
     Subclasses declare fields and ports, create children in ``build()`` and
     yield statements in ``equations()``. Both methods are pure and depend on
-    declared fields only: a class is traced once and stamped for all instances.
+    declared fields only: a class is traced once for all instances.
     Set ``share = False`` in a class that needs one trace per instance.
     """
 

@@ -54,9 +54,7 @@ def assemble(
         Magnitudes of variables that nominals and starts say nothing of, 0 elsewhere.
     """
     elements = tuple(
-        _element(model, core, values, rows, i, labels.flow)
-        for rows in model.elements
-        for i in range(len(model.flat.stamps[rows.stamp].vb))
+        _element(model, core, values, rows, i, labels.flow) for rows, i in model.flat.each(model.elements)
     )
     stacked, more = core.base, [b.equations for e in elements for b in e.branches]
     if more:
@@ -133,7 +131,7 @@ def _element(
         targets = tuple(g.target for g in made.guards)
         branches.append(Branch(made.name, eq, _slice(core.forms, [k + i for k in guards]), targets, cuts))
         blocked.append(_slice(core.forms, [k + i for k in others]))
-    path = model.flat.path(rows.stamp, i)
+    path = model.flat.path(rows.batch, i)
     kind = _KINDS.get(table.kind, Kind.CONDITION if rows.forms.continuous else Kind.CONTROLLED)
     extra: dict[str, Any] = {}
     if kind is Kind.CONDITION:
@@ -142,9 +140,9 @@ def _element(
     if len(rows.branches) > len(table.branches):
         extra["shown"] = rows.shown
     if table.restitution is not None:
-        extra["restitution"] = float(evaluate(model, rows.stamp, table.restitution, values, one)[0])
+        extra["restitution"] = float(evaluate(model, rows.batch, table.restitution, values, one)[0])
     if table.rest_speed is not None:
-        extra["rest_speed"] = float(evaluate(model, rows.stamp, table.rest_speed, values, one)[0])
+        extra["rest_speed"] = float(evaluate(model, rows.batch, table.rest_speed, values, one)[0])
     if table.impulse is not None:
         extra["impulse_allowed"] = table.impulse == "allow"
     name = f"{path}.{statement.name}" if path else statement.name
@@ -182,8 +180,8 @@ def _selection(
     model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int
 ) -> dict[str, Any]:
     """Relations that select the branch of an element, and which one their signs select."""
-    conditions, relations = rows.forms.conditions, model.forms[rows.stamp].relations
-    numbers = [model_relation(model, rows.stamp, k) + i for k in conditions]
+    conditions, relations = rows.forms.conditions, model.forms[rows.batch].relations
+    numbers = [model_relation(model, rows.batch, k) + i for k in conditions]
     operators = [relations[k].node.op for k in conditions]
     control = rows.forms.statement.table.control
 
@@ -206,7 +204,7 @@ def _selection(
         trial = Values(values.P, values.D, values.R.copy())
         for number, op, sign in zip(numbers, operators, signs, strict=True):
             trial.R[number] = float(truth(op, int(sign)))
-        return 0 if evaluate(model, rows.stamp, control, trial, np.array([i]))[0] else 1
+        return 0 if evaluate(model, rows.batch, control, trial, np.array([i]))[0] else 1
 
     return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": select}
 
@@ -215,6 +213,6 @@ def condition_rows(model: ReducedModel, rows: ElementRows, i: int) -> list[int]:
     """Form rows of the relations that select the branch of an element, one branch after the other where they differ."""
     if rows.decided:
         return [row + i for row in rows.decided]
-    first = {id(r.relation): r.row for r in model.relations if r.stamp == rows.stamp and not r.relation.timed}
-    relations = model.forms[rows.stamp].relations
+    first = {id(r.relation): r.row for r in model.relations if r.batch == rows.batch and not r.relation.timed}
+    relations = model.forms[rows.batch].relations
     return [first[id(relations[k])] + i for k in rows.forms.conditions]

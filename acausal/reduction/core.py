@@ -33,15 +33,15 @@ class Values:
 
 
 def evaluate(
-    model: ReducedModel, stamp: int, expr: Expr, values: Values, instances: np.ndarray | None = None
+    model: ReducedModel, batch: int, expr: Expr, values: Values, instances: np.ndarray | None = None
 ) -> np.ndarray:
-    """Evaluate an expression without continuous variables for all, or some, instances of a stamp."""
-    forms, s = model.forms[stamp], model.flat.stamps[stamp]
-    at = np.arange(len(s.vb)) if instances is None else instances
+    """Evaluate an expression without continuous variables for all, or some, instances of a batch."""
+    forms, s = model.forms[batch], model.flat.batches[batch]
+    at = s.instances if instances is None else instances
 
     def relation(node: Expr) -> np.ndarray | None:
         k = forms.relation_at.get(id(node))
-        return None if k is None else values.R[model_relation(model, stamp, k) + at] != 0.0
+        return None if k is None else values.R[model_relation(model, batch, k) + at] != 0.0
 
     def leaf(node: Expr) -> Any:
         if isinstance(node, Symbol):
@@ -59,9 +59,9 @@ def evaluate(
         return np.broadcast_to(np.asarray(fold(expr, leaf, apply, relation), float), at.shape)
 
 
-def model_relation(model: ReducedModel, stamp: int, local: int) -> int:
-    """Return the number of the first instance of a relation of a stamp."""
-    return model.relation_first[stamp][local]
+def model_relation(model: ReducedModel, batch: int, local: int) -> int:
+    """Return the number of the first instance of a relation of a batch."""
+    return model.relation_first[batch][local]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def _static_values(model: ReducedModel, values: Values) -> np.ndarray:
     found = np.zeros(model.nk)
     for known in model.knowns:
         if known.static:
-            own = evaluate(model, known.stamp, known.expr, values)
+            own = evaluate(model, known.batch, known.expr, values)
             if not np.isfinite(own).all():
                 raise _known_not_finite(model, known, own)
             found[known.first : known.first + known.count] = own
@@ -131,7 +131,7 @@ def _chains(
         for term in known.terms:
             rates = [0.0] * known.count
             if term.rate is not None:
-                rates = evaluate(model, known.stamp, term.rate, values).tolist()
+                rates = evaluate(model, known.batch, term.rate, values).tolist()
             yield known.first, term, [_generator(term.kind, term.states, r, piece_time) for r in rates]
     for (_, _, known_number), degree in zip(model.inputs, input_degrees, strict=True):
         kind = "pieces" if degree > 1 else "polynomial"
@@ -200,15 +200,15 @@ def form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
     triplets: dict[bool, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {True: [], False: []}
     known: list[tuple[np.ndarray, np.ndarray]] = []
     for r in model.rows:
-        s = model.flat.stamps[r.stamp]
-        at = r.first + np.arange(len(s.vb))
+        s = model.flat.batches[r.batch]
+        at = r.first + s.instances
         for (k, derivative), factor in r.form.factors.items():
-            value = evaluate(model, r.stamp, factor, values)
+            value = evaluate(model, r.batch, factor, values)
             if not np.isfinite(value).all():
                 raise _not_finite(model, r, k, factor, value)
             triplets[derivative].append((at, s.vb + k, value))
         if r.known >= 0:
-            known.append((at, r.known + np.arange(len(s.vb))))
+            known.append((at, r.known + s.instances))
 
     def matrix(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Any:
         row, col, val = (np.concatenate([p[k] for p in parts] or [np.zeros(0)]) for k in range(3))
@@ -226,20 +226,20 @@ def form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
 
 def _not_finite(model: ReducedModel, r: FormRows, k: int, factor: Expr, value: np.ndarray) -> NonFiniteError:
     i = int(np.flatnonzero(~np.isfinite(value))[0])
-    name = model.flat.variable(int(model.flat.stamps[r.stamp].vb[i]) + k)
-    template = model.flat.stamps[r.stamp].template
+    name = model.flat.variable(int(model.flat.batches[r.batch].vb[i]) + k)
+    template = model.flat.batches[r.batch].template
     return NonFiniteError(
         f"the factor of `{name}`, `{factor}`, is {value[i]}",
-        where=(model.flat.location(r.stamp, i, template.origin_of(factor)),),
+        where=(model.flat.location(r.batch, i, template.origin_of(factor)),),
         hint="a parameter that may be zero must not stand in a denominator",
     )
 
 
 def _known_not_finite(model: ReducedModel, known: Known, value: np.ndarray) -> NonFiniteError:
     i = int(np.flatnonzero(~np.isfinite(value))[0])
-    origin = model.flat.stamps[known.stamp].template.origin_of(known.expr)
+    origin = model.flat.batches[known.batch].template.origin_of(known.expr)
     return NonFiniteError(
         f"`{known.expr}` is {value[i]}",
-        where=(model.flat.location(known.stamp, i, origin),),
+        where=(model.flat.location(known.batch, i, origin),),
         hint="a parameter that may be zero must not stand in a denominator",
     )

@@ -139,7 +139,7 @@ def _rows(model: ReducedModel) -> tuple[str, ...]:
     for rows, instances, text in zip(model.base, model.base_instances, model.base_texts, strict=True):
         for i in instances.tolist():
             names.append(
-                f"{text.statement.text} at {model.flat.location(rows.stamp, i, text.statement.origin)}"
+                f"{text.statement.text} at {model.flat.location(rows.batch, i, text.statement.origin)}"
             )
     for r in model.presolved.kept_row_origin[model.core_rows].tolist():
         names.append(integer_row_name(model, r))
@@ -149,13 +149,13 @@ def _rows(model: ReducedModel) -> tuple[str, ...]:
 def integer_row_name(model: ReducedModel, row: int) -> str:
     """Text and place of an integer row."""
     flat = model.flat
-    if row >= len(flat.row_stamp):
+    if row >= len(flat.row_batch):
         return "an input"
     flow = open_flow(flat, row)
     if flow:
         return f"`{flow}` = 0, for nothing is connected there"
-    s, local = int(flat.row_stamp[row]), int(flat.row_local[row])
-    text = flat.stamps[s].template.row_texts.get(local) or _connection(model, row)
+    s, local = int(flat.row_batch[row]), int(flat.row_local[row])
+    text = flat.batches[s].template.row_texts.get(local) or _connection(model, row)
     return f"{text} at {flat.row_location(row)}"
 
 
@@ -172,8 +172,10 @@ def nonlinear_row(model: ReducedModel, row: int) -> tuple[str, Location]:
     for c in model.nonlinear:
         if row < len(c.instances):
             written = statements.get(c.first)
-            origin = written.origin if written else model.flat.stamps[c.stamp].template.origin_of(c.form.expr)
-            place = model.flat.location(c.stamp, int(c.instances[row]), origin)
+            origin = (
+                written.origin if written else model.flat.batches[c.batch].template.origin_of(c.form.expr)
+            )
+            place = model.flat.location(c.batch, int(c.instances[row]), origin)
             return written.text if written else f"{c.form.expr} = 0", place
         row -= len(c.instances)
     raise IndexError(row)

@@ -43,15 +43,12 @@ class Numbering:
         base = np.concatenate([*own, np.full(len(model.core_rows), -1)]).astype(np.int64)
         parts: list[list[tuple[np.ndarray, ...]]] = [[], [], []]
         conditions = []
-        for rows in model.elements:
-            for i in range(len(model.flat.stamps[rows.stamp].vb)):
-                conditions.append(np.array(condition_rows(model, rows, i), np.int64))
-                for k, part in enumerate(parts):
-                    part.append(tuple(np.array(b[k], np.int64) + i for b in rows.branches))
+        for rows, i in model.flat.each(model.elements):
+            conditions.append(np.array(condition_rows(model, rows, i), np.int64))
+            for k, part in enumerate(parts):
+                part.append(tuple(np.array(b[k], np.int64) + i for b in rows.branches))
         relations = [
-            r.row + np.arange(len(model.flat.stamps[r.stamp].vb))
-            for r in model.relations
-            if not r.relation.timed
+            r.row + model.flat.batches[r.batch].instances for r in model.relations if not r.relation.timed
         ]
         numbers = np.concatenate(relations) if relations else np.zeros(0, np.int64)
         bends = np.zeros(model.n_rows + 1, bool)  # The last entry serves rows without a form.

@@ -53,7 +53,7 @@ def _state_relations(forms: TemplateForms, expr: Expr) -> tuple[int, ...]:
 def _in_loops(
     flat: FlatModel, forms: tuple[TemplateForms, ...], candidates: dict[tuple[int, int], tuple[int, ...]]
 ) -> list[tuple[int, int]]:
-    """Statements (stamp, row) of which an instance depends on itself through one of its relations."""
+    """Statements (batch, row) of which an instance depends on itself through one of its relations."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -65,7 +65,7 @@ def _in_loops(
     user, source = [row], [producer[col]]
     reads: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
     for (k, j), relations in candidates.items():
-        vb, own = flat.stamps[k].vb, table.first[k, j] + np.arange(len(flat.stamps[k].vb))
+        vb, own = flat.batches[k].vb, table.first[k, j] + flat.batches[k].instances
         keys = dict.fromkeys(x for r in relations for x in _algebraic(forms[k], r))
         for x in keys:
             at = np.where(table.differentiated[vb + x], -1, producer[vb + x])
@@ -114,8 +114,8 @@ class LoopEntries:
                 for q in range(len(e.branches[0].equations)):
                     self._statement(k, [_keys(b.equations[q]) for b in e.branches])
 
-    def _statement(self, stamp: int, keys: list[tuple[tuple[int, bool], ...]]) -> None:
-        vb = self.flat.stamps[stamp].vb
+    def _statement(self, batch: int, keys: list[tuple[tuple[int, bool], ...]]) -> None:
+        vb = self.flat.batches[batch].vb
         own = self.rows + np.arange(len(vb))
         for x, derivative in dict.fromkeys(key for part in keys for key in part):
             self._add(own, vb + x, derivative)

@@ -34,21 +34,21 @@ class _Bound:
         return self.ends[0] == self.ends[1]
 
 
-def magnitude(model: ReducedModel, stamp: int, expr: Expr, values: Values, span: float) -> np.ndarray:
+def magnitude(model: ReducedModel, batch: int, expr: Expr, values: Values, span: float) -> np.ndarray:
     """Bound of a known expression over the run: sums of magnitudes, choices at their larger side.
 
     A discrete counts with its present value, and not at all in the side of a choice that it keeps out of force whatever the
     time: what has not happened yet may be marked there by a value beyond all others.
     """
-    forms, s = model.forms[stamp], model.flat.stamps[stamp]
-    ones = np.ones(len(s.vb))
+    forms, s = model.forms[batch], model.flat.batches[batch]
+    ones = np.ones(len(s))
     unknown = np.full((2, len(ones)), np.nan)
 
     def leaf(node: Expr) -> _Bound:
         if isinstance(node, Symbol) and kind_of(node) == "v":
             return _Bound(0.0 * ones, 0.0 * ones, unknown)  # constants alone tell
         if isinstance(node, Symbol) or node.op in ("const", "true"):
-            value = evaluate(model, stamp, node, values)
+            value = evaluate(model, batch, node, values)
             constant = 0.0 * ones if isinstance(node, Symbol) and kind_of(node) == "d" else np.abs(value)
             return _Bound(np.abs(value), constant, np.stack([value, value]))
         if node.op == "time":
@@ -69,7 +69,7 @@ def magnitude(model: ReducedModel, stamp: int, expr: Expr, values: Values, span:
             combine = _MAGNITUDE[node.op]
             return _Bound(combine(*(a.magnitude for a in args)), combine(*(a.constant for a in args)), ends)
         if forms.is_static(node):
-            size = np.abs(evaluate(model, stamp, node, values))
+            size = np.abs(evaluate(model, batch, node, values))
             return _Bound(size, size, ends)
         return _Bound(args[0].magnitude, args[0].constant, ends)
 
@@ -103,7 +103,7 @@ def nonlinear_magnitudes(model: ReducedModel, values: Values, span: float) -> np
     """
     found = np.zeros(model.flat.nv)
     for rows in model.nonlinear:
-        forms, s = model.forms[rows.stamp], model.flat.stamps[rows.stamp]
+        forms, s = model.forms[rows.batch], model.flat.batches[rows.batch]
         for node in walk(rows.form.expr):
             angle = node.args[0] if node.op in ("sin", "cos") else None
             local = forms.classify(angle) if isinstance(angle, Symbol) else None
@@ -113,7 +113,7 @@ def nonlinear_magnitudes(model: ReducedModel, values: Values, span: float) -> np
         alone = [t for t in terms if isinstance(t, Symbol) and kind_of(t) == "v"]
         if not alone:
             continue
-        sizes = [magnitude(model, rows.stamp, t, values, span)[rows.instances] for t in terms]
+        sizes = [magnitude(model, rows.batch, t, values, span)[rows.instances] for t in terms]
         largest = np.max(sizes, axis=0)
         for term in alone:
             local = forms.classify(term)
@@ -129,7 +129,7 @@ def bounded_magnitudes(model: ReducedModel, values: Values) -> np.ndarray:
     """
     found = np.zeros(model.flat.nv)
     for rows in model.nonlinear:
-        forms, first = model.forms[rows.stamp], model.flat.stamps[rows.stamp].vb[rows.instances]
+        forms, first = model.forms[rows.batch], model.flat.batches[rows.batch].vb[rows.instances]
         for node in walk(rows.form.expr):
             angle = node.args[0] if node.op in ("sin", "cos") else None
             local = forms.classify(angle) if isinstance(angle, Symbol) else None
@@ -140,7 +140,7 @@ def bounded_magnitudes(model: ReducedModel, values: Values) -> np.ndarray:
         rest = [t for t in terms if not (isinstance(t, Symbol) and kind_of(t) == "v")]
         local = forms.classify(alone[0]) if len(alone) == 1 and all(map(_bounded, rest)) else None
         if local is not None and rest:
-            sizes = [magnitude(model, rows.stamp, t, values, 0.0)[rows.instances] for t in rest]
+            sizes = [magnitude(model, rows.batch, t, values, 0.0)[rows.instances] for t in rest]
             np.maximum.at(found, first + local, np.max(sizes, axis=0))
     return np.where(np.isfinite(found), found, 0.0)
 

@@ -117,8 +117,8 @@ class NonlinearRows:
     def _gather(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         found = []
         for c, k in zip(self.model.nonlinear, self.constants, strict=True):
-            s = self.model.flat.stamps[c.stamp]
-            first = [model_relation(self.model, c.stamp, r) for r in k.r]
+            s = self.model.flat.batches[c.batch]
+            first = [model_relation(self.model, c.batch, r) for r in k.r]
             at = c.instances[:, None]
             found.append(
                 (
@@ -140,7 +140,7 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
 
 def _constants(model: ReducedModel, rows: NonlinearFormRows) -> Constants:
     """Parameters, discretes and relations in an expression, outside what is known as a function of time."""
-    forms, template = model.forms[rows.stamp], model.flat.stamps[rows.stamp].template
+    forms, template = model.forms[rows.batch], model.flat.batches[rows.batch].template
     known = {id(k) for k in rows.form.knowns}
     found: dict[str, dict[int, None]] = {"p": {}, "d": {}, "r": {}}
     nodes = _outside(rows.form.expr, known, forms.relation_at)
@@ -172,7 +172,7 @@ def _outside(expr: Expr, known: set[int], relations: dict[int, int]) -> list[Exp
 
 def _entries(model: ReducedModel, rows: NonlinearFormRows) -> tuple[np.ndarray, np.ndarray]:
     """Kind (0 value, 1 derivative, 2 known) and global number of every argument, instance by instance."""
-    vb, at = model.flat.stamps[rows.stamp].vb[rows.instances], rows.instances
+    vb, at = model.flat.batches[rows.batch].vb[rows.instances], rows.instances
     kinds = [int(derivative) for _, derivative in rows.form.keys] + [2] * len(rows.knowns)
     columns = [vb + k for k, _ in rows.form.keys] + [first + at for first in rows.knowns]
     number = np.column_stack(columns) if columns else np.zeros((len(at), 0), np.int64)

@@ -23,7 +23,7 @@ from .template_forms import RowForm, TemplateForms
 class Observer:
     """Residual ``factor * x + rest = 0`` of one instance, solved for variable ``x`` (or its derivative)."""
 
-    stamp: int
+    batch: int
     instance: int
     row: RowForm
     variable: int
@@ -61,8 +61,8 @@ class _Incidence:
         self.row_of: list[tuple[int, int]] = []
         rows, cols = [], []
         at = 0
-        for g, (stamp, r) in enumerate(base):
-            vb = flat.stamps[stamp].vb
+        for g, (batch, r) in enumerate(base):
+            vb = flat.batches[batch].vb
             for k, derivative in r.keys:
                 x = vb + k
                 start, end = self.W.ptr[x], self.W.ptr[x + 1]
@@ -164,7 +164,7 @@ class _Peeling:
 
 def _read_unknowns(flat: FlatModel, o: Observer, W: IntegerRows) -> np.ndarray:
     """Unknowns that an observer reads."""
-    base = int(flat.stamps[o.stamp].vb[o.instance])
+    base = int(flat.batches[o.batch].vb[o.instance])
     return _columns_of(W, np.array([base + k for k, _ in o.row.keys if base + k != o.variable], np.int64))
 
 
@@ -172,7 +172,7 @@ def _slopes(
     flat: FlatModel, statement: tuple[int, RowForm], instance: int, W: IntegerRows, observer: Observer
 ) -> np.ndarray:
     """Unknowns of the derivatives that an observer reads: they stay in the core, where derivatives are known."""
-    base = int(flat.stamps[statement[0]].vb[instance])
+    base = int(flat.batches[statement[0]].vb[instance])
     read = [base + k for k, derivative in statement[1].keys if derivative and base + k != observer.variable]
     return _columns_of(W, np.array(read, np.int64))
 
@@ -192,9 +192,9 @@ def _solve(
     known: Solved,
 ) -> Observer | None:
     """The row solved for unknown ``column``, or None if it occurs in several variables or in a factor."""
-    stamp, row = statement
-    f, j, integral = forms[stamp], column % ny, column >= ny
-    base = int(flat.stamps[stamp].vb[instance])
+    batch, row = statement
+    f, j, integral = forms[batch], column % ny, column >= ny
+    base = int(flat.batches[batch].vb[instance])
     users = [(k, d) for k, d in row.keys if j in W.col[W.ptr[base + k] : W.ptr[base + k + 1]]]
     if len(users) != 1 or users[0][1] != integral:
         return None
@@ -209,7 +209,7 @@ def _solve(
     if solved is None:
         return None
     factor, rest = solved
-    return Observer(stamp, instance, row, x, j, int(W.val[W.ptr[x]]), integral, factor, rest)
+    return Observer(batch, instance, row, x, j, int(W.val[W.ptr[x]]), integral, factor, rest)
 
 
 def _affine_in(row: RowForm, key: Key, forms: TemplateForms) -> tuple[Expr, Expr] | None:

@@ -39,9 +39,9 @@ Sparse = Any
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A known expression of all instances of a stamp; ``static``: of parameters alone."""
+    """A known expression of all instances of a batch; ``static``: of parameters alone."""
 
-    stamp: int
+    batch: int
     expr: Expr
     first: int
     count: int
@@ -51,9 +51,9 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class FormRows:
-    """One affine form stamped for all instances; ``known`` is the first number of its known part, -1 if none."""
+    """One affine form for all instances of a batch; ``known`` is the first number of its known part, -1 if none."""
 
-    stamp: int
+    batch: int
     form: Form
     first: int
     known: int
@@ -61,9 +61,9 @@ class FormRows:
 
 @dataclass(frozen=True, eq=False)
 class NonlinearFormRows:
-    """One residual that is not affine, for some instances; ``first`` is the row of instance 0 of the stamp."""
+    """One residual that is not affine, for some instances; ``first`` is the row of instance 0 of the batch."""
 
-    stamp: int
+    batch: int
     form: NonlinearForm
     first: int
     knowns: tuple[int, ...]
@@ -75,7 +75,7 @@ class NonlinearFormRows:
 class ElementRows:
     """Numbers of the form rows of one element statement, per branch: equations, guards, blocked."""
 
-    stamp: int
+    batch: int
     forms: ElementForms
     branches: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...]
     """Those of the statement; of friction also sticking at the forward and at the backward breakaway level."""
@@ -93,7 +93,7 @@ class ElementRows:
 class RelationRows:
     """A registered relation; ``row`` is the first form row of a state relation, -1 for a timed one."""
 
-    stamp: int
+    batch: int
     relation: Relation
     first: int
     row: int
@@ -133,11 +133,11 @@ class ReducedModel:
 
     @cached_property
     def relation_first(self) -> dict[int, dict[int, int]]:
-        """Per stamp and local relation the number of its first instance."""
+        """Per batch and local relation the number of its first instance."""
         table: dict[int, dict[int, int]] = {}
         for r in self.relations:
-            local = self.forms[r.stamp].relation_at[id(r.relation.node)]
-            table.setdefault(r.stamp, {})[local] = r.first
+            local = self.forms[r.batch].relation_at[id(r.relation.node)]
+            table.setdefault(r.batch, {})[local] = r.first
         return table
 
     def relation_at(self, number: int) -> tuple[RelationRows, int]:
@@ -199,21 +199,21 @@ class ReducedModel:
         relations: dict[int, None] = {}
         for r in self.rows:
             for factor in r.form.factors.values():
-                self._reads(r.stamp, factor, discretes, relations)
+                self._reads(r.batch, factor, discretes, relations)
         for e in self.elements:
             control = e.forms.statement.table.control
             if control is not None and e.forms.continuous:
-                self._reads(e.stamp, control, discretes, relations)
+                self._reads(e.batch, control, discretes, relations)
         return np.array(list(discretes), np.int64), np.array(list(relations), np.int64)
 
-    def _reads(self, stamp: int, expr: Expr, discretes: dict[int, None], relations: dict[int, None]) -> None:
-        s, forms = self.flat.stamps[stamp], self.forms[stamp]
+    def _reads(self, batch: int, expr: Expr, discretes: dict[int, None], relations: dict[int, None]) -> None:
+        s, forms = self.flat.batches[batch], self.forms[batch]
         for node in walk(expr):
             if isinstance(node, Symbol) and kind_of(node) == "d":
                 discretes.update(dict.fromkeys((s.db + locate_symbol(s.template, "d", node)).tolist()))
             local = forms.relation_at.get(id(node))
             if local is not None:
-                first = self.relation_first[stamp][local]
+                first = self.relation_first[batch][local]
                 relations.update(dict.fromkeys(range(first, first + len(s.db))))
 
 
@@ -228,51 +228,51 @@ class _Builder:
 
     def __init__(self, flat: FlatModel) -> None:
         self.flat = flat
-        self.forms = resolve_loops(flat, tuple(template_forms(s.template) for s in flat.stamps))
+        self.forms = resolve_loops(flat, tuple(template_forms(s.template) for s in flat.batches))
         self.knowns: list[Known] = []
         self.nk = 0
         self.rows: list[FormRows] = []
         self.nonlinear: list[NonlinearFormRows] = []
         self.n_rows = 0
 
-    def known(self, stamp: int, expr: Expr) -> int:
-        forms, count = self.forms[stamp], len(self.flat.stamps[stamp].vb)
+    def known(self, batch: int, expr: Expr) -> int:
+        forms, count = self.forms[batch], len(self.flat.batches[batch])
         static = forms.is_static(expr)
         terms = () if static else tuple(decompose(expr))
-        self.knowns.append(Known(stamp, expr, self.nk, count, static, terms))
+        self.knowns.append(Known(batch, expr, self.nk, count, static, terms))
         self.nk += count
         return self.nk - count
 
-    def add(self, stamp: int, form: Form | NonlinearForm) -> FormRows | NonlinearFormRows:
-        """Number a form for all instances of a stamp."""
-        count = len(self.flat.stamps[stamp].vb)
+    def add(self, batch: int, form: Form | NonlinearForm) -> FormRows | NonlinearFormRows:
+        """Number a form for all instances of a batch."""
+        count = len(self.flat.batches[batch])
         self.n_rows += count
         first = self.n_rows - count
         if isinstance(form, NonlinearForm):
-            knowns = tuple(self.known(stamp, k) for k in form.knowns)
-            made = NonlinearFormRows(stamp, form, first, knowns, np.arange(count))
+            knowns = tuple(self.known(batch, k) for k in form.knowns)
+            made = NonlinearFormRows(batch, form, first, knowns, np.arange(count))
             self.nonlinear.append(made)
             return made
-        known = -1 if form.known is None else self.known(stamp, form.known)
-        self.rows.append(FormRows(stamp, form, first, known))
+        known = -1 if form.known is None else self.known(batch, form.known)
+        self.rows.append(FormRows(batch, form, first, known))
         return self.rows[-1]
 
-    def statement(self, stamp: int, row: RowForm) -> FormRows | NonlinearFormRows:
+    def statement(self, batch: int, row: RowForm) -> FormRows | NonlinearFormRows:
         """Number an equation."""
         return self.add(
-            stamp, nonlinear_form(self.forms[stamp], row.statement.expr) if row.form is None else row.form
+            batch, nonlinear_form(self.forms[batch], row.statement.expr) if row.form is None else row.form
         )
 
     def integer_knowns(self) -> np.ndarray:
         flat = self.flat
         known = np.full(len(flat.ptr) - 1, -1, np.int64)
         at = 0
-        for k, s in enumerate(flat.stamps):
+        for k, s in enumerate(flat.batches):
             rows = len(s.template.ptr) - 1
             for local, expr in s.template.remainders.items():
                 first = self.known(k, expr)
-                known[at + local + rows * np.arange(len(s.vb))] = first + np.arange(len(s.vb))
-            at += rows * len(s.vb)
+                known[at + local + rows * s.instances] = first + s.instances
+            at += rows * len(s)
         return known
 
     def elements(self) -> list[ElementRows]:
@@ -298,7 +298,7 @@ class _Builder:
             for r in forms.relations:
                 row = -1 if r.form is None else self.add(k, r.form).first
                 found.append(RelationRows(k, r, nr, row))
-                nr += len(self.flat.stamps[k].vb)
+                nr += len(self.flat.batches[k])
         return found, nr
 
 
@@ -374,14 +374,14 @@ def _masks(
     """Which variables are differentiated, which occur in elements and relations, how often in equations."""
     differentiated, protected = np.zeros(flat.nv, bool), np.zeros(flat.nv, bool)
     uses = np.zeros(flat.nv, np.int64)
-    for stamp, r in base:
+    for batch, r in base:
         for k, derivative in r.keys:
-            at = flat.stamps[stamp].vb + k
+            at = flat.batches[batch].vb + k
             np.add.at(uses, at, 1)
             differentiated[at] |= derivative
     for rows in others:
         for k, derivative in rows.form.factors if isinstance(rows, FormRows) else rows.form.keys:
-            at = flat.stamps[rows.stamp].vb + k
+            at = flat.batches[rows.batch].vb + k
             protected[at] = True
             differentiated[at] |= derivative
     return differentiated, protected, uses

@@ -90,15 +90,15 @@ class _Stage:
         self.canvas, self.ax = FigureCanvasAgg(figure), figure.subplots()
         prepare(self.ax, result, shapes, limits)
         self.artists = [artist_of(self.ax, s) for s in shapes]
-        self.stamp = self.ax.set_title("t", loc="left", fontsize="medium")
+        self.batch = self.ax.set_title("t", loc="left", fontsize="medium")
         self.canvas.draw()
         figure.set_layout_engine("none")
-        for artist in (*self.artists, self.stamp):
+        for artist in (*self.artists, self.batch):
             artist.set_animated(True)
         self.canvas.draw()
         self.background = self.canvas.copy_from_bbox(figure.bbox)
 
-    def picture(self, corners: Sequence[np.ndarray], stamp: str) -> Image:
+    def picture(self, corners: Sequence[np.ndarray], batch: str) -> Image:
         """Return the picture of one time."""
         from PIL import Image
 
@@ -106,8 +106,8 @@ class _Stage:
         for artist, found in zip(self.artists, corners, strict=True):
             move(artist, found)
             self.ax.draw_artist(artist)
-        self.stamp.set_text(stamp)
-        self.ax.draw_artist(self.stamp)
+        self.batch.set_text(batch)
+        self.ax.draw_artist(self.batch)
         pixels = Image.fromarray(np.array(self.canvas.buffer_rgba())).convert("RGB")
         return pixels.quantize(COLORS, method=Image.Quantize.FASTOCTREE)
 

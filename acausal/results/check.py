@@ -265,7 +265,7 @@ def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable
     x, w = (tuple(names.find(n).index for n in q.names) for q in (r.x, r.w))
     rows, columns = at.places
     flat = names.flat
-    base = len(flat.ptr) - 1 + sum(len(s.template.residuals) * len(s.vb) for s in flat.stamps)
+    base = len(flat.ptr) - 1 + sum(1 for _ in flat.statements("residuals"))
     usable = np.ones(base, bool)
     actions = _set_by_actions(names)
     usable[rows[(rows < base) & np.isin(columns, [k for k, i in enumerate(x) if i in actions])]] = False
@@ -291,12 +291,14 @@ def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable
 
 def _set_by_actions(names: Names) -> set[int]:
     """Variables of ``reinit``."""
-    found = set()
-    for k, s in enumerate(names.flat.stamps):
-        for chain in s.template.whens:
-            for action in (a for _, actions in chain.branches for a in actions if isinstance(a, Reinit)):
-                found |= {names.flat.symbol(k, i, "v", action.target) for i in range(len(s.vb))}
-    return found
+    flat = names.flat
+    chains = (
+        (k, i, action)
+        for k, i, chain in flat.statements("whens")
+        for _, actions in chain.branches
+        for action in actions
+    )
+    return {flat.symbol(k, i, "v", action.target) for k, i, action in chains if isinstance(action, Reinit)}
 
 
 def _energy(result: Any, times: np.ndarray, integrated: float) -> Iterable[Defect]:

@@ -143,8 +143,8 @@ def _steps(result: Recording, a: float, b: float) -> list[MicroStep]:
 
 def energy_into(result: Recording, path: str, t0: float | None, t1: float | None) -> float:
     """Energy in J that flowed into one component."""
-    k, i = result.names.stamp_of(path)
-    if not result.names.flat.stamps[k].template.powers:
+    k, i = result.names.batch_of(path)
+    if not result.names.flat.batches[k].template.powers:
         return 0.0
     return float(energies(result, [(k, np.array([i]))], t0, t1)[0][0])
 
@@ -169,8 +169,8 @@ def audit(result: Recording, t0: float | None, t1: float | None) -> Audit:
 def _leaves(result: Recording) -> list[tuple[int, np.ndarray]]:
     """Instances with ports that are not made of parts with ports."""
     return [
-        (k, np.arange(len(s.vb)))
-        for k, s in enumerate(result.names.flat.stamps)
+        (k, s.instances)
+        for k, s in enumerate(result.names.flat.batches)
         if s.template.powers and not _takes_power_inside(s.template)
     ]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..compilation.discrete import Sample
 from ..errors import Location, ParameterError
-from ..flattening.flat_model import FlatModel, Stamp
+from ..flattening.flat_model import Batch, FlatModel
 from ..flattening.template import (
     Assignment,
     Check,
@@ -35,7 +35,12 @@ from .trace import record_of, trace_of
 
 FORMAT = 4
 """Of what is written."""
-_SINCE_3 = {"Residual": ("ResidualStatement", {})}
+_SINCE_3 = {
+    "Residual": ("ResidualStatement", {}),
+    "Stamp": ("Batch", {}),
+    "FlatModel": ("FlatModel", {"stamps": "batches", "row_stamp": "row_batch"}),
+    "Sample": ("Sample", {"stamp": "batch"}),
+}
 FORMER: Mapping[int, Mapping[str, tuple[str, Mapping[str, str]]]] = {
     2: {
         **_SINCE_3,
@@ -51,7 +56,7 @@ their defaults."""
 
 register(
     FlatModel,
-    Stamp,
+    Batch,
     Group,
     ResidualStatement,
     ElementStatement,

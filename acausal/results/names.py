@@ -168,8 +168,8 @@ class Names:
                 seen.setdefault(int(W.indices[W.indptr[x]]), self.flat.variable(x))
         return list(seen.values())
 
-    def stamp_of(self, path: str) -> tuple[int, int]:
-        """Return (stamp, instance) of a component by its path.
+    def batch_of(self, path: str) -> tuple[int, int]:
+        """Return (batch, instance) of a component by its path.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class Names:
             offsets = (group.voff[row], group.poff[row], group.doff[row])
             bases = tuple(b + int(o) for b, o in zip(bases, offsets, strict=True))  # type: ignore[assignment]
             template = group.template
-        for k, s in enumerate(self.flat.stamps):
+        for k, s in enumerate(self.flat.batches):
             if s.template is template:
                 same = (s.vb == bases[0]) & (s.pb == bases[1]) & (s.db == bases[2])
                 return k, int(np.flatnonzero(same)[0])
@@ -198,22 +198,15 @@ class Names:
     def elements(self) -> list[tuple[str, tuple[str, ...]]]:
         """Path of the mode variable and names of the branches, per element."""
         found = []
-        for rows in self.model.elements:
-            statement = rows.forms.statement
-            branches = tuple(statement.table.branches[b].name for b in rows.shown)
-            for i in range(len(self.flat.stamps[rows.stamp].vb)):
-                path = self.flat.path(rows.stamp, i)
-                found.append((f"{path}.{statement.name}" if path else statement.name, branches))
+        for rows, i in self.flat.each(self.model.elements):
+            branches = tuple(rows.forms.statement.table.branches[b].name for b in rows.shown)
+            found.append((self.flat.name_in(rows.batch, i, rows.forms.statement.name), branches))
         return found
 
     @cached_property
     def choices(self) -> frozenset[str]:
         """Names of elements that have no branch before the start: ``If``, and equations with comparisons in a loop."""
-        kinds = [
-            rows.forms.statement.table.kind
-            for rows in self.model.elements
-            for _ in self.flat.stamps[rows.stamp].vb
-        ]
+        kinds = [rows.forms.statement.table.kind for rows, _ in self.flat.each(self.model.elements)]
         return frozenset(
             path for (path, _), kind in zip(self.elements, kinds, strict=True) if kind in ("if", "relation")
         )
@@ -223,7 +216,7 @@ class Names:
         """Discrete numbers of the mode variables of the elements -> names of the branches."""
         found: dict[int, tuple[str, ...]] = {}
         for rows in self.model.elements:
-            s, statement = self.flat.stamps[rows.stamp], rows.forms.statement
+            s, statement = self.flat.batches[rows.batch], rows.forms.statement
             branches = tuple(b.name for b in statement.table.branches)
             slot = s.template.index("d", statement.name)
             if slot is None:
@@ -252,24 +245,23 @@ class Names:
     def relation(self, number: int) -> str:
         """Return a relation as written, with its component."""
         rows, i = self.model.relation_at(number)
-        path = self.flat.path(rows.stamp, i)
+        path = self.flat.path(rows.batch, i)
         return f"{rows.relation.node}" + (f" in {path}" if path else "")
 
     @cached_property
     def deciding(self) -> dict[int, str]:
         """Relations that select the branch of equations in a loop -> what these determine."""
         found: dict[int, str] = {}
-        for e in self.model.elements:
-            for k in e.forms.conditions if e.forms.replaced else ():
-                for i in range(len(self.flat.stamps[e.stamp].vb)):
-                    path, name = self.flat.path(e.stamp, i), e.forms.statement.name
-                    found[model_relation(self.model, e.stamp, k) + i] = f"{path}.{name}" if path else name
+        for e, i in self.flat.each(e for e in self.model.elements if e.forms.replaced):
+            for k in e.forms.conditions:
+                name = self.flat.name_in(e.batch, i, e.forms.statement.name)
+                found[model_relation(self.model, e.batch, k) + i] = name
         return found
 
     def sample(self, k: int) -> str:
         """Return the k-th sampled condition as written, with its component."""
         s = self.samples[k]
-        path = self.flat.path(s.stamp, s.instance)
+        path = self.flat.path(s.batch, s.instance)
         return f"{s.node}" + (f" in {path}" if path else "")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics.readout import Moment, Readout
 from ..errors import DeclarationError
-from ..flattening.flat_model import VECTOR, Stamp, kind_of
+from ..flattening.flat_model import VECTOR, Batch, kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from .names import Names
@@ -22,7 +22,7 @@ class PowerMeter:
     Parameters
     ----------
     names : Names
-    instances : sequence of (stamp, instances)
+    instances : sequence of (batch, instances)
     """
 
     def __init__(self, names: Names, instances: Sequence[tuple[int, np.ndarray]]) -> None:
@@ -30,45 +30,45 @@ class PowerMeter:
         values: dict[int, None] = {}
         slopes: dict[int, None] = {}
         for k, at in instances:
-            stamp = self.flat.stamps[k]
-            for expr in stamp.template.powers:
+            batch = self.flat.batches[k]
+            for expr in batch.template.powers:
                 for node in walk(expr):
                     if isinstance(node, Symbol) and kind_of(node) == "v":
-                        values.update(dict.fromkeys(self._numbers(stamp, at, node).tolist()))
+                        values.update(dict.fromkeys(self._numbers(batch, at, node).tolist()))
                     elif node.op == "der":
-                        slopes.update(dict.fromkeys(self._numbers(stamp, at, node.args[0]).tolist()))  # type: ignore[arg-type]
+                        slopes.update(dict.fromkeys(self._numbers(batch, at, node.args[0]).tolist()))  # type: ignore[arg-type]
         self.ids, self.slopes = tuple(values), tuple(slopes)
         self.column = {x: k for k, x in enumerate(self.ids)}
         self.slope_column = {x: k for k, x in enumerate(self.slopes)}
 
-    def _numbers(self, stamp: Stamp, at: np.ndarray, symbol: Symbol) -> np.ndarray:
-        return stamp.vb[at] + locate_symbol(stamp.template, "v", symbol)
+    def _numbers(self, batch: Batch, at: np.ndarray, symbol: Symbol) -> np.ndarray:
+        return batch.vb[at] + locate_symbol(batch.template, "v", symbol)
 
     def fold(
         self,
-        leaf: Callable[[Stamp, np.ndarray, Symbol, bool], Any],
+        leaf: Callable[[Batch, np.ndarray, Symbol, bool], Any],
         apply: Callable[[Expr, list[Any]], Any],
         constant: Callable[[float], Any],
     ) -> list[Any]:
         """Evaluate the power expressions; one sum per group of instances."""
         found = []
         for k, at in self.instances:
-            stamp = self.flat.stamps[k]
+            batch = self.flat.batches[k]
 
-            def one(node: Expr, stamp: Stamp = stamp, at: np.ndarray = at) -> Any:
+            def one(node: Expr, batch: Batch = batch, at: np.ndarray = at) -> Any:
                 return (
-                    leaf(stamp, at, node, False)
+                    leaf(batch, at, node, False)
                     if isinstance(node, Symbol)
                     else constant(float(node.data or 0.0))
                 )
 
-            def inner(node: Expr, args: list[Any], stamp: Stamp = stamp, at: np.ndarray = at) -> Any:
+            def inner(node: Expr, args: list[Any], batch: Batch = batch, at: np.ndarray = at) -> Any:
                 if node.op == "der":
-                    return leaf(stamp, at, node.args[0], True)  # type: ignore[arg-type]
+                    return leaf(batch, at, node.args[0], True)  # type: ignore[arg-type]
                 return apply(node, args)
 
             total = constant(0.0)
-            for expr in stamp.template.powers:
+            for expr in batch.template.powers:
                 total = apply(Expr("+"), [total, fold(expr, one, inner)])
             found.append(total)
         return found
@@ -92,14 +92,14 @@ class PowerMeter:
         s = segment
         X, S = map(read, s.readout.columns(self.ids, self.slopes, s.data, s.trajectory, s.moment, hs, ys))
 
-        def leaf(stamp: Stamp, at: np.ndarray, symbol: Symbol, slope: bool) -> np.ndarray:
+        def leaf(batch: Batch, at: np.ndarray, symbol: Symbol, slope: bool) -> np.ndarray:
             kind = kind_of(symbol)
             if kind == "p":
-                return read(s.readout.P[stamp.pb[at] + locate_symbol(stamp.template, "p", symbol)])
+                return read(s.readout.P[batch.pb[at] + locate_symbol(batch.template, "p", symbol)])
             if kind == "d":
-                return read(s.moment.D[stamp.db[at] + locate_symbol(stamp.template, "d", symbol)])
+                return read(s.moment.D[batch.db[at] + locate_symbol(batch.template, "d", symbol)])
             columns = self.slope_column if slope else self.column
-            return (S if slope else X)[:, [columns[x] for x in self._numbers(stamp, at, symbol).tolist()]]
+            return (S if slope else X)[:, [columns[x] for x in self._numbers(batch, at, symbol).tolist()]]
 
         parts = self.fold(leaf, apply, lambda value: float(read(np.asarray(value))))
         sizes = [len(at) for _, at in self.instances]
@@ -109,14 +109,14 @@ class PowerMeter:
         """Energies (instances,) that the impulses of a micro-step carry."""
         X, S, dX, dS = read_impulses(jump, readout, moment, self.ids, self.slopes)
 
-        def leaf(stamp: Stamp, at: np.ndarray, symbol: Symbol, slope: bool) -> tuple[Any, Any]:
+        def leaf(batch: Batch, at: np.ndarray, symbol: Symbol, slope: bool) -> tuple[Any, Any]:
             kind = kind_of(symbol)
             if kind == "p":
-                return readout.P[stamp.pb[at] + locate_symbol(stamp.template, "p", symbol)], 0.0
+                return readout.P[batch.pb[at] + locate_symbol(batch.template, "p", symbol)], 0.0
             if kind == "d":
-                return moment.D[stamp.db[at] + locate_symbol(stamp.template, "d", symbol)], 0.0
+                return moment.D[batch.db[at] + locate_symbol(batch.template, "d", symbol)], 0.0
             columns = self.slope_column if slope else self.column
-            which = [columns[x] for x in self._numbers(stamp, at, symbol).tolist()]
+            which = [columns[x] for x in self._numbers(batch, at, symbol).tolist()]
             return (S[which], dS[which]) if slope else (X[which], dX[which])
 
         parts = self.fold(leaf, _differential, lambda value: (value, 0.0))

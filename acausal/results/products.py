@@ -11,7 +11,7 @@ import numpy as np
 
 from ..dynamics.gram import Bilinear
 from ..dynamics.readout import Readout
-from ..flattening.flat_model import FlatModel, Stamp, kind_of
+from ..flattening.flat_model import Batch, FlatModel, kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
 from ..reduction.affine import ModeData
@@ -23,7 +23,7 @@ Factor = tuple[bool, int]
 Polynomial = dict[tuple[Factor, ...], Any]
 """Products of variables -> factor, a number or one per instance."""
 Instances = Sequence[tuple[int, np.ndarray]]
-"""(stamp, instances)."""
+"""(batch, instances)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Products:
 def split_powers(
     flat: FlatModel, readout: Readout, instances: Instances
 ) -> tuple[Products | None, list[tuple[int, np.ndarray, np.ndarray]]]:
-    """Return the powers that are products of affine forms, and (stamp, instances, their numbers) of the others.
+    """Return the powers that are products of affine forms, and (batch, instances, their numbers) of the others.
 
     Instances are numbered in the order given. A product with a variable that only observers determine is no
     product of affine forms.
@@ -83,25 +83,25 @@ def split_powers(
     for k, at in instances:
         numbers = np.arange(number, number + len(at))
         number += len(at)
-        found = _polynomial(flat.stamps[k], at, readout.P)
-        plain = np.zeros(len(at), bool) if found is None else _affine(flat.stamps[k], at, observed, found)
+        found = _polynomial(flat.batches[k], at, readout.P)
+        plain = np.zeros(len(at), bool) if found is None else _affine(flat.batches[k], at, observed, found)
         if found and plain.any():
-            terms += _terms(flat.stamps[k], at, found, plain, numbers, columns)
+            terms += _terms(flat.batches[k], at, found, plain, numbers, columns)
         if not plain.all():
             others.append((k, at[~plain], numbers[~plain]))
     return (_products(terms, columns) if terms else None), others
 
 
-def _polynomial(stamp: Stamp, at: np.ndarray, P: np.ndarray) -> Polynomial | None:
+def _polynomial(batch: Batch, at: np.ndarray, P: np.ndarray) -> Polynomial | None:
     """Power of all ports of some instances as a polynomial of degree two at most; None if it is none."""
-    template = stamp.template
+    template = batch.template
 
     def leaf(node: Expr) -> Polynomial | None:
         if not isinstance(node, Symbol):
             return {(): float(node.data)} if node.op == "const" else None
         kind = kind_of(node)
         if kind == "p":
-            return {(): P[stamp.pb[at] + locate_symbol(template, "p", node)]}
+            return {(): P[batch.pb[at] + locate_symbol(template, "p", node)]}
         return {((False, locate_symbol(template, "v", node)),): 1.0} if kind == "v" else None
 
     def apply(node: Expr, args: list[Polynomial | None]) -> Polynomial | None:
@@ -146,14 +146,14 @@ def observed_variables(readout: Readout) -> np.ndarray:
     return np.asarray(abs(W) @ outside) > 0.0
 
 
-def _affine(stamp: Stamp, at: np.ndarray, observed: np.ndarray, found: Polynomial) -> np.ndarray:
+def _affine(batch: Batch, at: np.ndarray, observed: np.ndarray, found: Polynomial) -> np.ndarray:
     """Mask over instances: no factor of the polynomial depends on an observer."""
     used = list(dict.fromkeys(local for m in found for _, local in m))
-    return np.asarray(~observed[stamp.vb[at][:, None] + np.array(used, np.int64)].any(axis=1))
+    return np.asarray(~observed[batch.vb[at][:, None] + np.array(used, np.int64)].any(axis=1))
 
 
 def _terms(
-    stamp: Stamp,
+    batch: Batch,
     at: np.ndarray,
     found: Polynomial,
     plain: np.ndarray,
@@ -161,7 +161,7 @@ def _terms(
     columns: dict[Factor, int],
 ) -> list[tuple[np.ndarray, ...]]:
     """(left, right, coefficient, owner) of the products; the number one is column -1."""
-    bases = stamp.vb[at][plain]
+    bases = batch.vb[at][plain]
     made = []
     for monomial, coefficient in found.items():
         sides = [

@@ -129,7 +129,7 @@ class ContinuousSource(ResultSource):
         names, readout = self.result.names, self.result.record.segments[0].readout
         for k, _ in readout.observed(self.found.index):
             o = names.model.observers[k]
-            place = names.flat.location(o.stamp, o.instance, o.row.statement.origin)
+            place = names.flat.location(o.batch, o.instance, o.row.statement.origin)
             return f"{o.row.statement.text} in {place}"
         return ""
 

@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ MOST_TICKS = 1e12
 def static_requirement_missed(program: CompiledModel, values: Values) -> RequirementMissed | None:
     """Return a requirement on parameters alone that does not hold; they come before any number is used."""
     flat = program.flat
-    for k, s in enumerate(flat.stamps):
+    for k, s in enumerate(flat.batches):
         for c in s.template.checks:
             if program.reduced.forms[k].is_static(c.condition):
                 failed = np.flatnonzero(evaluate(program.reduced, k, c.condition, values) == 0.0)
@@ -235,15 +234,11 @@ def _elements(program: CompiledModel, paths: Iterable[str]) -> dict[str, tuple[i
     if not any(path.rpartition(".")[2] in names for path in paths):
         return {}
     found: dict[str, tuple[int, ElementTable]] = {}
-    number = count()
-    for rows in program.reduced.elements:
+    for k, (rows, i) in enumerate(program.flat.each(program.reduced.elements)):
         statement = rows.forms.statement
-        for i in range(len(program.flat.stamps[rows.stamp].vb)):
-            owner = program.flat.path(rows.stamp, i)
-            path, k = f"{owner}.{statement.name}" if owner else statement.name, next(number)
-            # An element that stands for equations bears the name of their variable, and has no branch to give.
-            if not rows.forms.replaced:
-                found.setdefault(path, (k, statement.table))
+        # An element that stands for equations bears the name of their variable, and has no branch to give.
+        if not rows.forms.replaced:
+            found.setdefault(program.flat.name_in(rows.batch, i, statement.name), (k, statement.table))
     return found
 
 
@@ -379,7 +374,7 @@ def time_unit(program: CompiledModel, values: Values, clocks: Sequence[Clock], s
     for known in program.reduced.knowns:
         for term in known.terms:
             if term.kind == "sinusoid" and term.rate is not None:
-                rates = np.abs(evaluate(program.reduced, known.stamp, term.rate, values))
+                rates = np.abs(evaluate(program.reduced, known.batch, term.rate, values))
                 periods += (2 * math.pi / rates[rates > 0]).tolist()
     return min([p for p in periods if p > 0] or [span if span > 0 else 1.0])
 
@@ -389,15 +384,15 @@ def make_clocks(program: CompiledModel, values: Values) -> tuple[Clock, ...]:
     clocks = []
     for s in program.discrete.samples:
         one = np.array([s.instance])
-        period, start = (float(evaluate(program.reduced, s.stamp, a, values, one)[0]) for a in s.node.args)
+        period, start = (float(evaluate(program.reduced, s.batch, a, values, one)[0]) for a in s.node.args)
         clocks.append(Clock.make(period, start, _sampled_at(program, s)))
     return tuple(clocks)
 
 
 def _sampled_at(program: CompiledModel, sample: Sample) -> Location:
     """Where a sampled condition is written."""
-    origin = program.flat.stamps[sample.stamp].template.origin_of(sample.node)
-    return program.flat.location(sample.stamp, sample.instance, origin)
+    origin = program.flat.batches[sample.batch].template.origin_of(sample.node)
+    return program.flat.location(sample.batch, sample.instance, origin)
 
 
 def check_ticks(program: CompiledModel, clocks: Sequence[Clock], t0: float, t_end: float) -> None:

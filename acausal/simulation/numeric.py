@@ -271,10 +271,7 @@ def analysed_since(before: Mapping[NumericCore, tuple[int, float]]) -> tuple[int
 
 
 def _relation_rows(reduced: ReducedModel, forms: Rows) -> Rows:
-    at: list[int] = []
-    for r in reduced.relations:
-        if not r.relation.timed:
-            at.extend(range(r.row, r.row + len(reduced.flat.stamps[r.stamp].vb)))
+    at = [r.row + i for r, i in reduced.flat.each(reduced.relations) if not r.relation.timed]
     return Rows(forms.E[at], forms.A[at], forms.B[at])
 
 
@@ -321,7 +318,7 @@ def nonlinear_slopes(reduced: ReducedModel) -> np.ndarray:
     for c in reduced.nonlinear:
         for k, derivative in c.form.keys:
             if derivative:
-                found[reduced.W_core[reduced.flat.stamps[c.stamp].vb[c.instances] + k].indices] = True
+                found[reduced.W_core[reduced.flat.batches[c.batch].vb[c.instances] + k].indices] = True
     return found
 
 
@@ -340,8 +337,8 @@ def source_scale(
             _fill(scale, first, next(inputs).size, "pieces", 0.0, T0, exosystem.S)
             continue
         known = by_known[known_number]
-        sizes = magnitude(reduced, known.stamp, term.expr, values, span)
-        rates = np.zeros(count) if term.rate is None else evaluate(reduced, known.stamp, term.rate, values)
+        sizes = magnitude(reduced, known.batch, term.expr, values, span)
+        rates = np.zeros(count) if term.rate is None else evaluate(reduced, known.batch, term.rate, values)
         for i in range(count):
             at = first + i * term.states
             _fill(scale[: at + term.states], at, float(sizes[i]), term.kind, float(rates[i]), T0, exosystem.S)

@@ -28,27 +28,20 @@ class Unknowns:
     @cached_property
     def relation_operators(self) -> list[str]:
         """Operator of every state relation."""
-        found = []
-        for rows in self.reduced.relations:
-            if not rows.relation.timed:
-                found += [rows.relation.node.op] * len(self.flat.stamps[rows.stamp].vb)
-        return found
+        return [r.relation.node.op for r, _ in self.flat.each(self.reduced.relations) if not r.relation.timed]
 
     @cached_property
     def _elements(self) -> list[tuple[str, Location]]:
         found = []
-        for rows in self.reduced.elements:
-            for i in range(len(self.flat.stamps[rows.stamp].vb)):
-                path = self.flat.path(rows.stamp, i) or self.flat.label
-                found.append((path, self.flat.location(rows.stamp, i, rows.forms.statement.origin)))
+        for rows, i in self.flat.each(self.reduced.elements):
+            path = self.flat.path(rows.batch, i) or self.flat.label
+            found.append((path, self.flat.location(rows.batch, i, rows.forms.statement.origin)))
         return found
 
     @cached_property
     def first_mode(self) -> tuple[int, ...]:
         """Branches of the elements before any instant."""
-        stamps = self.flat.stamps
-        found = [[r.forms.statement.table.start] * len(stamps[r.stamp].vb) for r in self.reduced.elements]
-        return tuple(branch for instances in found for branch in instances)
+        return tuple(r.forms.statement.table.start for r, _ in self.flat.each(self.reduced.elements))
 
     def element_place(self, k: int) -> tuple[str, Location]:
         """Return component path and place of element ``k``."""

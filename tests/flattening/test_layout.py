@@ -113,7 +113,7 @@ def test_paths_lead_back_to_numbers() -> None:
 
 def test_instances_know_their_path() -> None:
     flat = flatten(Plant())
-    paths = [[flat.path(s, i) for i in range(len(stamp.vb))] for s, stamp in enumerate(flat.stamps)]
+    paths = [[flat.path(s, i) for i in range(len(batch))] for s, batch in enumerate(flat.batches)]
     assert paths[0] == [""]
     assert sorted(p for group in paths for p in group) == sorted(
         ["", "a", "b", *(f"{t}.{n}" for t in "ab" for n in ("store", "leaks[0]", "leaks[1]"))]
@@ -164,8 +164,8 @@ def test_inputs_count_as_variables_or_discretes_by_their_type() -> None:
 
 
 def test_statements_are_sorted_by_kind() -> None:
-    tank = flatten(Plant()).stamps
-    by_class = {stamp.template.cls: stamp.template for stamp in tank}
+    tank = flatten(Plant()).batches
+    by_class = {batch.template.cls: batch.template for batch in tank}
     store, leak = by_class[Store], by_class[Leak]
     assert [r.text for r in store.residuals] == ["Eq(q, C*n.e)", "Eq(der(q), n.f)"]
     assert (len(leak.residuals), [e.name for e in leak.elements]) == (0, ["open"])

@@ -34,8 +34,8 @@ def test_a_thousand_instances_are_one_trace() -> None:
     model = Many()
     assert traced(model) == 1
     flat = flatten(model)
-    assert (len(flat.stamps), flat.nv, flat.npar) == (2, 1000, 1000)
-    assert np.array_equal(flat.stamps[1].vb, np.arange(1000))
+    assert (len(flat.batches), flat.nv, flat.npar) == (2, 1000, 1000)
+    assert np.array_equal(flat.batches[1].vb, np.arange(1000))
     assert flat.variable(999) == "cells[999].x"
 
 
@@ -61,7 +61,7 @@ def test_composites_are_shared_too() -> None:
             self.pairs = [Pair() for _ in range(50)]
 
     assert traced(Pairs()) == 2
-    assert len(flatten(Pairs()).stamps) == 4
+    assert len(flatten(Pairs()).batches) == 4
 
 
 def test_unshared_classes_are_traced_for_each_instance() -> None:

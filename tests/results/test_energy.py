@@ -266,7 +266,7 @@ def test_a_power_that_is_no_product_of_two_variables() -> None:
 def test_products_of_forms_agree_with_the_expressions_of_the_ports(make) -> None:
     result = simulate(make(), 2e-3 if make is sharing else 5e-5)
     flat, segments = result.names.flat, result.segments
-    leaves = [(k, np.arange(len(s.vb))) for k, s in enumerate(flat.stamps) if s.template.powers]
+    leaves = [(k, s.instances) for k, s in enumerate(flat.batches) if s.template.powers]
     products, others = split_powers(flat, segments.groups[0].readout, leaves)
     assert products is not None and not others
     total, impulsive = energies(result, leaves, None, None)

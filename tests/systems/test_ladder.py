@@ -17,7 +17,7 @@ def test_sizes_of_a_ladder(n: int) -> None:
     # A parameter per source and capacitor, three per resistor (two of its temperature), and two per section.
     assert flat.npar == 6 * n + 1
     # Components: sections with two parts each, source, ground, the ladder itself.
-    assert sum(len(s.vb) for s in flat.stamps) == 3 * n + 3
+    assert sum(len(s) for s in flat.batches) == 3 * n + 3
     # Laws of resistors and capacitors have factors, all other equations are rows of integers.
     assert len(flat.ptr) - 1 == flat.nv - 2 * n
     reduced = reduce_model(flat)
@@ -29,8 +29,8 @@ def test_sizes_of_a_ladder(n: int) -> None:
 
 
 def test_every_instance_of_a_class_shares_its_trace() -> None:
-    stamps = flatten(Ladder(n=300)).stamps
-    assert sorted(len(s.vb) for s in stamps) == [1, 1, 1, 300, 300, 300]
+    batches = flatten(Ladder(n=300)).batches
+    assert sorted(len(s) for s in batches) == [1, 1, 1, 300, 300, 300]
 
 
 @pytest.mark.parametrize("t", [0.01, 0.1, 1.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,26 +127,22 @@ class DiscretePart:
 
 
 def _operators(reduced: ReducedModel) -> list[Callable[[int], bool]]:
-    found = []
-    for rows in reduced.relations:
-        if not rows.relation.timed:
-            op = rows.relation.node.op
-            found += [lambda s, op=op: truth(op, s)] * len(reduced.flat.stamps[rows.stamp].vb)
-    return found
+    return [
+        partial(truth, r.relation.node.op)
+        for r, _ in reduced.flat.each(reduced.relations)
+        if not r.relation.timed
+    ]
 
 
 def _latches(reduced: ReducedModel) -> list[bool]:
-    found: list[bool] = []
-    for rows in reduced.elements:
-        found += [rows.forms.statement.table.latch] * len(reduced.flat.stamps[rows.stamp].vb)
-    return found
+    return [rows.forms.statement.table.latch for rows, _ in reduced.flat.each(reduced.elements)]
 
 
 def _mode_slots(reduced: ReducedModel) -> list[tuple[int, Any] | None]:
     """Discrete number and coding of the mode variable of every element, None for those without one."""
     found = []
     for rows in reduced.elements:
-        s = reduced.flat.stamps[rows.stamp]
+        s = reduced.flat.batches[rows.batch]
         slot = s.template.index("d", rows.forms.statement.name)
         kind, shown = rows.forms.statement.table.kind, rows.shown
         code = {

@@ -127,12 +127,12 @@ def _initially(
 
     flat, mode, text = program.flat, system.mode, form.statement.text
     slope_of: Any = mode.slope_of
-    count = len(flat.stamps[rows.stamp].vb)
+    count = len(flat.batches[rows.batch])
     over, nonlinear = core.form_rows(rows.first, count), np.full(count, -1)
     if isinstance(rows, NonlinearFormRows):
         nonlinear = np.array([program.nonlinear_rows.position[rows.first + i] for i in range(count)])
     affine = csr_array(over.E) @ slope_of + csr_array(over.A) @ mode.z_of
-    places = [(flat.location(rows.stamp, i, form.statement.origin),) for i in range(count)]
+    places = [(flat.location(rows.batch, i, form.statement.origin),) for i in range(count)]
     return Demand(affine + _over_sources(system, over.B), np.zeros(count), nonlinear, [text] * count, places)
 
 

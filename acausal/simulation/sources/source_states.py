@@ -177,9 +177,9 @@ class SourceStates:
         if not self.fitted:
             return
         d, r = D[self.program.d], R[self.program.r]
-        stamp = d.tobytes() + r.tobytes()
+        batch = d.tobytes() + r.tobytes()
         for fitted in self.fitted:
-            fitted.at(t, d, r, stamp)
+            fitted.at(t, d, r, batch)
 
     def next_break(self, t: float) -> float:
         """First time after ``t`` at which a piece or table segment of a source ends; ``t`` if a piece has ended."""
@@ -212,21 +212,21 @@ class Fitted:
 
     def __init__(self, first: int, pieces: Pieces, source: _General | None = None) -> None:
         self.first, self.pieces, self.source = first, pieces, source
-        self.stamp: bytes | None = None
+        self.batch: bytes | None = None
 
-    def at(self, t: float, d: np.ndarray, r: np.ndarray, stamp: bytes) -> None:
+    def at(self, t: float, d: np.ndarray, r: np.ndarray, batch: bytes) -> None:
         """Have the piece that holds after ``t``; a new one where a general function changed."""
         if self.source is None:
-            stamp = b""
-        if stamp == self.stamp and self.pieces.holds(self.piece, t):
+            batch = b""
+        if batch == self.batch and self.pieces.holds(self.piece, t):
             return
         if self.source is not None:
             self.source.arguments = (self.source.arguments[0], d, r)
-        self.piece, self.stamp = self.pieces.next(t), stamp
+        self.piece, self.batch = self.pieces.next(t), batch
 
     def next_break(self, t: float) -> float:
         """End of the piece in force; ``t`` if that has ended."""
-        if self.stamp is None:
+        if self.batch is None:
             return math.inf
         if self.piece.end > t:
             return self.piece.end

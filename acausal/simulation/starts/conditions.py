@@ -120,10 +120,10 @@ class Conditions:
     def _initial_equations(self) -> None:
         problem = self.problem
         for rows, form in problem.reduced.initials:
-            count = len(problem.flat.stamps[rows.stamp].vb)
+            count = len(problem.flat.batches[rows.batch])
             over: Rows = problem.core.form_rows(rows.first, count)
             for i in range(count):
-                place = problem.flat.location(rows.stamp, i, form.statement.origin)
+                place = problem.flat.location(rows.batch, i, form.statement.origin)
                 made = Condition(Rank.FIXED, f"initially at {place}", form.statement.text, (place,))
                 if isinstance(rows, NonlinearFormRows):
                     self._nonlinear.append(

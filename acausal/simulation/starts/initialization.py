@@ -266,7 +266,7 @@ def check_held(run: Run, starts: Starts) -> None:
 def _check_discretes(run: Run, starts: Starts) -> None:
     """Raise InitializationError unless discretes that equations give without memory have the values given for the start."""
     flat = run.flat
-    for s in flat.stamps:
+    for s in flat.batches:
         for a in s.template.assignments:
             if any(node.op in ("pre", "edge") for node in walk(a.value)):
                 continue  # The value given is that before the start.
