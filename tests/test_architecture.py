@@ -31,9 +31,8 @@ FOREIGN_STORES = {
     "acausal/modeling/functions.py": 3,
     "acausal/results/container.py": 2,
     "acausal/results/events.py": 1,
-    "acausal/simulation/continuation.py": 3,
+    "acausal/simulation/continuation.py": 1,
     "acausal/simulation/large/motion.py": 2,
-    "acausal/simulation/large/run.py": 1,
     "acausal/simulation/loop.py": 8,
     "acausal/simulation/nonlinear/integration.py": 1,
     "acausal/simulation/nonlinear/motion.py": 2,
@@ -43,11 +42,6 @@ FOREIGN_STORES = {
     "acausal/simulation/nonlinear/tangents.py": 1,
     "acausal/simulation/run.py": 1,
     "acausal/simulation/sources/pieces.py": 4,
-    "acausal/simulation/starts/completion.py": 1,
-    "acausal/simulation/starts/frames.py": 2,
-    "acausal/simulation/starts/homotopy.py": 4,
-    "acausal/simulation/starts/integrals.py": 2,
-    "acausal/simulation/starts/starting.py": 41,
 }
 """Stores of attributes to objects of classes of other modules: upper bounds, which may only fall."""
 

@@ -12,7 +12,6 @@ from ..simulation.starts.completion import Completer, Completion, Unreachable
 from ..simulation.starts.conditions import Conditions
 from ..simulation.starts.frames import AffineFrame, NonlinearFrame
 from ..simulation.starts.priorities import MISSED, least_squares
-from ..simulation.starts.problem import StartProblem
 from ..simulation.starts.stated import Rank
 
 MOST_NAMED = 8
@@ -53,7 +52,7 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
     found = _free(conditions, failure)
     if not len(found):
         return None
-    problem = StartProblem.of(run)
+    problem = conditions.problem
     relaxed = Conditions(problem)
     relaxed.rank[found] = Rank.STEADY_FIXED
     try:

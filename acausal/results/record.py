@@ -158,6 +158,15 @@ class Record:
     reasons: Reasons = dict
     decided: Decided = field(default_factory=Decided)
 
+    def begin(self, z: np.ndarray, D: np.ndarray) -> None:
+        """Begin with these left limits; what happened at the start is forgotten."""
+        self.z, self.D = z, D
+        self.steps.clear()
+
+    def explain(self, reasons: Reasons) -> None:
+        """Keep what the start follows from."""
+        self.reasons = reasons
+
     def until_now(self, last: tuple[Segment, ...]) -> Recorded:
         """Return the record as it is, followed by segments of its own, in a time that does not depend on its length."""
         segments = Prefix(self.segments, len(self.segments), last)

@@ -74,15 +74,16 @@ def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) 
 
 def _begin(run: Run, start: Any, inputs: Mapping[str, Any] | None) -> None:
     if start is None:
+        before = run.state()
         try:
-            run.first_instant()
+            run.start(run)
         except BaseException:
             # Values that were tried for the start are none of the model.
-            run.restart_record()
+            run.begin_anew(before)
             raise
-        return
     run.forget_bounds()
-    _continue(run, continued(run.program, start), inputs)
+    if start is not None:
+        _continue(run, continued(run.program, start), inputs)
 
 
 def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) -> None:
@@ -97,7 +98,7 @@ def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) ->
     make_feeds(run.program, inputs, D, run.feeds)
     moved = replace(state, t=run.t, D=D, ticks=ticks)
     run.put(moved if same else replace(moved, memory=run.memory, R=run.R, pending=None))
-    run.record.z, run.record.D = run.z, run.D
+    run.record.begin(run.z, run.D)
     if not same:
         _remember(run)
     if same and parameters and run.t == state.t and not inputs:

@@ -14,11 +14,11 @@ from ..dynamics.work import Work
 from ..errors import AcausalError
 from ..reduction.affine import Mode, ModeData, Restart
 from ..reduction.core import Values
-from ..results.record import Record
+from ..results.record import Reasons, Record
 from .clocks import Clock, Schedule
 from .compiled import CompiledModel
 from .cores import Cores
-from .failures import Failure, GivenContradict, NotFinite, Notice
+from .failures import Failure, NotFinite, Notice
 from .instants.choice import choose, derivatives
 from .instants.discrete import DiscretePart, Outcome
 from .instants.search import Choice
@@ -36,6 +36,7 @@ from .options import Options, Status
 from .searching import Searching
 from .sources.source_states import Feed, SourceStates
 from .starts.left_limits import guesses, left_limits
+from .starts.problem import StartProblem
 from .starts.stated import Starts
 from .state import State
 
@@ -124,8 +125,6 @@ class Run:
         """First and second time derivatives of the core unknowns at the present point."""
         self.homotopy = 1.0
         """Share of the actual parts of homotopies."""
-        self.near: np.ndarray | None = None
-        """Where the start is sought instead of at the start values."""
         self.bounds: Bounds | None = None
         """Bounds of the core unknowns while a start is sought."""
         self.integration = self._new_integration()
@@ -185,14 +184,15 @@ class Run:
 
     def put(self, state: State) -> None:
         """Go on from a state of this model."""
-        self.t, self.mode = state.t, state.mode
-        self.z, self.slopes, self.bends, self.q = state.z, state.slopes, state.second, state.q
-        self.D, self.R, self.memory = state.D, state.R, state.memory
-        self.forced, self.disabled = state.forced, state.disabled
-        self.timed_next, self.ticks, self.error = state.timed_next, state.ticks, state.error
-        self.pending = state.pending
+        self._take_state(state)
         self.last, self.repeats = (), 0
         self.settle()
+
+    def _take_state(self, state: State) -> None:
+        self.t, self.mode, self.ticks, self.timed_next = state.t, state.mode, state.ticks, state.timed_next
+        self.z, self.slopes, self.bends, self.q = state.z, state.slopes, state.second, state.q
+        self.D, self.R, self.memory, self.error = state.D, state.R, state.memory, state.error
+        self.forced, self.disabled, self.pending = state.forced, state.disabled, state.pending
 
     def mark(self) -> None:
         """Note that the run is between two instants, to go back to where it is interrupted."""
@@ -219,7 +219,6 @@ class Run:
         """Take the numbers in force where values were put in from outside."""
         self.forget_signs()
         self.refresh_core()
-        self.here()
         self.xi = self.sources.states(self.t, self.D, self.R)
         self.place()
 
@@ -351,11 +350,6 @@ class Run:
         self.touch(self.z, self.slopes, self.xi, self.bends)
         self._arrived = self.core, self.mode, self.z, self.xi
 
-    def first_instant(self) -> None:
-        """Process the first instant."""
-        self.start(self)
-        self.forget_bounds()
-
     def forget_bounds(self) -> None:
         """From now on points are sought next to the last one, wherever that is."""
         self.bounds = None
@@ -377,14 +371,6 @@ class Run:
         begin = self.z, self.slopes
         return choose(self.linearisation, search, begin, z_minus, xi, self.present, mode, hint)
 
-    def check_given(self) -> None:
-        """Raise ContradictionError if known quantities contradict each other at present."""
-        if self.reduced.presolved.R.m:
-            xi = self.sources.states(self.t, self.D, self.R)
-            row = self.base.contradicting_row(xi)
-            if row is not None:
-                raise self.failed(GivenContradict(row, xi))
-
     def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Set integrals at once; return the reinits of core unknowns."""
         if not requested:
@@ -398,11 +384,15 @@ class Run:
 
     def refresh_core(self) -> None:
         """Rebuild the numbers when a discrete value in a factor changed, or the unit of time of the sources."""
-        unit = self.sources.unit_at(self.t, self.D, self.R)
+        self.suit(self.D, self.R)
+        self.here()
+
+    def suit(self, D: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """Take numbers in a unit of time that suits the sources with these discretes and relations; return their states."""
+        unit = self.sources.unit_at(self.t, D, R)
         if self._frozen or unit != self.core.unit:
             self.use(self.numbers(self.feeds, unit))
-        if self.reduced.nonlinear:
-            self.here()
+        return self.sources.states(self.t, D, R)
 
     def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
         """The numbers of the present discrete values."""
@@ -426,14 +416,29 @@ class Run:
         """End the run normally after the present instant."""
         self.status = Status(True, message)
 
-    def restart_record(self) -> None:
-        """Forget what happened: the first instant begins anew."""
-        self.data, self.error = None, None  # type: ignore[assignment]
-        self.slopes = self.bends = np.zeros(len(self.z))
-        self.record, self.status = Record(), Status()
+    # -- the start -----------------------------------------------------------------------------------------------
+
+    def begin_anew(self, before: State, share: float = 1.0) -> None:
+        """Forget an attempt at the start; the next one takes a ``share`` of the actual parts of homotopies."""
+        self._take_state(before)
+        self.homotopy = share
+        self.data, self.record, self.status = None, Record(), Status()  # type: ignore[assignment]
+        if self.numerical:
+            self.tangents.forget_modes()
         self.forget_signs()
         self.refresh_core()
-        self.here()
+
+    def stand(self, at: StartProblem) -> None:
+        """Take the point to which an attempt at the start has come."""
+        self._take_state(at.state)
+        self.data, self.y, self.xi = at.entered, at.y, at.xi  # type: ignore[assignment]
+        self.record.begin(self.z, self.D)
+        self.forget_signs()
+
+    def begun(self, q: np.ndarray, reasons: Reasons) -> None:
+        """The start is complete, with these integrals; ``reasons`` tell what its values follow from."""
+        self.q = q
+        self.record.explain(reasons)
 
     def integrate(self, data: Any, trajectory: Any, moment: Moment, h: float) -> None:
         """Take the integrals to the end of a segment."""

@@ -85,7 +85,7 @@ def test_given_starts_stay_where_others_can_move(monkeypatch: pytest.MonkeyPatch
 def test_ten_thousand_sections() -> None:
     n = 10_000
     run = compile_model(Stated(n=n)).prepare(1e-3)
-    run.first_instant()
+    run.start(run)
     ids = tuple(run.flat.find("v", f"section[{k}].c.v")[0] for k in (2, 3, n // 2))
     second, third, middle = run.read(ids)
     assert middle == pytest.approx(0.25, abs=1e-12)

@@ -91,6 +91,14 @@ class DiscretePart:
         forced = self._forced(controls, mode)
         return Outcome(D.copy(), memory.copy(), R.copy(), which, forced, disabled, timed_next, bool(sound[0]))
 
+    def at_start(
+        self, start: np.ndarray, D: np.ndarray, R: np.ndarray, ticks: Sequence[bool], memory: np.ndarray, now: Now,
+        mode: Mode,
+    ) -> Outcome:  # fmt: skip
+        """The first micro-step as far as start values of all variables tell: slopes count as zero."""
+        x = np.concatenate([start[list(self.x_ids)], np.zeros(len(self.slope_ids))])
+        return self(D, R, x, ticks, memory, now, mode)
+
     def _forced(self, controls: np.ndarray, mode: Mode) -> tuple[int, ...]:
         forced = [
             on if control else off

@@ -20,6 +20,7 @@ from ..failures import (
     UNSOLVED,
     CrossingUnresolved,
     DiscreteUnsound,
+    GivenContradict,
     ImpactsUnending,
     Micro,
     NoMotionAfterImpact,
@@ -77,7 +78,6 @@ class Process:
             trail.append((run.D, run.mode, run.y, outcome.R, run.memory))
             if k == self.limit or (k > 0 and _repeats(trail)):
                 raise self._unsettled(trail)
-        run.check_given()
         self._check()
         confirm_instant(run)
 
@@ -94,13 +94,6 @@ class Process:
             if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
                 raise run.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
         return self._update(R, x, ticks, initial, terminal)
-
-    def at_start(self, ticks: Sequence[bool]) -> Outcome:
-        """The first micro-step as far as start values alone tell: relations of variables count as false, slopes as zero."""
-        discrete = self.discrete
-        values = self.run.starts.value[list(discrete.x_ids)]
-        x = np.concatenate([values, np.zeros(len(discrete.slope_ids))])
-        return self._update(self.run.R, x, ticks, True, False)
 
     def _update(self, R: np.ndarray, x: Any, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
         run = self.run
@@ -284,9 +277,15 @@ class Process:
     # -- failures ------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        missed = self.discrete.missed()
+        """Known quantities do not contradict each other, and requirements hold."""
+        run, missed = self.run, self.discrete.missed()
+        if run.reduced.presolved.R.m:
+            xi = run.sources.states(run.t, run.D, run.R)
+            row = run.base.contradicting_row(xi)
+            if row is not None:
+                raise run.failed(GivenContradict(row, xi))
         if missed is not None:
-            raise self.run.failed(RequirementMissed(*self.discrete.program.checks[missed], self.run.t))
+            raise run.failed(RequirementMissed(*self.discrete.program.checks[missed], run.t))
 
     def _unsettled(self, trail: list[Micro]) -> AcausalError:
         first = max(0, len(trail) - 6)

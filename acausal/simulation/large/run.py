@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from types import SimpleNamespace
@@ -14,8 +15,8 @@ import numpy as np
 from ...dynamics.readout import PointFrame
 from ...errors import InitializationError, SingularModelError
 from ...reduction.affine import Mode, Restart, Rows
-from ..failures import UNSOLVED, GivenContradict, NotSolved, Started
-from ..instants.instant import Process, evaluated, process
+from ..failures import UNSOLVED, DiscreteUnsound, GivenContradict, MovesForEver, NotSolved, Started
+from ..instants.instant import evaluated, process
 from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
 from ..instants.search import Choice
 from ..nonlinear.form_noise import FormNoise
@@ -145,25 +146,27 @@ class LargeRun(Run):
         InitializationError
             If a fixed value does not hold.
         """
-        check_computed(self, None)
+        check_computed(self.flat, self.starts, None)
         held = held_values(self.program, self.starts)
         ticks = self.take_ticks()
-        begin = self.D, self.R, self.z, self.q, self.memory
+        before = self.state()
 
-        def restore() -> None:
-            self.D, self.R, self.z, self.q, self.memory = begin
-            if self.near is not None:
+        def attempt(share: float, near: np.ndarray | None) -> tuple[None, np.ndarray]:
+            if near is not None:
                 states = self.core.model.differentiated & (not self._all_at_rest)
-                self.z = np.where(states, self.z, self.near)
-            self.restart_record()
+                self.begin_anew(replace(before, z=np.where(states, before.z, near)), share)
+            self._start(ticks, held)
+            return None, self.z.copy()
 
-        along_homotopy(self, lambda: self._start(ticks, held), restore)
+        along_homotopy(attempt, before.z, self.program.nonlinear_rows.has_homotopy)
         self.notify(self, Started(None))
 
     def _start(self, ticks: list[bool], held: list[tuple[int, float]]) -> None:
         """The point that the starts lead to, and the micro-steps from there."""
-        z, D = self.z, self.D
-        outcome = Process(self).at_start(ticks)
+        z, D, now = self.z, self.D, (self.t, self.tolerance, True, False)
+        outcome = self.discrete.at_start(self.starts.value, D, self.R, ticks, self.memory, now, self.mode)
+        if not outcome.sound:
+            raise self.failed(DiscreteUnsound(outcome.D))
         xi = self.sources.states(self.t, outcome.D, outcome.R)
         row = self.base.contradicting_row(xi)
         if row is not None:
@@ -177,17 +180,21 @@ class LargeRun(Run):
             self.touch(*self.solved(z, self.slopes, xi), xi)
         except UNSOLVED as failure:
             raise self.failed(NotSolved(failure, "start")) from None
-        self.record.z, self.record.D, self.D, first = self.z, D, D, self.z
+        self.D, first = D, self.z
+        self.record.begin(first, D)
         self.remember(evaluated(self))
         process(self, "start", (), ticks, held)
-        check_held(self, self.starts)
+        check_held(self.program, self.core, self.starts, self.D, self.read)
         same = np.array_equal(self.D, outcome.D) and np.array_equal(self.R, outcome.R)
         if begin is Begin.SOLVE or not same or any(step.jumps for step in self.record.steps):
             self._check_demands()
-        rest_integrals(self)
-        self.record.reasons = reporter(
-            self.program, self.core, self.equations, self.starts, self.q, first, xi
-        )
+        q = rest_integrals(self.program.unknowns, self.starts, self.q, self.T0, self._rates_of)
+        if isinstance(q, MovesForEver):
+            raise self.failed(q)
+        self.begun(q, reporter(self.program, self.core, self.equations, self.starts, q, first, xi))
+
+    def _rates_of(self, q: np.ndarray) -> np.ndarray:
+        return self.core.readout.rates(self.data, self.y, replace(self.moment(), q=q))
 
     @property
     def _all_at_rest(self) -> bool:

@@ -126,7 +126,7 @@ class Completer:
             return self._completed()
         except (NewtonFailure, Unreachable):
             # Nothing within the bounds: what there is elsewhere is told after the start.
-            frame.bounds = None
+            frame.forget_bounds()
             frame.restore(begin)
             return self._completed()
 
@@ -290,7 +290,7 @@ class Completer:
     def _newton(self, active: np.ndarray, demanded: Rank) -> Completion:
         frame = self.frame
         for k in count(1):
-            self.problem.work.iterated()
+            self.problem.tables.work.iterated()
             system = self.rows.system(frame.linearise(), active, demanded)
             solution = solve(system.A, system.b, system.rank)
             blocked = solution.missed & system.top

@@ -13,7 +13,6 @@ from ...reduction.magnitudes import nonlinear_magnitudes
 from ..nonlinear.beginning import settled_unknowns
 from ..nonlinear.bounds import Bounds, within
 from ..nonlinear.motion import Motion
-from ..run import Run
 from .problem import StartProblem
 
 if TYPE_CHECKING:
@@ -60,6 +59,9 @@ class AffineFrame:
     def begin(self, solved: bool, depth: str) -> None:
         """Nothing is to be solved for."""
 
+    def forget_bounds(self) -> None:
+        """There are none."""
+
     def within_a_turn(self, step: np.ndarray) -> float:
         """Part of a scaled step that may be made at once."""
         return 1.0
@@ -98,7 +100,7 @@ class NonlinearFrame:
         place = self.motion.last
         self.x, self.H = place.X.copy(), place.H.copy()
         self.scale = system.scale
-        self.bounds = _state_bounds(problem.bounds, system)
+        self.bounds = _state_bounds(problem.tables.bounds, system)
         """Within which the coordinates are sought first."""
         self.constrained, self.open = system.constraints > 0, system.m
         self.solved = False
@@ -174,6 +176,10 @@ class NonlinearFrame:
             self.H = H
         self.x = self.x + dx
 
+    def forget_bounds(self) -> None:
+        """Coordinates may be anywhere from now on."""
+        self.bounds = None
+
     def state(self) -> Any:
         """What `restore` goes back to."""
         return self.x, self.H
@@ -233,20 +239,18 @@ def _state_bounds(bounds: Bounds | None, system: NonlinearSystem) -> Bounds | No
     return np.concatenate([bounds[0][states], -rest]), np.concatenate([bounds[1][states], rest])
 
 
-def place_at(run: Run, z: np.ndarray, slopes: np.ndarray) -> None:
-    """Touch at the consistent point of the mode in force next to ``z``.
+def placed(problem: StartProblem, z: np.ndarray, slopes: np.ndarray) -> StartProblem:
+    """The problem at the consistent point of its mode next to ``z``, where the affine model in force touches then.
 
     Raises
     ------
     Inadmissible, NewtonFailure, DependentConstraints
     """
-    mode = run.mode
-    system = run.tangents.mode(run.core, mode, z, slopes, run.xi, run.present)
-    motion = run.linearisation.begin(z, slopes, run.xi, system, run.present)
-    run.touch(*motion.unknowns(motion.last), run.xi)
-    run.data = run.core.mode(mode)
-    run.y = np.concatenate([run.linearisation.z[run.data.states], run.xi])
-    run.forget_signs()
+    lin, mode, xi, values = problem.linearisation, problem.mode, problem.xi, problem.values
+    system = lin.mode(mode, z, slopes, xi, values)
+    motion = lin.begin(z, slopes, xi, system, values)
+    lin.touch(*motion.unknowns(motion.last), xi, values)
+    return problem.at(z=lin.z).within(lin.core.mode(mode))
 
 
 def _lengths_of_units(problem: StartProblem) -> dict[str, float]:

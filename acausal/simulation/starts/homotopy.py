@@ -9,20 +9,23 @@ import numpy as np
 
 from ...errors import AcausalError
 from ..nonlinear.newton import NewtonFailure, continued
-from ..run import Run
+from .problem import Refused
 
 Found = TypeVar("Found")
+Attempt = Callable[[float, np.ndarray | None], tuple[Found, np.ndarray]]
+"""Solves a start with a share of the actual parts, next to a point if one is given: what was found, and its point."""
 
 
-def along_homotopy(run: Run, attempt: Callable[[], Found], restore: Callable[[], None]) -> Found:
+def along_homotopy(attempt: Attempt[Found], z: np.ndarray, able: bool) -> Found:
     """Solve a start, and where that fails follow the solution of the simplified equations to that of the actual ones.
 
     Parameters
     ----------
     attempt : callable
-        Solves the start, with the point in ``run.z``.
-    restore : callable
-        Makes the run what it was before.
+    z : (n,) array
+        Start values.
+    able : bool
+        Whether the model has simplified equations.
 
     Raises
     ------
@@ -34,32 +37,25 @@ def along_homotopy(run: Run, attempt: Callable[[], Found], restore: Callable[[],
     In every step the first instant is processed anew from the start values; the solution of the step before is no more
     than the point at which Newton's method begins.
     """
-    try:
-        return attempt()
-    except AcausalError as failure:
-        if not run.program.nonlinear_rows.has_homotopy:
-            raise
-        try:
-            return _followed(run, attempt, restore)
-        except NewtonFailure:
-            run.tangents.forget_modes()
-            raise failure from None
-        finally:
-            run.homotopy, run.near = 1.0, None
-
-
-def _followed(run: Run, attempt: Callable[[], Found], restore: Callable[[], None]) -> Found:
     found: list[Found] = []
 
-    def solve(share: float, z: np.ndarray) -> np.ndarray:
-        run.homotopy, run.near = share, z
+    def solve(share: float, near: np.ndarray) -> np.ndarray:
         try:
-            restore()
-            found[:] = [attempt()]
-        except AcausalError:
-            raise NewtonFailure("no convergence", z, np.zeros(0)) from None
-        return run.z.copy()
+            result, point = attempt(share, near)
+        except (AcausalError, Refused):
+            raise NewtonFailure("no convergence", near, np.zeros(0)) from None
+        found[:] = [result]
+        return point
 
-    restore()
-    continued(solve, run.z.copy())
+    try:
+        return attempt(1.0, None)[0]
+    except AcausalError:
+        if not able:
+            raise
+        try:
+            continued(solve, z)
+        except NewtonFailure:
+            found.clear()
+        if not found:
+            raise
     return found[0]

@@ -9,23 +9,26 @@ restart moves them with the conserved quantities kept.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...errors import InitializationError
+from ...flattening.flat_model import FlatModel
 from ...flattening.locating import locate_symbol
 from ...flattening.template import place_of
 from ...modeling.expressions import walk
-from ...reduction.affine import Inadmissible, Mode
+from ...reduction.affine import Inadmissible
+from ...reduction.restart import restart
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
-from ..run import Run
+from ..numeric import NumericCore
 from .completion import Completer, Completion, Unreachable
 from .conditions import Conditions
-from .frames import AffineFrame, NonlinearFrame, place_at
+from .frames import AffineFrame, NonlinearFrame, placed
 from .priorities import independent, solve
-from .problem import StartProblem
+from .problem import Refused, StartProblem
 from .stated import Rank, Starts
 
 _CONFLICT = 1e-9
@@ -85,31 +88,17 @@ class Completed:
         return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
 
 
-def check_conditions(
-    run: Run, completed: Completed, mode: Mode | None = None, R: np.ndarray | None = None
-) -> None:
-    """Raise InitializationError unless conditions that were met in a provisional mode hold after the first instant.
-
-    Parameters
-    ----------
-    mode, R
-        Branches and relations in which they were met; None to check them in any case.
-    """
-    same = R is not None and run.mode == mode and np.array_equal(run.R, R)
-    if same and not any(step.jumps for step in run.record.steps):
-        return
-    conditions = completed.conditions
-    slopes = run.slopes if run.numerical else run.data.T @ (run.data.Ay @ run.y)
-    xi = run.y[len(run.data.states) :]
-    system = completed.found.system
+def check_conditions(completed: Completed, now: StartProblem) -> None:
+    """Raise InitializationError unless conditions that were met hold at another point."""
+    conditions, system = completed.conditions, completed.found.system
     # Rates of what follows from fixed values need not be zero.
     free = set(system.which[~system.top].tolist())
-    for k in conditions.violated(run.z, slopes, xi, run.present):
+    for k in conditions.violated(now.z, now.slopes, now.xi, now.values):
         if k in free:
             continue
         condition = conditions.items[k]
         raise InitializationError(
-            f"{condition.text} does not hold after the start at t = {run.t:.9g}",
+            f"{condition.text} does not hold after the start at t = {now.state.t:.9g}",
             where=condition.where,
             why="it was met in other branches, or on the other side of a comparison, than those in which the run begins,"
             " or a jump at the start undoes it",
@@ -118,51 +107,62 @@ def check_conditions(
         )
 
 
-def complete(run: Run) -> Completed | None:
-    """Complete the left limits of the run in its provisional mode; None if the model has no start values.
+def complete(problem: StartProblem) -> tuple[StartProblem, Completed | None]:
+    """The left limits completed in the provisional mode, and how; nothing is if the model has no start values.
 
     Raises
     ------
-    InitializationError
+    Refused
         If conditions that must hold contradict each other or the equations, or no point is found.
     """
-    problem = StartProblem.of(run)
     conditions = Conditions(problem)
     if not len(conditions):
-        return None
+        return problem, None
     try:
-        frame = NonlinearFrame(problem) if run.reduced.nonlinear else AffineFrame(problem)
-        if isinstance(frame, NonlinearFrame):
-            _check_rates(run, conditions, frame)
-        found = Completer(conditions, frame).complete()
-        z = found.z
-        if run.reduced.nonlinear:
-            place_at(run, found.z, found.slopes)
-            z = run.linearisation.z
+        found = _point(problem, conditions)
+        here, z = problem, found.z
+        if problem.reduced.nonlinear:
+            here = placed(problem, found.z, found.slopes)
+            z = here.z
+        z = _exact(problem, conditions, found, z)
+        left = _left_limits(conditions, found)
+        kept = _kept(conditions, found, left)
+        here = here.at(z=np.where(left, problem.z, z))
+        if not problem.reduced.nonlinear:
+            # The first micro-step compares variables where the left limits lead in this mode.
+            reinits = problem.program.unknowns.targets(problem.tables.held + kept)[0]
+            here = replace(here, y=restart(here.core.model, here.data, here.z, here.xi, reinits).y)
     except Unreachable as failure:
-        raise run.failed(StartNotMet(conditions, failure)) from None
+        raise Refused(StartNotMet(conditions, failure), problem) from None
     except Inadmissible as error:
-        raise run.failed(SearchFailed(error, run.forced, (), "start")) from None
+        raise Refused(SearchFailed(error, problem.state.forced, (), "start"), problem) from None
     except UNSOLVED as failure:
-        raise run.failed(NotSolved(failure, "start")) from None
-    z = _exact(run, conditions, found, z)
-    left = _left_limits(run, conditions, found)
-    run.z = np.where(left, run.z, z)
-    return Completed(conditions, found, z, left, _kept(conditions, found, left))
+        raise Refused(NotSolved(failure, "start"), problem) from None
+    return here, Completed(conditions, found, z, left, kept)
 
 
-def _check_rates(run: Run, conditions: Conditions, frame: NonlinearFrame) -> None:
-    """Raise InitializationError where an initial equation reads a rate that nothing gives: it would count as zero."""
+def _point(problem: StartProblem, conditions: Conditions) -> Completion:
+    if not problem.reduced.nonlinear:
+        return Completer(conditions, AffineFrame(problem)).complete()
+    frame = NonlinearFrame(problem)
+    unknown = _rate_unknown(problem, conditions, frame)
+    if unknown is not None:
+        raise Refused(unknown, problem)
+    return Completer(conditions, frame).complete()
+
+
+def _rate_unknown(problem: StartProblem, conditions: Conditions, frame: NonlinearFrame) -> RateUnknown | None:
+    """An initial equation that reads a rate that nothing gives, which would count as zero; None without any."""
     found = conditions.rates()
     if not found:
-        return
-    missing, E = frame.without_rates(), run.core.model.rows(run.mode).E
-    for k, j in found:
-        if missing[j] and not E[:, j].any():
-            raise run.failed(RateUnknown(conditions.items[k], j))
+        return None
+    missing, E = frame.without_rates(), problem.core.model.rows(problem.mode).E
+    return next(
+        (RateUnknown(conditions.items[k], j) for k, j in found if missing[j] and not E[:, j].any()), None
+    )
 
 
-def _left_limits(run: Run, conditions: Conditions, found: Completion) -> np.ndarray:
+def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
     """Mask of the core unknowns that keep their start values, from which the restart has to move them.
 
     These are given starts that contradict each other, and defaults that do so in what is left open for them.
@@ -179,18 +179,19 @@ def _left_limits(run: Run, conditions: Conditions, found: Completion) -> np.ndar
         clash[clash] = _clashing(found, np.flatnonzero(clash))
     else:
         clash &= missed & ~_bound(conditions, found)
-    left = np.zeros(len(run.z), bool)
+    left = np.zeros(len(found.z), bool)
     left[conditions.unknown[contradict | clash]] = True
     return left
 
 
-def _exact(run: Run, conditions: Conditions, found: Completion, z: np.ndarray) -> np.ndarray:
+def _exact(problem: StartProblem, conditions: Conditions, found: Completion, z: np.ndarray) -> np.ndarray:
     """The point, with prescribed values that hold to rounding bit by bit."""
     met = (conditions.unknown >= 0) & ~found.mask("missed", len(conditions))
     at = np.unique(conditions.unknown[met])
-    near = np.abs(run.z[at] - z[at]) <= _ROUNDING * (run.core.model.scale[at] + np.abs(z[at]))
+    begin, scale = problem.z[at], problem.core.model.scale[at]
+    near = np.abs(begin - z[at]) <= _ROUNDING * (scale + np.abs(z[at]))
     exact = z.copy()
-    exact[at[near]] = run.z[at[near]]
+    exact[at[near]] = begin[near]
     return exact
 
 
@@ -224,59 +225,78 @@ def _clashing(found: Completion, which: np.ndarray) -> np.ndarray:
     return np.isin(which, system.which[rows][alone.missed])
 
 
-def check_computed(run: Run, completed: Completed | None) -> None:
+def check_computed(flat: FlatModel, starts: Starts, completed: Completed | None) -> None:
     """Raise InitializationError unless something determines every parameter that is computed at the start."""
-    wanted = [x for x in run.flat.computed.tolist() if not run.starts.fixed[x]]
+    wanted = [x for x in flat.computed.tolist() if not starts.fixed[x]]
     if not wanted:
         return
     determined: set[int] = set()
     if completed is not None:
         room = completed.found.mask("room", len(completed.conditions))
         determined = {completed.conditions.items[k].variable for k in np.flatnonzero(~room).tolist()}
-    names = [run.flat.variable(x) for x in wanted if x not in determined]
+    names = [flat.variable(x) for x in wanted if x not in determined]
     if names:
         raise InitializationError(
             f"nothing determines {', '.join(f'`{n}`' for n in names)} at the start",
-            where=tuple(dict.fromkeys(p for n in names for p in place_of(run.flat.root, n))),
+            where=tuple(dict.fromkeys(p for n in names for p in place_of(flat.root, n))),
             why="a parameter that is computed needs a condition of the start that depends on it, beside those for the states",
             hint="state one with initially(Eq(...)), fix a variable that follows from it, or give its value:"
             f' initial={{"{names[0]}": ...}}',
         )
 
 
-def check_held(run: Run, starts: Starts) -> None:
-    """Raise InitializationError unless fixed values hold after the first instant."""
+def check_held(
+    program: CompiledModel, core: NumericCore, starts: Starts, D: np.ndarray, read: Callable[[tuple[int, ...]], np.ndarray]
+) -> None:  # fmt: skip
+    """Raise InitializationError unless fixed values hold after the first instant, as ``read`` and discretes ``D`` tell."""
+    flat = program.flat
     if starts.discretes:
-        _check_discretes(run, starts)
+        _check_discretes(flat, starts, D)
     ids = tuple(np.flatnonzero(starts.fixed).tolist())
     if not ids:
         return
-    values = run.read(ids)
-    sizes = abs(run.reduced.W_core[list(ids)]) @ run.core.model.network_scale
-    for x, value, size in zip(ids, values.tolist(), sizes.tolist(), strict=True):
+    sizes = abs(program.reduced.W_core[list(ids)]) @ core.model.network_scale
+    for x, value, size in zip(ids, read(ids).tolist(), sizes.tolist(), strict=True):
         wanted = float(starts.value[x])
         if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted), size):
             raise InitializationError(
-                f"`{run.flat.variable(x)}` is fixed at {wanted:g} but the model gives {value:.9g} at the start",
-                where=place_of(run.flat.root, run.flat.variable(x)),
+                f"`{flat.variable(x)}` is fixed at {wanted:g} but the model gives {value:.9g} at the start",
+                where=place_of(flat.root, flat.variable(x)),
                 hint="other fixed values or the elements in force determine it; drop `fixed` or change them",
             )
 
 
-def _check_discretes(run: Run, starts: Starts) -> None:
+def _check_discretes(flat: FlatModel, starts: Starts, D: np.ndarray) -> None:
     """Raise InitializationError unless discretes that equations give without memory have the values given for the start."""
-    flat = run.flat
     for s in flat.batches:
         for a in s.template.assignments:
             if any(node.op in ("pre", "edge") for node in walk(a.value)):
                 continue  # The value given is that before the start.
             for d in (s.db + locate_symbol(s.template, "d", a.target)).tolist():
                 wanted = starts.discretes.get(d)
-                if wanted is not None and run.D[d] != float(wanted):
-                    found, name = type(wanted)(run.D[d]), flat.discrete(d)
+                if wanted is not None and D[d] != float(wanted):
+                    found, name = type(wanted)(D[d]), flat.discrete(d)
                     raise InitializationError(
                         f"`{name}` cannot be {wanted} at the start: the model gives {found}",
                         where=place_of(flat.root, name),
                         why=f"the equation `{a.target} = {a.value}` determines it",
                         hint="give starts of the variables that it follows from instead",
                     )
+
+
+def check_branches(now: StartProblem) -> None:
+    """Raise InitializationError unless given branches are in force after the first instant."""
+    for k, branch in now.starts.branches.items():
+        element = now.core.model.elements[k]
+        if element.shown_as(now.mode[k]) != branch:
+            place = now.program.unknowns.element_place(k)[1]
+            begin, found = element.branches[branch].name, element.branches[now.mode[k]].name
+            controlled = now.state.forced[k] >= 0
+            raise InitializationError(
+                f"`{element.path}` cannot begin as {begin}: the model gives {found} at the start",
+                where=(place,),
+                why="its control decides"
+                if controlled
+                else "that branch does not agree with the start values",
+                hint="change what controls it" if controlled else "give start values that agree with it",
+            )

@@ -1,8 +1,9 @@
-"""What a start is sought with: the numbers of one mode, and the point at which the search begins."""
+"""What a start is sought with, and the point that an attempt has come to, as values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,55 +14,120 @@ from ...reduction.affine import Mode, ModeData
 from ...reduction.core import Values
 from ...reduction.reduced_model import ReducedModel
 from ..compiled import CompiledModel
+from ..failures import Failure
+from ..instants.discrete import DiscretePart
 from ..nonlinear.bounds import Bounds
 from ..nonlinear.linearisation import Linearisation
 from ..nonlinear.system import NonlinearSystem
 from ..nonlinear.tangents import Tangents
 from ..numeric import NumericCore
-from ..run import Run
+from ..searching import Searching
+from ..state import State
 from .stated import Starts
 
 
 @dataclass(frozen=True, eq=False)
-class StartProblem:
-    """A mode, its equations and sources, start values, and left limits.
+class StartTables:
+    """What all attempts of a start read.
 
     Attributes
     ----------
-    values : Values
-        Parameters, discretes, relations and share of homotopies.
-    y : (ny,) array
-        State vector of the mode.
-    z, slopes : (n,) arrays
-        Core unknowns and their derivatives where the search begins.
-    near : (n,) array or None
-        Solution of nearly the same equations, where it begins instead.
+    held : list of (int, float)
+        Variables that are fixed, with their values.
+    P : array
+        Parameters.
     bounds : Bounds or None
         Within which core unknowns are sought first.
+    numerical : bool
+        Whether segments are integrated.
     """
 
     program: CompiledModel
     starts: Starts
-    linearisation: Linearisation
-    core: NumericCore
-    mode: Mode
-    data: ModeData
-    values: Values
-    moment: Moment
-    y: np.ndarray
-    z: np.ndarray
-    slopes: np.ndarray
-    near: np.ndarray | None
+    discrete: DiscretePart
+    search: Searching
+    held: list[tuple[int, float]]
+    P: np.ndarray
     bounds: Bounds | None
+    numerical: bool
     work: Work
 
-    @classmethod
-    def of(cls, run: Run) -> StartProblem:
-        """The problem of a run as it is."""
-        return cls(
-            run.program, run.starts, run.linearisation, run.core, run.mode, run.data, run.present, run.moment(),
-            run.y, run.z, run.slopes, run.near, run.bounds, run.work,
-        )  # fmt: skip
+
+@dataclass(frozen=True, eq=False)
+class StartProblem:
+    """A mode, its equations and sources, and left limits, from which a start is sought.
+
+    Attributes
+    ----------
+    linearisation : Linearisation
+        Moved by the attempt.
+    state : State
+        The mode, left limits, discretes and relations.
+    xi : array
+        Sources.
+    share : float
+        Of the actual parts of homotopies.
+    near : (n,) array or None
+        Solution of nearly the same equations, where the search begins instead of at the left limits.
+    entered : ModeData or None
+        The analysis of the mode; None before one was found.
+    y : (ny,) array
+        State vector of the mode.
+    """
+
+    tables: StartTables
+    linearisation: Linearisation
+    state: State
+    xi: np.ndarray
+    share: float
+    near: np.ndarray | None = None
+    entered: ModeData | None = None
+    y: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def at(self, **state: Any) -> StartProblem:
+        """The problem with other attributes of its state."""
+        return replace(self, state=replace(self.state, **state))
+
+    def within(self, data: ModeData) -> StartProblem:
+        """The problem in an analysed mode, with its left limits as state vector."""
+        y = np.concatenate([self.z[data.states], self.xi])
+        return replace(self, entered=data, y=y)
+
+    @property
+    def data(self) -> ModeData:
+        """The mode in force."""
+        assert self.entered is not None
+        return self.entered
+
+    @property
+    def mode(self) -> Mode:
+        """The branch of every element."""
+        return self.state.mode
+
+    @property
+    def z(self) -> np.ndarray:
+        """Core unknowns where the search begins."""
+        return self.state.z
+
+    @property
+    def slopes(self) -> np.ndarray:
+        """Their derivatives."""
+        return self.state.slopes
+
+    @property
+    def values(self) -> Values:
+        """Parameters, discretes and relations."""
+        return Values(self.tables.P, self.state.D, self.state.R, self.share)
+
+    @property
+    def program(self) -> CompiledModel:
+        """The compiled model."""
+        return self.tables.program
+
+    @property
+    def starts(self) -> Starts:
+        """Start values as they were stated."""
+        return self.tables.starts
 
     @property
     def reduced(self) -> ReducedModel:
@@ -74,15 +140,28 @@ class StartProblem:
         return self.program.flat
 
     @property
+    def core(self) -> NumericCore:
+        """The affine model in force."""
+        return self.linearisation.core
+
+    @property
     def tangents(self) -> Tangents:
         """The nonlinear rows."""
         return self.linearisation.tangents
 
     @property
-    def xi(self) -> np.ndarray:
-        """Sources."""
-        return self.y[len(self.data.states) :]
+    def moment(self) -> Moment:
+        """What variables outside the core are evaluated with."""
+        return Moment(self.state.t, self.state.D, self.state.R, self.state.q)
 
     def system(self) -> NonlinearSystem:
         """The nonlinear equations of the mode."""
-        return self.tangents.mode(self.core, self.mode, self.z, self.slopes, self.xi, self.values)
+        return self.linearisation.mode(self.mode, self.z, self.slopes, self.xi, self.values)
+
+
+@dataclass(eq=False)
+class Refused(Exception):
+    """No start was found; ``problem`` is where the attempt stood when it ended."""
+
+    failure: Failure
+    problem: StartProblem

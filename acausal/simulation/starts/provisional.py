@@ -1,0 +1,139 @@
+"""The provisional mode of a start: a consistent one next to the start values, in which these are completed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ...dynamics.directions import generic_direction
+from ...reduction.affine import Inadmissible, Mode, Restart
+from ..failures import UNSOLVED, NotSolved, SearchFailed
+from ..instants.choice import choose, derivatives
+from ..instants.search import Choice, NoConsistentMode
+from .completion import BESIDE, MOST_MOVES
+from .left_limits import agreeing
+from .problem import Refused, StartProblem
+
+Branches = Mapping[int, int]
+"""Elements -> branches in which the search for the first mode begins."""
+
+
+def known_relations(problem: StartProblem) -> np.ndarray:
+    """Relations before any mode: those among given quantities alone have their value, the others are false.
+
+    In a nonlinear model variables have the values from which Newton's method begins: a branch chosen against them
+    may not be defined there.
+    """
+    rows, discrete = problem.core.relations, problem.tables.discrete
+    known, values = ~rows.E.any(axis=1), rows.B @ problem.xi
+    if problem.reduced.nonlinear:
+        values = values + rows.A @ problem.z
+    else:
+        known &= ~rows.A.any(axis=1)
+    R = problem.state.R.copy()
+    for i in np.flatnonzero(known & ~np.isnan(values)).tolist():
+        holds = discrete.operators[i](int(np.sign(values[i])))
+        R[discrete.state_relations[i]] = float(holds)
+    return R
+
+
+def entered(problem: StartProblem, branches: Branches) -> StartProblem:
+    """The problem in a consistent mode, with start values that agree whatever the mode.
+
+    Raises
+    ------
+    Refused
+    """
+    z = agreeing(problem.program, problem.linearisation.base, problem.starts, problem.z, problem.xi)
+    problem, nonlinear = problem.at(z=z), problem.reduced.nonlinear
+    if nonlinear and not problem.core.model.elements:
+        found = _as_it_is(problem)
+        if found is not None:
+            return found
+    try:
+        restart = _chosen(problem, branches).restart
+    except (NoConsistentMode, *UNSOLVED) as error:
+        found = _beside(problem) if nonlinear else None
+        if found is not None:
+            return found
+        if isinstance(error, NoConsistentMode):
+            failed = SearchFailed(error, problem.state.forced, problem.tables.held, "start")
+            raise Refused(failed, problem) from None
+        raise Refused(NotSolved(error, "start"), problem) from None
+    return _after(problem, restart)
+
+
+def _after(problem: StartProblem, restart: Restart) -> StartProblem:
+    """In the mode of a restart."""
+    data, moves = restart.data, {}
+    if problem.tables.numerical:
+        moves["slopes"], moves["second"] = derivatives(restart)
+    xi = restart.y[len(data.states) :]
+    return replace(problem.at(mode=data.mode, **moves), entered=data, y=restart.y, xi=xi)
+
+
+def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[tuple[int, float]]) -> Choice:
+    """The consistent mode next to the start values, and the point in it."""
+    lin, z, xi, tables = problem.linearisation, problem.z, problem.xi, problem.tables
+
+    def search(begin: Mode) -> Choice:
+        on = tables.search.on(lin.core)
+        rest = {"disabled_guards": problem.state.disabled, "reinits": list(reinits), "t": problem.state.t}
+        return on.next_mode(z, xi, begin, forced, ("provisional",), **rest)
+
+    if not problem.reduced.nonlinear:
+        return search(problem.mode)
+    return choose(lin, search, (z, problem.slopes), z, xi, problem.values, problem.mode, None)
+
+
+def _chosen(problem: StartProblem, branches: Branches) -> Choice:
+    """The outcome of a search that keeps given branches while the others adapt to them, if there is one."""
+    reinits = problem.program.unknowns.targets(problem.tables.held)[0]
+
+    def search(forced: tuple[int, ...]) -> Choice:
+        try:
+            return _searched(problem, forced, reinits)
+        except (NoConsistentMode, *UNSOLVED):
+            if not reinits:
+                raise
+        # The completion says which fixed values cannot hold; tangents at start values do not say whether they can.
+        if problem.tables.numerical:
+            problem.linearisation.touch(problem.z, problem.slopes, problem.xi, problem.values)
+        return _searched(problem, forced, ())
+
+    kept = tuple(b if b >= 0 else branches.get(k, -1) for k, b in enumerate(problem.state.forced))
+    if kept != problem.state.forced:
+        try:
+            return search(kept)
+        except (NoConsistentMode, *UNSOLVED):
+            pass
+    return search(problem.state.forced)
+
+
+def _as_it_is(problem: StartProblem) -> StartProblem | None:
+    """In the present mode, touching where that is; None unless its equations can be solved there."""
+    lin, mode = problem.linearisation, problem.mode
+    try:
+        data = lin.core.mode(mode)
+        lin.mode(mode, lin.z, problem.slopes, problem.xi, problem.values)
+    except (Inadmissible, *UNSOLVED):
+        return None
+    if len(data.admissible):
+        return None  # Equations depend on each other there.
+    return problem.within(data)
+
+
+def _beside(problem: StartProblem) -> StartProblem | None:
+    """In the present mode, touching beside start values at which it has no tangents; None if it has none there either."""
+    mode = tuple(f if f >= 0 else b for f, b in zip(problem.state.forced, problem.mode, strict=True))
+    lin, z, still = problem.linearisation, problem.z, np.zeros(len(problem.z))
+    for k in range(MOST_MOVES):
+        beside = z + BESIDE * lin.core.model.scale * generic_direction(len(z), k)
+        lin.touch(beside, still, problem.xi, problem.values)
+        found = _as_it_is(problem.at(mode=mode))
+        if found is not None:
+            return found
+    lin.touch(z, still, problem.xi, problem.values)
+    return None
