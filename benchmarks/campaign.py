@@ -47,6 +47,7 @@ class Outcome(NamedTuple):
     events: int
     decisions: int
     seconds: float
+    off: float = 0.0
 
 
 def work(pipe: Connection) -> None:
@@ -64,7 +65,7 @@ def work(pipe: Connection) -> None:
 
         verdict = FAMILIES[family].run(parts, method, ran)
         sizes = verdict.parts, verdict.elements, verdict.events, verdict.decisions
-        pipe.send(Outcome(verdict.outcome, verdict.why, verdict.error, *sizes, took[0]))
+        pipe.send(Outcome(verdict.outcome, verdict.why, verdict.error, *sizes, took[0], verdict.off))
 
 
 class Worker:

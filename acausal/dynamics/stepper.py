@@ -36,9 +36,9 @@ MOST_TRIALS = 100
 """Of one step. Reached near t = 0 only, where floats get arbitrarily dense."""
 
 
-Outputs = Callable[[np.ndarray, np.ndarray], float]
-"""(change of the components over a step, (n,), estimates of its error, (k, n)) -> largest error of what follows from the
-components, in units of its tolerance."""
+Outputs = Callable[[float, np.ndarray, np.ndarray], float]
+"""(end of a step, the components there, (n,), estimates of its error, (k, n)) -> largest error of what follows from the
+components, in units of its tolerance. May raise `StepFailure`."""
 Resolution = Callable[[Step], float]
 """Step -> how far what is solved for at its points departs from a polynomial through its ends, in units of what may be."""
 
@@ -219,7 +219,7 @@ class Stepper(ABC):
         self._ratio = ratio
         error = math.sqrt(ratio.dot(ratio) / ratio.size)
         if error <= 1.0 and self.outputs is not None:
-            error = max(error, self.outputs(y1 - self.y, self._errors) / math.sqrt(ratio.size))
+            error = max(error, self.outputs(t1, y1, self._errors) / math.sqrt(ratio.size))
         return error, y1
 
     def _growth(self, error: float, after_rejection: bool) -> float:

@@ -39,6 +39,7 @@ from .starts.left_limits import guesses, left_limits
 from .starts.problem import StartProblem
 from .starts.stated import Starts
 from .state import State
+from .uncertainty import Uncertainty
 
 Explain = Callable[["Run", Failure], AcausalError]
 
@@ -99,7 +100,8 @@ class Run:
         self._signs: tuple[NumericCore, list[int]] | None = None
         """The model in force and the signs at the present point."""
         self.error: np.ndarray | None = None
-        """Rounding of ``z`` as the last segment left it."""
+        self.late = 0.0
+        """Rounding of ``z`` as the last segment left it, and seconds by which the crossing that ended it may be off."""
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
         self.discrete = DiscretePart(self.program, self.core.model.elements, self.values.P)
         self.memory = np.zeros(self.program.discrete.memory)
@@ -167,6 +169,11 @@ class Run:
         """Events closer than this share an instant."""
         return self.schedule.resolution(self.t)
 
+    @property
+    def known(self) -> Uncertainty:
+        """How exactly the present point is known."""
+        return Uncertainty.at(self.t, self.error, self.late if self.numerical else 0.0)
+
     def take_ticks(self) -> list[bool]:
         """Which clocks tick in the present instant; they move on to their next ticks."""
         due = self.schedule.due(self.t, self.ticks)
@@ -179,7 +186,7 @@ class Run:
         """The present state; later instants do not change it."""
         return State(
             self.t, self.mode, self.z, self.slopes, self.bends, self.q, self.D, self.R, self.memory,
-            self.forced, self.disabled, self.timed_next, self.ticks, self.error, self.pending,
+            self.forced, self.disabled, self.timed_next, self.ticks, self.error, self.pending, self.late,
         )  # fmt: skip
 
     def put(self, state: State) -> None:
@@ -191,8 +198,9 @@ class Run:
     def _take_state(self, state: State) -> None:
         self.t, self.mode, self.ticks, self.timed_next = state.t, state.mode, state.ticks, state.timed_next
         self.z, self.slopes, self.bends, self.q = state.z, state.slopes, state.second, state.q
-        self.D, self.R, self.memory, self.error = state.D, state.R, state.memory, state.error
-        self.forced, self.disabled, self.pending = state.forced, state.disabled, state.pending
+        self.D, self.R, self.memory, self.pending = state.D, state.R, state.memory, state.pending
+        self.forced, self.disabled = state.forced, state.disabled
+        self.error, self.late = state.error, state.late
 
     def mark(self) -> None:
         """Note that the run is between two instants, to go back to where it is interrupted."""
@@ -259,10 +267,8 @@ class Run:
 
     def signs(self) -> list[int]:
         """Lexicographic signs of all guards and relations at the present state."""
-        core = self.core
-        if self._signs is None or self._signs[0] is not core:
-            error = None if self.error is None else self.error[self.data.states]
-            self._signs = core, self.tables.signs.signs(self.y, self.t, None, error)[0]
+        if self._signs is None or self._signs[0] is not self.core:
+            self._signs = self.core, self.tables.signs.signs(self.y, self.known)[0]
         return self._signs[1]
 
     def situation(self) -> Situation:
@@ -311,8 +317,7 @@ class Run:
         """Accept a restart; ``signs`` of its guards, where they are known."""
         self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
         self.D = self.discrete.written(self.D, self.mode)
-        known = None if self.program.unknowns.relation_operators else signs
-        self._signs = None if known is None else (self.core, known)
+        self._signs = None if signs is None or self.discrete.operators else (self.core, signs)
         if self.numerical:
             self.slopes, self.bends = derivatives(restart)
             self.xi = self.y[len(self.data.states) :]
@@ -346,7 +351,8 @@ class Run:
     def arrive(self) -> None:
         """Go on from the point at the end of an integrated segment."""
         self.bends = self.integration.bends() if self.tangents.deep else np.zeros(len(self.z))
-        self.error = core_rounding(self.data, self.y, self.integration.last_step)
+        steps = self.integration
+        self.error, self.late = core_rounding(self.data, self.y, steps.last_step), steps.late
         self.touch(self.z, self.slopes, self.xi, self.bends)
         self._arrived = self.core, self.mode, self.z, self.xi
 
@@ -362,7 +368,7 @@ class Run:
         """The consistent mode after an instant, and the point in it."""
 
         def search(begin: Mode) -> Choice:
-            return self.search.on(self.core).next_mode(z_minus, xi, begin, forced, triggers, t=self.t, **rest)
+            return self.search.on(self.core).next_mode(z_minus, xi, begin, forced, triggers, **rest)
 
         if not self.reduced.nonlinear:
             return search(mode)
@@ -373,13 +379,9 @@ class Run:
 
     def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Set integrals at once; return the reinits of core unknowns."""
-        if not requested:
-            return []
         core, integrals = self.program.unknowns.targets(requested)
-        if integrals:
-            self.q = self.q.copy()
-            for n, value in integrals:
-                self.q[n] = value
+        self.q = self.q.copy()
+        self.q[[n for n, _ in integrals]] = [value for _, value in integrals]
         return list(dict(core).items())
 
     def refresh_core(self) -> None:

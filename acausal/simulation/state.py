@@ -48,6 +48,8 @@ class State:
     """Rounding of ``z`` as the last segment left it."""
     pending: int | None
     """Number of the guard whose crossing these left limits belong to, -1 for a time; None between instants."""
+    late: float = 0.0
+    """Seconds by which that crossing may be early or late."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ import pytest
 from acausal.reduction.affine import Inadmissible, Kind
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.lexicographic import CandidateTest, Instant, SignTable, Verdict
+from acausal.simulation.uncertainty import CERTAIN, Uncertainty
 from tests.oracles.small_step import is_consistent
 from tests.simulation.switched_networks import build, friction_stack, random_network
 
@@ -38,7 +39,7 @@ def chain(order, T0=1.0):
 def test_first_entry_above_noise_decides(y, sign):
     data = chain(4)
     form = np.array([[1.0, 0, 0, 0, 0]])
-    assert SignTable(form, data, ONE, 1.0).signs(np.array([*y, 1.0]), 0.0)[0] == [sign]
+    assert SignTable(form, data, ONE, 1.0).signs(np.array([*y, 1.0]), CERTAIN)[0] == [sign]
 
 
 def test_crossing_located_to_the_last_bit_has_its_value_after_the_crossing():
@@ -46,16 +47,16 @@ def test_crossing_located_to_the_last_bit_has_its_value_after_the_crossing():
     t = 1e6
     y = np.array([-2 * np.spacing(t), 1.0, 1.0])
     table = SignTable(np.array([[1.0, 0, 0]]), data, ONE, 1.0)
-    assert table.signs(y, t) == ([1], [2])
-    assert table.signs(10 * y * [1, 0.1, 1], t) == ([-1], [1])
+    assert table.signs(y, Uncertainty.at(t)) == ([1], [2])
+    assert table.signs(10 * y * [1, 0.1, 1], Uncertainty.at(t)) == ([-1], [1])
 
 
 def test_impulse_overrules_value():
     data = chain(1)
     over_z = np.array([[1.0], [2.0], [0.0]])
     table = SignTable(np.hstack([over_z, np.zeros((3, 1))]), data, np.ones(3), 1.0, over_z, ONE)
-    assert table.signs(np.array([1.0, 1.0]), 0.0, np.array([-1e-3])) == ([-1, -1, 0], [0, 0, 4])
-    assert table.signs(np.array([1.0, 1.0]), 0.0) == ([1, 1, 0], [1, 1, 4])
+    assert table.signs(np.array([1.0, 1.0]), CERTAIN, np.array([-1e-3])) == ([-1, -1, 0], [0, 0, 4])
+    assert table.signs(np.array([1.0, 1.0]), CERTAIN) == ([1, 1, 0], [1, 1, 4])
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
@@ -66,7 +67,7 @@ def test_units_do_not_matter(scale, time):
     for y, sign in (((0, 1, 0), 1), ((1e-17, -1, 0), -1), ((0, 1e-17, -1), -1)):
         values = scale * np.array(y) / time ** np.arange(3)
         table = SignTable(form, data, scale * ONE, time)
-        assert table.signs(np.array([*values, 1.0]), 0.0)[0] == [sign]
+        assert table.signs(np.array([*values, 1.0]), CERTAIN)[0] == [sign]
 
 
 def oracle(model, mode, z, xi):
@@ -89,7 +90,7 @@ def consistent(verdict: Verdict) -> bool:
 
 def verdicts(model, z, xi, modes):
     test = CandidateTest(model, cache(lambda mode: reduce_mode(model, mode)))
-    instant = Instant(0.0, z, xi, (-1,) * len(model.elements))
+    instant = Instant(CERTAIN, z, xi, (-1,) * len(model.elements))
     return {mode: test(mode, instant) for mode in modes}
 
 
@@ -119,6 +120,6 @@ def test_verdict_of_an_inadmissible_mode_gives_the_reason():
         raise Inadmissible("singular", ("x",))
 
     model, z, mode = friction_stack(np.random.default_rng(0), 1, False)
-    verdict = CandidateTest(model, refuse)(mode, Instant(0.0, z, ONE, (-1, -1)))
+    verdict = CandidateTest(model, refuse)(mode, Instant(CERTAIN, z, ONE, (-1, -1)))
     assert not consistent(verdict)
     assert str(verdict.tried(model.elements)) == "singular: x"

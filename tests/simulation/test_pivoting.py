@@ -11,6 +11,7 @@ from acausal.reduction.parts import independent_parts
 from acausal.simulation.instants.lexicographic import CandidateTest, Instant
 from acausal.simulation.instants.pivoting import cancelling_rows, free_branches, is_free
 from acausal.simulation.instants.search import NoConsistentMode, Search
+from acausal.simulation.uncertainty import CERTAIN
 from tests.simulation.random_families import Case, hard_network, mechanism
 from tests.simulation.searched import searched
 from tests.simulation.switched_networks import Network, build, complementarity, friction
@@ -31,7 +32,10 @@ def search(case: Case):
 def any_mode(case: Case) -> bool:
     """Whether any mode at all passes the exact test."""
     model, z, present, forced = case
-    test, instant = CandidateTest(model, cache(lambda m: reduce_mode(model, m))), Instant(0.0, z, ONE, forced)
+    test, instant = (
+        CandidateTest(model, cache(lambda m: reduce_mode(model, m))),
+        Instant(CERTAIN, z, ONE, forced),
+    )
     choices = [
         free_branches(e) if is_free(e, f) else (b,)
         for e, f, b in zip(model.elements, forced, present, strict=True)
@@ -72,7 +76,7 @@ def test_a_row_in_which_all_unknowns_cancel_names_who_can_give_way():
     network.D(0, 3)
     network.R(3, 0, 1.0)
     model = network.model()
-    instant = Instant(0.0, np.zeros(model.n), ONE, (-1, -1, -1))
+    instant = Instant(CERTAIN, np.zeros(model.n), ONE, (-1, -1, -1))
     mode = (1, 1, 1)
     (row,) = cancelling_rows(model, mode, dependencies(model, mode, len(model.base)), instant)
     assert row.contradicts

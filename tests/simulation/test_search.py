@@ -10,6 +10,7 @@ from acausal.reduction.affine import Branch, Element, Kind
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.lexicographic import CandidateTest, Instant
 from acausal.simulation.instants.search import NoConsistentMode, Search, SearchOptions
+from acausal.simulation.uncertainty import CERTAIN, Uncertainty
 from tests.simulation.switched_networks import (
     HIGH,
     LINEAR,
@@ -56,7 +57,7 @@ def test_all_consistent_modes_have_the_same_flow(K, seeds):
     for seed in range(seeds):
         model, z, mode = random_case(seed, K)
         found, choice, _ = choose(model, z, mode)
-        test, instant = CandidateTest(model, reduction(model)), Instant(0.0, z, ONE, (-1,) * K)
+        test, instant = CandidateTest(model, reduction(model)), Instant(CERTAIN, z, ONE, (-1,) * K)
         verdicts = [test(m, instant) for m in itertools.product((0, 1), repeat=K)]
         consistent = [(v.mode, v.restart) for v in verdicts if v.restart is not None and not v.violations]
         assert found in [mode for mode, _ in consistent]
@@ -85,12 +86,19 @@ def test_bridge_with_inductive_load_reverses_its_pairs():
     model, i = bridge()
     z = np.zeros(model.n)
     z[i] = 5.0
-    mode, choice, stats = choose(model, z, (1, 0, 0, 1), xi=np.array([1.0, 0.0, -1.0]), t=0.01)
+    mode, choice, stats = choose(
+        model, z, (1, 0, 0, 1), xi=np.array([1.0, 0.0, -1.0]), known=Uncertainty.at(0.01)
+    )
     assert mode == (0, 1, 1, 0)
     assert stats.candidates <= 3
     assert choice.restart.z[i] == 5.0
     assert not choice.restart.jumped
-    assert choose(model, z, (0, 1, 1, 0), xi=np.array([1.0, 0.0, 1.0]), t=0.02)[0] == (1, 0, 0, 1)
+    assert choose(model, z, (0, 1, 1, 0), xi=np.array([1.0, 0.0, 1.0]), known=Uncertainty.at(0.02))[0] == (
+        1,
+        0,
+        0,
+        1,
+    )
 
 
 def buck(thyristor=False):

@@ -6,6 +6,7 @@ import pytest
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.lexicographic import CandidateTest, Instant
 from acausal.simulation.instants.tableau import BranchTableau, propose
+from acausal.simulation.uncertainty import CERTAIN
 from tests.simulation.random_families import Case
 from tests.simulation.searched import searched
 from tests.simulation.switched_networks import Network, build, complementarity, friction, random_network
@@ -79,7 +80,7 @@ def test_proposals_are_what_the_exact_test_confirms():
         mode, forced = tuple(int(b) for b in rng.integers(0, 2, count)), (-1,) * count
         test, instant = (
             CandidateTest(model, lambda m, of=model: reduce_mode(of, m)),
-            Instant(0.0, z, ONE, forced),
+            Instant(CERTAIN, z, ONE, forced),
         )
         verdict = test(mode, instant)
         if verdict.consistent:

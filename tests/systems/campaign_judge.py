@@ -36,7 +36,13 @@ BALANCED = 16
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one run: ``right``, ``right refusal``, ``wrong``, ``wrong refusal`` or ``unjudged``, and why."""
+    """What came of one run: ``right``, ``right refusal``, ``wrong``, ``wrong refusal`` or ``unjudged``, and why.
+
+    Attributes
+    ----------
+    off : float
+        Largest error relative to the size of what is off, where one is measured.
+    """
 
     outcome: str
     why: str = ""
@@ -45,6 +51,7 @@ class Verdict:
     error: str = ""
     parts: int = 0
     elements: int = 0
+    off: float = 0.0
 
 
 def attempt(case: Case, span: float, **options: Any) -> Result | Exception:

@@ -19,6 +19,8 @@ from acausal.components.electrical import (
     SineVoltage,
     ThreePhaseVoltage,
 )
+from acausal.simulation.nonlinear.form_noise import FormNoise
+from tests.systems.campaign_families import FAMILIES
 
 SPAN = 0.1
 
@@ -128,3 +130,29 @@ def test_capacitor_filter_with_tiny_leakage() -> None:
     exact, result = simulate(model, 0.05), simulate(model, 0.05, method="implicit")
     assert result["load.v"].mean() == pytest.approx(exact["load.v"].mean(), rel=1e-6)
     assert result["load.v"].max() == pytest.approx(exact["load.v"].max(), rel=1e-6)
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+def test_a_stiff_current_is_measured_by_what_it_is_at_the_ends_of_a_step(rtol: float) -> None:
+    """The source moves with the capacitor: what the change of its voltage alone would drive through Ron is no magnitude."""
+    (found,) = FAMILIES["general path"].describe(62)
+    given = found._replace(rtol=rtol)
+    assert (given.name, given.Ron, given.Goff) == ("bridge at a capacitor", 1e-7, 1e-4)
+    verdict = FAMILIES["general path"].run([given], "implicit")
+    assert verdict.outcome == "right", verdict.why
+    assert verdict.off <= rtol
+
+
+def test_what_counts_as_zero_does_not_grow_with_the_steps() -> None:
+    """Errors of all steps added up exceed whatever a damped form was."""
+    noise, error = FormNoise(np.full(1, 1e-9), np.zeros((1, 1))), np.full(1, 1e-3)
+    depths = []
+    for _ in range(1000):
+        noise.follow(1e-3, np.zeros(1), error)
+        depths.append((noise.floor.item(), noise.touch.item()))
+    assert depths[-1] == depths[0]
+    # The value at the begin of a step has the error of the step before, and no more.
+    noise.follow(1e-3, np.zeros(1), np.zeros(1))
+    assert (noise.floor.item(), noise.touch.item()) == depths[0]
+    noise.follow(1e-3, np.zeros(1), np.zeros(1))
+    assert noise.floor.item() == 1e-9

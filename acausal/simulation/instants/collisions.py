@@ -238,8 +238,7 @@ def _touching(
 ) -> tuple[list[int], list[bool]]:
     """Contacts that touch: those that close, and those whose gap is no more than its rounding; whether it is less than that."""
     prepared = numbers.test.prepared(base.data)
-    error = None if instant.error is None else instant.error[base.data.states]
-    signs, levels = prepared.guards.signs(base.y, instant.t, None, error)
+    signs, levels = prepared.guards.signs(base.y, instant.known)
     side = {
         element: sign
         for sign, level, (element, _, _) in zip(signs, levels, prepared.origin, strict=True)
@@ -263,10 +262,9 @@ def _stays_below(contacts: Contacts, base: Restart, e: np.ndarray) -> np.ndarray
 def _rate_noise(numbers: NumericCore, base: Restart, instant: Instant) -> np.ndarray:
     """Noise of the speed of the gap of every contact, zero for other elements."""
     prepared = numbers.test.prepared(base.data)
-    error = None if instant.error is None else instant.error[base.data.states]
     noise = np.zeros(len(numbers.model.elements))
     for value, (k, _, _) in zip(
-        prepared.guards.rate_noise(base.y, instant.t, error).tolist(), prepared.origin, strict=True
+        prepared.guards.rate_noise(base.y, instant.known).tolist(), prepared.origin, strict=True
     ):
         noise[k] = max(noise[k], value)
     return noise
@@ -276,10 +274,9 @@ def _violated(numbers: NumericCore, found: _Found, instant: Instant, forced: tup
     """The mode with elements in their targets that an impulse of a round violates, None without any."""
     model, data = numbers.model, found.base.data
     prepared = numbers.test.prepared(data)
-    error = None if instant.error is None else instant.error[data.states]
     mode = list(data.mode)
     for stage in found.stages():
-        signs, levels = prepared.guards.signs(stage.y_after, instant.t, stage.J1, error)
+        signs, levels = prepared.guards.signs(stage.y_after, instant.known, stage.J1)
         for sign, level, (k, target, guard) in zip(signs, levels, prepared.origin, strict=True):
             if sign >= 0 or forced[k] >= 0 or guard in instant.disabled_guards:
                 continue

@@ -33,6 +33,7 @@ from ..failures import (
     Unsettled,
 )
 from ..run import Run
+from ..uncertainty import Uncertainty
 from ..watch import can_trigger, orientations
 from .choice import mean_along
 from .collisions import ImpactFailed, Stage, can_collide, collisions
@@ -151,7 +152,7 @@ class Process:
                 triggers,
                 disabled_guards=o.disabled,
                 reinits=core_reinits,
-                error=run.error,
+                known=run.known,
                 crossed=crossed,
             )
             restart, parts = choice.restart, ()
@@ -159,12 +160,13 @@ class Process:
                 # An instant is located to some units in the last place of time, and with it what moves.
                 moving = np.abs(run.data.T @ (run.data.Ay @ run.y))
                 error = (0.0 if run.error is None else run.error) + run.tolerance * moving
-                instant = Instant(run.t, z_minus, xi, o.forced, o.disabled, core_reinits, error)
+                known = Uncertainty.at(run.t, error)
+                instant = Instant(known, z_minus, xi, o.forced, o.disabled, core_reinits)
                 restart, parts = self._collide(restart, instant, left)
         except ImpactFailed as failure:
             raise run.failed(NoMotionAfterImpact(failure)) from None
         except (NoConsistentMode, Inadmissible) as error:
-            here = Instant(run.t, z_minus, xi, o.forced, o.disabled, core_reinits, run.error)
+            here = Instant(run.known, z_minus, xi, o.forced, o.disabled, core_reinits)
             if crossed is not None and run.core.test(run.mode, here).consistent:
                 raise run.failed(CrossingUnresolved(crossed[1][0])) from None
             raise run.failed(SearchFailed(error, o.forced, requested, kind)) from None
@@ -221,7 +223,7 @@ class Process:
                 ("collision",),
                 disabled_guards=instant.disabled_guards,
                 reinits=instant.reinits if first else (),
-                error=instant.error,
+                known=instant.known,
             ).restart
 
         found = collisions(restart, left, instant, lambda: run.core, solve)
@@ -320,8 +322,7 @@ def turning(run: Run) -> int | None:
         return None
     values = run.R[run.discrete.state_relations].tolist()
     side = orientations(tables.guards, run.program.unknowns.relation_operators, values)
-    error = None if run.error is None else run.error[run.data.states]
-    found = np.array(tables.signs.signs(run.y, run.t, None, error)[0]) * side < 0.0
+    found = np.array(tables.signs.signs(run.y, run.known)[0]) * side < 0.0
     found &= can_trigger(run.data, run.forced, run.disabled, len(found))
     return int(np.argmax(found)) if found.any() else None
 

@@ -12,7 +12,6 @@ Third derivatives are rounding noise and are not consulted.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -32,6 +31,7 @@ from ...reduction.affine import (
 from ...reduction.impacts import Contacts
 from ...reduction.index_reduction import Dependencies, dependencies
 from ...reduction.restart import restart
+from ..uncertainty import Uncertainty
 
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
@@ -78,6 +78,7 @@ class SignTable:
         "_over_z",
         "_rounding",
         "_size",
+        "_states",
         "_tau",
         "_z_floor",
         "_z_scale",
@@ -108,7 +109,7 @@ class SignTable:
         for _ in range(3):
             forms.append(forms[-1] @ flow)
             bounds.append(bounds[-1] @ np.abs(flow))
-        self._size = len(over_y)
+        self._size, self._states = len(over_y), data.states
         self.noise = bounds[0]
         self._tau = tau
         self._forms = np.vstack(forms)
@@ -119,22 +120,20 @@ class SignTable:
         self._z_floor = SCALE_FLOOR * scale
 
     def signs(
-        self, y: np.ndarray, t: float, J1: np.ndarray | None = None, error: np.ndarray | None = None
+        self, y: np.ndarray, known: Uncertainty, J1: np.ndarray | None = None
     ) -> tuple[list[int], list[int]]:
         """Signs (-1, 0, 1) of the forms at ``y`` and the levels that decided them (indices of `LEVELS`).
 
-        ``J1`` is the impulse of the restart, None when nothing jumped; ``error`` the rounding of the
-        states as the closed form left them, which may exceed that of their values where terms cancel.
+        ``known`` says how exactly: the rounding of the states as the last segment left them may exceed that of their values
+        where terms cancel. ``J1`` is the impulse of the restart, None when nothing jumped.
         """
         m = self._size
         if m == 0:
             return [], []
         # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
-        size = np.abs(y)
-        if error is not None:
-            size[: len(error)] += error / ROUNDING
-        value, noise, floor = self._forms.dot(y).tolist(), self._rounding.dot(size).tolist(), self._floor
-        resolution = 4.0 * math.ulp(t) / self._tau
+        noise = self._rounding.dot(self._terms(y, known)).tolist()
+        value, floor = self._forms.dot(y).tolist(), self._floor
+        resolution = known.late / self._tau
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
             k = i
@@ -147,15 +146,21 @@ class SignTable:
             self._overrule_by_impulse(J1, signs, levels)
         return signs, levels
 
-    def rate_noise(self, y: np.ndarray, t: float, error: np.ndarray | None = None) -> np.ndarray:
+    def rate_noise(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
         """Noise floors (m,) of the first derivatives at ``y``, per second; arguments as in `signs`."""
         m = self._size
-        size = np.abs(y)
+        rates, seconds = slice(m, 2 * m), slice(2 * m, 3 * m)
+        resolution = known.late / self._tau * np.abs(self._forms[seconds] @ y)
+        return (
+            self._rounding[rates] @ self._terms(y, known) + self._floor[m : 2 * m] + resolution
+        ) / self._tau
+
+    def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
+        """Magnitudes (ny,) whose rounding is that of ``y``."""
+        size, error = np.abs(y), known.of(self._states)
         if error is not None:
             size[: len(error)] += error / ROUNDING
-        rates, seconds = slice(m, 2 * m), slice(2 * m, 3 * m)
-        resolution = 4.0 * math.ulp(t) / self._tau * np.abs(self._forms[seconds] @ y)
-        return (self._rounding[rates] @ size + self._floor[m : 2 * m] + resolution) / self._tau
+        return size
 
     def _overrule_by_impulse(self, J1: np.ndarray, signs: list[int], levels: list[int]) -> None:
         impulse = self._over_z @ J1
@@ -191,19 +196,17 @@ def form_scale(over_z: np.ndarray, model: AffineModel) -> np.ndarray:
 class Instant:
     """What is constant during one search.
 
-    ``z_minus`` are the left limits, ``xi`` the sources at their right limit, ``forced`` the
+    ``known`` says how exactly the left limits ``z_minus`` are known, ``xi`` the sources at their right limit, ``forced`` the
     forced branch of every element or -1, ``disabled_guards`` triples (element, branch, guard)
     of the `leave` statements that are not enabled.
     """
 
-    t: float
+    known: Uncertainty
     z_minus: np.ndarray
     xi: np.ndarray
     forced: Sequence[int]
     disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = ()
     reinits: Sequence[tuple[int, float]] = ()
-    error: np.ndarray | None = None
-    """Rounding of ``z_minus``."""
     crossed: tuple[Mode, tuple[int, int, int]] | None = None
     """Mode before the instant and guard that has crossed zero in it, if nothing but that has happened."""
 
@@ -312,14 +315,13 @@ class CandidateTest:
         except Inadmissible as error:
             return Verdict(mode, None, (), error.reason, error.where)
         J1 = values.J1 if values.jumped else None
-        error = None if instant.error is None else instant.error[data.states]
-        signs, levels = prepared.guards.signs(values.y, instant.t, J1, error)
+        signs, levels = prepared.guards.signs(values.y, instant.known, J1)
         if instant.crossed is not None and instant.crossed[0] == data.mode and not values.jumped:
             _know_crossing(prepared, signs, levels, instant.crossed[1])
         violations = _violated_guards(prepared, signs, levels, instant)
         for k, table, select in prepared.conditions:
             if instant.forced[k] < 0:
-                at, decided = table.signs(values.y, instant.t, J1, error)
+                at, decided = table.signs(values.y, instant.known, J1)
                 target = select(np.array(at))
                 if target != mode[k]:
                     violations.append((min(decided, default=_VALUE), k, target))

@@ -16,6 +16,7 @@ import numpy as np
 from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
 from ...reduction.index_reduction import reduce_mode
 from ...reduction.parts import IndependentPart, independent_parts
+from ..uncertainty import CERTAIN, Uncertainty
 from .lexicographic import CandidateTest, Instant, Tried, Verdict
 from .pivoting import NoMove, Pivoting, Row, cancelling_rows
 from .tableau import BranchTableau, propose
@@ -109,11 +110,10 @@ class Search:
         forced: Sequence[int],
         triggers: tuple[Hashable, ...] = (),
         *,
-        t: float = 0.0,
+        known: Uncertainty = CERTAIN,
         disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = (),
         reinits: Sequence[tuple[int, float]] = (),
         key: tuple[Hashable, ...] = (),
-        error: np.ndarray | None = None,
         crossed: tuple[Mode, tuple[int, int, int]] | None = None,
     ) -> Choice:
         """The consistent mode after an instant.
@@ -130,8 +130,8 @@ class Search:
             Per element the branch prescribed by discrete variables, or -1.
         triggers : tuple of hashable
             What caused the instant; part of the key of the hint.
-        t : float
-            Time, for the noise of a crossing located to the last bit.
+        known : Uncertainty
+            How exactly the left limits are known.
         disabled_guards : collection of (element, branch, guard)
             Guards of `Modes` elements whose ``leave`` is not enabled.
         reinits : sequence of (int, float)
@@ -149,7 +149,7 @@ class Search:
         """
         self.stats.searches += 1
         forced = tuple(forced)
-        instant = Instant(t, z_minus, xi, forced, disabled_guards, reinits, error, crossed)
+        instant = Instant(known, z_minus, xi, forced, disabled_guards, reinits, crossed)
         name = (present, triggers, forced, key)
         start = self._start(present, forced)
         if (hint := self._hint(name, start)) is not None:
@@ -315,12 +315,11 @@ def _instant_of(part: IndependentPart, instant: Instant) -> Instant:
         mode, (k, b, g) = instant.crossed
         crossed = tuple(mode[i] for i in part.elements), (element[k], b, g)
     return Instant(
-        instant.t,
+        instant.known.part(part.columns),
         instant.z_minus[part.columns],
         instant.xi[part.sources],
         tuple(instant.forced[k] for k in part.elements),
         frozenset((element[k], b, g) for k, b, g in instant.disabled_guards if k in element),
         tuple((column[j], value) for j, value in instant.reinits if j in column),
-        None if instant.error is None else instant.error[part.columns],
         crossed,
     )

@@ -85,7 +85,7 @@ class BranchTableau:
 
         model = self.model
         z = np.where(model.differentiated, instant.z_minus, 0.0)
-        error = np.abs(z) * ROUNDING if instant.error is None else instant.error + np.abs(z) * ROUNDING
+        error = np.abs(z) * ROUNDING + (0.0 if instant.known.error is None else instant.known.error)
         xi = instant.xi
 
         def constant(rows: Rows) -> np.ndarray:

@@ -20,7 +20,7 @@ from ...dynamics.step import Step
 from .form_noise import EVALUATION, FLOOR, FormNoise
 from .forms import Forms
 from .motion import Motion, Place
-from .newton import ACCURATE
+from .newton import ACCURATE, NewtonFailure
 
 ROUNDING = 1e-15
 """Rounding of a state relative to its scale."""
@@ -67,32 +67,40 @@ class Accuracy:
 
     Attributes
     ----------
-    error, sum_of_errors : (forms,) array
-        Estimated errors over the last step, and over all as if nothing damped them.
+    error : (forms,) array
+        Estimated errors over the last step.
     """
 
     def __init__(self, motion: Motion, forms: Forms, tolerances: Tolerances, noise: FormNoise) -> None:
         self._motion, self._forms, self._tolerances, self._noise = motion, forms, tolerances, noise
-        self._largest, self.error, self.sum_of_errors = np.zeros((3, forms.count))
+        self._largest, self.error = np.zeros((2, forms.count))
         self.begin(motion.last)
 
     def begin(self, place: Place) -> None:
-        """Go on from a place, after the last step if there was one."""
+        """Go on from a place."""
         motion = self._motion
-        self.sum_of_errors = self.sum_of_errors + self.error
         v = motion.system.v0(np.concatenate([place.X, place.H]), place.xi)
         self._place, self._tangent = place, self._forms.tangent(motion, v)
         np.maximum(self._largest, np.abs(self._tangent.values), out=self._largest)
         rounding = np.maximum(EVALUATION * self._tangent.terms, UNSEEN * self._noise.resolution)
         self._absolute = np.maximum(self._tolerances.atol * self._largest, rounding) + np.finfo(float).tiny
 
-    def __call__(self, change: np.ndarray, errors: np.ndarray) -> float:
-        """Largest error over a step."""
-        v = self._motion.carried(self._place, np.vstack([change, errors]).T)
+    def __call__(self, t1: float, y1: np.ndarray, errors: np.ndarray) -> float:
+        """Largest error over a step, relative to the values at both its ends.
+
+        What the change of the states alone would make of a value, with the sources as they were, is none that it has: the
+        flow through a small resistance is the difference of two that move together.
+        """
+        motion = self._motion
+        v = motion.carried(self._place, errors.T)
         v[~np.isfinite(v)] = 0.0  # A slope that does not exist tells nothing of the error.
-        found, values = self._tangent(v), self._tangent.values
-        self.error = np.abs(found[:, 1:]).max(axis=1)
-        size = np.maximum(np.abs(values), np.abs(values + found[:, 0]))
+        self.error = np.abs(self._tangent(v)).max(axis=1)
+        try:
+            end = motion.found(t1, y1)
+        except NewtonFailure as failure:
+            raise motion.failed(failure) from failure
+        values = self._forms.values(motion, motion.system.v0(np.concatenate([end.X, end.H]), end.xi)[None])[0]
+        size = np.maximum(np.abs(self._tangent.values), np.abs(values))
         return float((self.error / (self._absolute + self._tolerances.rtol * size)).max(initial=0.0))
 
 

@@ -33,10 +33,11 @@ def core_rounding(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
 
 
 class FormNoise:
-    """Noise of the forms of a segment: the estimated errors of its steps, and the rounding of an evaluation.
+    """Noise of the forms of a segment: the estimated error of a step, and the rounding of an evaluation.
 
-    A form that was positive and comes to lie below zero by less than the sum of the errors of all steps may have come to
-    rest there. What lies deeper is a crossing, and is located where the form vanishes.
+    A form that was positive and comes to lie below zero by less than the errors which the steps before it and around it left
+    may have come to rest there. What lies deeper is a crossing, and is located where the form vanishes. Errors of earlier
+    steps do not count: added up they exceed what a form that is damped ever was, and then nothing crosses.
 
     Parameters
     ----------
@@ -51,6 +52,8 @@ class FormNoise:
     ----------
     resolution : (forms,) array
         Rounding of an evaluation after the last step.
+    missed : (forms,) array
+        What integration may have missed of the forms along the last step.
     floor : (forms,) array
         Depth at which an unarmed form reacts.
     touch : (forms,) array
@@ -62,6 +65,8 @@ class FormNoise:
     ) -> None:
         self._least, self._rounding = least, rounding
         self._drift = drift
+        self._before = self.missed = np.zeros(len(least))
+        """Errors over the step before."""
         self.resolution, self.floor, self.touch = least, least.copy(), TOUCH * least
 
     @classmethod
@@ -99,10 +104,12 @@ class FormNoise:
         least = 2.0 * (over_sources @ sources + SCALE_FLOOR * form_scale + 4.0 * instant)
         return cls(least, 2.0 * rounding, drift)
 
-    def follow(self, h: float, size: np.ndarray, error: np.ndarray, sum_of_errors: np.ndarray) -> None:
-        """Take a step of ``h`` seconds with magnitudes of the coordinates, errors of the forms over it and until its end."""
+    def follow(self, h: float, size: np.ndarray, error: np.ndarray) -> None:
+        """Take a step of ``h`` seconds with magnitudes of the coordinates and errors of the forms over it."""
         least = self._least + self._rounding @ size
         if self._drift is not None:
             least += 2.0 * self._drift(h)
         self.resolution = least
-        self.floor[:], self.touch[:] = least + FLOOR * error, TOUCH * least + FLOOR * sum_of_errors
+        self.missed = FLOOR * np.maximum(error, self._before)
+        self.floor[:], self.touch[:] = least + self.missed, TOUCH * least + self.missed
+        self._before = error

@@ -132,6 +132,8 @@ class Integration:
         Of the segment begun last.
     watched : Watched or None
         What could end it.
+    late : float
+        Seconds by which the crossing that ended it may be early or late.
     """
 
     def __init__(self, n: int, solver: str, tolerances: Tolerances) -> None:
@@ -139,6 +141,7 @@ class Integration:
         self.size = np.zeros(n)
         self.steps: Steps | None = None
         self.watched: Watched | None = None
+        self.late = 0.0
         self._stiffness: dict[Mode, Stiffness] = {}
         self._stiff = Stiffness()
         self._length = 0.0
@@ -169,7 +172,7 @@ class Integration:
         )  # fmt: skip
         self.watched = watched
         pieces = WatchedSteps(steps, forms, noise, watched.open_at_zero)
-        hit = None
+        hit, self.late = None, 0.0
         if forms.count:
             G, floor = np.eye(forms.count), noise.floor
             hit = first_crossing(pieces, G, watched.armed, floor, length, t, noise.touch)  # type: ignore[arg-type]
@@ -180,6 +183,7 @@ class Integration:
         if hit is not None:
             h, k = _located(pieces, forms, watched.armed, hit, span.resolution)
             crossed = watched.which[k]
+            self.late = _lateness(pieces, forms, h, k)
             steps.cut(h)
         steps.sizes(self.size)
         self._length = h
@@ -233,6 +237,19 @@ def _located(
         # It came back to zero in no time: an instant there would be the last one again.
         limits[k] = -noise.floor[k]
     return _sunk(steps, forms, watched.piece[1], limits, hit)
+
+
+def _lateness(watched: WatchedSteps, forms: Forms, h: float, k: int) -> float:
+    """By how many seconds a crossing may be off: while its form passes through what integration missed, within the step.
+
+    Slopes beside those of the form are as wrong as that makes them. Where the state that a small loss lets relax is off,
+    they are those of its way back, and by themselves tell nothing of the motion that crossed.
+    """
+    steps = watched.steps
+    a = steps.at(h)
+    slope = abs(float(forms.at(steps.motion, *steps.jets(a, np.array([h])))[0, 1, k]))
+    depth, longest = float(watched.noise.missed[k]), h - a.step.t0
+    return depth / slope if slope * longest > depth else longest
 
 
 def _polished(steps: Steps, forms: Forms, h: float, k: int) -> float:

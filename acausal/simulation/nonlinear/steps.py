@@ -348,7 +348,7 @@ class WatchedSteps:
             assert steps.accuracy is not None
             begin = self._values(a, np.array([a.step.t0]))[0]
             size, accuracy = np.maximum(np.abs(a.begin.X), np.abs(a.end.X)), steps.accuracy
-            self.noise.follow(a.step.t1 - a.step.t0, size, accuracy.error, accuracy.sum_of_errors)
+            self.noise.follow(a.step.t1 - a.step.t0, size, accuracy.error)
             yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
 
     def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from ...reduction.affine import Inadmissible, Mode, Restart
 from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import choose, derivatives
 from ..instants.search import Choice, NoConsistentMode
+from ..uncertainty import Uncertainty
 from .completion import BESIDE, MOST_MOVES
 from .left_limits import agreeing
 from .problem import Refused, StartProblem
@@ -80,8 +81,10 @@ def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[
 
     def search(begin: Mode) -> Choice:
         on = tables.search.on(lin.core)
-        rest = {"disabled_guards": problem.state.disabled, "reinits": list(reinits), "t": problem.state.t}
-        return on.next_mode(z, xi, begin, forced, ("provisional",), **rest)
+        rest = {"disabled_guards": problem.state.disabled, "reinits": list(reinits)}
+        return on.next_mode(
+            z, xi, begin, forced, ("provisional",), known=Uncertainty.at(problem.state.t), **rest
+        )
 
     if not problem.reduced.nonlinear:
         return search(problem.mode)

@@ -252,7 +252,7 @@ class Starting:
             mode, R = list(run.mode), known.copy()
             R[run.discrete.state_relations] = run.relation_values()
             for k, table, select in run.core.test.prepared(run.data).conditions:
-                mode[k] = select(np.array(table.signs(run.y, run.t)[0]))
+                mode[k] = select(np.array(table.signs(run.y, run.known)[0]))
             reached = tuple(mode), tuple(np.flatnonzero(R != known).tolist())
             if reached in tried:
                 return

@@ -1,0 +1,36 @@
+"""How exactly the point is known from which an instant begins."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+LOCATED = 4.0
+"""Units in the last place of time by which the location of an instant may be off."""
+
+
+class Uncertainty(NamedTuple):
+    """How exactly left limits are known."""
+
+    late: float
+    """Seconds by which the instant may be early or late."""
+    error: np.ndarray | None = None
+    """Rounding (n,) of the core unknowns, None where nothing has moved yet."""
+
+    @classmethod
+    def at(cls, t: float, error: np.ndarray | None = None, late: float = 0.0) -> Uncertainty:
+        """At a time, where an instant is located to its last places, or less exactly to ``late`` seconds."""
+        return cls(max(LOCATED * math.ulp(t), late), error)
+
+    def of(self, which: np.ndarray) -> np.ndarray | None:
+        """Rounding of some of the unknowns."""
+        return None if self.error is None else self.error[which]
+
+    def part(self, which: np.ndarray) -> Uncertainty:
+        """The same for some of the unknowns."""
+        return Uncertainty(self.late, self.of(which))
+
+
+CERTAIN = Uncertainty(0.0)
