@@ -14,7 +14,7 @@ from ..structure.incidence import Incidence
 from ..structure.matching import maximum_matching
 from .residual_equations import Equation
 from .residual_failures import Failures, unmatched
-from .residual_reduction import SymbolicElimination, SymbolicRow
+from .residual_reduction import Coefficient, SymbolicElimination, SymbolicRow
 from .residual_variables import Quantities, Symbols
 
 ARGUMENTS = ["t", "x", "w", "u", "p", "d"]
@@ -114,7 +114,7 @@ class _Reduction:
         }
         for n, number, factor in zip(keep, numbers.tolist(), factors, strict=True):
             if number != 0.0:
-                made[int(row[n])].coefficients[int(col[n])] = number, factor
+                made[int(row[n])].coefficients[int(col[n])] = Coefficient(number, factor)
         vanished = [f for f, number in zip(factors, numbers, strict=True) if number == 0.0]
         if vanished:
             self._fix(ca.vertcat(*vanished))
@@ -165,7 +165,7 @@ class _Reduction:
         return self._functions(replaced, [k for k in free if k >= self.nx + self.nw], kept, g)
 
     def _functions(self, replaced: Any, states: list[int], kept: list[int], g: list[Any]) -> SemiExplicit:
-        s, c = self.s, self.columns
+        s, c, e = self.s, self.columns, self.elimination
         first = self.nx + self.nw
         at = [k - first for k in states]
         x, w = c[states] if states else ca.SX(0, 1), c[kept] if kept else ca.SX(0, 1)
@@ -183,7 +183,7 @@ class _Reduction:
             self._unknowns(kept),
             function("full", full, ["all_xdot", "all_x", "all_w"]),
             function("outputs", [outputs], ["y"]),
-            max((r.differentiated for r in self.elimination.done), default=0),
+            max((e.rows[k].differentiated for k, _ in e.pivots), default=0),
             tuple(self.fixed),
         )
 

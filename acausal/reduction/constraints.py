@@ -1,4 +1,4 @@
-"""The constraints among the states of a mode, with the equations they follow from: the elimination once more, labelled."""
+"""Constraints among states: those of a mode with the equations they follow from, and those that hold in every mode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .affine import AffineModel, Mode
-from .index_reduction import Columns, shuffle, weighted
+from .index_reduction import Columns, ModeRows, shuffle
 from .scales import balance_of
 
 
@@ -61,9 +61,10 @@ def traced_constraints(
     label = np.zeros((len(plain) + len(settled), m * (rounds + 1)))
     label[np.arange(len(plain)), np.flatnonzero(~nonlinear)] = 1.0
     table = np.vstack([plain, settled])
-    system = weighted(model, columns, np.hstack([table, label]), balance_of(model, rows))
+    reduced = ModeRows(model, np.hstack([table, label]), m, balance_of(model, rows), read)
+    system = reduced.system
     labels, found = np.arange(table.shape[1], table.shape[1] + label.shape[1]), []
-    for k, new in zip(range(rounds), shuffle(model, columns, system, m, read), strict=False):
+    for k, new in zip(range(rounds), shuffle(reduced), strict=False):
         states, sources = system.entries(new, columns.state), system.entries(new, columns.source)
         weights = system.entries(new, labels).reshape(len(new), rounds + 1, m)
         dependent = columns.x[system.pivot[new] - columns.state[0]]
@@ -72,3 +73,18 @@ def traced_constraints(
             for *parts, j in zip(states, sources, weights, dependent, strict=True)
         ]
     return found
+
+
+def common_constraints(model: AffineModel) -> np.ndarray:
+    """Constraints (k, n + q) over ``[z; xi]`` on the differentiated variables that hold in every mode.
+
+    Equations that lie in all modes are eliminated and differentiated by themselves; what the branches of elements would
+    determine stays open.
+    """
+    columns = Columns.of(model)
+    reduced = ModeRows(model, columns.table(model.base), len(model.base), balance_of(model, model.base))
+    found = np.concatenate([np.zeros(0, np.int64), *shuffle(reduced)])
+    rows = np.zeros((len(found), model.n + model.q))
+    rows[:, columns.x] = reduced.system.entries(found, columns.state)
+    rows[:, model.n :] = reduced.system.entries(found, columns.source)
+    return rows

@@ -11,10 +11,11 @@ rows). States remain physical variables.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
     rows = model.rows(mode)
     columns = Columns.of(model)
     balance = balance_of(model, rows)
-    system, rounds = _differentiate(model, columns, columns.table(rows), len(rows), balance)
+    system, rounds = _differentiate(model, columns.table(rows), len(rows), balance)
     free = columns.unknown[system.row[columns.unknown] < 0]
     directions = system.null_directions(free)[columns.unknown]
     redundant = np.flatnonzero(system.pivot < 0)
@@ -126,46 +127,79 @@ class Columns:
 
 
 def _differentiate(
-    model: AffineModel, columns: Columns, table: np.ndarray, m: int, balance: Balance
+    model: AffineModel, table: np.ndarray, m: int, balance: Balance
 ) -> tuple[Elimination, int]:
-    """Eliminate, and differentiate constraints until there are no new ones; rounds needed.
-
-    Labels behind the columns move on by ``m``.
-    """
-    system = weighted(model, columns, table, balance)
-    return system, sum(1 for _ in shuffle(model, columns, system, m))
+    """Eliminate, and differentiate constraints until there are no new ones; rounds needed."""
+    rows = ModeRows(model, table, m, balance)
+    rounds = sum(1 for _ in shuffle(rows))
+    return rows.system, rounds
 
 
-def weighted(model: AffineModel, columns: Columns, table: np.ndarray, balance: Balance) -> Elimination:
-    """Begin the elimination of rows over all columns; labels may follow."""
-    weight = np.ones(table.shape[1])
-    weight[columns.unknown] = column_weights(table[:, columns.unknown])
-    weight[columns.state] = model.preferred(balance.z)[columns.x]
-    return Elimination(table, weight)
+Constraints = TypeVar("Constraints", bound=Sized)
 
 
-def shuffle(
-    model: AffineModel, columns: Columns, system: Elimination, m: int, last: np.ndarray | None = None
-) -> Iterator[np.ndarray]:
-    """Eliminate, and yield the rows of new constraints before each round that differentiates them.
+class Reducible(Protocol[Constraints]):
+    """Rows of equations whose index is reduced: dense with bounds of their rounding, sparse, or symbolic."""
+
+    def solve_unknowns(self) -> None:
+        """Solve rows for derivatives and algebraic unknowns."""
+        ...
+
+    def solve_states(self) -> Constraints:
+        """Solve rows without unknowns for differentiated variables; return these rows."""
+        ...
+
+    def differentiate(self, constraints: Constraints) -> None:
+        """Let the time derivatives of constraints take part."""
+        ...
+
+
+def shuffle(system: Reducible[Constraints]) -> Iterator[Constraints]:
+    """Reduce the index, and yield the new constraints before each round that differentiates them."""
+    while True:
+        system.solve_unknowns()
+        new = system.solve_states()
+        if not len(new):
+            return
+        yield new
+        system.differentiate(new)
+
+
+class ModeRows:
+    """Rows over all columns of a mode.
 
     Columns behind those of the sources are labels: they move on by the ``m`` rows of the model with each
     differentiation. Unknowns in the mask ``last`` are solved for after the others.
     """
-    labels = len(columns.unknown) + len(columns.state) + len(columns.source)
-    while True:
-        if last is not None:
-            system.reduce(columns.unknown[~last])
-        system.reduce(columns.unknown)
-        new = system.reduce(columns.state, ordered=True)
-        if not len(new):
-            return
-        yield new
-        generators = model.S, model.S**2, np.abs(model.S)
-        made = [derivative(columns, x, S) for x, S in zip(system.judged_rows(new), generators, strict=True)]
-        for part in made if len(system.row) > labels else ():
-            part[:, labels:] = np.roll(part[:, labels:], m, axis=1)
-        system.append(*made)
+
+    def __init__(
+        self, model: AffineModel, table: np.ndarray, m: int, balance: Balance, last: np.ndarray | None = None
+    ) -> None:
+        self.model, self.columns, self.m, self.last = model, Columns.of(model), m, last
+        weight = np.ones(table.shape[1])
+        weight[self.columns.unknown] = column_weights(table[:, self.columns.unknown])
+        weight[self.columns.state] = model.preferred(balance.z)[self.columns.x]
+        self.system = Elimination(table, weight)
+
+    def solve_unknowns(self) -> None:
+        """Solve rows for derivatives and algebraic unknowns."""
+        if self.last is not None:
+            self.system.reduce(self.columns.unknown[~self.last])
+        self.system.reduce(self.columns.unknown)
+
+    def solve_states(self) -> np.ndarray:
+        """Solve rows without unknowns for differentiated variables; return these rows."""
+        return self.system.reduce(self.columns.state, ordered=True)
+
+    def differentiate(self, constraints: np.ndarray) -> None:
+        """Let the time derivatives of constraints take part."""
+        columns, S = self.columns, self.model.S
+        labels = len(columns.unknown) + len(columns.state) + len(columns.source)
+        rows, generators = self.system.judged_rows(constraints), (S, S**2, np.abs(S))
+        made = [derivative(columns, x, generator) for x, generator in zip(rows, generators, strict=True)]
+        for part in made if len(self.system.row) > labels else ():
+            part[:, labels:] = np.roll(part[:, labels:], self.m, axis=1)
+        self.system.append(*made)
 
 
 def derivative(columns: Columns, constraints: np.ndarray, S: np.ndarray) -> np.ndarray:
@@ -200,7 +234,7 @@ class Dependencies:
 def dependencies(model: AffineModel, mode: Mode, first: int = 0) -> Dependencies:
     """Find the dependencies of a mode: the elimination once more, with labels on the rows from the ``first`` one on."""
     rows, columns = model.rows(mode), Columns.of(model)
-    rounds = _differentiate(model, columns, columns.table(rows), len(rows), balance_of(model, rows))[1]
+    rounds = _differentiate(model, columns.table(rows), len(rows), balance_of(model, rows))[1]
     system, weights = _labelled(model, columns, rows, rounds + 1, first)
     free = columns.unknown[system.row[columns.unknown] < 0]
     return Dependencies(
@@ -219,7 +253,7 @@ def _labelled(
     """
     table, m = columns.table(rows), len(rows) - first
     labelled = np.hstack([table, np.eye(len(rows), m * orders, -first)])
-    system, _ = _differentiate(model, columns, labelled, m, balance_of(model, rows))
+    system, _ = _differentiate(model, labelled, m, balance_of(model, rows))
     redundant = np.flatnonzero(system.pivot < 0)
     labels = np.arange(table.shape[1], labelled.shape[1])
     return system, system.entries(redundant, labels).reshape(len(redundant), orders, m)

@@ -17,7 +17,7 @@ from ..structure.offsets import sigma_offsets
 from .affine import AffineModel, Mode, ModeData, Rows
 from .elimination import product
 from .identities import MapCheck
-from .index_reduction import Columns, shuffle, weighted
+from .index_reduction import Columns, ModeRows, shuffle
 
 DEEPEST = 8
 """Differentiations after which no unknown is looked for in a row."""
@@ -94,8 +94,8 @@ def open_mode(
     rows, columns = model.rows(mode), Columns.of(model)
     affine = np.flatnonzero(nonlinear_row < 0)
     table = np.vstack([columns.table(rows)[affine], data.settled])
-    system = weighted(model, columns, table, data.balance)
-    rounds = sum(1 for _ in shuffle(model, columns, system, len(rows), read))
+    reduced = ModeRows(model, table, len(rows), data.balance, read)
+    rounds, system = sum(1 for _ in shuffle(reduced)), reduced.system
     solved = system.row[columns.state] >= 0
     states = columns.x[~solved]
     open_unknowns = np.flatnonzero(system.row[columns.unknown] < 0)

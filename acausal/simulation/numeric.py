@@ -14,7 +14,7 @@ from ..dynamics.modal import AffineFlow
 from ..dynamics.readout import PointFrame, Readout
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import assemble, core_magnitudes
-from ..reduction.common import common_constraints
+from ..reduction.constraints import common_constraints
 from ..reduction.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
 from ..reduction.index_reduction import source_conditions
 from ..reduction.labels import Labels

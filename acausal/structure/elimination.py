@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
+from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from math import gcd, lcm
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from .aliases import alias_classes, alias_edges
 from .incidence import INT, IntegerRows
 
 Number = int | Fraction
+Value = TypeVar("Value", bound=Any)
 
 BULK_ROUNDS = 20
 """Rounds of pivots taken in bulk; the elimination row by row takes what is left, with the same rank."""
@@ -164,21 +167,119 @@ def _entries(rows: IntegerRows, row: int) -> dict[int, Number]:
     return dict(zip(rows.col[part].tolist(), rows.val[part].tolist(), strict=True))
 
 
-class _Elimination:
-    """Elimination in progress: ``final[q] = rows[q] - sum of f * final[r]`` over ``steps[q] = [(r, f), ...]``."""
+class SparseElimination(Generic[Value]):
+    """Elimination of sparse rows over a field, the shortest row first.
+
+    ``final[q] = rows[q] - sum of f * final[r]``, with all ``(r, f)`` told to `_subtracted`. Values that vanish are false.
+    """
+
+    def __init__(self) -> None:
+        self.pivots: list[tuple[int, int]] = []
+        """(row, column) in the order in which they were taken."""
+        self.position: dict[int, int] = {}
+        """Column -> number of its pivot."""
+        self.redundant: list[int] = []
+        """Rows without entries that are left."""
+        self.final: dict[int, dict[int, Value]] = {}
+        self.users: defaultdict[int, set[int]] = defaultdict(set)
+        """Column -> rows without pivot in which it occurs."""
+        self._waiting: list[tuple[int, int, int]] = []
+        self._done: set[int] = set()
+
+    def add(self, row: int, entries: dict[int, Value]) -> None:
+        """Let a row take part."""
+        self.final[row] = entries
+        for col in entries:
+            self.users[col].add(row)
+        self._wait(row)
+
+    def reduce(self, last: int = 0) -> list[int]:
+        """Take pivots in columns of ranks up to the last one, until none is left; return their rows."""
+        new = []
+        while self._waiting and self._waiting[0][0] <= last:
+            rank, length, row = heappop(self._waiting)
+            entries = self.final[row]
+            if row in self._done or length != len(entries) or rank != self._rank(entries):
+                continue
+            self._done.add(row)
+            if not entries:
+                self.redundant.append(row)
+                continue
+            pivot = min(entries, key=lambda col: self._preference(entries, col))
+            self.position[pivot] = len(self.pivots)
+            self.pivots.append((row, pivot))
+            new.append(row)
+            for col in entries:
+                self.users[col].discard(row)
+            for other in sorted(self.users[pivot]):
+                self._subtract(other, row, pivot)
+                self._wait(other)
+        return new
+
+    def settle(self, row: int, entries: dict[int, Value]) -> None:
+        """Remove all pivots from the entries of a row that comes late."""
+        self.final[row] = entries
+        position = self.position
+        waiting = [position[col] for col in entries if col in position]
+        heapify(waiting)
+        while waiting:
+            source, pivot = self.pivots[heappop(waiting)]
+            if pivot in entries:
+                self._subtract(row, source, pivot)
+                for col in self._reduced(source):
+                    if col in entries and col in position:
+                        heappush(waiting, position[col])
+
+    def _wait(self, row: int) -> None:
+        entries = self.final[row]
+        heappush(self._waiting, (self._rank(entries), len(entries), row))
+
+    def _subtract(self, target: int, row: int, pivot: int) -> None:
+        entries, source = self.final[target], self._reduced(row)
+        factor = self._ratio(entries[pivot], source[pivot])
+        self._subtracted(target, row, factor)
+        for col, value in source.items():
+            new = entries.get(col, 0) - factor * value
+            if new and col != pivot:
+                entries[col] = new
+                self.users[col].add(target)
+            else:
+                entries.pop(col, None)
+                self.users[col].discard(target)
+
+    def _reduced(self, row: int) -> dict[int, Value]:
+        """A pivot row at the time it was taken."""
+        return self.final[row]
+
+    def _rank(self, entries: dict[int, Value]) -> int:
+        """Rank of the column a row takes its pivot from."""
+        return 0
+
+    def _preference(self, entries: dict[int, Value], col: int) -> tuple[Any, ...]:
+        """The column in which this is least becomes pivot."""
+        raise NotImplementedError
+
+    def _ratio(self, numerator: Value, denominator: Value) -> Value:
+        raise NotImplementedError
+
+    def _subtracted(self, target: int, row: int, factor: Value) -> None:
+        """A multiple of a row was subtracted from another one."""
+        raise NotImplementedError
+
+
+class _Elimination(SparseElimination[Number]):
+    """Elimination over the rationals, with ``steps[q] = [(r, f), ...]``."""
 
     def __init__(self, rows: IntegerRows) -> None:
-        self.pivots: list[tuple[int, int]] = []
-        self.redundant: list[int] = []
-        self.steps: dict[int, list[tuple[int, Number]]] = {}
-        self.final: dict[int, dict[int, Number]] = {}
+        super().__init__()
+        self.steps: defaultdict[int, list[tuple[int, Number]]] = defaultdict(list)
         self._rows = rows
         live = self._trim(rows)
         sub = rows.take(live)
         col, val, ptr = sub.col.tolist(), sub.val.tolist(), sub.ptr.tolist()
         for row, start, stop in zip(live.tolist(), ptr[:-1], ptr[1:], strict=True):
-            self.final[row] = dict(zip(col[start:stop], val[start:stop], strict=True))
-        self._eliminate()
+            self.add(row, dict(zip(col[start:stop], val[start:stop], strict=True)))
+        self.reduce()
         self._order = {row: -k for k, (row, _) in enumerate(self.pivots)}
 
     def _trim(self, rows: IntegerRows) -> np.ndarray:
@@ -195,45 +296,20 @@ class _Elimination:
             rows, live = rows.take(left), live[left]
             if 50 * np.count_nonzero(~left) <= len(left):
                 break
+        self.position = {col: k for k, (_, col) in enumerate(self.pivots)}
         return live
 
-    def _eliminate(self) -> None:
-        users: dict[int, set[int]] = {}
-        for row, entries in self.final.items():
-            for col in entries:
-                users.setdefault(col, set()).add(row)
-        heap = [(len(entries), row) for row, entries in self.final.items()]
-        heapq.heapify(heap)
-        done: dict[int, bool] = {}
-        while heap:
-            length, row = heapq.heappop(heap)
-            entries = self.final[row]
-            if row in done or length != len(entries):
-                continue
-            done[row] = True
-            if not entries:
-                self.redundant.append(row)
-                continue
-            pivot = min(entries, key=lambda col: (abs(entries[col]) != 1, len(users[col]), col))
-            self.pivots.append((row, pivot))
-            for col in entries:
-                users[col].discard(row)
-            for other in sorted(users[pivot]):
-                self._subtract(other, row, pivot, users)
-                heapq.heappush(heap, (len(self.final[other]), other))
+    def _preference(self, entries: dict[int, Number], col: int) -> tuple[bool, int, int]:
+        return abs(entries[col]) != 1, len(self.users[col]), col
 
-    def _subtract(self, target: int, row: int, pivot: int, users: dict[int, set[int]]) -> None:
-        entries, source = self.final[target], self.final[row]
-        factor = _ratio(entries[pivot], source[pivot])
-        self.steps.setdefault(target, []).append((row, factor))
-        for col, value in source.items():
-            new = entries.get(col, 0) - factor * value
-            if new:
-                entries[col] = new
-                users[col].add(target)
-            else:
-                entries.pop(col, None)
-                users[col].discard(target)
+    def _ratio(self, numerator: Number, denominator: Number) -> Number:
+        return _ratio(numerator, denominator)
+
+    def _subtracted(self, target: int, row: int, factor: Number) -> None:
+        self.steps[target].append((row, factor))
+
+    def _reduced(self, row: int) -> dict[int, Number]:
+        return self.final[row] if row in self.final else _entries(self._rows, row)
 
     def combination(self, row: int) -> dict[int, Number]:
         """Write the vanished row as a combination of the original ones."""
@@ -241,40 +317,25 @@ class _Elimination:
         result: dict[int, Number] = {row: 1}
         heap = [(-len(order), row)]
         while heap:
-            _, target = heapq.heappop(heap)
+            _, target = heappop(heap)
             for source, factor in self.steps.get(target, ()):
                 if source not in result:
-                    heapq.heappush(heap, (order[source], source))
+                    heappush(heap, (order[source], source))
                 result[source] = result.get(source, 0) - factor * result[target]
         return {key: value for key, value in result.items() if value}
 
     def express(self, vector: dict[int, Number]) -> dict[int, Number]:
         """Write a vector as a combination of the original rows."""
-        position = {col: k for k, (_, col) in enumerate(self.pivots)}
-        left, total = dict(vector), dict[int, Number]()
-        heap = [position[col] for col in left if col in position]
-        heapq.heapify(heap)
-        while heap:
-            row, pivot = self.pivots[heapq.heappop(heap)]
-            if pivot not in left:
-                continue
-            source = self._reduced(row)
-            factor = _ratio(left[pivot], source[pivot])
-            for col, value in source.items():
-                new = left.pop(col, 0) - factor * value
-                if new:
-                    left[col] = new
-                    if col in position:
-                        heapq.heappush(heap, position[col])
-            for original, value in self.combination(row).items():
-                total[original] = total.get(original, 0) + factor * value
+        own = self._rows.m
+        self.settle(own, dict(vector))
+        steps, left = self.steps.pop(own, []), self.final.pop(own)
         if left:
             raise ValueError(f"not a combination of the rows: columns {sorted(left)} are left")
+        total: dict[int, Number] = {}
+        for row, factor in steps:
+            for original, value in self.combination(row).items():
+                total[original] = total.get(original, 0) + factor * value
         return {row: value for row, value in total.items() if value}
-
-    def _reduced(self, row: int) -> dict[int, Number]:
-        """A pivot row at the time it was taken."""
-        return self.final[row] if row in self.final else _entries(self._rows, row)
 
     def back_substitute(self, free: list[int]) -> dict[int, dict[int, Number]]:
         """Columns that are not zero as combinations of the free ones: ``{column: {position in free: value}}``."""

@@ -1,22 +1,25 @@
 """Index reduction with sparse rows: constraints between states are found, and solved for some of them once and for all.
 
-Rows without unknowns of their own, or more rows than they have unknowns together, constrain the states (the shuffle
-algorithm of `index_reduction`, confined to the over-determined part). Where numbers are constant a constraint holds at all
+Rows without unknowns of their own, or more rows than they have unknowns together, constrain the states: what `shuffle`
+of `index_reduction` asks for, confined to the over-determined part. Where numbers are constant a constraint holds at all
 times, so one state of each can be replaced by the others in all rows, derivatives included.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ...structure.decomposition import decompose
 from ...structure.incidence import Incidence
-from ...structure.matching import maximum_matching
+from ...structure.matching import Matching, maximum_matching
 from ..affine import Inadmissible
 from ..elimination import Elimination, column_weights, product
+from ..index_reduction import shuffle
 
 MOST_ROUNDS = 5
 LARGEST_PART = 500
@@ -136,25 +139,45 @@ def without_constraints(rows: SparseRows, generator: Any, kept_back: np.ndarray)
     Inadmissible
         "singular": nonlinear rows constrain states, or rows contradict each other or say nothing.
     """
-    kept_back = kept_back.copy()
-    for count in range(MOST_ROUNDS):
-        rows = replace(rows, known=rows.differentiated())
-        incidence = rows.unknowns()
-        matching = maximum_matching(incidence)
-        if matching.perfect:
-            return rows.taken(matching.equation), count
-        if incidence.m != incidence.n:
-            break
-        over = decompose(incidence, matching).over
-        if (rows.nonlinear[over.equations] >= 0).any():
-            break
-        C, U, spent = _constraints(rows, over.equations, over.unknowns)
-        chosen = _pivots(C, kept_back)
-        rest = np.setdiff1d(np.arange(rows.n), chosen)
-        S, V = _substitution(C, U, chosen, rest)
-        rows = rows.replaced(rest, S, V, generator, np.setdiff1d(np.arange(rows.n), spent))
-        kept_back = kept_back[rest]
-    raise Inadmissible("singular")
+    system = _SparseReduction(rows, generator, kept_back)
+    rounds = sum(1 for _ in islice(shuffle(system), MOST_ROUNDS))
+    if not system.matching.perfect:
+        raise Inadmissible("singular")
+    return system.rows.taken(system.matching.equation), rounds
+
+
+class _SparseReduction:
+    """Rows of which each differentiation replaces the states that constraints give, as these hold at all times."""
+
+    matching: Matching
+
+    def __init__(self, rows: SparseRows, generator: Any, kept_back: np.ndarray) -> None:
+        self.rows, self.generator, self.kept_back = rows, generator, kept_back
+
+    def solve_unknowns(self) -> None:
+        """Match derivatives and algebraic unknowns with rows."""
+        self.rows = replace(self.rows, known=self.rows.differentiated())
+        self._incidence = self.rows.unknowns()
+        self.matching = maximum_matching(self._incidence)
+
+    def solve_states(self) -> Sequence[tuple[Any, Any, np.ndarray]]:
+        """Constraints in the over-determined part, with the rows they take the place of."""
+        if self.matching.perfect or self._incidence.m != self._incidence.n:
+            return ()
+        over = decompose(self._incidence, self.matching).over
+        if (self.rows.nonlinear[over.equations] >= 0).any():
+            return ()
+        return (_constraints(self.rows, over.equations, over.unknowns),)
+
+    def differentiate(self, constraints: Sequence[tuple[Any, Any, np.ndarray]]) -> None:
+        """Replace a state for each constraint, and its derivative, everywhere."""
+        for C, U, spent in constraints:
+            chosen = _pivots(C, self.kept_back)
+            every = np.arange(self.rows.n)
+            rest = np.setdiff1d(every, chosen)
+            S, V = _substitution(C, U, chosen, rest)
+            self.rows = self.rows.replaced(rest, S, V, self.generator, np.setdiff1d(every, spent))
+            self.kept_back = self.kept_back[rest]
 
 
 def _constraints(
