@@ -38,21 +38,30 @@ def complementarity(path, n, q, a, b, can_disable=False):
 
 
 def friction(path, n, q, v, f, sliding, breakaway):
-    """``sliding`` and ``breakaway`` multiply the source number 0, a constant 1."""
+    """``sliding`` and ``breakaway`` multiply the source number 0, a constant 1; at rest below the latter, or at it."""
 
     def capacity(form, sign, size):
-        return {**form, "xi": {0: sign * size}}
+        return rows(n, q, {**form, "xi": {0: sign * size}})
 
     minus = negated(f)
-    V, F, none = rows(n, q, v), rows(n, q, f), rows(n, q)
-    stick = rows(n, q, capacity(minus, 1, breakaway), capacity(f, 1, breakaway))
+    V, F, back, none = rows(n, q, v), rows(n, q, f), rows(n, q, negated(v)), rows(n, q)
+    stick = rows(n, q, {**minus, "xi": {0: breakaway}}, {**f, "xi": {0: breakaway}})
+    monotone = sliding == breakaway
     branches = (
-        Branch("stick", V, stick, (1, 2), (False,)),
-        Branch("forward", rows(n, q, capacity(f, -1, sliding)), V, (0,), (False,)),
-        Branch("backward", rows(n, q, capacity(f, 1, sliding)), rows(n, q, negated(v)), (0,), (False,)),
+        Branch("stick", V, stick, (1, 2) if monotone else (4, 5), (False,)),
+        Branch("forward", capacity(f, -1, sliding), V, (0,), (False,)),
+        Branch("backward", capacity(f, 1, sliding), back, (0,), (False,)),
         Branch("free", F, none, (), (False,)),
+        Branch(
+            "forward limit", capacity(f, -1, breakaway), rows(n, q, v, negated(v)), (0, 1), (False,), (1,)
+        ),
+        Branch(
+            "backward limit", capacity(f, 1, breakaway), rows(n, q, negated(v), v), (0, 2), (False,), (2,)
+        ),
     )
-    return Element(path, Kind.FRICTION, branches, (F, V, V, V), monotone=sliding == breakaway)
+    return Element(
+        path, Kind.FRICTION, branches, (F, V, V, V, V, V), monotone=monotone, shown=(0, 1, 2, 3, 0, 0)
+    )
 
 
 def switch(path, n, q, u, i):

@@ -16,7 +16,7 @@ away until a solution moves them. Those slide at their lower level from then on,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Protocol
@@ -30,6 +30,8 @@ from .lexicographic import Instant
 
 Move = tuple[int, int]
 """An element, and the branch it is put into."""
+Settle = Callable[[Mode, Collection[int]], Mode | None]
+"""Mode, elements released before -> the mode that is consistent at the present levels, None where that is not known."""
 
 _ONE_LEVEL = {Kind.COMPLEMENTARITY: (0, 1), Kind.FRICTION: (0, 1, 2)}
 _PATIENCE = 8
@@ -134,27 +136,38 @@ class Pivoting:
         """Elements that had to move in the modes that were examined."""
         return tuple(sorted({k for v in self._verdicts.values() for _, k, _ in v.violations}))
 
-    def pivot(self, mode: Mode, held: Sequence[int] = ()) -> Mode | None:
-        """Pivot from a mode until it is consistent, without the elements ``held``; None where it comes back to a mode."""
-        seen: set[tuple[Mode, bool, int]] = set()
+    def pivot(self, mode: Mode, held: Sequence[int] = (), settle: Settle | None = None) -> Mode | None:
+        """Pivot from a mode until it is consistent, without the elements ``held``; None where it comes back to a mode.
+
+        Each round settles at the present levels, and releases what that moves; ``settle`` may do so instead of `settled`.
+        """
         released: set[int] = set()
+        while True:
+            found = settle(mode, released) if settle else self.settled(mode, released, held)
+            if found is None:
+                return None
+            verdict = self._examine(found)
+            if verdict.consistent:
+                return found
+            moves = self._moves(verdict, held)
+            released.update(k for k, _ in moves)
+            mode = _moved_to(found, moves)
+
+    def settled(self, mode: Mode, released: Collection[int], held: Sequence[int] = ()) -> Mode | None:
+        """Pivot from a mode until it is consistent, or only elements ask to be released that are not yet; None as in `pivot`."""
+        seen: set[tuple[Mode, bool, int]] = set()
         dead: set[Mode] = set()
         before: Mode | None = None
         fewest, waited, single = np.inf, 0, False
         while (mode, single, len(dead)) not in seen:
             seen.add((mode, single, len(dead)))
             verdict = self._examine(mode)
-            if verdict.consistent:
+            if self.is_settled(verdict, held):
                 return mode
-            moves = self._moves(verdict, held)
-            if moves and all(target in self._releases(mode, k) for k, target in moves):
-                released.update(k for k, _ in moves)
-                mode, before, single = _moved_to(mode, moves), None, False
-                fewest, waited = np.inf, 0
-                seen.clear()
-                dead.clear()
-                continue
-            moves = [(k, self._beyond(k, target) if k in released else target) for k, target in moves]
+            moves = [
+                (k, self._beyond(k, target) if k in released else target)
+                for k, target in self._moves(verdict, held)
+            ]
             if verdict.possible:
                 waited += 1
                 if len(verdict.violations) < fewest:
@@ -171,6 +184,15 @@ class Pivoting:
                 following = next((step for step in steps if step not in dead), mode)
             mode, before = following, mode
         return None
+
+    def is_settled(self, verdict: Judgement, held: Sequence[int] = ()) -> bool:
+        """Whether a mode is consistent at its levels: what asks to move is released by it."""
+        if not verdict.possible:
+            return False
+        asked = [(k, target) for _, k, target in verdict.violations if k not in held]
+        return verdict.consistent or (
+            bool(asked) and all(b in self._releases(verdict.mode, k) for k, b in asked)
+        )
 
     def _moves(self, verdict: Judgement, held: Sequence[int]) -> list[Move]:
         """Moves that a mode asks for: of the elements with negative guards at the most singular level, or in cancelling rows."""

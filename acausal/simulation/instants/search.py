@@ -7,7 +7,7 @@ that fail leave no trace but the history. Whatever was found, the exact sign tes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -23,6 +23,8 @@ from .tableau import BranchTableau, propose
 
 History = tuple[tuple[Mode, Tried], ...]
 
+_ONE_CURVE = (Kind.FRICTION, Kind.IMPACT)
+"""Elements that are one monotone curve at the levels in force, though not over a whole instant."""
 _LEAVE_DISABLED = {Kind.COMPLEMENTARITY: (2, 0), Kind.FRICTION: (3, 0)}
 
 
@@ -166,12 +168,15 @@ class Search:
         """The choice without a hint: what the tableau proposes, where monotone elements alone move to it, else pivoting."""
         trial = _Trial(self._model, self._test, instant, self._options.max_candidates, self.stats)
         verdict = trial.examine(start)
-        if not verdict.consistent and not instant.reinits:
-            for mode in propose(self._tableau(verdict), instant, start):
-                if not verdict.consistent and self._moves_are_unique(mode, start):
-                    proposed = trial.examine(mode)
-                    if proposed.consistent or all(self._monotone):
-                        start, verdict = mode, proposed
+        if not verdict.consistent:
+            tableau = self._tableau(verdict)
+
+            def proposals(mode: Mode, released: Collection[int]) -> tuple[Mode, ...]:
+                found = propose(tableau, instant, mode, released)
+                return tuple(m for m in found if self._moves_along_curves(m, mode))
+
+            start = trial.leapt(start, proposals, all(self._monotone))
+            verdict = trial.examine(start)
         if not verdict.consistent:
             if self._parts is None:
                 self._parts = _parts_of(self._model)
@@ -213,6 +218,13 @@ class Search:
         """Only monotone elements move from the start to the hint: where it is consistent, it is what a search finds."""
         return all(a == b or monotone for a, b, monotone in zip(hint, start, self._monotone, strict=True))
 
+    def _moves_along_curves(self, mode: Mode, start: Mode) -> bool:
+        """Only elements move whose branches are pieces of one curve at each level."""
+        return all(
+            a == b or element.monotone or element.kind in _ONE_CURVE
+            for a, b, element in zip(mode, start, self._model.elements, strict=True)
+        )
+
     def _remember(self, name: Hashable, mode: Mode) -> None:
         self._hints[name] = mode
         if len(self._hints) > self._options.max_hints:
@@ -251,6 +263,24 @@ class _Trial:
             found = self._verdicts[mode] = self._test(mode, self._instant)
             self._note(mode, found)
         return found
+
+    def leapt(
+        self, start: Mode, proposals: Callable[[Mode, Collection[int]], tuple[Mode, ...]], monotone: bool
+    ) -> Mode:
+        """The consistent mode to which proposals lead, each confirmed at its levels; else the mode to pivot from."""
+        begin = start
+        pivoting = self._pivoting(self._model, self._test, self._instant, self.examine)
+
+        def settle(mode: Mode, released: Collection[int]) -> Mode | None:
+            nonlocal begin
+            for proposed in proposals(mode, released):
+                if pivoting.is_settled(self.examine(proposed)):
+                    return proposed
+                if monotone:
+                    begin = proposed
+            return None
+
+        return pivoting.pivot(start, settle=settle) or begin
 
     def settled(self, mode: Mode) -> Verdict:
         """Verdict of the mode that pivoting in the whole leads to."""
@@ -291,15 +321,19 @@ class _Trial:
         start: Mode,
         names: Sequence[int] | None = None,
     ) -> Mode:
-
-        def blocking(mode: Mode) -> list[Row]:
-            return cancelling_rows(model, mode, test.dependencies(mode), instant)
-
         try:
-            return Pivoting(model, instant.forced, examine, blocking, self._limit).run(start)
+            return self._pivoting(model, test, instant, examine).run(start)
         except NoMove as failure:
             elements = failure.elements if names is None else tuple(names[k] for k in failure.elements)
             raise NoConsistentMode(self.history, failure.certain, elements) from None
+
+    def _pivoting(
+        self, model: AffineModel, test: CandidateTest, instant: Instant, examine: Callable[[Mode], Verdict]
+    ) -> Pivoting:
+        def blocking(mode: Mode) -> list[Row]:
+            return cancelling_rows(model, mode, test.dependencies(mode), instant)
+
+        return Pivoting(model, instant.forced, examine, blocking, self._limit)
 
     def _note(self, mode: Mode, verdict: Verdict, model: AffineModel | None = None) -> None:
         self._stats.candidates += 1

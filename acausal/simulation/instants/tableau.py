@@ -11,6 +11,7 @@ A finite ``s`` and plain doubles make this a proposal. The exact test of the mod
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +86,9 @@ class BranchTableau:
 
         model = self.model
         z = np.where(model.differentiated, instant.z_minus, 0.0)
+        for j, value in instant.reinits:
+            # Right where no impulse of the model itself goes with that of the new value.
+            z[j] = value
         error = np.abs(z) * ROUNDING + (0.0 if instant.known.error is None else instant.known.error)
         xi = instant.xi
 
@@ -107,8 +111,10 @@ class BranchTableau:
         return Position(self, instant, np.concatenate([values, pins]), np.concatenate([terms, pins]))
 
 
-def propose(tableau: BranchTableau, instant: Instant, start: Mode) -> tuple[Mode, ...]:
-    """Modes that pivoting on the tableau leads to, the first choice first; none where it leads nowhere.
+def propose(
+    tableau: BranchTableau, instant: Instant, start: Mode, released: Collection[int] = ()
+) -> tuple[Mode, ...]:
+    """Modes at the present levels that pivoting on the tableau leads to, the first choice first; none where it leads nowhere.
 
     Where branches follow from each other, as flows around a loop of closed elements do, the first mode has them all, with
     the least-norm point; the second one has as many as the solution that the tableau found.
@@ -117,10 +123,10 @@ def propose(tableau: BranchTableau, instant: Instant, start: Mode) -> tuple[Mode
     budget = _PIVOTS * len(start)
     pivoting = Pivoting(tableau.model, instant.forced, position.examine, position.blocking, budget)
     try:
-        found = pivoting.pivot(start)
+        found = pivoting.settled(start, released)
     except NoMove:
         return ()
-    return () if found is None else tuple(dict.fromkeys((found, position.settled(found))))
+    return () if found is None else tuple(dict.fromkeys((found, position.without_dependent(found))))
 
 
 def _independent(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -242,7 +248,7 @@ class Position:
                     violated[k] = (1, k, target)
         return Judged(mode, True, tuple(sorted(violated.values(), key=lambda v: v[1])))
 
-    def settled(self, mode: Mode) -> Mode:
+    def without_dependent(self, mode: Mode) -> Mode:
         """The mode in whose rows the solution was written: elements with rows that follow from others keep their former ones."""
         self.enter(mode)
         inside, left = set(self.slots.tolist()), set(self.dependent)
