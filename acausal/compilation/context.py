@@ -9,9 +9,10 @@ import casadi as ca
 
 from ..flattening.flat_model import kind_of
 from ..flattening.forms import choices
-from ..modeling.expressions import Expr, Symbol
+from ..modeling.expressions import RELATIONS, Expr, Symbol
 from ..reduction.core import model_relation
 from ..reduction.reduced_model import ReducedModel
+from .comparison import compared
 from .lowering import lower
 
 
@@ -25,8 +26,12 @@ class Arguments:
         self.model = model
         self.t = ca.SX.sym("t")
         self.tables: dict[str, dict[int, Any]] = {"p": {}, "d": {}, "r": {}, "x": {}, "slope": {}}
+        self.jets: dict[int, tuple[Any, Any]] = {}
+        """Of variables that are compared within an instant."""
         self.samples: dict[tuple[int, int, int], Any] = {}
         self.sample_nodes: list[tuple[int, int, Expr]] = []
+        self.tolerance = ca.SX.sym("tolerance")
+        """Resolution of time."""
         self.initial = ca.SX.sym("initial")
         self.terminal = ca.SX.sym("terminal")
 
@@ -44,6 +49,18 @@ class Arguments:
     def vector(self, kind: str) -> Any:
         """Return all arguments of a kind as one vector."""
         return ca.vertcat(*self.tables[kind].values()) if self.tables[kind] else ca.SX.zeros(0)
+
+    def jet(self, k: int) -> tuple[Any, Any]:
+        """First two time derivatives of variable ``k``, and the depths at which it and they count as zero."""
+        if k not in self.jets:
+            self.jets[k] = ca.SX.sym(f"rates{k}", 2), ca.SX.sym(f"floors{k}", 3)
+        return self.jets[k]
+
+    def motions(self) -> Any:
+        """Return all jets as one vector, variable by variable."""
+        return (
+            ca.vertcat(*(part for jet in self.jets.values() for part in jet)) if self.jets else ca.SX.zeros(0)
+        )
 
     def sample(self, batch: int, instance: int, node: Expr) -> Any:
         """Return the flag of a sampled condition of an instance."""
@@ -70,10 +87,15 @@ class Context:
         """Return a discrete: its new value if it is already determined."""
         return self.new[k] if k in self.new else self.arguments.symbol("d", k)
 
-    def lower(self, batch: int, instance: int, expr: Expr) -> Any:
-        """Return the SX of an expression of one instance."""
+    def lower(self, batch: int, instance: int, expr: Expr, at_once: bool = False) -> Any:
+        """Return the SX of an expression of one instance.
+
+        ``at_once``: relations that are not registered take the value that the instant gives them, not that of rounded numbers.
+        """
         return lower(
-            expr, lambda n: self._leaf(batch, instance, n), lambda n: self._special(batch, instance, n)
+            expr,
+            lambda n: self._leaf(batch, instance, n),
+            lambda n: self._special(batch, instance, n, at_once),
         )
 
     def number(self, batch: int, instance: int, symbol: Symbol) -> tuple[str, int]:
@@ -95,17 +117,30 @@ class Context:
         """A continuous variable; one that a discrete alone determines is read like that discrete."""
         return self.signals[k] if k in self.signals else self.arguments.symbol("x", k)
 
+    def _compared(self, batch: int, instance: int, node: Expr) -> Any:
+        a, arguments = self.arguments, [self.lower(batch, instance, n, True) for n in node.args]
+        own = {s.name() for n in arguments for s in ca.symvar(n)}
+        moving = [(s, *a.jet(k)) for k, s in list(a.tables["x"].items()) if s.name() in own]
+        if not moving and a.t.name() not in own:
+            return None
+        left, right = arguments
+        return compared(node.op, left, right, moving, a.t, a.tolerance)
+
     def relation_number(self, batch: int, instance: int, node: Expr) -> int | None:
         """Return the global number of a registered relation, None for other nodes."""
         local = self.model.forms[batch].relation_at.get(id(node))
         return None if local is None else model_relation(self.model, batch, local) + instance
 
-    def _special(self, batch: int, instance: int, node: Expr) -> Any:
+    def _special(self, batch: int, instance: int, node: Expr, at_once: bool) -> Any:
         number = self.relation_number(batch, instance, node)
         if number is not None:
             return self.timed[number] if number in self.timed else self.arguments.symbol("r", number)
         if node.op == "sample":
             return self.arguments.sample(batch, instance, node)
+        if node.op in RELATIONS and at_once:
+            return self._compared(batch, instance, node)
+        if node.op == "no_event":
+            return self.lower(batch, instance, node.args[0])
         if node.op == "table":
             return self.lower(batch, instance, choices(node))
         if node.op == "der":

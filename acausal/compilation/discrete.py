@@ -58,6 +58,8 @@ class DiscreteProgram:
     x: np.ndarray
     slopes: np.ndarray
     """Variables of which the time derivative is read; they follow the values of ``x``."""
+    compared: np.ndarray
+    """Variables that actions compare; two derivatives and three depths that count as zero follow for each."""
     r: np.ndarray
     timed: np.ndarray
     samples: tuple[Sample, ...]
@@ -83,14 +85,13 @@ class _Update:
             self.arguments.symbol("d", k)
         for k in range(model.nr):
             self.arguments.symbol("r", k)
-        self.tolerance = ca.SX.sym("tolerance")
         self.memory: list[tuple[Any, Any]] = []
         self.fired: list[Any] = []
         self.branches: list[WhenBranch] = []
         self.reinits: list[Any] = []
         self.times: dict[int, Any] = {}
 
-    def lower(self, batch: int, instance: int, expr: Expr) -> Any:
+    def lower(self, batch: int, instance: int, expr: Expr, at_once: bool = False) -> Any:
         for kind, k in list(read_numbers(self.context, batch, instance, expr)):
             if kind == "v":
                 knowns = self.signals.knowns(k)
@@ -98,7 +99,7 @@ class _Update:
                     self.context.signals[k] = sum(f * self.context.lower(s, i, e) for f, s, i, e in knowns)
             elif kind == "t" and k not in self.context.timed:
                 self._timed_relation(k)
-        return self.context.lower(batch, instance, expr)
+        return self.context.lower(batch, instance, expr, at_once)
 
     def _timed_relation(self, number: int) -> None:
         """Value after time t of a relation that is affine in time, and the time at which it changes."""
@@ -108,7 +109,7 @@ class _Update:
         slope = ca.jacobian(g, a.t)
         at = -ca.substitute(g, a.t, ca.SX(0)) / slope
         moving = ca.ne(slope, 0)
-        reached = a.t + self.tolerance >= at
+        reached = a.t + a.tolerance >= at
         positive = ca.if_else(moving, ca.if_else(reached, slope > 0, slope < 0), g > 0)
         negative = ca.if_else(moving, ca.if_else(reached, slope < 0, slope > 0), g < 0)
         values = {
@@ -172,7 +173,7 @@ class _Update:
         fresh: dict[int, Any] = {}
         for action in self._action_order(batch, instance, actions, place):
             self.context.new.update(fresh)
-            value = self.lower(batch, instance, action.value)
+            value = self.lower(batch, instance, action.value, True)
             _, k = self.context.number(batch, instance, action.target)
             if isinstance(action, Reinit):
                 reinits.append((k, len(self.reinits)))
@@ -284,13 +285,13 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     results = [ca.vertcat(*o) if o else ca.SX.zeros(0) for o in outputs]
     samples = ca.vertcat(*a.samples.values()) if a.samples else ca.SX.zeros(0)
     memory = ca.vertcat(*(m for m, _ in u.memory)) if u.memory else ca.SX.zeros(0)
-    clock = ca.vertcat(a.t, u.tolerance, a.initial, a.terminal)
-    read = ca.vertcat(a.vector("x"), a.vector("slope"))
+    clock = ca.vertcat(a.t, a.tolerance, a.initial, a.terminal)
+    read = ca.vertcat(a.vector("x"), a.vector("slope"), a.motions())
     arguments = [a.vector("p"), a.vector("d"), a.vector("r"), read, samples, memory, clock]
     update = ca.Function("update", arguments, results)
     p, x, slope = (np.array(a.numbers(kind), np.int64) for kind in ("p", "x", "slope"))
     return DiscreteProgram(
-        Buffered(update), p, x, slope,
+        Buffered(update), p, x, slope, np.array(list(a.jets), np.int64),
         np.array([k for k in range(model.nr) if k not in u.times], np.int64), np.array(timed, np.int64),
         tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), tuple(labels), tuple(guards), written, len(u.memory),
     )  # fmt: skip

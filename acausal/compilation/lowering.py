@@ -20,6 +20,11 @@ _SX: dict[str, Any] = {
 }  # fmt: skip
 
 
+def apply(op: str, *arguments: Any) -> Any:
+    """Return the SX of an operation."""
+    return _SX[op](*arguments)
+
+
 def lower(expr: Expr, leaf: Callable[[Expr], Any], special: Callable[[Expr], Any]) -> Any:
     """Return the SX of an expression.
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..flattening.flat_model import kind_of
 from ..flattening.forms import Activity, Form, Key, affine_form, choices, has_time, incidence
 from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, ResidualStatement, Template
-from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, number_of, walk
-from ..modeling.statements import Assign
+from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +104,6 @@ def template_forms(template: Template) -> TemplateForms:
     prepared = [(e, _tidy(e)) for e in template.elements]
     remainders = list(template.remainders.values())
     _register(forms, _expressions(template, prepared, remainders))
-    _register_in_actions(forms)
     for r in template.residuals:
         forms.rows.append(_row(forms, r))
     for r in template.initials:
@@ -193,33 +190,11 @@ def _expressions(
 
 
 def _register(forms: TemplateForms, expressions: Iterable[Expr]) -> None:
-    for node in _relations(expressions):
-        if id(node) not in forms.relation_at:
-            _register_relation(forms, node)
-
-
-def _relations(expressions: Iterable[Expr]) -> Iterator[Expr]:
-    """Relations in expressions, but in ``no_event``."""
+    """Register the relations in expressions, but in ``no_event``."""
     for expr in expressions:
         skip = {id(n) for e in walk(expr) if e.op == "no_event" for n in walk(e)}
-        yield from (n for n in walk(expr) if n.op in RELATIONS and id(n) not in skip)
-
-
-def _register_in_actions(forms: TemplateForms) -> None:
-    """Relations in actions that compare what an event compares: they have the value that it gives them.
-
-    Others are evaluated as they come and make no events, and so are those that read what the actions assign.
-    """
-    table: dict[Any, int] = {}
-    compared = {number_of(r.difference, table) for r in forms.relations}
-    for chain in forms.template.whens:
-        assigned = {a.target.name for _, actions in chain.branches for a in actions if isinstance(a, Assign)}
-        values = [a.value for _, actions in chain.branches for a in actions if isinstance(a, Assign)]
-        for node in _relations(values):
-            sides = (node.args, node.args[::-1])
-            known = any(number_of(choices(a - b), table) in compared for a, b in sides)
-            fresh = any(isinstance(n, Symbol) and n.name in assigned for n in walk(node))
-            if known and not fresh and id(node) not in forms.relation_at:
+        for node in walk(expr):
+            if node.op in RELATIONS and id(node) not in skip and id(node) not in forms.relation_at:
                 _register_relation(forms, node)
 
 

@@ -45,6 +45,8 @@ class SegmentTables:
     rounding: np.ndarray
     """Rounding of z per magnitude of the terms of the closed form."""
     watches: dict[Hashable, Watch] = field(default_factory=dict)
+    variables: dict[tuple[int, ...], SignTable] = field(default_factory=dict)
+    """Of single variables."""
     situations: dict[Hashable, Held] = field(default_factory=dict)
     """What has to hold in each."""
     _last: tuple[np.ndarray, tuple[int, ...], frozenset[tuple[int, int, int]], Held] | None = None
@@ -227,6 +229,26 @@ class NumericCore:
         found = self._tables.get(data)
         if found is None:
             found = self._tables[data] = self._make(data)
+        return found
+
+    def motions(self, ids: tuple[int, ...], values: np.ndarray, floors: np.ndarray) -> np.ndarray:
+        """Return derivatives and noise floors of variables, one row for each, from those of their rows over the core.
+
+        What lies outside the core does not move there: zeros, so that its value alone tells its sign.
+        """
+        found = np.vstack([values[1:], floors]).T
+        found[[n for n, k in enumerate(ids) if self.readout.observed(k)]] = 0.0
+        return found
+
+    def variables(self, data: ModeData, ids: tuple[int, ...]) -> SignTable:
+        """Return the sign table of single variables in a mode."""
+        known = self.tables(data).variables
+        found = known.get(ids)
+        if found is None:
+            model, over_z = self.model, self.reduced.W_core[list(ids)].toarray()
+            scale = form_scale(over_z, model)
+            rows = self.readout.rows(data, ids)
+            found = known[ids] = SignTable(rows, data, scale, model.T0, over_z, model.scale)
         return found
 
     def _make(self, data: ModeData) -> SegmentTables:

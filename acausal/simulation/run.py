@@ -271,17 +271,13 @@ class Run:
             self._signs = self.core, self.tables.signs.signs(self.y, self.known)[0]
         return self._signs[1]
 
-    def situation(self) -> Situation:
-        """What decides which guards and relations can trigger at present."""
-        relations = self.R[self.discrete.state_relations].tolist()
-        operators = self.program.unknowns.relation_operators
-        return Situation(
-            self.t, self.data, self.tables, self.y, relations, operators, self.forced, self.disabled, self.signs()
-        )  # fmt: skip
-
     def watched(self, system: NonlinearSystem) -> Watched:
         """What can end a segment that is integrated."""
-        return watched(self.tangents, self.core, system, self.situation())
+        relations, operators = self.R[self.discrete.state_relations], self.program.unknowns.relation_operators
+        here = Situation(
+            self.t, self.data, self.tables, self.y, relations.tolist(), operators, self.forced, self.disabled, self.signs()
+        )  # fmt: skip
+        return watched(self.tangents, self.core, system, here)
 
     def system(self) -> NonlinearSystem:
         """The nonlinear mode in force."""
@@ -312,6 +308,10 @@ class Run:
         _, _, z, xi = self._arrived
         y = np.concatenate([z, self.slopes, xi])
         return self.base.readout.at(ids, self.base.frame, y, self.moment(), slopes)
+
+    def motions(self, ids: tuple[int, ...]) -> np.ndarray:
+        """First two derivatives of variables and the depths at which values and these count as zero, one row for each."""
+        return self.core.motions(ids, *self.core.variables(self.data, ids).levels(self.y, self.known))
 
     def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known."""

@@ -1,6 +1,6 @@
 """Discrete statements at run time: relations in actions, writers, types, values that are not numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from math import log
 
@@ -16,7 +16,10 @@ from acausal import (
     Eq,
     Expr,
     ExpressionError,
+    Input,
     NonFiniteError,
+    Output,
+    Parameter,
     ParameterError,
     Statement,
     Structural,
@@ -97,6 +100,112 @@ def test_other_relations_in_actions_are_evaluated_as_they_come() -> None:
     assert result["low"].at([0.3, 0.6]).tolist() == [False, True]
     assert result["lower"].at([0.7, 0.8]).tolist() == [False, True]
     assert result["hidden"].at([0.45, 0.55]).tolist() == [False, False]
+
+
+class Sensor(Component):
+    x: Input = Input(float)
+    found: Output = Output(bool)
+
+    def equations(self) -> Statements:
+        yield Eq(self.found, or_(self.x > 20, self.x < 18))
+
+
+WAYS: list[Callable[["Controller"], Expr]] = [
+    lambda c: c.x < c.limit,
+    lambda c: not_(c.x >= c.limit),
+    lambda c: c.limit > c.x,
+    lambda c: or_(c.x < c.limit, c.x < -5),
+    lambda c: c.x - 18 < 0,
+    lambda c: c.x * c.x < c.limit**2,
+    lambda c: 2 / c.x > 2 / c.limit,
+    lambda c: c.x + time < c.limit + time,
+    lambda c: if_else(c.x < c.limit, 1, 0) > 0.5,
+    lambda c: pre(c.x) < c.limit,
+]
+
+
+class Controller(Component):
+    """Compares by itself, with a limit of its own, when it is told to."""
+
+    x: Input = Input(float)
+    found: Input = Input(bool)
+    heat: Discrete = Discrete(bool, start=True)
+    limit: Parameter = Parameter(default=18.0)
+    way: Structural[int] = Structural(int, default=0)
+
+    def equations(self) -> Statements:
+        yield when(self.found, assign(self.heat, WAYS[self.way](self)))
+
+
+class Room(Component):
+    x: Variable = Variable(start=17.0, fixed=True)
+    way: Structural[int] = Structural(int, default=0)
+
+    def build(self) -> None:
+        self.sensor = Sensor(x=self.x)
+        self.controller = Controller(x=self.x, found=self.sensor.found, way=self.way)
+
+    def equations(self) -> Statements:
+        yield Eq(der(self.x), if_else(self.controller.heat, 30.0, 10.0) - self.x)
+
+
+@pytest.mark.parametrize("way", range(len(WAYS)))
+@pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
+def test_a_relation_in_an_action_knows_a_crossing_that_another_component_found(way: int, method: str) -> None:
+    """x' = u - x with u = 30 or 10, switched at 18 and 20."""
+    result = simulate(Room(way=way), 5.0, method=method, rtol=1e-9)
+    first, period = log(13.0 / 10.0), (log(10.0 / 8.0), log(12.0 / 10.0))
+    expected = [first]
+    while expected[-1] + period[len(expected) % 2 - 1] < 5.0:
+        expected.append(expected[-1] + period[len(expected) % 2 - 1])
+    heat = result["controller.heat"]
+    found = [e.t for e in result.events if e.discretes.get("controller.heat")]
+    assert found == pytest.approx(expected, rel=1e-12 if method == "auto" else 1e-7)
+    assert heat.at([t + 1e-3 for t in found]).tolist() == [bool(k % 2) for k in range(len(found))]
+    assert result["x"].at(np.linspace(0.3, 5.0, 1001)).min() > 18.0 - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"), [(18.0, False), (18.0 + 1e-13, False), (18.1, False), (17.9, True)]
+)
+def test_a_relation_in_an_action_of_what_rests_at_its_limit_is_strict(start: float, expected: bool) -> None:
+    class Resting(Component):
+        x: Variable = Variable(start=start, fixed=True)
+        below: Discrete = Discrete(bool, start=True)
+        not_above: Discrete = Discrete(bool, start=False)
+
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), 0 * self.x)
+            yield when(
+                sample(period=0.5, start=0.5),
+                assign(self.below, self.x < 18),
+                assign(self.not_above, self.x <= 18),
+            )
+
+    result = simulate(Resting(), 1.0)
+    assert bool(result["below"].final) is expected
+    assert bool(result["not_above"].final) is (start <= 18.0 + 1e-12)
+
+
+def test_a_relation_in_an_action_follows_the_second_derivative() -> None:
+    """x = (t - 1)^2 touches zero at t = 1."""
+
+    class Touching(Component):
+        x: Variable = Variable(start=1.0, fixed=True)
+        v: Variable = Variable(start=-2.0, fixed=True)
+        below: Discrete = Discrete(bool, start=True)
+        above: Discrete = Discrete(bool)
+        far: Discrete = Discrete(bool)
+
+        def equations(self) -> Statements:
+            yield Eq(self.far, self.x > 0.5)
+            yield Eq(der(self.x), self.v)
+            yield Eq(der(self.v), 2.0)
+            yield when(self.v > 0, assign(self.below, self.x < 0), assign(self.above, self.x > 0))
+
+    result = simulate(Touching(), 2.0)
+    assert result["below"].final == 0.0
+    assert result["above"].final == 1.0
 
 
 class Level(Component):

@@ -264,7 +264,7 @@ def _rate_noise(numbers: NumericCore, base: Restart, instant: Instant) -> np.nda
     prepared = numbers.test.prepared(base.data)
     noise = np.zeros(len(numbers.model.elements))
     for value, (k, _, _) in zip(
-        prepared.guards.rate_noise(base.y, instant.known).tolist(), prepared.origin, strict=True
+        prepared.guards.levels(base.y, instant.known)[1][1].tolist(), prepared.origin, strict=True
     ):
         noise[k] = max(noise[k], value)
     return noise

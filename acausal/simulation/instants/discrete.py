@@ -56,6 +56,7 @@ class DiscretePart:
         self.f = self.program.update.copy()
         self.f.inputs[0][:] = P[self.program.p]
         self.x_ids, self.slope_ids = tuple(self.program.x.tolist()), tuple(self.program.slopes.tolist())
+        self.compared = tuple(self.program.compared.tolist())
         self.state_relations = self.program.r
         self.operators = _operators(program.reduced)
         self._branches = [FORCED.get(e.kind, (-1, -1)) for e in elements]
@@ -96,7 +97,7 @@ class DiscretePart:
         mode: Mode,
     ) -> Outcome:  # fmt: skip
         """The first micro-step as far as start values of all variables tell: slopes count as zero."""
-        x = np.concatenate([start[list(self.x_ids)], np.zeros(len(self.slope_ids))])
+        x = np.concatenate([start[list(self.x_ids)], np.zeros(len(self.slope_ids) + 5 * len(self.compared))])
         return self(D, R, x, ticks, memory, now, mode)
 
     def _forced(self, controls: np.ndarray, mode: Mode) -> tuple[int, ...]:

@@ -94,6 +94,8 @@ class Process:
             x = run.read(discrete.x_ids, discrete.slope_ids)
             if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
                 raise run.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
+            if discrete.compared:
+                x = np.concatenate([x, run.motions(discrete.compared).ravel()])
         return self._update(R, x, ticks, initial, terminal)
 
     def _update(self, R: np.ndarray, x: Any, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:

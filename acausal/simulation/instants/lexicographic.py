@@ -146,14 +146,13 @@ class SignTable:
             self._overrule_by_impulse(J1, signs, levels)
         return signs, levels
 
-    def rate_noise(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
-        """Noise floors (m,) of the first derivatives at ``y``, per second; arguments as in `signs`."""
-        m = self._size
-        rates, seconds = slice(m, 2 * m), slice(2 * m, 3 * m)
-        resolution = known.late / self._tau * np.abs(self._forms[seconds] @ y)
-        return (
-            self._rounding[rates] @ self._terms(y, known) + self._floor[m : 2 * m] + resolution
-        ) / self._tau
+    def levels(self, y: np.ndarray, known: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
+        """Values and first two time derivatives (3, m) of the forms at ``y``, and their noise floors; arguments as in `signs`."""
+        values = (self._forms @ y).reshape(4, self._size)
+        floors = (self._rounding @ self._terms(y, known) + self._floor).reshape(3, self._size)
+        floors += known.late / self._tau * np.abs(values[1:])
+        seconds = self._tau ** np.arange(3.0)[:, None]
+        return values[:3] / seconds, floors / seconds
 
     def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
         """Magnitudes (ny,) whose rounding is that of ``y``."""

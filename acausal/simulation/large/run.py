@@ -316,6 +316,16 @@ class LargeRun(Run):
             signs[clear] = np.sign(levels[k][clear])
         return signs.tolist()
 
+    def motions(self, ids: tuple[int, ...]) -> np.ndarray:
+        """The same; second derivatives are not known."""
+        rows = self.core.readout.rows(self.data, ids)
+        size, values = np.abs(self.y), np.zeros((3, len(ids)))
+        values[0], values[1] = rows @ self.y, self.data.derived(rows) @ self.y
+        floors = ROUNDING * np.array([abs(rows) @ size, abs(self.data.derived(rows)) @ size, values[2]])
+        if self.error is not None:
+            floors[0] += abs(rows) @ np.concatenate([self.error, np.zeros(len(size) - len(self.error))])
+        return self.core.motions(ids, values, floors)
+
     def system(self) -> Any:
         """The only mode."""
         return self.equations
