@@ -37,6 +37,14 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def look_inside_every_segment() -> Iterator[None]:
+    """Runs confirm themselves at every visit of a mode, and not at ever fewer of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("acausal.simulation.self_check.EVERY_VISIT", True)
+        yield
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Root of the repository."""
