@@ -72,7 +72,7 @@ def test_a_search_that_keeps_the_present_mode_is_found(monkeypatch: pytest.Monke
 
     def kept(self: Search, z: Any, xi: Any, mode: Any, forced: Any, triggers: Any, **rest: Any) -> Any:
         choice = right(self, z, xi, mode, forced, triggers, **rest)
-        if rest["t"] == 0.0:
+        if triggers in ((), ("provisional",)):  # the first instant
             return choice
         model, data = self._model, self._modes(mode)
         return replace(choice, restart=lexicographic.restart(model, data, z, xi))
