@@ -6,7 +6,7 @@ import threading
 from collections.abc import Hashable
 from typing import Any
 
-from ..modeling.component import Component, touched
+from ..modeling.component import Component, existing_parts
 from ..modeling.fields import Structural
 from ..modeling.typed_fields import Input
 from ..results.result import Result
@@ -54,7 +54,7 @@ def remembered(model: Component) -> Program:
 def _shape(model: Component) -> Hashable:
     """What a program depends on beside the class: structural values, inputs, and the content of scripts."""
     shape = []
-    for path, obj in touched(model):
+    for path, obj in existing_parts(model):
         own = obj.__dict__
         values = tuple(
             (n, _key(own[n]))

@@ -58,7 +58,7 @@ class Analysis:
             "starts": declared_starts(run.starts),
             "mode": self.mode,
             "affine": tuple(affine),
-            "integrals": tuple(o.variable for o in self.reduced.observers if o.integral),
+            "integrals": tuple(o.variable for o in self.reduced.output_equations if o.integral),
             "open": tuple(self.variable[j] for j in np.flatnonzero(data.undetermined).tolist()),
         }
         if nonlinear is None:

@@ -28,7 +28,7 @@ def _state(run: Run, failure: NotFinite) -> NonFiniteError:
 
 
 def _integral(run: Run, failure: NotFinite) -> NonFiniteError:
-    integrals = [o for o in run.reduced.observers if o.integral]
+    integrals = [o for o in run.reduced.output_equations if o.integral]
     wrong = [integrals[k] for k in failure.which[:4]]
     return NonFiniteError(
         f"the integral {', '.join(f'`{run.flat.variable(o.variable)}`' for o in wrong)}"

@@ -1,4 +1,4 @@
-"""Any variable of the model from the state of a segment: rows of matrices, and observers on demand."""
+"""Any variable of the model from the state of a segment: rows of matrices, and output equations on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..flattening.flat_model import VECTOR, kind_of
 from ..modeling.expressions import Expr, Symbol, fold
 from ..reduction.affine import ModeData
 from ..reduction.core import Exosystem, model_relation
-from ..reduction.observers import Observer
+from ..reduction.output_equations import OutputEquation
 from ..reduction.reduced_model import ReducedModel
 from .modal import Trajectory
 from .quadrature import integrate
@@ -83,13 +83,13 @@ class Readout:
     """Reads variables of one model with one set of parameters.
 
     Variables that the core determines are rows over ``y`` of a mode; the others
-    are evaluated through the observers, in their order. ``VK`` are all variables over the sources, a sparse (nv, q).
+    are evaluated through the output equations, in their order. ``VK`` are all variables over the sources, a sparse (nv, q).
     """
 
     def __init__(self, model: ReducedModel, VK: Any, P: np.ndarray) -> None:
         self.model, self.VK, self.P = model, VK, P
-        self.observer_of = {o.unknown: k for k, o in enumerate(model.observers)}
-        self.integrals = [k for k, o in enumerate(model.observers) if o.integral]
+        self.output_equation_of = {o.unknown: k for k, o in enumerate(model.output_equations)}
+        self.integrals = [k for k, o in enumerate(model.output_equations) if o.integral]
         self.position = {k: n for n, k in enumerate(self.integrals)}
         self._rows: WeakKeyDictionary[ModeData, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
@@ -111,11 +111,11 @@ class Readout:
         return found
 
     def observed(self, k: int) -> list[tuple[int, int]]:
-        """(observer, factor) through which variable ``k`` depends on unknowns outside the core."""
+        """(output equation, factor) through which variable ``k`` depends on unknowns outside the core."""
         W = self.model.W
         cols, vals = W.indices[W.indptr[k] : W.indptr[k + 1]], W.data[W.indptr[k] : W.indptr[k + 1]]
         pairs = zip(cols.tolist(), vals.tolist(), strict=True)
-        return [(self.observer_of[j], int(v)) for j, v in pairs if j in self.observer_of]
+        return [(self.output_equation_of[j], int(v)) for j, v in pairs if j in self.output_equation_of]
 
     @cached_property
     def frame(self) -> ModeData:
@@ -207,7 +207,7 @@ class Readout:
     ) -> np.ndarray:
         """Integrals (k, nq) at the times ``hs`` (k,) of a segment."""
         e = _Evaluation(self, data, trajectory, moment, hs)
-        columns = [self.model.observers[k].sign * e.observer(k) for k in self.integrals]
+        columns = [self.model.output_equations[k].sign * e.output_equation(k) for k in self.integrals]
         return np.column_stack(columns) if columns else np.zeros((len(hs), 0))
 
     def advance(self, data: ModeData, trajectory: Trajectory, moment: Moment, h: float) -> np.ndarray:
@@ -228,7 +228,7 @@ def _along(rows: Any, ys: np.ndarray) -> np.ndarray:
 
 
 class _Evaluation:
-    """Values at some times of one segment; observers are evaluated once."""
+    """Values at some times of one segment; output equations are evaluated once."""
 
     def __init__(
         self,
@@ -245,38 +245,40 @@ class _Evaluation:
 
     def variable(self, k: int) -> np.ndarray:
         total = _along(self.r.rows(self.data, (k,)), self.ys)[:, 0]
-        for observer, factor in self.r.observed(k):
-            total = total + factor * self.observer(observer)
+        for output_equation, factor in self.r.observed(k):
+            total = total + factor * self.output_equation(output_equation)
         return total
 
     def slope(self, k: int) -> np.ndarray:
         total = _along(self.data.derived(self.r.rows(self.data, (k,))), self.ys)[:, 0]
-        for observer, factor in self.r.observed(k):
-            if not self.r.model.observers[observer].integral:
+        for output_equation, factor in self.r.observed(k):
+            if not self.r.model.output_equations[output_equation].integral:
                 return np.full(len(self.hs), np.nan)
-            total = total + factor * self.r.model.observers[observer].sign * self.rate(observer)
+            total = total + factor * self.r.model.output_equations[output_equation].sign * self.rate(
+                output_equation
+            )
         return total
 
-    def observer(self, k: int) -> np.ndarray:
-        """Value of the unknown that observer ``k`` determines."""
+    def output_equation(self, k: int) -> np.ndarray:
+        """Value of the unknown that output equation ``k`` determines."""
         if k not in self.known:
-            o = self.r.model.observers[k]
+            o = self.r.model.output_equations[k]
             self.known[k] = self._integral(k) if o.integral else o.sign * (self._solve(o) - self._offset(o))
         return self.known[k]
 
-    def _offset(self, o: Observer) -> np.ndarray:
-        """Known part of the variable that an observer is solved for, beside its unknown."""
+    def _offset(self, o: OutputEquation) -> np.ndarray:
+        """Known part of the variable that an output equation is solved for, beside its unknown."""
         return _along(self.r.rows(self.data, (o.variable,)), self.ys)[:, 0]
 
     def rate(self, k: int) -> np.ndarray:
-        """Time derivative of the variable of an integral observer."""
-        return self._solve(self.r.model.observers[k])
+        """Time derivative of the variable of an integral output equation."""
+        return self._solve(self.r.model.output_equations[k])
 
-    def _solve(self, o: Observer) -> np.ndarray:
+    def _solve(self, o: OutputEquation) -> np.ndarray:
         return -self._expression(o, o.rest) / self._expression(o, o.factor)
 
     def _integral(self, k: int) -> np.ndarray:
-        o = self.r.model.observers[k]
+        o = self.r.model.output_equations[k]
         n = self.r.position[k]
         start = np.full(len(self.hs), self.moment.q[n])
         if self.trajectory is None or not self.hs.any():
@@ -301,7 +303,7 @@ class _Evaluation:
             out[i] = total
         return o.sign * out
 
-    def _expression(self, o: Observer, expr: Expr) -> np.ndarray:
+    def _expression(self, o: OutputEquation, expr: Expr) -> np.ndarray:
         model, moment = self.r.model, self.moment
         forms, flat, i = model.forms[o.batch], model.flat, o.instance
 

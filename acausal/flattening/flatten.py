@@ -7,7 +7,7 @@ import gc
 import numpy as np
 
 from ..errors import DeclarationError
-from ..modeling.component import Component, touched
+from ..modeling.component import Component, existing_parts
 from .flat_model import Batch, FlatModel
 from .template import Index, Template
 from .trace import Tracer
@@ -48,7 +48,7 @@ def _own_values(model: Component) -> dict[str, object]:
 def overrides(model: Component) -> dict[str, float]:
     """Return parameters that were set after construction, by path."""
     found: dict[str, float] = {}
-    for path, obj in touched(model):
+    for path, obj in existing_parts(model):
         for name, value in obj.__dict__.get("_overrides", {}).items():
             prefix = f"{path}.{name}" if path else name
             if hasattr(value, "__len__"):

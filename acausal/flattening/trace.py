@@ -22,7 +22,7 @@ from ..errors import (
     StatementError,
     UnconnectedInputError,
 )
-from ..modeling.component import Component, endless, line_of, locate, touched
+from ..modeling.component import Component, endless, existing_parts, line_of, locate
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk, wrap
 from ..modeling.fields import Parameter, Start, Structural, Variable, active
@@ -131,7 +131,9 @@ class Tracer:
 
 def _shared(obj: Component) -> bool:
     """Whether one trace stands for all objects of the class: no part of this one was rebuilt from outside."""
-    return type(obj).share and not any(part.restructured for _, part in touched(obj) if part is not obj)
+    return type(obj).share and not any(
+        part.restructured for _, part in existing_parts(obj) if part is not obj
+    )
 
 
 class _Statements:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from ..errors import DeclarationError
-from .component import Component, touched
+from .component import Component, existing_parts
 from .statements import Statement, connect
 
 C = TypeVar("C", bound=Component)
@@ -40,7 +40,7 @@ class Circuit(Component):
                 where=component.location(),
                 hint="make one component for each place",
             )
-        if any(part is self for _, part in touched(component)):
+        if any(part is self for _, part in existing_parts(component)):
             raise DeclarationError(
                 f"a {type(self).__name__} cannot be a part of itself, as `{name}`",
                 where=self.location(),

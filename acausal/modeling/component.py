@@ -278,10 +278,10 @@ class Component:
         state = {n: own[n] for n in self._fields if n in own}
         changed = {
             p: dict(c.__dict__["_overrides"])
-            for p, c in touched(self)
+            for p, c in existing_parts(self)
             if c is not self and "_overrides" in c.__dict__
         }
-        rebuilt = {p: c.restructured for p, c in touched(self) if c is not self and c.restructured}
+        rebuilt = {p: c.restructured for p, c in existing_parts(self) if c is not self and c.restructured}
         return {"values": state, "rebuilt": rebuilt, "overrides": changed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -416,13 +416,13 @@ def _port_refs(value: Any) -> list[PortRef]:
     return [r for v in value for r in _port_refs(v)] if isinstance(value, (list, tuple)) else []
 
 
-def touched(root: Component, path: str = "") -> Iterator[tuple[str, Component]]:
+def existing_parts(root: Component, path: str = "") -> Iterator[tuple[str, Component]]:
     """Yield (path, object) of the root and of all children that exist already."""
     yield path, root
     if root.__dict__.get("_built"):
         for name in root.__dict__["_parts"]:
             for attribute, child in _components(name, root.__dict__[name]):
-                yield from touched(child, f"{path}.{attribute}" if path else attribute)
+                yield from existing_parts(child, f"{path}.{attribute}" if path else attribute)
 
 
 def resolve(root: Component, path: str) -> Any:

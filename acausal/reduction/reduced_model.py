@@ -1,4 +1,4 @@
-"""The reduced model: presolve, observers split off, and everything numbered for the numeric core.
+"""The reduced model: presolve, output equations split off, and everything numbered for the numeric core.
 
 All of this is symbolic or integer work, done once per model; numbers enter in ``core``.
 """
@@ -21,7 +21,7 @@ from ..structure.incidence import IntegerRows
 from .affine import STICK
 from .exosystem import Term, decompose
 from .loops import resolve_loops
-from .observers import Observer, peel_observers
+from .output_equations import OutputEquation, peel_output_equations
 from .presolve import Presolved, presolve
 from .template_forms import (
     ElementForms,
@@ -101,7 +101,7 @@ class RelationRows:
 
 @dataclass(frozen=True, eq=False)
 class ReducedModel:
-    """A flat model after exact elimination, with observers apart from the core."""
+    """A flat model after exact elimination, with output equations apart from the core."""
 
     flat: FlatModel
     forms: tuple[TemplateForms, ...]
@@ -122,7 +122,7 @@ class ReducedModel:
     relations: tuple[RelationRows, ...]
     nr: int
     initials: tuple[tuple[FormRows | NonlinearFormRows, RowForm], ...]
-    observers: tuple[Observer, ...]
+    output_equations: tuple[OutputEquation, ...]
     core: np.ndarray
     """Positions in ``presolved.y`` of the core unknowns."""
     core_rows: np.ndarray
@@ -312,7 +312,7 @@ def _at_breakaway(branches: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def reduce_model(flat: FlatModel) -> ReducedModel:
-    """Presolve the integer rows, split observers off, number what stays."""
+    """Presolve the integer rows, split output equations off, number what stays."""
     b = _Builder(flat)
     row_known = b.integer_knowns()
     base = [(k, r) for k, forms in enumerate(b.forms) for r in forms.rows]
@@ -327,14 +327,14 @@ def reduce_model(flat: FlatModel) -> ReducedModel:
     presolved = presolve(
         integer, differentiated=differentiated, protected=protected, uses=uses, has_remainder=row_known >= 0
     )
-    split = peel_observers(flat, b.forms, base, presolved, protected)
+    split = peel_output_equations(flat, b.forms, base, presolved, protected)
     stays = {r.first: split.instances[g] for g, r in enumerate(base_rows)}
     nonlinear = [replace(c, instances=stays.get(c.first, c.instances)) for c in b.nonlinear]
     return ReducedModel(
         flat, b.forms, presolved, tuple(b.knowns), b.nk, row_known,
         tuple(b.rows), tuple(c for c in nonlinear if len(c.instances)), b.n_rows,
         tuple(base_rows), split.instances, tuple(r for _, r in base),
-        tuple(elements), tuple(relations), nr, tuple(initials), split.observers, split.core, split.rows,
+        tuple(elements), tuple(relations), nr, tuple(initials), split.output_equations, split.core, split.rows,
         differentiated, inputs,
     )  # fmt: skip
 

@@ -38,6 +38,7 @@ FORMAT = 4
 _SINCE_3 = {
     "Residual": ("ResidualStatement", {}),
     "Stamp": ("Batch", {}),
+    "State": ("State", {}),
     "FlatModel": ("FlatModel", {"stamps": "batches", "row_stamp": "row_batch"}),
     "Sample": ("Sample", {"stamp": "batch"}),
 }

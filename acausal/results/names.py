@@ -14,7 +14,7 @@ import numpy as np
 from ..compilation.discrete import Sample
 from ..errors import DeclarationError, ParameterError, UnknownPathError, nearest
 from ..flattening.template import Template, component_hint
-from ..modeling.component import Component, touched
+from ..modeling.component import Component, existing_parts
 from ..modeling.expressions import Expr, Symbol
 from ..modeling.fields import Field
 from ..modeling.ports import PortRef
@@ -74,7 +74,7 @@ class Names:
             )
         found = self._owners.get(id(obj))
         if found is None:
-            self._owners = {id(o): (o, path) for path, o in touched(self.root)}
+            self._owners = {id(o): (o, path) for path, o in existing_parts(self.root)}
             found = self._owners.get(id(obj))
         if found is None:
             raise UnknownPathError(

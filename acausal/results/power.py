@@ -1,4 +1,4 @@
-"""Power into the ports of components by their expressions, also of variables that only observers determine."""
+"""Power into the ports of components by their expressions, also of variables that only output equations determine."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def read_impulses(
     """Means of variables and slopes at an instant, and their time integrals over it."""
     frame = readout.frame
     mean, direction = means_and_impulses(jump, readout)
-    # Observers are affine in what carries impulses: a step of the size of the mean loses no digits.
+    # Output equations are affine in what carries impulses: a step of the size of the mean loses no digits.
     size, base = float(np.abs(jump.J1).max(initial=0.0)), float(np.abs(mean).max(initial=1.0))
     unit = base / size if size > 0.0 else 1.0
     X0, S0 = (a[0] for a in readout.columns(ids, slopes, frame, None, moment, np.zeros(1), mean[None, :]))

@@ -72,7 +72,7 @@ def split_powers(
 ) -> tuple[Products | None, list[tuple[int, np.ndarray, np.ndarray]]]:
     """Return the powers that are products of affine forms, and (batch, instances, their numbers) of the others.
 
-    Instances are numbered in the order given. A product with a variable that only observers determine is no
+    Instances are numbered in the order given. A product with a variable that only output equations determine is no
     product of affine forms.
     """
     terms: list[tuple[np.ndarray, ...]] = []
@@ -139,15 +139,15 @@ def _combine(op: str, args: list[Polynomial]) -> Polynomial | None:
 
 
 def observed_variables(readout: Readout) -> np.ndarray:
-    """Mask over all variables: one that depends on an observer."""
+    """Mask over all variables: one that depends on an output equation."""
     W = readout.model.W
     outside = np.zeros(W.shape[1])
-    outside[list(readout.observer_of)] = 1.0
+    outside[list(readout.output_equation_of)] = 1.0
     return np.asarray(abs(W) @ outside) > 0.0
 
 
 def _affine(batch: Batch, at: np.ndarray, observed: np.ndarray, found: Polynomial) -> np.ndarray:
-    """Mask over instances: no factor of the polynomial depends on an observer."""
+    """Mask over instances: no factor of the polynomial depends on an output equation."""
     used = list(dict.fromkeys(local for m in found for _, local in m))
     return np.asarray(~observed[batch.vb[at][:, None] + np.array(used, np.int64)].any(axis=1))
 

@@ -128,7 +128,7 @@ class ContinuousSource(ResultSource):
         """The equation that is solved for the values, with its place."""
         names, readout = self.result.names, self.result.record.segments[0].readout
         for k, _ in readout.observed(self.found.index):
-            o = names.model.observers[k]
+            o = names.model.output_equations[k]
             place = names.flat.location(o.batch, o.instance, o.row.statement.origin)
             return f"{o.row.statement.text} in {place}"
         return ""

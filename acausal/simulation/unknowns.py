@@ -20,7 +20,7 @@ class Unknowns:
 
     @cached_property
     def core_index(self) -> np.ndarray:
-        """Position in the core of every kept unknown, -1 for observers."""
+        """Position in the core of every kept unknown, -1 for output equations."""
         found = np.full(len(self.reduced.presolved.y), -1, np.int64)
         found[self.reduced.core] = np.arange(len(self.reduced.core))
         return found
@@ -101,7 +101,7 @@ class Unknowns:
         if at >= 0:
             return ("core", at, sign) if self._differentiated[at] else None
         for n, k in enumerate(self._integrals):
-            o = self.reduced.observers[k]
+            o = self.reduced.output_equations[k]
             if o.unknown == j:
                 return "integral", n, sign * o.sign
         return None
@@ -134,4 +134,4 @@ class Unknowns:
 
     @cached_property
     def _integrals(self) -> list[int]:
-        return [k for k, o in enumerate(self.reduced.observers) if o.integral]
+        return [k for k, o in enumerate(self.reduced.output_equations) if o.integral]

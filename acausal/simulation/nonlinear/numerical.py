@@ -28,7 +28,7 @@ def integrate(run: Run, horizon: float) -> int | None:
         _keep_unfinished(run)
         raise error from None
     except BaseException:
-        # An interruption, or whatever the observer of the run raises.
+        # An interruption, or whatever watches the run raises.
         _keep_unfinished(run)
         raise
     end = horizon if hit is None else run.t + h

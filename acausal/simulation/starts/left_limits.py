@@ -31,7 +31,7 @@ def _left_limits_by_priority(
     """Left limits of the core unknowns, their priorities (2 fixed, 1 given, 0 default, -1 none), and those of the integrals."""
     model = program.reduced
     z, rank = np.zeros(len(model.core)), np.full(len(model.core), -1)
-    integrals = [o for o in model.observers if o.integral]
+    integrals = [o for o in model.output_equations if o.integral]
     q, q_rank = np.zeros(len(integrals)), np.full(len(integrals), -1)
     at = {o.unknown: n for n, o in enumerate(integrals)}
     for x in np.flatnonzero(model.differentiated | starts.fixed | starts.given).tolist():

@@ -1,6 +1,6 @@
 """Equations that only produce outputs: evaluated on demand, never part of the dynamic core.
 
-A row is an observer of an unknown that occurs nowhere else; an integral if that
+A row is an output equation of an unknown that occurs nowhere else; an integral if that
 unknown occurs only as a derivative, and then only there. Peeling them repeats
 until nothing more comes off, so that chains (sensor, square, mean) come off whole.
 """
@@ -20,7 +20,7 @@ from .template_forms import RowForm, TemplateForms
 
 
 @dataclass(frozen=True, eq=False)
-class Observer:
+class OutputEquation:
     """Residual ``factor * x + rest = 0`` of one instance, solved for variable ``x`` (or its derivative)."""
 
     batch: int
@@ -39,9 +39,9 @@ class Observer:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What stays in the core, and the observers in the order of evaluation."""
+    """What stays in the core, and the output equations in the order of evaluation."""
 
-    observers: tuple[Observer, ...]
+    output_equations: tuple[OutputEquation, ...]
     instances: tuple[np.ndarray, ...]
     """Per base statement the instances that stay."""
     core: np.ndarray
@@ -81,7 +81,7 @@ class _Incidence:
         self.n_rows = at + len(K.ptr) - 1
 
 
-def peel_observers(
+def peel_output_equations(
     flat: FlatModel,
     forms: tuple[TemplateForms, ...],
     base: list[tuple[int, RowForm]],
@@ -98,13 +98,15 @@ def peel_observers(
     peeling = _Peeling(flat, forms, base, inc, visible)
     while peeling.round():
         pass
-    observers = peeling.outputs()
+    output_equations = peeling.outputs()
     alive, gone = peeling.alive, peeling.gone
     stays: list[list[int]] = [[] for _ in base]
     for r in np.flatnonzero(alive[: inc.n_base]).tolist():
         stays[inc.row_of[r][0]].append(inc.row_of[r][1])
     kept = np.flatnonzero(alive[inc.n_base :])
-    return Split(tuple(observers), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept)
+    return Split(
+        tuple(output_equations), tuple(np.array(s, np.int64) for s in stays), np.flatnonzero(~gone), kept
+    )
 
 
 class _Peeling:
@@ -121,7 +123,7 @@ class _Peeling:
         self._flat, self._forms, self._base, self._inc = flat, forms, base, inc
         self._visible = visible
         self.alive, self.gone = np.ones(inc.n_rows, bool), np.zeros(inc.ny, bool)
-        self._found: list[tuple[int, Observer]] = []
+        self._found: list[tuple[int, OutputEquation]] = []
         self._tried: set[tuple[int, int]] = set()
         self._solved: Solved = {}
 
@@ -143,37 +145,43 @@ class _Peeling:
         self._tried.add((row, column))
         flat, inc = self._flat, self._inc
         g, i = inc.row_of[row]
-        observer = _solve(flat, self._forms, self._base[g], i, column, inc.ny, inc.W, self._solved)
-        if observer is not None:
-            self._found.append((row, observer))
+        output_equation = _solve(flat, self._forms, self._base[g], i, column, inc.ny, inc.W, self._solved)
+        if output_equation is not None:
+            self._found.append((row, output_equation))
             self.alive[row], self.gone[column % inc.ny] = False, True
-            self._visible[_slopes(flat, self._base[g], i, inc.W, observer)] = True
+            self._visible[_slopes(flat, self._base[g], i, inc.W, output_equation)] = True
 
-    def outputs(self) -> list[Observer]:
-        """Observers in the order of evaluation; affine ones that read no other observer go back into the core."""
-        observers, determined = [], np.zeros(self._inc.ny, bool)
+    def outputs(self) -> list[OutputEquation]:
+        """Output equations in the order of evaluation; affine ones that read no other output equation go back into the core."""
+        output_equations, determined = [], np.zeros(self._inc.ny, bool)
         for r, o in reversed(self._found):
             read = _read_unknowns(self._flat, o, self._inc.W)
             if o.row.form is None or o.integral or determined[read].any():
-                observers.append(o)
+                output_equations.append(o)
                 determined[o.unknown] = True
             else:
                 self.alive[r], self.gone[o.unknown] = True, False
-        return observers
+        return output_equations
 
 
-def _read_unknowns(flat: FlatModel, o: Observer, W: IntegerRows) -> np.ndarray:
-    """Unknowns that an observer reads."""
+def _read_unknowns(flat: FlatModel, o: OutputEquation, W: IntegerRows) -> np.ndarray:
+    """Unknowns that an output equation reads."""
     base = int(flat.batches[o.batch].vb[o.instance])
     return _columns_of(W, np.array([base + k for k, _ in o.row.keys if base + k != o.variable], np.int64))
 
 
 def _slopes(
-    flat: FlatModel, statement: tuple[int, RowForm], instance: int, W: IntegerRows, observer: Observer
+    flat: FlatModel,
+    statement: tuple[int, RowForm],
+    instance: int,
+    W: IntegerRows,
+    output_equation: OutputEquation,
 ) -> np.ndarray:
-    """Unknowns of the derivatives that an observer reads: they stay in the core, where derivatives are known."""
+    """Unknowns of the derivatives that an output equation reads: they stay in the core, where derivatives are known."""
     base = int(flat.batches[statement[0]].vb[instance])
-    read = [base + k for k, derivative in statement[1].keys if derivative and base + k != observer.variable]
+    read = [
+        base + k for k, derivative in statement[1].keys if derivative and base + k != output_equation.variable
+    ]
     return _columns_of(W, np.array(read, np.int64))
 
 
@@ -190,7 +198,7 @@ def _solve(
     ny: int,
     W: IntegerRows,
     known: Solved,
-) -> Observer | None:
+) -> OutputEquation | None:
     """The row solved for unknown ``column``, or None if it occurs in several variables or in a factor."""
     batch, row = statement
     f, j, integral = forms[batch], column % ny, column >= ny
@@ -209,7 +217,7 @@ def _solve(
     if solved is None:
         return None
     factor, rest = solved
-    return Observer(batch, instance, row, x, j, int(W.val[W.ptr[x]]), integral, factor, rest)
+    return OutputEquation(batch, instance, row, x, j, int(W.val[W.ptr[x]]), integral, factor, rest)
 
 
 def _affine_in(row: RowForm, key: Key, forms: TemplateForms) -> tuple[Expr, Expr] | None:
