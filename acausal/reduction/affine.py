@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import Any, Literal, Protocol
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -165,18 +164,6 @@ class AffineModel:
     def network_scale(self) -> np.ndarray:
         """Largest magnitude of any variable of the same unit, (n,)."""
         return self.largest_of_unit(self.scale)
-
-    @cached_property
-    def _constraint_units(self) -> WeakKeyDictionary[ModeData, np.ndarray]:
-        return WeakKeyDictionary()
-
-    def constraint_units(self, data: ModeData) -> np.ndarray:
-        """Factors, powers of two, by which the residuals of the constraints of a mode have the scales of the run."""
-        found = self._constraint_units.get(data)
-        if found is None:
-            size = np.max(np.abs(data.constraints[:, : self.n]) * self.scale, axis=1, initial=0.0)
-            found = self._constraint_units[data] = np.exp2(-np.floor(np.log2(size)))
-        return found
 
     @property
     def n(self) -> int:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 import numpy as np
 
 from .affine import AffineModel, Inadmissible, ModeData, Restart
 
-_MICRO_JUMP = 1e-9
-_ROUNDING = 2.0**-44
+ROUNDING = 1e-12
+"""Part of the terms of a sum below which it is zero, for constraints as for guards: both speak of the same left limits."""
 CONTRADICTING = 1e-8
 """What sources leave of a condition on them, relative to its largest terms, from which they contradict each other; less is what
 rounding in parameters and in the elimination leaves."""
@@ -23,6 +23,7 @@ def restart(
     z_minus: np.ndarray,
     xi: np.ndarray,
     reinits: Sequence[tuple[int, float]] = (),
+    doubt: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Restart:
     """Consistent values in the candidate mode ``data``, with the conserved quantities kept.
 
@@ -38,6 +39,8 @@ def restart(
     reinits : sequence of (int, float)
         Differentiated variables that take a value by an external impulse on their own conserved
         quantity; everything else is conserved.
+    doubt : callable, optional
+        Rows (k, n) over the left limits -> how uncertain they are, besides their last digits.
 
     Returns
     -------
@@ -55,11 +58,11 @@ def restart(
     k = len(data.states)
     moved = False
     if reinits:
-        z_minus, moved = _reinitialised(model, data, z_minus, xi, reinits)
+        z_minus, moved = _reinitialised(model, data, z_minus, xi, reinits, doubt)
     y = np.concatenate((z_minus[data.states], xi))
     J1 = None
     if len(data.constraints):
-        residual = _residuals(data, z_minus, xi, model.constraint_units(data))
+        residual = _residuals(data, z_minus, xi, doubt)
         if residual is not None:
             _require_met(model, data, residual)
             y[:k] += data.jump @ residual
@@ -70,14 +73,16 @@ def restart(
     return Restart(data, y, data.T @ y, np.zeros(model.n) if J1 is None else J1, jumped)
 
 
-def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, units: np.ndarray) -> np.ndarray | None:
-    """Defects of the constraints; what is rounding of an event instant counts as zero, None if all is."""
+def _residuals(
+    data: ModeData, z_minus: np.ndarray, xi: np.ndarray, doubt: Callable[[np.ndarray], np.ndarray] | None
+) -> np.ndarray | None:
+    """Defects of the constraints; what the doubt about the left limits explains counts as zero, None if that is all."""
     z = np.concatenate((z_minus, xi))
     residual = data.constraints @ z
-    scaled = residual * units
-    if scaled @ scaled <= _MICRO_JUMP**2:
-        return None
-    small = np.abs(residual) <= _MICRO_JUMP / units + _ROUNDING * (np.abs(data.constraints) @ np.abs(z))
+    noise = ROUNDING * (np.abs(data.constraints) @ np.abs(z))
+    if doubt is not None:
+        noise += doubt(data.constraints[:, : len(z_minus)])
+    small = np.abs(residual) <= noise
     residual[small] = 0.0
     return None if small.all() else residual
 
@@ -102,6 +107,7 @@ def _reinitialised(
     z_minus: np.ndarray,
     xi: np.ndarray,
     reinits: Sequence[tuple[int, float]],
+    doubt: Callable[[np.ndarray], np.ndarray] | None,
 ) -> tuple[np.ndarray, bool]:
     """Left limits shifted so that the restart gives the wanted values, and whether any of them moves.
 
@@ -116,7 +122,7 @@ def _reinitialised(
     if len(data.constraints):
         sensitivity += data.jump @ data.constraints[:, which]
         # What no restart removes as rounding must not move a value that is held either.
-        residual = _residuals(data, z_minus, xi, model.constraint_units(data))
+        residual = _residuals(data, z_minus, xi, doubt)
         start = start if residual is None else start + data.jump @ residual
     response = data.T[which, :k] @ sensitivity * (scale / scale[:, None])
     defect = (wanted - data.T[which] @ np.concatenate((start, xi))) / scale
@@ -126,4 +132,4 @@ def _reinitialised(
         raise Inadmissible("reinit", tuple(model.names[j] for j in which[missed].tolist()))
     shifted = np.array(z_minus, dtype=float)
     shifted[which] += shift * scale
-    return shifted, bool(np.any(np.abs(wanted - z_minus[which]) > _MICRO_JUMP * scale))
+    return shifted, bool(np.any(np.abs(wanted - z_minus[which]) > ROUNDING * np.abs(wanted)))

@@ -99,8 +99,7 @@ class Run:
         self._prepare_numerical()
         self._signs: tuple[NumericCore, list[int]] | None = None
         """The model in force and the signs at the present point."""
-        self.error: np.ndarray | None = None
-        self.late = 0.0
+        self.error, self.late = None, 0.0
         """Rounding of ``z`` as the last segment left it, and seconds by which the crossing that ended it may be off."""
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
         self.discrete = DiscretePart(self.program, self.core.model.elements, self.values.P)
@@ -313,8 +312,9 @@ class Run:
         """First two derivatives of variables and the depths at which values and these count as zero, one row for each."""
         return self.core.motions(ids, *self.core.variables(self.data, ids).levels(self.y, self.known))
 
-    def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
-        """Accept a restart; ``signs`` of its guards, where they are known."""
+    def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
+        """Accept a restart; ``signs`` of its guards, where they are known, and the ``error`` of its left limits, (n,) or None."""
+        self.error = error if restart.jumped else self.error  # What moves slower then is known no better.
         self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
         self.D = self.discrete.written(self.D, self.mode)
         self._signs = None if signs is None or self.discrete.operators else (self.core, signs)

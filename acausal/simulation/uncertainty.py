@@ -18,6 +18,8 @@ class Uncertainty(NamedTuple):
     """Seconds by which the instant may be early or late."""
     error: np.ndarray | None = None
     """Rounding (n,) of the core unknowns, None where nothing has moved yet."""
+    rate: np.ndarray | None = None
+    """Time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not count."""
 
     @classmethod
     def at(cls, t: float, error: np.ndarray | None = None, late: float = 0.0) -> Uncertainty:
@@ -30,7 +32,23 @@ class Uncertainty(NamedTuple):
 
     def part(self, which: np.ndarray) -> Uncertainty:
         """The same for some of the unknowns."""
-        return Uncertainty(self.late, self.of(which))
+        return Uncertainty(self.late, self.of(which), None if self.rate is None else self.rate[which])
+
+    def doubt(self, rows: np.ndarray) -> np.ndarray:
+        """How uncertain rows (k, n) over the core unknowns are: what moves these together may move a row not at all."""
+        found = np.zeros(len(rows))
+        if self.error is not None:
+            found += np.abs(rows) @ self.error
+        if self.rate is not None:
+            found += self.late * np.abs(rows @ self.rate)
+        return found
+
+    @property
+    def each(self) -> np.ndarray | None:
+        """Rounding (n,) of the core unknowns, each with what moves it by itself."""
+        if self.rate is None:
+            return self.error
+        return (0.0 if self.error is None else self.error) + self.late * np.abs(self.rate)
 
 
 CERTAIN = Uncertainty(0.0)

@@ -8,6 +8,7 @@ import pytest
 from acausal.reduction.affine import AffineModel, Inadmissible
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.reduction.restart import restart
+from acausal.simulation.uncertainty import Uncertainty
 from tests.reduction.circuits import Builder, Circuit, at, value
 
 ONE = np.array([1.0])
@@ -50,12 +51,26 @@ def test_equal_capacitors_are_joined_without_a_jump() -> None:
     assert value(model, after.z, "u.c1") == value(model, after.z, "u.c2") == 10.0 / 3.0
 
 
-def test_a_jump_of_rounding_size_is_no_impulse() -> None:
+@pytest.mark.parametrize(
+    ("error", "moved", "largest"),
+    [
+        ((0.0, 0.0), (0.0, 0.0), 1e-11),
+        ((4e-9, 3e-9), (0.0, 0.0), 7e-9),
+        ((0.0, 0.0), (8e-9, 1e-9), 7e-9),
+        ((0.0, 0.0), (1e-3, 1e-3), 1e-11),
+    ],
+)
+def test_a_jump_within_what_is_uncertain_is_no_impulse(
+    error: tuple[float, float], moved: tuple[float, float], largest: float
+) -> None:
+    """The last digits always are; what moves both voltages alike makes their difference no less certain."""
     model = two_capacitors()
-    closed = reduce_mode(model, (1,))
-    for difference, jumped in ((5e-9, False), (5e-8, True)):
-        left = consistent(model, (0,), u_c1=10.0 + difference, u_c2=10.0)
-        after = restart(model, closed, left, ONE)
+    closed, at_voltages = reduce_mode(model, (1,)), [index(model, "u.c1"), index(model, "u.c2")]
+    rounding, way = np.zeros((2, model.n))
+    rounding[at_voltages], way[at_voltages] = error, moved
+    for part, jumped in ((0.5, False), (2.5, True)):
+        left = consistent(model, (0,), u_c1=10.0 + part * largest, u_c2=10.0)
+        after = restart(model, closed, left, ONE, doubt=Uncertainty(0.5, rounding, 2.0 * way).doubt)
         assert (after.jumped, bool(after.J1.any())) == (jumped, jumped)
         if not jumped:
             assert after.y[0] == left[closed.states[0]]

@@ -258,7 +258,9 @@ def test_without_a_rest_speed_bouncing_ends_where_it_accumulates(method: str, e:
 
 
 @METHODS
-@pytest.mark.parametrize(("e", "end"), [(0.1, 6.0), (0.5, 6.0), (0.5, 60.0), (0.8, 6.0)])
+@pytest.mark.parametrize(
+    ("e", "end"), [(0.1, 6.0), (0.5, 6.0), (0.5, 60.0), (0.5, 1e5), (0.1, 1e7), (0.8, 6.0)]
+)
 def test_every_bounce_is_on_time_up_to_the_last(method: str, e: float, end: float) -> None:
     """What a fall over the rest of the run would come to makes no noise in a bounce of a nanosecond."""
     result = simulate(Dropped(e=e), end, method=method)

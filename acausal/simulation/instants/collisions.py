@@ -210,7 +210,7 @@ def _settled(
             _check_energy(model, found)
             return found
         reinits = instant.reinits if first else ()
-        base = restart(model, numbers.mode(mode), z, instant.xi, reinits)
+        base = restart(model, numbers.mode(mode), z, instant.xi, reinits, instant.known.doubt)
     raise ImpactFailed("unsettled", which)
 
 

@@ -145,6 +145,7 @@ class Process:
         begin = start_limits(run.core.model, z_minus, xi) if first else z_minus
         left = partial(self._left, first, z_minus if begin is None else begin)
         crossed = self._crossed(triggers, xi, k)
+        known = _known(run, kind == "start")
         try:
             choice = run.next_mode(
                 z_minus,
@@ -154,21 +155,19 @@ class Process:
                 triggers,
                 disabled_guards=o.disabled,
                 reinits=core_reinits,
-                known=run.known,
+                known=known,
                 crossed=crossed,
             )
             restart, parts = choice.restart, ()
             if can_collide(run.core.model, restart):
-                # An instant is located to some units in the last place of time, and with it what moves.
-                moving = np.abs(run.data.T @ (run.data.Ay @ run.y))
-                error = (0.0 if run.error is None else run.error) + run.tolerance * moving
-                known = Uncertainty.at(run.t, error)
-                instant = Instant(known, z_minus, xi, o.forced, o.disabled, core_reinits)
+                # A contact touches and rebounds to what moves it by itself.
+                located = Uncertainty(known.late, known.each, known.rate)
+                instant = Instant(located, z_minus, xi, o.forced, o.disabled, core_reinits)
                 restart, parts = self._collide(restart, instant, left)
         except ImpactFailed as failure:
             raise run.failed(NoMotionAfterImpact(failure)) from None
         except (NoConsistentMode, Inadmissible) as error:
-            here = Instant(run.known, z_minus, xi, o.forced, o.disabled, core_reinits)
+            here = Instant(known, z_minus, xi, o.forced, o.disabled, core_reinits)
             if crossed is not None and run.core.test(run.mode, here).consistent:
                 raise run.failed(CrossingUnresolved(crossed[1][0])) from None
             raise run.failed(SearchFailed(error, o.forced, requested, kind)) from None
@@ -186,7 +185,7 @@ class Process:
             logged = self._jump(restart, z_minus, xi, stages)
             if begin is not None:
                 confirm_recorded(run, logged["parts"], begin, restart)
-        run.enter(restart, choice.signs if restart is choice.restart else None)
+        run.enter(restart, choice.signs if restart is choice.restart else None, known.each)
         after, D, R = restart.data.mode, run.D, run.R
         run.record.steps.append(MicroStep(run.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
@@ -262,7 +261,8 @@ class Process:
         some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
         unit = run.program.unknowns.unit_of_core
         impulses = tuple((model.names[j], unit(j), float(J1[j])) for j in some)
-        moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > 1e-12 * model.scale))
+        largest = model.largest_of_unit(np.maximum(np.abs(restart.z), np.abs(z_minus)))
+        moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > ROUNDING * largest))
         jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
         ways = tuple(self._part(s, xi) for s in parts)
         lost = np.zeros(len(model.elements))
@@ -299,6 +299,15 @@ class Process:
         run, which = self.run, self.discrete.state_relations
         values = run.relation_values() if len(which) else np.zeros(0)
         return [int(n) for n, v in zip(which, values, strict=True) if v != run.R[n]]
+
+
+def _known(run: Run, start: bool) -> Uncertainty:
+    """How exactly the left limits are known: the first instant is when it is, others are as late as what moves in them."""
+    if start:
+        # What Newton's method completes is as exact as its last step; what is stated is exact.
+        solved = ROUNDING * run.core.model.scale if run.reduced.nonlinear else None
+        return run.known._replace(error=solved)
+    return run.known._replace(rate=run.slopes if run.numerical else run.data.T @ (run.data.Ay @ run.y))
 
 
 def process(

@@ -30,13 +30,12 @@ from ...reduction.affine import (
 )
 from ...reduction.impacts import Contacts
 from ...reduction.index_reduction import Dependencies, dependencies
-from ...reduction.restart import restart
+from ...reduction.restart import ROUNDING, restart
 from ..uncertainty import Uncertainty
 
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
 
-ROUNDING = 1e-12
 _COEFFICIENTS = 1e-14
 SCALE_FLOOR = 1e-15
 _VALUE = 1
@@ -310,7 +309,9 @@ class CandidateTest:
         try:
             data = self._modes(mode)
             prepared = self.prepared(data)
-            values = restart(self._model, data, instant.z_minus, instant.xi, instant.reinits)
+            values = restart(
+                self._model, data, instant.z_minus, instant.xi, instant.reinits, instant.known.doubt
+            )
         except Inadmissible as error:
             return Verdict(mode, None, (), error.reason, error.where)
         J1 = values.J1 if values.jumped else None

@@ -115,7 +115,7 @@ class LargeRun(Run):
         size = np.maximum(self.integration.size, np.abs(self.z))
         return self.method.tolerances.absolute(size, self.core.model.scale)
 
-    def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
+    def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
         """Accept a restart."""
         n = len(self.z)
         self.touch(restart.y[:n], restart.y[n : 2 * n], restart.y[2 * n :])
