@@ -165,8 +165,7 @@ def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> Acausa
         parts.append(f"the nonlinear equations {text}")
         places, about = [*places, *stated], list(variables(run, nonlinear).values())
         last = f"\n  begun at {values(run, nonlinear, core_at(run, accepted(run)))}"
-        if failure.nearest is not None:
-            last += f"\n  last tried {values(run, nonlinear, failure.nearest.z)}"
+        last += f"\n  last tried {values(run, nonlinear, failure.nearest.z)}"
     return InitializationError(
         f"no start values were found at t = {run.t:.9g} at which {', '.join(parts) or 'all equations'} hold{last}",
         where=tuple(dict.fromkeys(places)),

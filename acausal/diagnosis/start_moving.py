@@ -8,9 +8,9 @@ from ..errors import AcausalError, InitializationError
 from ..flattening.template import place_of
 from ..simulation.failures import UNSOLVED, MovesForEver
 from ..simulation.run import Run
-from ..simulation.starts.completion import Completer, Completion, Unreachable
+from ..simulation.starts.completion import Completion, Unreachable, completion
 from ..simulation.starts.conditions import Conditions
-from ..simulation.starts.frames import AffineFrame, NonlinearFrame
+from ..simulation.starts.frames import frame_of
 from ..simulation.starts.priorities import MISSED, least_squares
 from ..simulation.starts.stated import Rank
 
@@ -56,8 +56,7 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
     relaxed = Conditions(problem)
     relaxed.rank[found] = Rank.STEADY_FIXED
     try:
-        frame = NonlinearFrame(problem) if run.reduced.nonlinear else AffineFrame(problem)
-        rest = Completer(relaxed, frame).complete()
+        rest = completion(relaxed, frame_of(problem))
     except (AcausalError, Unreachable, *UNSOLVED):
         return None
     items, model = conditions.items, run.core.model
@@ -75,7 +74,7 @@ def _free(conditions: Conditions, failure: Unreachable) -> np.ndarray:
     """Conditions of rest of the variables that move along directions in which no rate changes, nor what is fixed."""
     system, nearest = failure.system, failure.nearest
     steady = np.flatnonzero(conditions.rank == Rank.STEADY)
-    if nearest is None or not len(steady) or not len(system.A):
+    if not len(steady) or not len(system.A):
         return steady[:0]
     _, free = least_squares(system.A[system.top], np.zeros(int(system.top.sum())))
     over = nearest.of_states[[conditions.items[k].rate_of for k in steady.tolist()]]

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from acausal import Component, Eq, Statement, Variable, compile_model, connect, der
-from acausal.components.electrical import Capacitor, ConstantVoltage, Diode, Ground, Resistor
+from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, IdealDiode, Resistor
 from acausal.simulation.run import Run
+from acausal.simulation.starts.completion import Completer
 from acausal.simulation.starts.initialization import complete
 from acausal.simulation.starts.problem import StartProblem
 from acausal.simulation.starts.provisional import entered
@@ -20,7 +21,7 @@ from tests.systems.test_tiny_starts import SliderCrank
 class Charging(Component):
     def build(self) -> None:
         self.source, self.ground = ConstantVoltage(V=10.0), Ground()
-        self.diode, self.resistor, self.capacitor = Diode(), Resistor(R=2.0), Capacitor(C=1e-3)
+        self.diode, self.resistor, self.capacitor = IdealDiode(), Resistor(R=2.0), Capacitor(C=1e-3)
 
     def equations(self) -> Iterator[Statement]:
         yield connect(self.source.p, self.diode.p)
@@ -69,3 +70,18 @@ def test_an_attempt_changes_neither_the_run_nor_its_problem(model: Component, in
     scale = 1.0 + np.abs(first.z)
     # The second search begins at a model that touches where the first one ended.
     assert (np.abs(first.z - second.z) <= 1e-12 * scale).all()
+
+
+@pytest.mark.parametrize(
+    "initial",
+    [{}, {"capacitor.v": -3.0}, "steady state", {"": "steady state", "capacitor.v": 20.0}, {"diode.i": 2.0}],
+)
+def test_an_affine_model_is_completed_by_one_linear_solution(
+    initial: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No search and no iteration takes part, whatever is demanded."""
+    entered: list[object] = []
+    monkeypatch.setattr(Completer, "__init__", lambda *rows: entered.append(rows))
+    result = compile_model(Charging()).start(span=1.0, initial=initial).result
+    assert entered == []
+    assert result.stats.newton_iterations == 0

@@ -38,8 +38,6 @@ MOST_MOVES = 8
 
 ENOUGH, ALIKE = 3, 1e-6
 """Descents that end at the same distance, relative to that, before no other begin is tried."""
-DRIVEN = 1e-11
-"""Influence of the coordinates on a variable, relative to its scale, up to which sources alone determine it: rounding."""
 DECREASE = 0.25
 """Part of the decrease a tangent promises that a step has to bring (natural monotonicity, Deuflhard 2004, section 3.3)."""
 
@@ -52,17 +50,27 @@ class Depth(Enum):
     ALL = "all"
 
 
+@dataclass(eq=False)
 class Unreachable(Exception):
-    """No point was found; ``conditions`` are those that could not be met, ``solution`` how the last step meets them."""
+    """No point was found at which the conditions of a system hold.
 
-    def __init__(self, system: System, missed: np.ndarray) -> None:
-        super().__init__("no point meets the conditions")
-        self.system, self.missed = system, missed
-        self.nearest: Completion | None = None
-        """The point next to which it stayed, with the state of the frame there."""
-        self.state: Any = None
-        self.rest: System | None = None
-        """What is missed where a descent came to rest nearest to the conditions; None if none did."""
+    Attributes
+    ----------
+    missed : array of bool
+        The rows that could not be met.
+    nearest : Completion
+        The point next to which the search stayed, and how the last step meets the rows there.
+    state : object
+        Of the frame there.
+    rest : System or None
+        What is missed where a descent came to rest nearest to the conditions; None if none did.
+    """
+
+    system: System
+    missed: np.ndarray
+    nearest: Completion
+    state: Any
+    rest: System | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +103,41 @@ class Completion:
         return found
 
 
+def completion(conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> Completion:
+    """The point at which conditions hold in the order of their ranks; affine ones are met at once.
+
+    Raises
+    ------
+    NewtonFailure, Unreachable
+    """
+    rows = ConditionRows(conditions, frame)
+    if isinstance(frame, AffineFrame) and not conditions.observed:
+        return met_at_once(rows, ~rows.driven())
+    return Completer(rows).complete()
+
+
+def met_at_once(rows: ConditionRows, active: np.ndarray, demanded: Rank = Rank.STEADY) -> Completion:
+    """What one step leads to, where slopes are the same everywhere.
+
+    Raises
+    ------
+    Unreachable
+    """
+    system = rows.system(rows.frame.linearise(), active, demanded)
+    solution = solve(system.A, system.b, system.rank)
+    blocked = solution.missed & system.top
+    if blocked.any():
+        raise Unreachable(system, blocked, _standing(rows, system, solution), rows.frame.state())
+    rows.frame.move(solution.step)
+    return _standing(rows, system, solution)
+
+
+def _standing(rows: ConditionRows, system: System, solution: Solution) -> Completion:
+    """The point of the frame, and how the conditions stand there."""
+    point = rows.frame.linearise()
+    return Completion(point.z, point.slopes, system, solution, point.z_x * rows.frame.scale, rows.involved)
+
+
 class Completer:
     """Newton's method on the conditions of one mode, damped, rank by rank.
 
@@ -103,12 +146,11 @@ class Completer:
     `newton`); where slopes vanish the iteration begins again beside the point.
     """
 
-    def __init__(self, conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> None:
-        self.problem, self.conditions, self.frame = conditions.problem, conditions, frame
-        self.rows = ConditionRows(conditions, frame)
+    def __init__(self, rows: ConditionRows) -> None:
+        self.rows, self.frame, self.conditions = rows, rows.frame, rows.conditions
+        self.problem, self.involved = rows.problem, rows.involved
         self.beside = False
         """Whether the start values themselves led nowhere, but others around them did."""
-        self.involved = self.rows.involved
 
     # -- iteration -----------------------------------------------------------------------------------------------
 
@@ -133,23 +175,13 @@ class Completer:
     def _completed(self) -> Completion:
         rank, active = self.conditions.rank, ~self.involved
         self._given = self.frame.state()
-        driven = self._driven()
+        driven = self.rows.driven()
         active &= ~driven
-        if self.problem.near is not None:
-            # The begin is a point of equations that are nearly the same.
-            begin = self.frame.state()
-            try:
-                return self._search(~driven, True)
-            except (NewtonFailure, Unreachable):
-                self.frame.restore(begin)
         if self.frame.constrained:
-            self._approach(active, Depth.NONE, Rank.GIVEN)
+            self._approach(active, Depth.NONE)
         if self.frame.moving.any():
-            still = active & ~self._reads_motion()
-            self._approach(still, Depth.POSITIONS, Rank.GIVEN)
-            self._approach(still, Depth.POSITIONS, final=True)
+            self._approach(active & ~self._reads_motion(), Depth.POSITIONS)
         if self.involved.any():
-            self._approach(active, Depth.ALL)
             try:
                 return self._search(~driven, True)
             except (NewtonFailure, Unreachable):
@@ -160,27 +192,16 @@ class Completer:
                 active = ~guesses & ~driven
         return self._search(active, bool((active & self.involved).any()))
 
-    def _approach(
-        self, active: np.ndarray, depth: Depth, demanded: Rank = Rank.STEADY, final: bool = False
-    ) -> None:
+    def _approach(self, active: np.ndarray, depth: Depth) -> None:
         """Go to a point of some conditions, if there is one: begin of the search for one of all.
 
-        Ranks up to ``demanded`` count as one; where they contradict each other the nearest point is taken. What is out of
-        reach by itself is, if ``final``, out of reach together with other conditions.
+        Ranks up to those of given starts count as one; where they contradict each other the nearest point is taken.
         """
         begin = self.frame.state()
         try:
-            self._search(active, False, depth, demanded)
-        except (NewtonFailure, Unreachable) as failure:
-            if final and isinstance(failure, Unreachable) and failure.rest is not None:
-                raise
+            self._search(active, False, depth, Rank.GIVEN)
+        except (NewtonFailure, Unreachable):
             self.frame.restore(begin)
-
-    def _driven(self) -> np.ndarray:
-        """Mask of the derivatives that cannot be zero: sources alone determine their variables."""
-        of = np.array([c.rate_of for c in self.conditions.items], np.int64)
-        moved = np.abs(self.frame.linearise().z_x * self.frame.scale).max(axis=1, initial=0.0)
-        return (of >= 0) & (moved[of] <= DRIVEN * self.problem.core.model.scale[of])
 
     def _reads_motion(self) -> np.ndarray:
         """Mask of the conditions that depend on rates of constrained coordinates."""
@@ -193,6 +214,8 @@ class Completer:
         """Iterate from the present point, and if that comes to nothing from others around it."""
         frame, first = self.frame, None
         frame.begin(solved, depth.value)
+        if not self._nonlinear():
+            return met_at_once(self.rows, active, demanded)
         begin = frame.state()
         ends: list[tuple[float, System]] = []
         for k in range(MOST_MOVES + 1):
@@ -203,8 +226,6 @@ class Completer:
                 found = self._newton(active, demanded)
             except (NewtonFailure, Unreachable) as failure:
                 first = first or failure
-                if not self._nonlinear():
-                    break
                 if demanded > Rank.STEADY:
                     continue
                 found = self._descended(active, solved, depth, k, ends)
@@ -215,7 +236,7 @@ class Completer:
             self.beside = self.beside or (k > 0 and self._other_point(active, demanded, begin, k))
             return replace(found, beside=self.beside)
         assert first is not None
-        if demanded > Rank.STEADY and isinstance(first, Unreachable) and first.nearest is not None:
+        if demanded > Rank.STEADY and isinstance(first, Unreachable):
             frame.restore(first.state)
             return first.nearest
         if ends and isinstance(first, Unreachable):
@@ -251,13 +272,9 @@ class Completer:
         try:
             frame.restore(self._given)
             frame.begin(solved, depth.value)
-            closed = self._assembled(active)
-            if not closed:
-                frame.restore(self._given)
-                frame.begin(solved, depth.value)
             if k:
                 self._move_beside(k)
-            descent = Descent(frame, self.rows, active, closed)
+            descent = Descent(frame, self.rows, active)
             if not descent.run() or descent.distance <= MISSED:
                 return self._ended(active, descent)
         except (NewtonFailure, Unreachable):
@@ -265,15 +282,6 @@ class Completer:
         if descent.kept.any():
             ends.append((descent.distance, self.rows.system(frame.linearise(), active)))
         return None
-
-    def _assembled(self, active: np.ndarray) -> bool:
-        """Meet the rows of the mode and the wishes alone; whether that leaves angles within half a turn."""
-        begin = self.frame.x
-        try:
-            self._newton(active & (self.conditions.rank > Rank.STEADY), Rank.STEADY)
-        except (NewtonFailure, Unreachable):
-            return False
-        return bool(np.abs((self.frame.x - begin)[self.frame.angles]).max(initial=0.0) < np.pi)
 
     def _ended(self, active: np.ndarray, descent: Descent) -> Completion:
         """The solution at the end of a descent; that itself where slopes vanish at it, as those of a stretched arm do."""
@@ -285,7 +293,7 @@ class Completer:
                 raise
         frame.restore(end)
         system = self.rows.system(frame.linearise(), active)
-        return self._found(system, solve(system.A, system.b, system.rank))
+        return _standing(self.rows, system, solve(system.A, system.b, system.rank))
 
     def _newton(self, active: np.ndarray, demanded: Rank) -> Completion:
         frame = self.frame
@@ -293,32 +301,22 @@ class Completer:
             self.problem.tables.work.iterated()
             system = self.rows.system(frame.linearise(), active, demanded)
             solution = solve(system.A, system.b, system.rank)
-            blocked = solution.missed & system.top
+            blocked, last = solution.missed & system.top, k == MOST_ROUNDS
             size = self._length_of(solution.step)
-            last = k == MOST_ROUNDS
             if blocked.any():
-                stays = size <= STALLED or last
-                if not (
-                    self._nonlinear() and not stays and self._advance(system, solution.step, active, _length)
-                ):
-                    failure = Unreachable(system, blocked)
-                    failure.nearest, failure.state = self._found(system, solution), frame.state()
-                    raise failure
-            elif size <= SETTLED or (size <= ACCEPTED and last) or not self._nonlinear():
+                advances = size > STALLED and not last
+                if advances and self._advance(system, solution.step, active, _length):
+                    continue
+            elif size <= SETTLED or (size <= ACCEPTED and last):
                 frame.move(solution.step)
-                return self._found(system, solution)
-            elif last:
-                failure = Unreachable(system, system.top & (np.abs(system.b) > MISSED))
-                failure.nearest, failure.state = self._found(system, solution), frame.state()
-                raise failure
-            else:
+                return _standing(self.rows, system, solution)
+            elif not last:
                 self._advance(system, solution.step, active, partial(_least, system.A[system.top]))
+                continue
+            else:
+                blocked = system.top & (np.abs(system.b) > MISSED)
+            raise Unreachable(system, blocked, _standing(self.rows, system, solution), frame.state())
         raise AssertionError
-
-    def _found(self, system: System, solution: Solution) -> Completion:
-        point = self.frame.linearise()
-        over = point.z_x * self.frame.scale
-        return Completion(point.z, point.slopes, system, solution, over, self.involved, self.beside)
 
     def _length_of(self, step: np.ndarray) -> float:
         """Largest part of a scaled step relative to where it begins."""
@@ -347,7 +345,7 @@ class Completer:
             failure: NewtonFailure | None = None
             try:
                 frame.move(length * step)
-                if not before > MISSED or not self._nonlinear():
+                if not before > MISSED:
                     return True
                 after = self.rows.defects(frame.linearise(), active) / system.divisor
                 if size(after[top]) <= (1.0 - DECREASE * length) * before:

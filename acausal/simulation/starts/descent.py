@@ -37,14 +37,12 @@ RETURNS = 6
 class Descent:
     """Least squares over the coordinates of a frame: of conditions, with the rows of the mode kept, or of all of them."""
 
-    def __init__(
-        self, frame: AffineFrame | NonlinearFrame, rows: ConditionRows, active: np.ndarray, closed: bool
-    ) -> None:
+    def __init__(self, frame: AffineFrame | NonlinearFrame, rows: ConditionRows, active: np.ndarray) -> None:
         self.frame, self.rows, self.active = frame, rows, active
         system = self._system()
         self.kept = system.which < 0
         begin = frame.state()
-        if not (closed and self._returned()):
+        if not self._returned():
             # Constraints that not even the begin meets: every row pulls in proportion to what it misses.
             frame.restore(begin)
             self.kept = np.zeros(len(system.which), bool)

@@ -231,6 +231,11 @@ class NonlinearFrame:
         return H_X, np.abs(inverse) @ (np.abs(F_X) + np.abs(F_H) @ np.abs(H_X))
 
 
+def frame_of(problem: StartProblem) -> AffineFrame | NonlinearFrame:
+    """The coordinates of the mode of a problem."""
+    return NonlinearFrame(problem) if problem.reduced.nonlinear else AffineFrame(problem)
+
+
 def _state_bounds(bounds: Bounds | None, system: NonlinearSystem) -> Bounds | None:
     """Bounds of the coordinates of a mode; None without any."""
     if bounds is None:

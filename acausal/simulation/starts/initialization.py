@@ -24,9 +24,9 @@ from ...reduction.restart import restart
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
 from ..numeric import NumericCore
-from .completion import Completer, Completion, Unreachable
+from .completion import Completion, Unreachable, completion
 from .conditions import Conditions
-from .frames import AffineFrame, NonlinearFrame, placed
+from .frames import NonlinearFrame, frame_of, placed
 from .priorities import independent, solve
 from .problem import Refused, StartProblem
 from .stated import Rank, Starts
@@ -142,13 +142,12 @@ def complete(problem: StartProblem) -> tuple[StartProblem, Completed | None]:
 
 
 def _point(problem: StartProblem, conditions: Conditions) -> Completion:
-    if not problem.reduced.nonlinear:
-        return Completer(conditions, AffineFrame(problem)).complete()
-    frame = NonlinearFrame(problem)
-    unknown = _rate_unknown(problem, conditions, frame)
-    if unknown is not None:
-        raise Refused(unknown, problem)
-    return Completer(conditions, frame).complete()
+    frame = frame_of(problem)
+    if isinstance(frame, NonlinearFrame):
+        unknown = _rate_unknown(problem, conditions, frame)
+        if unknown is not None:
+            raise Refused(unknown, problem)
+    return completion(conditions, frame)
 
 
 def _rate_unknown(problem: StartProblem, conditions: Conditions, frame: NonlinearFrame) -> RateUnknown | None:

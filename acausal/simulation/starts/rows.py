@@ -25,6 +25,8 @@ FOLLOWS = 1e-9
 """Part of a variable that fixed ones leave open, up to which it follows from them."""
 NOISE = 1e-8
 """Slope, times the scale over the value, up to which a difference quotient is rounding: that over `STEP`, with a margin."""
+DRIVEN = 1e-11
+"""Influence of the coordinates on a variable, relative to its scale, up to which sources alone determine it: rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,12 @@ class ConditionRows:
             for k, _ in self.conditions.observed:
                 found[k] = True
         return found
+
+    def driven(self) -> np.ndarray:
+        """Mask of the derivatives that cannot be zero: sources alone determine their variables."""
+        moved = np.abs(self.frame.linearise().z_x * self.frame.scale).max(axis=1, initial=0.0)
+        of = self._rate_of
+        return (of >= 0) & (moved[of] <= DRIVEN * self.problem.core.model.scale[of])
 
     def system(self, point: Linearised, active: np.ndarray, demanded: Rank = Rank.STEADY) -> System:
         """Hard rows and active conditions at a point, scaled; ranks up to ``demanded`` are one."""
