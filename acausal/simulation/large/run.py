@@ -28,9 +28,11 @@ from ..nonlinear.watching import Watched
 from ..numeric import NumericCore
 from ..run import Run
 from ..sources.source_states import Feed
+from ..starts.conditions import Conditions
 from ..starts.homotopy import along_homotopy
 from ..starts.initialization import check_computed, check_held, held_values
 from ..starts.integrals import rest_integrals
+from ..starts.problem import StartProblem, StartTables
 from ..watch import open_at_zero, orientations
 from .demands import Demand, demands
 from .motion import LargeMotion
@@ -246,7 +248,11 @@ class LargeRun(Run):
         return found
 
     def _demands(self) -> tuple[Demand, Demand | None]:
-        return demands(self.program, self.core, self.equations, self.starts)
+        tables = StartTables(
+            self.program, self.starts, self.discrete, self.search, [], self.values.P, self.bounds, True, self.work
+        )  # fmt: skip
+        problem = StartProblem(tables, self.linearisation, self.state(), self.xi, self.homotopy)
+        return demands(Conditions(problem, wishes=False), self.equations)
 
     def _check_demands(self) -> None:
         """Raise InitializationError unless what is demanded holds after the first instant.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -45,36 +45,48 @@ class Condition:
 
 
 class Conditions:
-    """All conditions of a start as functions of the core unknowns ``z``, their derivatives and the sources.
+    """The conditions of a start as functions of the core unknowns ``z``, their derivatives and the sources.
 
     Affine ones are rows ``D z' + Z z + X xi - target``; those of nonlinear equations and of variables outside the core
     have values and slopes at a point.
+
+    Parameters
+    ----------
+    problem : StartProblem
+    wishes : bool, optional
+        With given and default starts of variables that need not hold.
     """
 
-    def __init__(self, problem: StartProblem) -> None:
+    def __init__(self, problem: StartProblem, wishes: bool = True) -> None:
         self.problem, self.xi = problem, problem.xi
         self.items: list[Condition] = []
         self._ids: list[int] = []
         """Variable of every condition whose value it prescribes in the core, else -1."""
-        self._rows: dict[int, tuple[Any, Any, Any]] = {}
-        """Condition -> rows over derivatives, unknowns and sources, where it is not the value of one variable."""
+        self._equations: list[tuple[np.ndarray, Rows]] = []
+        """Affine initial equations of all instances of a class: the conditions that they are, and their rows."""
         self._nonlinear: list[tuple[int, int]] = []
         self._observed: list[tuple[int, int]] = []
-        self._gather()
+        self._demands()
+        if wishes:
+            self._wishes()
         self.rank = np.array([c.rank for c in self.items], np.int64)
         self.unknown = np.array([c.unknown for c in self.items], np.int64)
+        self.rate_of = np.array([c.rate_of for c in self.items], np.int64)
 
     def __len__(self) -> int:
         return len(self.items)
 
     # -- collection ----------------------------------------------------------------------------------------------
 
-    def _gather(self) -> None:
-        starts, model = self.problem.starts, self.problem.reduced
+    def _demands(self) -> None:
+        starts = self.problem.starts
         self._variables(np.flatnonzero(starts.fixed), Rank.FIXED)
         self._initial_equations()
         if starts.steady.any():
             self._derivatives(np.setdiff1d(np.flatnonzero(starts.steady), self.problem.flat.computed))
+
+    def _wishes(self) -> None:
+        starts, model = self.problem.starts, self.problem.reduced
         given = starts.given & ~starts.fixed
         self._variables(np.flatnonzero(given & model.differentiated), Rank.GIVEN)
         self._variables(np.flatnonzero(given & ~model.differentiated), Rank.GUESS)
@@ -84,9 +96,7 @@ class Conditions:
         alone = [x for x, t in targets if t is not None and t[0] == "core" and differentiated[t[1]]]
         self._variables(np.array(alone, np.int64), Rank.DEFAULT)
 
-    def _add(self, condition: Condition, x: int = -1, rows: tuple[Any, Any, Any] | None = None) -> None:
-        if rows is not None:
-            self._rows[len(self.items)] = rows
+    def _add(self, condition: Condition, x: int = -1) -> None:
         self.items.append(condition)
         self._ids.append(x)
 
@@ -121,21 +131,19 @@ class Conditions:
         problem = self.problem
         for rows, form in problem.reduced.initials:
             count = len(problem.flat.batches[rows.batch])
-            over: Rows = problem.core.form_rows(rows.first, count)
+            if not isinstance(rows, NonlinearFormRows):
+                own = len(self.items) + np.arange(count)
+                self._equations.append((own, problem.core.form_rows(rows.first, count)))
             for i in range(count):
                 place = problem.flat.location(rows.batch, i, form.statement.origin)
                 made = Condition(Rank.FIXED, f"initially at {place}", form.statement.text, (place,))
                 if isinstance(rows, NonlinearFormRows):
-                    self._nonlinear.append(
-                        (len(self.items), problem.program.nonlinear_rows.position[rows.first + i])
-                    )
-                    self._add(made)
-                else:
-                    self._add(made, rows=(over.E[i], over.A[i], over.B[i]))
+                    row = problem.program.nonlinear_rows.position[rows.first + i]
+                    self._nonlinear.append((len(self.items), row))
+                self._add(made)
 
     def _derivatives(self, ids: np.ndarray) -> None:
         problem, seen = self.problem, set()
-        n = len(problem.reduced.core)
         fixed = {c.unknown for c in self.items if c.unknown >= 0}
         for x in ids.tolist():
             target = problem.program.unknowns.settable(x)
@@ -144,11 +152,8 @@ class Conditions:
             seen.add(target[1])
             rank = Rank.STEADY_FIXED if target[1] in fixed else Rank.STEADY
             name = problem.flat.variable(x)
-            unit = np.zeros(n)
-            unit[target[1]] = 1.0
             place = place_of(problem.flat.root, name)
-            made = Condition(rank, "steady state", f"der(`{name}`) = 0", place, rate_of=target[1])
-            self._add(made, rows=(unit, 0.0, 0.0))
+            self._add(Condition(rank, "steady state", f"der(`{name}`) = 0", place, rate_of=target[1]))
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
@@ -157,24 +162,21 @@ class Conditions:
         """``D``, ``Z`` (k, n), ``X`` (k, q), sparse unless they are small, and constants (k,) of the affine parts."""
         from scipy.sparse import csr_array
 
-        n, q, k = len(self.problem.reduced.core), self.problem.core.model.q, len(self)
-        ids = np.array(self._ids, np.int64)
-        at, W, VK = np.flatnonzero(ids >= 0), self.problem.reduced.W_core, self.problem.core.readout.VK
-        if len(at) == k:
-            Z, X = W[ids], VK[ids]
-        else:
-            place = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at)))
-            Z, X = place @ W[ids[at]], place @ VK[ids[at]]
-        if k * n <= DENSE:
-            Z, X = Z.toarray(), X.toarray()
-        D: Any = np.zeros((k, n)) if k * n <= DENSE else csr_array((k, n))
-        if self._rows:
-            at, stated = np.array(list(self._rows)), zip(*self._rows.values(), strict=True)
-            place = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at)))
-            D, more, other = (
-                place @ _thin(rows, width) for rows, width in zip(stated, (n, n, q), strict=True)
+        n, k, ids = len(self.problem.reduced.core), len(self), np.array(self._ids, np.int64)
+
+        def placed(at: np.ndarray, rows: Any) -> Any:
+            return csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at))) @ csr_array(
+                rows
             )
-            Z, X = Z + more, X + other
+
+        values, rates = np.flatnonzero(ids >= 0), np.flatnonzero(self.rate_of >= 0)
+        D: Any = csr_array((np.ones(len(rates)), (rates, self.rate_of[rates])), shape=(k, n))
+        Z = placed(values, self.problem.reduced.W_core[ids[values]])
+        X = placed(values, self.problem.core.readout.VK[ids[values]])
+        for at, rows in self._equations:
+            D, Z, X = D + placed(at, rows.E), Z + placed(at, rows.A), X + placed(at, rows.B)
+        if k * n <= DENSE:
+            D, Z, X = D.toarray(), Z.toarray(), X.toarray()
         return D, Z, X, -np.array([c.value for c in self.items], float)
 
     @cached_property
@@ -195,6 +197,11 @@ class Conditions:
         for k, row in self._nonlinear:
             at = np.flatnonzero(problem.program.nonlinear_rows.owner == row)
             yield k, float(value[row]), at, gradient[at]
+
+    @property
+    def nonlinear_rows(self) -> list[tuple[int, int]]:
+        """(condition, nonlinear row) of initial equations that are not affine."""
+        return self._nonlinear
 
     @property
     def observed(self) -> list[tuple[int, int]]:
@@ -225,8 +232,11 @@ class Conditions:
 
     def rates(self) -> list[tuple[int, int]]:
         """(condition, core unknown) of the rates that affine initial equations read."""
-        stated = ((k, over) for k, (over, _, _) in self._rows.items() if self.items[k].rate_of < 0)
-        return [(k, j) for k, over in stated if np.ndim(over) for j in np.flatnonzero(over).tolist()]
+        found = []
+        for at, rows in self._equations:
+            row, unknown = np.nonzero(rows.E)
+            found += zip(at[row].tolist(), unknown.tolist(), strict=True)
+        return found
 
     def read(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Values of the observed variables at a point."""
@@ -235,16 +245,3 @@ class Conditions:
         y = np.concatenate([z, slopes, xi])
         frame = problem.core.readout.frame
         return problem.core.readout.at(ids, frame, y, problem.moment)
-
-
-def _thin(rows: Iterable[Any], width: int) -> Any:
-    """Sparse matrix of dense rows; 0 stands for a row without entries."""
-    from scipy.sparse import csr_array
-
-    kept = [
-        (np.flatnonzero(row), row) if np.ndim(row) else (np.zeros(0, np.int64), np.zeros(0)) for row in rows
-    ]
-    column = np.concatenate([at for at, _ in kept])
-    value = np.concatenate([row[at] for at, row in kept])
-    begin = np.cumsum([0, *(len(at) for at, _ in kept)])
-    return csr_array((value, column, begin), shape=(len(kept), width))

@@ -54,7 +54,7 @@ class ConditionRows:
         self.problem, self.conditions, self.frame = conditions.problem, conditions, frame
         self.D, self.Z, self.X, self.constant = conditions.stacked
         self._sizes_D, self._sizes_Z = abs(self.D), abs(self.Z)
-        self._rate_of = np.array([c.rate_of for c in conditions.items], np.int64)
+        self._rate_of = conditions.rate_of
         self._fixes = np.array([c.rank is Rank.FIXED and c.unknown >= 0 for c in conditions.items], bool)
         self.involved = self._involved()
         """Conditions that depend on unknowns which Newton's method has to solve for."""
