@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,8 +71,8 @@ def module_name(path: Path) -> str:
     return ".".join(("acausal", *parts) if parts[0] == "components" else parts)
 
 
-def imports(text: str, module: str) -> Iterator[Import]:
-    """Every import statement of a source text, with relative names resolved against ``module``."""
+def imports(tree: ast.Module, module: str) -> Iterator[Import]:
+    """Every import statement of a source, with relative names resolved against ``module``."""
     package = module.split(".")[:-1]
 
     def visit(node: ast.AST, deferred: bool) -> Iterator[Import]:
@@ -83,16 +84,23 @@ def imports(text: str, module: str) -> Iterator[Import]:
             # `from package import name`: the name may be a module, and is then what is imported.
             names = [f"{stem}.{alias.name}" for alias in node.names]
             yield from (Import(name, node.lineno, deferred) for name in names)
+        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
         for child in ast.iter_child_nodes(node):
-            inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-            yield from visit(child, deferred or inside or checking)
+            if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+                yield from visit(child, deferred or inside or checking)
 
-    yield from visit(ast.parse(text), False)
+    yield from visit(tree, False)
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def file_imports(path: Path) -> list[Import]:
-    return list(imports(path.read_text(encoding="utf-8"), module_name(path)))
+    return list(imports(tree_of(path), module_name(path)))
 
 
 def imports_where(paths: list[Path], rule: Callable[[Import], bool]) -> list[str]:
@@ -187,7 +195,7 @@ def test_modules_are_short() -> None:
 def test_functions_are_short() -> None:
     long = []
     for path in source_files("acausal", "components", "examples", "benchmarks"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > LONGEST_FUNCTION:
@@ -205,7 +213,7 @@ def test_functions_are_short() -> None:
     ],
 )
 def test_relative_imports_are_resolved(text: str, module: str) -> None:
-    assert [entry.module for entry in imports(text, "acausal.structure.blt")] == [module]
+    assert [entry.module for entry in imports(ast.parse(text), "acausal.structure.blt")] == [module]
 
 
 @pytest.mark.parametrize(
@@ -222,14 +230,14 @@ def test_relative_imports_are_resolved(text: str, module: str) -> None:
     ],
 )
 def test_an_upward_import_is_recognised(text: str) -> None:
-    assert len(upward("acausal.structure.blt", list(imports(text, "acausal.structure.blt")))) == 1
+    assert len(upward("acausal.structure.blt", list(imports(ast.parse(text), "acausal.structure.blt")))) == 1
 
 
 @pytest.mark.parametrize(
     "text", ["from .incidence import Incidence", "from .. import errors", "import numpy"]
 )
 def test_a_downward_import_is_accepted(text: str) -> None:
-    assert upward("acausal.structure.blt", list(imports(text, "acausal.structure.blt"))) == []
+    assert upward("acausal.structure.blt", list(imports(ast.parse(text), "acausal.structure.blt"))) == []
 
 
 @pytest.mark.parametrize(
@@ -237,7 +245,7 @@ def test_a_downward_import_is_accepted(text: str) -> None:
     [("import scipy", False), ("def f():\n    import scipy", True), ("class A:\n    import scipy", False)],
 )
 def test_an_import_inside_a_function_is_deferred(text: str, deferred: bool) -> None:
-    assert [entry.deferred for entry in imports(text, "acausal.dynamics.modal")] == [deferred]
+    assert [entry.deferred for entry in imports(ast.parse(text), "acausal.dynamics.modal")] == [deferred]
 
 
 @pytest.mark.parametrize(
