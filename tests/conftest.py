@@ -19,6 +19,18 @@ LONGEST = 300.0
 """Seconds after which a test counts as hung: thirty times what the slowest one takes."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sweeps", action="store_true", help="run the rest of wide sweeps too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only makes a sweep wider, unless asked for; `benchmarks/sweeps.py` runs it."""
+    if not config.getoption("--sweeps"):
+        wider = [item for item in items if item.get_closest_marker("sweep")]
+        config.hook.pytest_deselected(items=wider)
+        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """End a test that hangs, with the place where it was, instead of waiting for it."""
