@@ -64,7 +64,8 @@ class Basis:
         self.frame[:, 0] = self.power == 0
         self.frame[n + m :, 0] = 0.0
         self.frame[:, 1] = self.derivative.dot(self.frame[:, 0])
-        self._ones = np.ones(self.size)
+        self.ones = np.ones(self.size)
+        self._decay = np.minimum(self.sigma, 0.0)
         self._decays = bool(self.sigma.any())
         self._grows = bool((self.sigma > 0).any())
         self._powers = bool(self.power.any())
@@ -164,23 +165,24 @@ class Basis:
     def weights(self, length: float) -> np.ndarray:
         """Bounds (size,) of the magnitudes on ``[0, length]``; growing exponentials count as at the start."""
         if not self._powers:
-            return self._ones
+            return self.ones
         top = np.minimum(self._peak, length)
         return np.exp(np.minimum(self.sigma * top, 0.0)) * (self.inverse_factorial * top**self.power)
 
     def magnitudes(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest magnitudes (size,) on ``[a, b]``; growing exponentials count as at the start."""
+        if not self._powers:
+            return np.exp(self._decay * b), np.exp(self._decay * a) if a else self.ones
 
         def at(h: float | np.ndarray) -> np.ndarray:
-            size = np.exp(np.minimum(self.sigma * h, 0.0))
-            return size * (self.inverse_factorial * h**self.power) if self._powers else size
+            return np.exp(self._decay * h) * (self.inverse_factorial * h**self.power)
 
         return np.minimum(at(a), at(b)), at(np.clip(self._peak, a, b))
 
     def envelope(self, a: float | np.ndarray, b: float | np.ndarray) -> np.ndarray:
         """Bounds of the magnitude of every function on ``[a, b]``, shape (size,) or (k, size) for (k, 1) ends."""
         if not (self._grows or self._powers) and isinstance(a, float) and a == 0.0:
-            return self._ones
+            return self.ones
         top = np.minimum(np.maximum(self._peak, a), b)
         bound = np.exp(np.minimum(self.sigma * top, LARGEST_EXPONENT))
         if self._powers:

@@ -47,18 +47,29 @@ class GuardNoise:
         self._start = error * np.abs(G)
         self._staying = CANCELLATION * (np.abs(G) @ np.abs(flow.left))
         self._basis, self._function = flow.basis, flow.function
+        self._size = np.abs(flow.right)
+        self._most = self._start + self._staying @ self._size
 
     def sizes(self, trajectory: Trajectory) -> Sizes:
         """What noise a trajectory has."""
         y = np.abs(trajectory.y0)
-        size = np.abs(trajectory.flow.right) @ y
+        size = self._size @ y
         return Sizes(self._start @ y, self._moving * size, self._staying * size)
+
+    def most(self, trajectory: Trajectory, length: float) -> np.ndarray:
+        """A bound (ng,) of the noise in the first ``length`` seconds: what moves counts as all that it can be at the start."""
+        y = np.abs(trajectory.y0)
+        weights = self._basis.weights(length)
+        if weights is self._basis.ones:
+            return self._most.dot(y)
+        return self._start.dot(y) + self._staying.dot(self._size.dot(y) * weights[self._function])
 
     def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest noise (ng,) in the interval ``[a, b]``."""
         start, moving, staying = sizes
-        small, large = self._basis.magnitudes(a, b)
-        grown = self._basis.weights(a), self._basis.weights(b)
-        f = self._function
-        least, most = np.minimum(start, moving @ small[f]), np.minimum(start, moving @ large[f])
-        return least + staying @ grown[0][f], most + staying @ grown[1][f]
+        basis, f = self._basis, self._function
+        small, large = basis.magnitudes(a, b)
+        grown = basis.weights(b)
+        least, most = np.minimum(start, moving.dot(small[f])), np.minimum(start, moving.dot(large[f]))
+        rest = staying.dot(grown[f])
+        return least + (rest if grown is basis.ones else staying.dot(basis.weights(a)[f])), most + rest

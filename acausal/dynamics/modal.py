@@ -60,6 +60,7 @@ class AffineFlow:
         self._starts = parts.starts
         self._single = len(parts.starts) == parts.left.shape[1]
         self._sizes = np.abs(self.left), np.abs(self.right)
+        self._size = self._sizes[0] @ self._sizes[1]
         self.function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
         self._powers = bool(parts.basis.power.any())
         self.limited = [*parts.limited, *((reach, columns, False) for reach, columns in self.basis.growing())]
@@ -79,11 +80,10 @@ class AffineFlow:
         Products cancel in the coefficients too. At rest away from the origin the coefficients of all decaying terms
         are nothing but rounding, and so is the value of a state that should stay at zero.
         """
+        if not self._powers:
+            return self._size.dot(np.abs(y0))
         left, right = self._sizes
-        terms = right.dot(np.abs(y0))
-        if self._powers:
-            terms *= self.basis.weights(length)[self.function]
-        return left.dot(terms)
+        return left.dot(right.dot(np.abs(y0)) * self.basis.weights(length)[self.function])
 
 
 class Trajectory:

@@ -22,7 +22,7 @@ SPARSE = 300
 """Core unknowns above which rows over a point of them are kept sparse."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Moment:
     """What a segment has besides its trajectory: start time, discretes, relations, integrals at the start."""
 

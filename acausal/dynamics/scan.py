@@ -16,6 +16,8 @@ TOUCH = 0.01
 """Part of the noise floor a guard must go below zero to count as a crossing, not as a touch, on closed forms."""
 RISE = 0.04
 """Part of the noise floor at which a guard known to leave zero upwards is searched for its next zero."""
+STEADY = 2.0
+"""Factor within which depths on an interval are much the same."""
 PARTS = 4
 """Parts into which an undecided interval is split."""
 FINEST = 2.0**-80
@@ -77,11 +79,16 @@ def first_crossing(
     """
     if not len(G):
         return None
-    search = _Search(G, armed, floor, touch, noise)
     if h_end <= trajectory.reach:
-        return search.piece(trajectory, h_end, t0)
+        forms = GuardForms(trajectory.flow.basis, G.dot(trajectory.C))
+        bounds = forms.whole(h_end)
+        if (bounds.low > (floor if noise is None else floor + noise.most(trajectory, h_end))).all():
+            return None
+        return _Search(G, armed, floor, touch, noise).piece(trajectory, h_end, t0, forms, bounds)
+    search = _Search(G, armed, floor, touch, noise)
     for start, piece in trajectory.pieces(h_end):
-        hit = search.piece(piece, min(piece.reach, h_end - start), t0 + start)
+        length, forms = min(piece.reach, h_end - start), GuardForms(piece.flow.basis, G.dot(piece.C))
+        hit = search.piece(piece, length, t0 + start, forms, forms.whole(length))
         if hit is not None:
             return start + hit[0], hit[1]
     return None
@@ -98,21 +105,23 @@ class _Search:
         touch: np.ndarray | None,
         noise: GuardNoise | None,
     ) -> None:
-        self.G, self._floor, self._touch, self._noise = G, floor, touch, noise
+        self._floor, self._touch, self._noise = floor, touch, noise
         self._leaves = np.where(armed, RISE, 1.0)
         self.above = np.zeros(len(floor), bool)
         self.begun = False
 
-    def piece(self, trajectory: Trajectory, length: float, t0: float) -> Hit | None:
-        """Search the first `length` seconds of a trajectory that starts at `t0`."""
-        self.forms = forms = GuardForms(trajectory.flow.basis, self.G.dot(trajectory.C))
-        bounds = forms.whole(length)
+    def piece(
+        self, trajectory: Trajectory, length: float, t0: float, forms: GuardForms, bounds: Bounds
+    ) -> Hit | None:
+        """Search the first `length` seconds of a trajectory that starts at `t0`; `bounds` of its `forms` there."""
+        self.forms = forms
         self.t0, self.finest = t0, FINEST * length
         self._fixed = self._thresholds(self._floor)
         self._sizes = None if self._noise is None else self._noise.sizes(trajectory)
-        self._interval, self._depth = (0.0, length), self._between(0.0, length)
+        self._whole = least, most = self._between(0.0, length)
+        self._steady = bool((most.floor <= STEADY * least.floor).all())
         if not self.begun:
-            if (bounds.low > self._depth[1].floor).all():
+            if (bounds.low > most.floor).all():
                 if length == trajectory.reach:
                     self._begin(bounds.ends[0])
                 return None
@@ -121,6 +130,8 @@ class _Search:
                 return below
         open_guards = self._open(bounds, 0, 0.0, length)
         if open_guards is None:
+            if length == trajectory.reach:
+                self._rise(bounds, 0, most)
             return None
         hit = self._roots(bounds, 0, 0.0, length, open_guards)
         return hit if hit is not None else self._march(length)
@@ -137,17 +148,15 @@ class _Search:
 
     def depth(self, a: float, b: float) -> tuple[Thresholds, Thresholds]:
         """Least and most that counts as zero between two times of the piece."""
-        if self._interval != (a, b):
-            self._interval, self._depth = (a, b), self._between(a, b)
-        return self._depth
+        return self._whole if self._steady else self._between(a, b)
 
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""
         self.begun = True
-        depth, _ = self.depth(0.0, 0.0)
+        _, depth = self.depth(0.0, 0.0)
         self._note(start > depth.rise)
-        below = np.flatnonzero(start < -depth.floor)
-        return (0.0, int(below[0])) if len(below) else None
+        below = start < -depth.floor
+        return (0.0, int(below.argmax())) if below.any() else None
 
     def _note(self, above: np.ndarray) -> None:
         self.above = above
@@ -190,6 +199,7 @@ class _Search:
             a, b = float(nodes[i]), float(nodes[i + 1])
             open_guards = self._open(bounds, i, a, b)
             if open_guards is None:
+                self._rise(bounds, i, self.depth(a, b)[1])
                 continue
             hit = self._roots(bounds, i, a, b, open_guards)
             if hit is None:
@@ -203,26 +213,26 @@ class _Search:
         return None, split
 
     def _open(self, bounds: Bounds, i: int, a: float, b: float) -> np.ndarray | None:
-        """Guards that may trigger on interval `i`; None, and the guards that rose noted, if there is none.
+        """Guards that may trigger on interval `i`, None if there is none; what is settled is so at the least depth."""
+        low, (floor, touch, rise) = bounds.low[i], self.depth(a, b)[0]
+        settled = low >= -touch
+        if not self.all_above:
+            leaving = bounds.inside(i) >= -touch
+            if not leaving.all():
+                leaving |= bounds.high(i) <= rise
+            settled = np.where(self.above, settled, leaving & (low >= -floor))
+        return None if settled.all() else ~settled
 
-        What is settled is so at the least depth.
-        """
-        low, ((floor, touch, rise), most) = bounds.low[i], self.depth(a, b)
-        clear = low >= -touch
-        if self.all_above:
-            return None if clear.all() else ~clear
-        silent_or_leaving = (low >= -floor) & ((bounds.high(i) <= rise) | (bounds.inside(i) >= -touch))
-        settled = np.where(self.above, clear, silent_or_leaving)
-        if not settled.all():
-            return ~settled
-        self._note(self.above | (bounds.ends[i] > most.rise) | (bounds.middle(i) > most.rise))
-        return None
+    def _rise(self, bounds: Bounds, i: int, depth: Thresholds) -> None:
+        """Note the guards that have left their noise on interval `i`."""
+        if not self.all_above:
+            self._note(self.above | (bounds.ends[i] > depth.rise) | (bounds.middle(i) > depth.rise))
 
     def _roots(self, bounds: Bounds, i: int, a: float, b: float, open_guards: np.ndarray) -> Hit | None:
         """Earliest trigger on interval `i` if every open guard certainly has exactly one; None otherwise."""
         end, (least, (floor, touch, _)) = bounds.ends[i], self.depth(a, b)
         # A guard that never left its noise triggers at a depth: that must be much the same all along the interval.
-        sinks = (end < -floor) & (bounds.high(i) < least.rise) & (floor <= 2.0 * least.floor)
+        sinks = (end < -floor) & (bounds.high(i) < least.rise) & (floor <= STEADY * least.floor)
         down = np.where(self.above, end < -touch, sinks)
         if not ((down & (bounds.slope(i) < 0.0)) | ~open_guards).all():
             return None

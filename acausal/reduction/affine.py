@@ -165,7 +165,7 @@ class AffineModel:
         """Largest magnitude of any variable of the same unit, (n,)."""
         return self.largest_of_unit(self.scale)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of unknowns."""
         return len(self.names)
@@ -281,7 +281,7 @@ class ModeData:
         return self._maps[2]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Restart:
     """Consistent values after an instant in a candidate mode."""
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from ..errors import Location, ParameterError
 
@@ -58,20 +56,21 @@ class Clock:
         return (self.period, self.start) == (other.period, other.start)
 
 
-@dataclass(frozen=True, eq=False)
 class Schedule:
     """The clocks of a run. Where it stands is the number of the next tick of every clock."""
 
-    clocks: tuple[Clock, ...]
-
-    @cached_property
-    def shortest(self) -> float:
+    def __init__(self, clocks: tuple[Clock, ...]) -> None:
+        self.clocks = clocks
+        self.shortest = min((float(c.period) for c in clocks), default=math.inf)
         """The shortest period, infinite without clocks."""
-        return min((float(c.period) for c in self.clocks), default=math.inf)
+        self._short = 1e-12 * self.shortest if clocks else 0.0
+        self._last: tuple[tuple[int, ...], list[float]] = (), []
 
-    @cached_property
-    def _short(self) -> float:
-        return 1e-12 * self.shortest if self.clocks else 0.0
+    def times(self, ticks: tuple[int, ...]) -> list[float]:
+        """Times of the next ticks of all clocks; not to be written to."""
+        if self._last[0] is not ticks:
+            self._last = ticks, [c.tick(k) for c, k in zip(self.clocks, ticks, strict=True)]
+        return self._last[1]
 
     def resolution(self, t: float) -> float:
         """Events closer than this share an instant."""
@@ -87,9 +86,9 @@ class Schedule:
 
     def next(self, ticks: tuple[int, ...]) -> float:
         """Time of the next tick of all clocks."""
-        return min([c.tick(k) for c, k in zip(self.clocks, ticks, strict=True)], default=math.inf)
+        return min(self.times(ticks), default=math.inf)
 
     def due(self, t: float, ticks: tuple[int, ...]) -> list[bool]:
         """Which clocks tick in the instant at ``t``."""
         end = t + self.resolution(t)
-        return [c.tick(k) <= end for c, k in zip(self.clocks, ticks, strict=True)]
+        return [time <= end for time in self.times(ticks)]

@@ -14,7 +14,7 @@ from ..results.record import Jump
 from .failures import Inconsistent
 from .instants.collisions import Stage
 from .nonlinear.steps import Steps
-from .numeric import CLOSED_FORM
+from .numeric import CLOSED_FORM, SegmentTables
 from .run import Run
 from .self_check import (
     LATE,
@@ -38,7 +38,7 @@ from .self_check import (
 
 def confirm_instant(run: Run) -> None:
     """Raise ConsistencyError unless guards, relations and branches hold at the point an instant leads to."""
-    rows = _in_force(run)
+    rows = _in_force(run, run.tables)
     if rows is None or rows.clear(run.y):
         return
     data, y = run.data, run.y
@@ -89,9 +89,9 @@ def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, rest
     _require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.t)
 
 
-def confirm_flow(run: Run, trajectory: Any, length: float) -> None:
+def confirm_flow(run: Run, tables: SegmentTables, trajectory: Any, length: float) -> None:
     """Raise ConsistencyError unless the end of a segment in closed form, and at times the way there, is as the mode says."""
-    held = _in_force(run)
+    held = _in_force(run, tables)
     if held is not None and not held.clear(run.y):
         _require(run, _left_on_the_way(run, held, trajectory, length, length), run.t + length)
     if not is_due(_visit(run)):
@@ -141,7 +141,7 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
     late = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
     allowed = _tolerance(run) * way + _rounded(steps) * terms + _lateness(run, run.t + length) * late
-    held = _in_force(run)
+    held = _in_force(run, run.tables)
     if held is not None:
         stepped = rounded_step(run.data, run.y, _longest(steps))
         allowed = allowed + held.least + np.abs(held.rows) @ stepped
@@ -172,9 +172,8 @@ def _inside(run: Run, steps: Steps, h: float) -> Violation | None:
     return unsolved(run.core.model.rows(run.mode), _affine_rows(run, run.mode), at, _rounded(steps))
 
 
-def _in_force(run: Run) -> Held | None:
+def _in_force(run: Run, tables: SegmentTables) -> Held | None:
     """What has to hold in the situation of the run, None for nothing."""
-    tables = run.tables
     if not len(tables.forms):
         return None
     operators, relations = run.program.unknowns.relation_operators, (run.R, run.discrete.state_relations)

@@ -15,6 +15,7 @@ from .confirmation import confirm_flow
 from .failures import NoProgress, NotFinite
 from .instants.instant import process, turning
 from .nonlinear.numerical import integrate
+from .numeric import SegmentTables
 from .run import Run
 
 TIME = -1
@@ -43,7 +44,7 @@ def _go_on(run: Run, t_end: float) -> None:
         enter("flow")
         if run.pending is None:
             run.mark()
-            due = _next_time(run)
+            due = min(run.schedule.next(run.ticks), run.timed_next, run.sources.next_break(run.t))
             horizon = min(t_end, due)
             hit = integrate(run, horizon) if run.numerical else _flow(run, horizon)
             if hit is None and horizon >= t_end and due > t_end + run.tolerance:
@@ -70,10 +71,6 @@ def finish(run: Run) -> None:
     process(run, "terminal", ("terminal",))
 
 
-def _next_time(run: Run) -> float:
-    return min(run.schedule.next(run.ticks), run.timed_next, run.sources.next_break(run.t))
-
-
 def _flow(run: Run, horizon: float) -> int | None:
     """Follow the closed form to the horizon or the first crossing; return the form that crossed, or None."""
     data, tables, t = run.data, run.tables, run.t
@@ -81,46 +78,43 @@ def _flow(run: Run, horizon: float) -> int | None:
     length = horizon - t
     hit = None
     if len(tables.forms) and length > 0.0:
-        hit = _crossing(run, trajectory, length)
+        hit = _crossing(run, data, tables, trajectory, length)
     h = length if hit is None else hit[0]
-    moment = run.moment()
     end = horizon if hit is None else t + h
     if h > 0.0:
-        run.work.enter("record")
+        moment = run.moment()
         run.record.segments.append(Segment(t, end, data, trajectory, moment, run.core.readout))
         run.integrate(data, trajectory, moment, h)
-        run.work.enter("flow")
-        run.y = trajectory.at(h)
-        run.z = data.T @ run.y
-        run.error = tables.rounding @ trajectory.magnitude(h)
-        _check_finite(run, data)
-        confirm_flow(run, trajectory, h)
+        run.y = y = trajectory.at(h)
+        run.z = data.T.dot(y)
+        run.error = tables.rounding.dot(trajectory.magnitude(h))
+        if not math.isfinite(np.add.reduce(y)):
+            wrong = np.flatnonzero(~np.isfinite(y[: len(data.states)]))
+            raise run.failed(NotFinite("state", tuple(wrong.tolist())))
+        confirm_flow(run, tables, trajectory, h)
     run.t = end
     run.forget_signs()
     return None if hit is None else hit[1]
 
 
-def _crossing(run: Run, trajectory: Trajectory, length: float) -> tuple[float, int] | None:
-    values = run.R[run.discrete.state_relations].tolist()
+def _crossing(
+    run: Run, data: ModeData, tables: SegmentTables, trajectory: Trajectory, length: float
+) -> tuple[float, int] | None:
+    which = run.discrete.state_relations
+    values = run.R[which].tolist() if len(which) else []
     operators = run.program.unknowns.relation_operators
-    watch = run.tables.watch(run.data, run.signs(), operators, values, run.forced, run.disabled)
+    watch = tables.watch(data, run.signs(), operators, values, run.forced, run.disabled)
     if not watch.which:
         return None
-    error = None if run.error is None else run.error[run.data.states]
-    floor = watch.floor(run.y, error, run.t)
+    error = None if run.error is None else run.error[data.states]
+    floor = watch.floor(trajectory.y0, error, run.t)
     hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, run.t, noise=watch.noise)
     return None if hit is None else (hit[0], watch.which[hit[1]])
 
 
-def _check_finite(run: Run, data: ModeData) -> None:
-    if not math.isfinite(float(np.add.reduce(run.y))):
-        wrong = np.flatnonzero(~np.isfinite(run.y[: len(data.states)]))
-        raise run.failed(NotFinite("state", tuple(wrong.tolist())))
-
-
 def _instant(run: Run, hit: int) -> None:
     ticks = run.take_ticks()
-    triggers: tuple[Any, ...] = (hit, *(k for k, due in enumerate(ticks) if due))
+    triggers: tuple[Any, ...] = (hit, *[k for k, due in enumerate(ticks) if due])
     key = (run.t, triggers, run.mode, run.D.tobytes())
     run.repeats = run.repeats + 1 if key == run.last else 0
     run.last = key

@@ -23,6 +23,7 @@ from ..reduction.reduced_model import ReducedModel
 from ..reduction.restart import CONTRADICTING
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
 from .instants.lexicographic import CandidateTest, SignTable, amplitudes, form_scale, forms_over_state
+from .instants.tableau import BranchTableau
 from .self_check import Held, held
 from .sources.source_states import Feed
 from .watch import Watch, can_trigger, orientations
@@ -178,6 +179,11 @@ class NumericCore:
     def relations(self) -> Rows:
         """The forms of the state relations."""
         return _relation_rows(self.reduced, self.forms)
+
+    @cached_property
+    def tableaus(self) -> dict[int, BranchTableau]:
+        """The last tableau with these numbers, by the order of its rate."""
+        return {}
 
     @cached_property
     def test(self) -> CandidateTest:

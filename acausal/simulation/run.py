@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,9 +86,8 @@ class Run:
         self.z, self.q = left_limits(self.program, self.starts)
         self.linearisation = Linearisation(self.base, None, self.z, self.work, self.motion)
         self._arrived: tuple[NumericCore, Mode, np.ndarray, np.ndarray] | None = None
-        """Core, mode, point and sources from which ``data`` and ``y`` are still to be made."""
-        self._data: ModeData = None  # type: ignore[assignment]
-        self._y = np.zeros(0)
+        """Core, mode, point and sources from which ``data`` and ``y`` are made where they were not set since."""
+        self.data, self.y = None, np.zeros(0)  # type: ignore[assignment]
         self.mode: Mode = self.program.unknowns.first_mode
         self.schedule = Schedule(self.clocks)
         self.ticks = self.schedule.begin(self.t)
@@ -176,7 +176,8 @@ class Run:
     def take_ticks(self) -> list[bool]:
         """Which clocks tick in the present instant; they move on to their next ticks."""
         due = self.schedule.due(self.t, self.ticks)
-        self.ticks = tuple([k + on for k, on in zip(self.ticks, due, strict=True)])
+        if any(due):
+            self.ticks = tuple([k + on for k, on in zip(self.ticks, due, strict=True)])
         return due
 
     # -- the state as one record ---------------------------------------------------------------------------------
@@ -231,33 +232,28 @@ class Run:
 
     # -- access for the instants ---------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def data(self) -> ModeData:
-        """The mode in force; None before the first instant."""
-        self._look_around()
-        return self._data
+        """The mode in force; None before the first instant.
 
-    @data.setter
-    def data(self, data: ModeData) -> None:
-        self._arrived, self._data = None, data
+        Where the run has arrived it is analysed when first asked for: an instant that reads nothing before its search never does.
+        """
+        assert self._arrived is not None
+        core, mode, _, _ = self._arrived
+        return core.mode(mode)
 
-    @property
+    @cached_property
     def y(self) -> np.ndarray:
         """State vector in the mode in force."""
-        self._look_around()
-        return self._y
+        assert self._arrived is not None
+        _, _, z, xi = self._arrived
+        return np.concatenate([z[self.data.states], xi])
 
-    @y.setter
-    def y(self, y: np.ndarray) -> None:
-        self._look_around()
-        self._y = y
-
-    def _look_around(self) -> None:
-        """Analyse the mode in which the run has arrived: an instant that reads nothing before its search never does."""
-        if self._arrived is not None:
-            core, mode, z, xi = self._arrived
-            self.data = core.mode(mode)
-            self._y = np.concatenate([z[self._data.states], xi])
+    def _arrive(self) -> None:
+        """Take the present mode and point as those in force; they are looked at when asked for."""
+        self._arrived = self.core, self.mode, self.z, self.xi
+        self.__dict__.pop("data", None)
+        self.__dict__.pop("y", None)
 
     @property
     def tables(self) -> SegmentTables:
@@ -302,7 +298,7 @@ class Run:
 
     def read(self, ids: tuple[int, ...], slopes: tuple[int, ...] = ()) -> np.ndarray:
         """Values of continuous variables, then time derivatives of others, after the previous micro-step."""
-        if self._arrived is None:
+        if self._arrived is None or "data" in self.__dict__:
             return self.core.readout.at(ids, self.data, self.y, self.moment(), slopes)
         _, _, z, xi = self._arrived
         y = np.concatenate([z, self.slopes, xi])
@@ -345,8 +341,8 @@ class Run:
 
     def place(self) -> None:
         """Put the point into the numbers and the mode in force."""
-        self._arrived = self.core, self.mode, self.z, self.xi
-        self._look_around()
+        self._arrive()
+        self.y = np.concatenate([self.z[self.data.states], self.xi])
 
     def arrive(self) -> None:
         """Go on from the point at the end of an integrated segment."""
@@ -354,7 +350,7 @@ class Run:
         steps = self.integration
         self.error, self.late = core_rounding(self.data, self.y, steps.last_step), steps.late
         self.touch(self.z, self.slopes, self.xi, self.bends)
-        self._arrived = self.core, self.mode, self.z, self.xi
+        self._arrive()
 
     def forget_bounds(self) -> None:
         """From now on points are sought next to the last one, wherever that is."""
@@ -366,12 +362,12 @@ class Run:
         self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any
     ) -> Choice:
         """The consistent mode after an instant, and the point in it."""
+        if not self.reduced.nonlinear:
+            return self.search.on(self.core).next_mode(z_minus, xi, mode, forced, triggers, **rest)
 
         def search(begin: Mode) -> Choice:
             return self.search.on(self.core).next_mode(z_minus, xi, begin, forced, triggers, **rest)
 
-        if not self.reduced.nonlinear:
-            return search(mode)
         free = self.bounds is None and not rest.get("reinits")
         hint = self.search.foreseen(mode, forced, triggers) if free else None
         begin = self.z, self.slopes
@@ -444,7 +440,9 @@ class Run:
 
     def integrate(self, data: Any, trajectory: Any, moment: Moment, h: float) -> None:
         """Take the integrals to the end of a segment."""
+        if not len(self.q):
+            return
         self.q = self.core.readout.advance(data, trajectory, moment, h)
-        if len(self.q) and not np.isfinite(self.q).all():
+        if not np.isfinite(self.q).all():
             wrong = tuple(np.flatnonzero(~np.isfinite(self.q)).tolist())
             raise self.failed(NotFinite("integral", wrong, until=self.t + h))

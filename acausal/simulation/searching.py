@@ -13,7 +13,8 @@ class Searching:
     """What a run has learnt of its modes: hints and counts stay where the numbers change."""
 
     def __init__(self, core: NumericCore) -> None:
-        self._core, self._search = core, Search(core.model, core.mode, test=core.test)
+        self._core = core
+        self._search = Search(core.model, core.mode, test=core.test, tableaus=core.tableaus)
 
     @property
     def stats(self) -> SearchStats:
@@ -23,7 +24,8 @@ class Searching:
     def on(self, core: NumericCore) -> Search:
         """The search with these numbers."""
         if core is not self._core:
-            self._search, self._core = self._search.on(core.model, core.mode, core.test), core
+            self._search = self._search.on(core.model, core.mode, core.test, core.tableaus)
+            self._core = core
         return self._search
 
     def foreseen(self, present: Mode, forced: tuple[int, ...], triggers: Any) -> Mode | None:

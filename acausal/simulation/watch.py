@@ -44,18 +44,15 @@ class Watch:
         self.armed = armed[which]
         self.noise = GuardNoise(flow, self.forms, 2.0 * ROUNDING)
         self._coefficients = 2.0 * coefficients[which]
-        self._least = 2.0 * SCALE_FLOOR * scale[which]
         self._slope = 8.0 * (self.forms @ data.Ay)
+        # What leaves zero has been seen to do so: for it errors of the state count, and no magnitude of other times.
+        self._least = np.where(self.armed, 0.0, 2.0 * SCALE_FLOOR * scale[which])
+        self._known = 2.0 * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
 
     def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
-        """Depth at which a form reacts, beside the noise along the motion.
-
-        What leaves zero has been seen to do so: for it the errors count that the state ``y`` (ny,) has, those ``error`` of
-        the physical states included, and no magnitude of other times.
-        """
-        floor = self._coefficients.dot(np.abs(y)) + math.ulp(t) * np.abs(self._slope.dot(y))
-        known = 0.0 if error is None else 2.0 * np.abs(self.forms[:, : len(error)]).dot(error)
-        return floor + np.where(self.armed, known, self._least)
+        """Depth at which a form reacts at ``y`` (ny,) beside the noise along the motion; ``error`` of the physical states."""
+        floor = self._coefficients.dot(np.abs(y)) + math.ulp(t) * np.abs(self._slope.dot(y)) + self._least
+        return floor if error is None else floor + self._known.dot(error)
 
 
 def can_trigger(data: ModeData, forced: Sequence[int], disabled: frozenset[Any], count: int) -> np.ndarray:

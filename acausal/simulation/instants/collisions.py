@@ -69,12 +69,10 @@ class Collided:
 
 
 def can_collide(model: AffineModel, after: Restart) -> bool:
-    """Whether contacts transmit an impulse in an inelastic restart, in a model with restitution.
+    """Whether contacts transmit an impulse in an inelastic restart that jumps, in a model with restitution.
 
     Others than those that transmit it may have to rebound: one that another contact has stopped.
     """
-    if not after.jumped:
-        return False
     contacts = [
         (element, branch)
         for element, branch in zip(model.elements, after.data.mode, strict=True)

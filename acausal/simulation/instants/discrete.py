@@ -63,6 +63,10 @@ class DiscretePart:
         latched = enumerate(_latches(program.reduced))
         self._latches = [k for k, on in latched if on and elements[k].kind in DISABLED]
         self.mode_slots = _mode_slots(program.reduced)
+        self._shown: dict[Mode, tuple[np.ndarray, np.ndarray]] = {}
+        """Discrete variables of elements, with their values, in the modes that were entered."""
+        self._decided: tuple[Any, tuple[int, ...], frozenset[tuple[int, int, int]]] = None, (), frozenset()
+        """Controls, flags and mode of the last evaluation, with what they force and disable."""
 
     def __call__(
         self,
@@ -75,22 +79,28 @@ class DiscretePart:
         mode: Mode,
     ) -> Outcome:
         """Evaluate all discrete equations and conditions once."""
-        inputs = self.f.inputs
-        inputs[1][:] = D
-        inputs[2][:] = R
+        _, to_D, to_R, to_x, to_ticks, to_memory, clock = self.f.inputs
+        to_D[:] = D
+        to_R[:] = R
         if len(x):
-            inputs[3][:] = x
-        inputs[4][:] = ticks if len(ticks) else 0.0
-        inputs[5][:] = memory
-        clock, t, tolerance = inputs[6], now[0], now[1]
+            to_x[:] = x
+        if len(to_ticks):
+            to_ticks[:] = ticks if len(ticks) else 0.0
+        to_memory[:] = memory
         clock[0], clock[1], clock[2], clock[3] = now
         self.f()
         D, memory, R, times, fired, _, _, controls, flags, sound = self.f.outputs
-        timed_next = min((s for s in times.tolist() if s > t + tolerance), default=math.inf)
-        which = tuple([b for b, on in enumerate(fired.tolist()) if on])
-        disabled = frozenset([g for g, on in zip(self.program.guards, flags.tolist(), strict=True) if not on])
-        forced = self._forced(controls, mode)
-        return Outcome(D.copy(), memory.copy(), R.copy(), which, forced, disabled, timed_next, bool(sound[0]))
+        timed_next, soon = math.inf, now[0] + now[1]
+        if len(times):
+            for s in times.tolist():
+                if soon < s < timed_next:
+                    timed_next = s
+        events = fired.tolist()
+        which = tuple([b for b, on in enumerate(events) if on]) if any(events) else ()
+        forced, disabled = self._decide(controls, flags, mode)
+        return Outcome(
+            D.copy(), memory.copy(), R.copy(), which, forced, disabled, timed_next, sound[0] != 0.0
+        )
 
     def at_start(
         self, start: np.ndarray, D: np.ndarray, R: np.ndarray, ticks: Sequence[bool], memory: np.ndarray, now: Now,
@@ -100,7 +110,13 @@ class DiscretePart:
         x = np.concatenate([start[list(self.x_ids)], np.zeros(len(self.slope_ids) + 5 * len(self.compared))])
         return self(D, R, x, ticks, memory, now, mode)
 
-    def _forced(self, controls: np.ndarray, mode: Mode) -> tuple[int, ...]:
+    def _decide(
+        self, controls: np.ndarray, flags: np.ndarray, mode: Mode
+    ) -> tuple[tuple[int, ...], frozenset[tuple[int, int, int]]]:
+        """Branches that controls force, and guards that are switched off."""
+        key = controls.tobytes(), flags.tobytes(), mode if self._latches else ()
+        if key == self._decided[0]:
+            return self._decided[1:]
         forced = [
             on if control else off
             for control, (on, off) in zip(controls.tolist(), self._branches, strict=True)
@@ -108,7 +124,9 @@ class DiscretePart:
         for k in self._latches:
             if mode[k] == 1:
                 forced[k] = -1
-        return tuple(forced)
+        disabled = frozenset([g for g, on in zip(self.program.guards, flags.tolist(), strict=True) if not on])
+        self._decided = key, tuple(forced), disabled
+        return self._decided[1:]
 
     def value(self, position: int) -> float:
         """Value of a reinit after the last evaluation."""
@@ -117,13 +135,20 @@ class DiscretePart:
     def missed(self) -> int | None:
         """The first requirement that did not hold in the last evaluation; None without any."""
         checks = self.f.outputs[6].tolist()
-        return next((k for k, holds in enumerate(checks) if holds == 0.0), None)
+        return None if all(checks) else checks.index(0.0)
 
     def written(self, D: np.ndarray, mode: Mode) -> np.ndarray:
         """Discrete variables with those of elements as the mode says."""
-        if not self.mode_slots:
+        shown = self._shown.get(mode)
+        if shown is None:
+            places = [(place, branch) for place, branch in zip(self.mode_slots, mode, strict=True) if place]
+            numbers, values = [p[0] for p, _ in places], [p[1](b) for p, b in places]
+            shown = self._shown[mode] = np.array(numbers, np.int64), np.array(values, float)
+        if not len(shown[0]):
             return D
-        return self.with_branches(D, dict(enumerate(mode)))
+        D = D.copy()
+        D[shown[0]] = shown[1]
+        return D
 
     def with_branches(self, D: np.ndarray, branches: Mapping[int, int]) -> np.ndarray:
         """Discrete variables with those of some elements as their branches say."""

@@ -48,6 +48,8 @@ class Process:
 
     def __init__(self, run: Run) -> None:
         self.run, self.discrete, self.limit = run, run.discrete, run.options.max_micro_steps
+        self.resolution = run.tolerance
+        """Events closer than this share the instant."""
 
     # -- the instant ---------------------------------------------------------------------------------------------
 
@@ -100,7 +102,7 @@ class Process:
 
     def _update(self, R: np.ndarray, x: Any, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
         run = self.run
-        now = (run.t, run.tolerance, initial, terminal)
+        now = (run.t, self.resolution, initial, terminal)
         found = self.discrete(run.D, R, x, ticks, run.memory, now, run.mode)
         if not found.sound:
             raise run.failed(DiscreteUnsound(found.D))
@@ -159,7 +161,7 @@ class Process:
                 crossed=crossed,
             )
             restart, parts = choice.restart, ()
-            if can_collide(run.core.model, restart):
+            if restart.jumped and can_collide(run.core.model, restart):
                 # A contact touches and rebounds to what moves it by itself.
                 located = Uncertainty(known.late, known.each, known.rate)
                 instant = Instant(located, z_minus, xi, o.forced, o.disabled, core_reinits)
@@ -199,13 +201,14 @@ class Process:
             k
             or run.reduced.nonlinear
             or hit is None
+            or hit < 0
             or triggers != (hit,)
-            or not 0 <= hit < run.tables.guards
+            or hit >= run.tables.guards
         ):
             return None
         size = run.core.amplitudes @ np.abs(xi)
         moved = np.abs(xi - run.y[len(run.y) - len(xi) :])
-        if (moved > ROUNDING * size + run.tolerance * (np.abs(run.core.exosystem.S) @ np.abs(xi))).any():
+        if (moved > ROUNDING * size + self.resolution * (np.abs(run.core.exosystem.S) @ np.abs(xi))).any():
             return None
         return run.mode, run.core.test.prepared(run.data).origin[hit][2]
 

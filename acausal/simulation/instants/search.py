@@ -80,6 +80,8 @@ class Search:
     options : SearchOptions, optional
     test : CandidateTest, optional
         One that other runs with the same numbers have used.
+    tableaus : dict, optional
+        What they have kept of tableaus: the last one, by the order of its rate.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Search:
         modes: Callable[[Mode], ModeData],
         options: SearchOptions | None = None,
         test: CandidateTest | None = None,
+        tableaus: dict[int, BranchTableau] | None = None,
     ) -> None:
         self._model, self._modes = model, modes
         self._test = test or CandidateTest(model, modes)
@@ -95,13 +98,21 @@ class Search:
         self._hints: dict[Hashable, Mode] = {}
         self._monotone = [element.monotone for element in model.elements]
         self._parts: tuple[tuple[IndependentPart, CandidateTest], ...] | None = None
-        self._last_tableau: tuple[int, BranchTableau] | None = None
+        self._tableaus = {} if tableaus is None else tableaus
         self.stats = SearchStats()
 
-    def on(self, model: AffineModel, modes: Callable[[Mode], ModeData], test: CandidateTest) -> Search:
+    def on(
+        self,
+        model: AffineModel,
+        modes: Callable[[Mode], ModeData],
+        test: CandidateTest,
+        tableaus: dict[int, BranchTableau],
+    ) -> Search:
         """The search of the same run with other numbers; hints and counters go on."""
-        other = Search(model, modes, self._options, test)
-        other._hints, other.stats = self._hints, self.stats
+        other = Search(model, modes, self._options, test, tableaus)
+        other.stats = self.stats
+        if other._monotone == self._monotone:
+            other._hints = self._hints
         return other
 
     def next_mode(
@@ -153,15 +164,15 @@ class Search:
         forced = tuple(forced)
         instant = Instant(known, z_minus, xi, forced, disabled_guards, reinits, crossed)
         name = (present, triggers, forced, key)
-        start = self._start(present, forced)
-        if (hint := self._hint(name, start)) is not None:
+        if (hint := self._hints.get(name)) is not None:
             verdict = self._test(hint, instant)
-            if verdict.restart is not None and verdict.consistent:
+            if verdict.restart is not None and not verdict.violations:
                 self.stats.hints += 1
                 return Choice(verdict.restart, (), verdict.signs)
+        start = self._start(present, forced)
         choice = self._chosen(instant, start)
         if self._options.hints:
-            self._remember(name, choice.restart.data.mode)
+            self._remember(name, start, choice.restart.data.mode)
         return choice
 
     def _chosen(self, instant: Instant, start: Mode) -> Choice:
@@ -191,20 +202,18 @@ class Search:
         if verdict.restart is not None:
             tau = min(tau, verdict.restart.data.tau)
         order = math.floor(math.log2(tau))
-        if self._last_tableau is None or self._last_tableau[0] != order:
-            self._last_tableau = order, BranchTableau(self._model, 2.0**order)
-        return self._last_tableau[1]
+        found = self._tableaus.get(order)
+        if found is None:
+            found = BranchTableau(self._model, 2.0**order)
+            self._tableaus.clear()
+            self._tableaus[order] = found
+        return found
 
     def foreseen(
         self, present: Mode, forced: Sequence[int], triggers: tuple[Hashable, ...] = ()
     ) -> Mode | None:
         """The mode that is tested first because it was found before; None without any."""
-        forced = tuple(forced)
-        return self._hint((present, triggers, forced, ()), self._start(present, forced))
-
-    def _hint(self, name: Hashable, start: Mode) -> Mode | None:
-        hint = self._hints.get(name)
-        return hint if hint is not None and self._moves_are_unique(hint, start) else None
+        return self._hints.get((present, triggers, tuple(forced), ()))
 
     def _start(self, present: Mode, forced: tuple[int, ...]) -> Mode:
         """The present mode with the forced branches; elements no longer forced to be disabled begin blocked."""
@@ -225,7 +234,10 @@ class Search:
             for a, b, element in zip(mode, start, self._model.elements, strict=True)
         )
 
-    def _remember(self, name: Hashable, mode: Mode) -> None:
+    def _remember(self, name: Hashable, start: Mode, mode: Mode) -> None:
+        if not self._moves_are_unique(mode, start):
+            self._hints.pop(name, None)
+            return
         self._hints[name] = mode
         if len(self._hints) > self._options.max_hints:
             del self._hints[next(iter(self._hints))]
