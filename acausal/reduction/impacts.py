@@ -138,8 +138,8 @@ def lost_energy(
     J1 : (n,) array
         Impulse of the instant, or of one part of it.
     xi : (q,) array
-    mean : (n,) array, optional
-        Means of the variables in a nonlinear model.
+    mean : (2 n,) array, optional
+        Means of the variables and of their slopes in a nonlinear model.
 
     Notes
     -----
@@ -149,13 +149,16 @@ def lost_energy(
     the power contains the rate of the length.
     """
     energy = np.zeros(len(model.elements))
-    limits = 0.5 * (z_minus + z_plus) if mean is None else mean
+    limits = 0.5 * (z_minus + z_plus) if mean is None else mean[: model.n]
     for k, element in enumerate(model.elements):
         if element.kind not in _SIGN or len(element.blocked) < 2:
             continue
         first, second = element.blocked[0].A, element.blocked[1].A
         if element.kind is Kind.IMPACT:
+            gap = element.blocked[FREE]
             speed = 0.5 * (_rate(element, before, z_minus, xi) + _rate(element, after, z_plus, xi))
+            if mean is not None:
+                speed = gap.A @ mean[model.n :] + gap.B @ (model.S @ xi)
             work = speed * (second @ J1)
         else:
             work = (first @ limits) * (second @ J1) + (second @ limits) * (first @ J1)

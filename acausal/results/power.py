@@ -157,7 +157,7 @@ def means_and_impulses(jump: Jump | KnownJump, readout: Readout) -> tuple[np.nda
     direction[n : 2 * n][moved] = (right - left)[:n][moved]
     mean = 0.5 * (left + right)
     if jump.mean is not None:
-        mean[:n] = jump.mean
+        mean[: len(jump.mean)] = jump.mean  # Slopes are not in files of format 4 from before they were kept.
     return mean, direction
 
 

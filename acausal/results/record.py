@@ -40,7 +40,7 @@ class Jump:
     y_after: np.ndarray
     J1: np.ndarray
     mean: np.ndarray | None = None
-    """Means (n,) of the core unknowns over the instant, None for those of both limits."""
+    """Means (2 n,) of the core unknowns and their slopes over the instant, None for those of both limits."""
 
     @property
     def left(self) -> np.ndarray:

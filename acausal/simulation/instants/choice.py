@@ -19,6 +19,8 @@ from .search import Choice, NoConsistentMode
 WAY_POINTS = (6, 12, 24, 48, 96)
 """Points of Gauss rules along an instant, until two agree."""
 MOST_ROUNDS = 40
+PROBE = 0.3819660112501051
+"""Part of a way at which is seen whether it bends: an irrational one, where no polynomial with simple coefficients vanishes."""
 BESIDE = 0.3
 """Distance from a point at which slopes vanish, in units of the scale."""
 SETTLED = 1e-9
@@ -173,7 +175,7 @@ def _close(lin: Linearisation, z: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.abs(z - other) <= SETTLED * (lin.base.model.scale + np.abs(z))
 
 
-def mean_along(
+def bend_along(
     lin: Linearisation,
     before: Mode,
     z_minus: np.ndarray,
@@ -181,39 +183,41 @@ def mean_along(
     xi: np.ndarray,
     values: Values,
 ) -> np.ndarray | None:
-    """Means of the core unknowns over an instant in which the states move along a straight line.
+    """Distances (2 n,) of the means of core unknowns and their slopes from the means of both limits, over an instant.
 
-    Impulses do work against what nonlinear rows give along the way (a charge against the potential it makes),
-    in the structure that holds before the instant. None where that is the mean of both limits.
+    States move along a straight line. Impulses do work against what nonlinear rows give along the way (a charge against the
+    potential it makes, a momentum against its speed), in the structure that holds before the instant. None where nothing bends.
     """
     slopes = np.zeros_like(z_minus)
     system = lin.mode(before, z_minus, slopes, xi, values)
-    if not system.m or system.constraints:
+    if not system.m:
         return None
 
     def point(s: float) -> np.ndarray:
         motion = lin.begin(z_minus + s * (z_plus - z_minus), slopes, xi, system, values)
-        return motion.unknowns(motion.last)[0]
+        return np.concatenate(motion.unknowns(motion.last))
+
+    def bent(s: float) -> np.ndarray:
+        return point(s) - (1.0 - s) * first - s * last
 
     try:
         first, last = point(0.0), point(1.0)
-        return 0.5 * (z_minus + z_plus) + _bend(lin, point, first, last)
-    except NewtonFailure:
+        if _close(lin, bent(PROBE)[: len(slopes)], slopes).all():
+            return None
+        return _mean(lin, bent)
+    except (NewtonFailure, DependentConstraints):
         # The way leaves the domain of a function: no better value than the mean of both limits is defined.
         return None
 
 
-def _bend(
-    lin: Linearisation, point: Callable[[float], np.ndarray], first: np.ndarray, last: np.ndarray
-) -> np.ndarray:
-    """Mean distance of a way from the straight line between its ends."""
-    bend, before = np.zeros_like(first), None
+def _mean(lin: Linearisation, bent: Callable[[float], np.ndarray]) -> np.ndarray:
+    """Mean (2 n,) of a distance over a way."""
+    mean, before = np.zeros(0), None
     for count in WAY_POINTS:
         nodes, weights = np.polynomial.legendre.leggauss(count)
-        bend = np.zeros_like(first)
-        for node, weight in zip((0.5 * (nodes + 1.0)).tolist(), (0.5 * weights).tolist(), strict=True):
-            bend += weight * (point(node) - (1.0 - node) * first - node * last)
-        if before is not None and _close(lin, bend, before).all():
+        parts = zip((0.5 * (nodes + 1.0)).tolist(), (0.5 * weights).tolist(), strict=True)
+        mean = np.sum([weight * bent(node) for node, weight in parts], axis=0)
+        if before is not None and _close(lin, *(found[: len(lin.z)] for found in (mean, before))).all():
             break
-        before = bend
-    return bend
+        before = mean
+    return mean

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -35,7 +36,7 @@ from ..failures import (
 from ..run import Run
 from ..uncertainty import Uncertainty
 from ..watch import can_trigger, orientations
-from .choice import mean_along
+from .choice import bend_along
 from .collisions import ImpactFailed, Stage, can_collide, collisions
 from .discrete import Outcome
 from .impulse_policy import interruption
@@ -276,10 +277,13 @@ class Process:
 
     def _part(self, s: Stage, xi: np.ndarray) -> Jump:
         run = self.run
-        mean = None
-        if run.reduced.nonlinear and s.J1.any():
-            mean = mean_along(run.linearisation, s.before.mode, s.z_before, s.z_after, xi, run.present)
-        return Jump(s.before, s.y_before, s.z_before, s.after, s.y_after, s.J1, mean)
+        jump = Jump(s.before, s.y_before, s.z_before, s.after, s.y_after, s.J1)
+        if not run.reduced.nonlinear or not s.J1.any():
+            return jump
+        bend = bend_along(run.linearisation, s.before.mode, s.z_before, s.z_after, xi, run.present)
+        return (
+            jump if bend is None else replace(jump, mean=0.5 * (jump.left + jump.right)[: len(bend)] + bend)
+        )
 
     # -- failures ------------------------------------------------------------------------------------------------
 
