@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -146,6 +147,24 @@ def duplicate_classes(tree: Tree) -> dict[str, int]:
     return {name: count for name, count in sorted(names.items()) if count > 1}
 
 
+def takers_of_run(tree: ast.Module) -> int:
+    """Functions that take the run, or the state of one, which change while it goes on."""
+    functions = [n for n in ast.walk(tree) if isinstance(n, FUNCTIONS)]
+    return sum(any(_changes(a) for a in _arguments(n)) for n in functions)
+
+
+def _changes(argument: ast.arg) -> bool:
+    of = ast.unparse(argument.annotation).strip("'\"") if argument.annotation else ""
+    return argument.arg == "run" or of in ("Run", "LargeRun", "State")
+
+
+def implementations(text: str) -> dict[str, tuple[int, list[str]]]:
+    """Table of the implementations per step in the documentation: how many now, and the modules named for each step."""
+    rows = text.partition("## Implementations per step")[2].partition("\n## ")[0].splitlines()
+    cells = [[c.strip() for c in row.strip("|").split("|")] for row in rows if row.startswith("| ")]
+    return {c[0]: (int(c[2]), re.findall(r"`(\w+(?:/\w+)+)", c[3])) for c in cells if c[2].isdigit()}
+
+
 def _constants(tree: ast.Module) -> int:
     """Positive numbers up to `SMALL` in the source."""
     numbers = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant))
@@ -170,7 +189,7 @@ def figures(tree: Tree) -> dict[str, str]:
         "lines of `simulation/`": sum(text.count("\n") for text in running),
         "modules in the largest import cycle": len(found[0]) if found else 0,
         "import cycles": len(found),
-        "functions with a parameter `run`": sum("run" in _parameters(n) for n in functions),
+        "functions that take the run or its state": sum(takers_of_run(t) for t in parsed),
         "stores to objects of other modules": sum(len(foreign_stores(t)) for t in parsed),
         "places that read an error's text": reading,
         "class names with several meanings": len(duplicate_classes(tree)),
@@ -183,8 +202,8 @@ def figures(tree: Tree) -> dict[str, str]:
     return {name: str(value) for name, value in table.items()}
 
 
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    return [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
 
 
 @dataclass

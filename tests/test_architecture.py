@@ -1,6 +1,7 @@
 """What keeps the engine in one direction: no import cycles, no hands in other modules' objects, no reading of errors' words."""
 
 import ast
+from collections import Counter
 
 import pytest
 
@@ -10,8 +11,10 @@ from benchmarks.structure import (
     cycles,
     duplicate_classes,
     foreign_stores,
+    implementations,
     import_cycles,
     readers_of_texts,
+    takers_of_run,
 )
 
 ENGINE = Tree(ROOT)
@@ -45,6 +48,23 @@ FOREIGN_STORES = {
 }
 """Stores of attributes to objects of classes of other modules: upper bounds, which may only fall."""
 
+TAKERS_OF_RUN = {
+    "api": 7,
+    "diagnosis": 88,
+    "results": 1,
+    "simulation": 46,
+}
+"""Functions per package that take the run or its state, which change while it goes on: upper bounds, which may only fall.
+Those of the loop and of what it calls directly will stay, and those that explain a failure from the run as it stands."""
+
+IMPLEMENTATIONS = {
+    "index reduction": 1,
+    "elimination": 4,
+    "Newton's method on equations of a model": 6,
+    "location of a zero": 4,
+}
+"""Of each step in the table of the documentation: upper bounds, which may only fall."""
+
 
 def test_no_import_cycle() -> None:
     assert import_cycles(ENGINE) == []
@@ -53,6 +73,21 @@ def test_no_import_cycle() -> None:
 def test_objects_of_other_modules_are_not_changed() -> None:
     counts = {ENGINE.place(m): len(foreign_stores(tree)) for m, tree in ENGINE.parsed.items()}
     assert {place: n for place, n in counts.items() if n > FOREIGN_STORES.get(place, 0)} == {}
+
+
+def test_no_more_functions_take_what_changes_during_a_run() -> None:
+    counts: Counter[str] = Counter()
+    for m, tree in ENGINE.parsed.items():
+        counts[m.split(".")[1] if "." in m else m] += takers_of_run(tree)
+    assert {package: n for package, n in counts.items() if n > TAKERS_OF_RUN.get(package, 0)} == {}
+
+
+def test_the_documentation_names_the_implementations_of_each_step() -> None:
+    found = implementations((ROOT / "docs/developer/structure.md").read_text())
+    assert {step: count for step, (count, _) in found.items() if count > IMPLEMENTATIONS[step]} == {}
+    assert found.keys() == IMPLEMENTATIONS.keys()
+    named = {m.replace(".", "/").removeprefix("acausal/") for m in ENGINE.paths}
+    assert [module for _, modules in found.values() for module in modules if module not in named] == []
 
 
 def test_no_decision_reads_the_words_of_an_error() -> None:
@@ -89,6 +124,18 @@ def test_a_cycle_is_found_whatever_its_place() -> None:
 )
 def test_a_store_to_a_foreign_object_is_recognised(text: str, lines: list[int]) -> None:
     assert foreign_stores(ast.parse(text)) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("def f(run): pass\ndef g(x, *, run: Run): pass", 2),
+        ("def f(self, state: State, n): pass", 1),
+        ("def f(self, state, problem: Problem): pass", 0),
+    ],
+)
+def test_what_takes_a_run_is_recognised(text: str, count: int) -> None:
+    assert takers_of_run(ast.parse(text)) == count
 
 
 @pytest.mark.parametrize(
