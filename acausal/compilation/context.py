@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 
 from ..flattening.flat_model import kind_of
-from ..flattening.forms import choices
+from ..flattening.forms import choices, inner
 from ..modeling.expressions import RELATIONS, Expr, Symbol
 from ..reduction.core import model_relation
 from ..reduction.reduced_model import ReducedModel
@@ -144,10 +144,9 @@ class Context:
         if node.op == "table":
             return self.lower(batch, instance, choices(node))
         if node.op == "der":
-            return self.arguments.symbol("slope", self.number(batch, instance, node.args[0])[1])  # type: ignore[arg-type]
+            return self.arguments.symbol("slope", self.number(batch, instance, inner(node))[1])
         if node.op in ("pre", "edge", "change"):
-            assert isinstance(node.args[0], Symbol)
-            kind, k = self.number(batch, instance, node.args[0])
+            kind, k = self.number(batch, instance, inner(node))
             before = self.arguments.symbol("d" if kind == "d" else "x", k)
             if node.op == "pre":
                 return before

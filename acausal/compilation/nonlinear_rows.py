@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..flattening.flat_model import kind_of
+from ..flattening.forms import inner
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol
 from ..reduction.nonlinear_rows import Constants, NonlinearRows
@@ -181,7 +182,9 @@ def _expression(model: ReducedModel, rows: NonlinearFormRows, constants: Constan
         if id(node) in forms.relation_at:
             return constant[("r", forms.relation_at[id(node)])]
         if node.op == "der":
-            return argument[(forms.classify(node.args[0]), True)]  # type: ignore[index, arg-type]
+            k = forms.classify(inner(node))
+            assert k is not None
+            return argument[(k, True)]
         if node.op == "homotopy":
             parts = (lower(part, leaf, special) for part in (node.args[0], node.data[0]))
             return _blended(c[c.numel() - 1], *parts)

@@ -10,10 +10,10 @@ import casadi as ca
 
 from ..errors import StatementError
 from ..flattening.flat_model import FlatModel, kind_of
-from ..flattening.forms import choices, has_time, incidence
+from ..flattening.forms import choices, has_time, incidence, inner, relations
 from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, Template
-from ..modeling.expressions import RELATIONS, Expr, Symbol, walk
+from ..modeling.expressions import Expr, Symbol
 from .lowering import lower
 from .residual_variables import Symbols
 
@@ -72,12 +72,9 @@ class TemplateExpressions:
         return locate_symbol(self.template, "v", symbol) if kind_of(symbol) == "v" else None
 
     def _register(self, expr: Expr) -> None:
-        skip = {id(n) for e in walk(expr) if e.op == "no_event" for n in walk(e)}
-        for node in walk(expr):
-            if node.op not in RELATIONS or id(node) in self.at or id(node) in skip:
-                continue
+        for node in relations(expr):
             difference = node.args[0] - node.args[1]
-            if incidence(difference, self._classify) or has_time(difference):
+            if id(node) not in self.at and (incidence(difference, self._classify) or has_time(difference)):
                 self.at[id(node)] = len(self.relations)
                 self.relations.append(node)
 
@@ -97,10 +94,10 @@ class Entries:
     def __init__(self, flat: FlatModel) -> None:
         self.templates = [TemplateExpressions(s.template) for s in flat.batches]
         elements = [(k, e) for k, t in enumerate(self.templates) for e in range(len(t.elements))]
-        relations = [(k, r) for k, t in enumerate(self.templates) for r in range(len(t.relations))]
+        compared = [(k, r) for k, t in enumerate(self.templates) for r in range(len(t.relations))]
         self.elements, self.relations = (
             [Entry(k, local, i) for k, local in found for i in range(len(flat.batches[k]))]
-            for found in (elements, relations)
+            for found in (elements, compared)
         )
         self.number_of_element = {p: n for n, p in enumerate(self.elements)}
         self.number_of_relation = {p: n + len(self.elements) for n, p in enumerate(self.relations)}
@@ -170,33 +167,31 @@ class Scope:
                 else None
             )
         if node.op == "der":
-            return self._slope(batch, instance, node.args[0])
+            return self._slope(batch, instance, inner(node))
         if node.op == "table":
             return self.lower(batch, instance, choices(node))
         if node.op in ("pre", "edge", "change"):
             return self._before(batch, instance, node)
         return ca.SX(0) if node.op == "sample" else None
 
-    def _slope(self, batch: int, instance: int, inner: Expr) -> Any:
-        assert isinstance(inner, Symbol)
-        if kind_of(inner) != "v":
+    def _slope(self, batch: int, instance: int, symbol: Symbol) -> Any:
+        if kind_of(symbol) != "v":
             return ca.SX(0)
-        return self.symbols.slope[self.symbols.flat.symbol(batch, instance, "v", inner)]
+        return self.symbols.slope[self.symbols.flat.symbol(batch, instance, "v", symbol)]
 
     def _before(self, batch: int, instance: int, node: Expr) -> Any:
-        inner = node.args[0]
-        assert isinstance(inner, Symbol)
-        now = self._leaf(batch, instance, inner)
-        if kind_of(inner) == "v":
+        symbol = inner(node)
+        now = self._leaf(batch, instance, symbol)
+        if kind_of(symbol) == "v":
             if self.before is None:
                 s = self.symbols.flat.batches[batch]
                 raise StatementError(
-                    f"an equation reads pre({inner}) of a continuous variable, which a residual cannot know",
+                    f"an equation reads pre({symbol}) of a continuous variable, which a residual cannot know",
                     where=(self.symbols.flat.location(batch, instance, s.template.origin_of(node)),),
                     hint="keep the value in a Discrete: when(..., assign(self.held, x))",
                 )
             return now
-        k = self.symbols.flat.symbol(batch, instance, "d", inner)
+        k = self.symbols.flat.symbol(batch, instance, "d", symbol)
         before = now if self.before is None else self.before.get(k, now)
         if node.op == "pre":
             return before

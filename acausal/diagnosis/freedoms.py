@@ -55,7 +55,7 @@ def _in_ports(model: ReducedModel) -> np.ndarray:
     found = np.zeros(model.flat.nv, bool)
     for s in model.flat.batches:
         for kind, first in s.template.port_kinds:
-            for k in range(len(kind.fields())):  # type: ignore[attr-defined]
+            for k in range(len(kind.fields())):
                 found[s.vb + first + k] = True
     return found
 

@@ -80,7 +80,7 @@ def _only_flows(flat: FlatModel, variables: list[int]) -> bool:
     """True when flows of ports are among some variables, and no potentials."""
     wanted, flows = set(variables), 0
     for port in ports(flat):
-        for k, f in enumerate(port.kind.fields().values(), port.first):  # type: ignore[attr-defined]
+        for k, f in enumerate(port.kind.fields().values(), port.first):
             if k in wanted and not f.flow:
                 return False
             flows += k in wanted

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..flattening.flat_model import VECTOR, kind_of
+from ..flattening.forms import inner
 from ..modeling.expressions import Expr, Symbol, fold
 from ..reduction.affine import ModeData
 from ..reduction.core import Exosystem, model_relation
@@ -322,7 +323,7 @@ class _Evaluation:
             if local is not None:
                 return moment.R[model_relation(model, o.batch, local) + i] != 0.0
             if node.op in ("der", "slope"):
-                return self.slope(flat.symbol(o.batch, i, "v", node.args[0]))  # type: ignore[arg-type]
+                return self.slope(flat.symbol(o.batch, i, "v", inner(node)))
             return None
 
         with np.errstate(all="ignore"):

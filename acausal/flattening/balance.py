@@ -12,7 +12,7 @@ from .unbalanced import MOST_UNMATCHED, Unbalanced, unbalanced_parts
 
 def port_flows(kind: type) -> int:
     """Number of equations that a port gets from its connection set."""
-    return sum(len(f.names()) for f in kind.fields().values() if f.flow)  # type: ignore[attr-defined]
+    return sum(len(f.names()) for f in kind.fields().values() if f.flow)
 
 
 def outside(template: Template) -> int:

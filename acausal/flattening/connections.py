@@ -120,7 +120,7 @@ def connection_rows(ends: Ends, ports: list[tuple[np.ndarray, np.ndarray, type]]
         _rows_of_kind(kind, first[at], own[at], statement[at], ends.origins, rows)
     fallback = ends.origins[0] if ends.origins else (connection_rows.__code__, 0)
     for place, kind in _without_connection(ports, first):
-        for offset, f in enumerate(kind.fields().values()):  # type: ignore[attr-defined]
+        for offset, f in enumerate(kind.fields().values()):
             if f.flow:
                 _append(rows, [place + offset], [1], fallback)
     return rows
@@ -168,7 +168,7 @@ def _rows_of_kind(
     order = np.argsort(label, kind="stable")
     starts = np.flatnonzero(np.r_[True, label[order][1:] != label[order][:-1]])
     sign = np.where(owner, -1, 1)
-    for offset, f in enumerate(kind.fields().values()):  # type: ignore[attr-defined]
+    for offset, f in enumerate(kind.fields().values()):
         columns = nodes[order] + offset
         if f.flow:
             rows.lengths.extend(np.diff(np.r_[starts, len(order)]).tolist())

@@ -231,7 +231,8 @@ def parameter_vector(flat: FlatModel, changes: dict[str, float]) -> np.ndarray:
         fixed[k] = float(value)
     own = flat.own_values
     for k, (name, f) in enumerate(flat.root.parameters.items()):
-        given = own.get(f.name, f.default)  # type: ignore[attr-defined]
+        assert isinstance(f, Parameter)
+        given = own.get(f.name, f.default)
         if given is MISSING:
             if k not in fixed:
                 raise ParameterError(
@@ -363,10 +364,10 @@ def root_starts(flat: FlatModel) -> list[tuple[int, float, bool]]:
     """Return (variable, value, fixed) for the start values given to the root object itself."""
     found = []
     for k, (name, f) in enumerate(flat.root.variables.items()):
-        given = flat.own_values.get(f.name) if isinstance(f, Variable) and "." not in name else None
-        if given is None:
+        given = flat.own_values.get(f.name)
+        if given is None or not isinstance(f, Variable) or "." in name:
             continue
-        value, fixed = (given.value, given.fixed) if isinstance(given, Start) else (given, f.fixed)  # type: ignore[attr-defined]
+        value, fixed = (given.value, given.fixed) if isinstance(given, Start) else (given, f.fixed)
         scalar = _element(value, name[len(f.name) :])
         found.append((k, float(value if scalar is None else scalar), fixed))
     return found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ..modeling.expressions import RELATIONS, Expr, Symbol, constant, fold
+from ..modeling.expressions import RELATIONS, Expr, Symbol, constant, fold, walk
 
 Key = tuple[int, bool]
 """Local variable index, and whether its derivative is meant."""
@@ -52,6 +52,19 @@ def _active_nodes(expr: Expr) -> list[Expr]:
             # What only the simplified part reads has to be known at the start too.
             stack.append((node.data[0], True))
     return list(found.values())
+
+
+def inner(node: Expr) -> Symbol:
+    """Return the symbol that a derivative, or another operation on variables alone, is applied to."""
+    found = node.args[0]
+    assert isinstance(found, Symbol)
+    return found
+
+
+def relations(expr: Expr) -> Iterator[Expr]:
+    """Yield the comparisons in an expression that make events: those outside ``no_event``."""
+    skip = {id(n) for e in walk(expr) if e.op == "no_event" for n in walk(e)}
+    yield from (node for node in walk(expr) if node.op in RELATIONS and id(node) not in skip)
 
 
 def has_time(expr: Expr) -> bool:
@@ -105,7 +118,7 @@ class Activity:
 def incidence(expr: Expr, classify: Classify) -> list[Key]:
     """Return the derivatives, then the variables, that carry a value, each in order of appearance."""
     nodes = _active_nodes(expr)
-    slopes = [(classify(n.args[0]), True) for n in nodes if n.op == "der"]  # type: ignore[arg-type]
+    slopes = [(classify(inner(n)), True) for n in nodes if n.op == "der"]
     values = [(classify(n), False) for n in nodes if isinstance(n, Symbol)]
     return [(k, derivative) for k, derivative in dict.fromkeys((*slopes, *values)) if k is not None]
 
@@ -139,7 +152,9 @@ def _apply(node: Expr, args: list[Form], classify: Classify) -> Form:
     if op in RELATIONS or op == "pre":
         return Form({}, node)
     if op == "der":
-        return Form({(classify(node.args[0]), True): ONE}, None)  # type: ignore[dict-item, arg-type]
+        k = classify(inner(node))
+        assert k is not None
+        return Form({(k, True): ONE}, None)
     if op == "no_event" and depends(node, classify):
         raise _NotAffine
     if op == "homotopy":

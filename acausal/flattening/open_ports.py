@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import AcausalError, listed
+from ..modeling.ports import Port
 from .flat_model import FlatModel
 
 MOST_NAMED = 4
@@ -20,7 +21,7 @@ class PortPlace:
 
     component: str
     name: str
-    kind: type
+    kind: type[Port]
     first: int
 
     def __str__(self) -> str:

@@ -19,6 +19,7 @@ from ..modeling.component import line_of
 from ..modeling.elements import ElementTable
 from ..modeling.expressions import Expr, Symbol, walk, wrap
 from ..modeling.fields import Field
+from ..modeling.ports import Port
 from ..modeling.statements import Action, Assign, Transitions
 
 Index = np.int64
@@ -107,7 +108,7 @@ class Template:
     variables: dict[str, Field] = field(default_factory=dict)
     parameters: dict[str, Field] = field(default_factory=dict)
     discretes: dict[str, Field] = field(default_factory=dict)
-    ports: dict[str, tuple[type, int]] = field(default_factory=dict)
+    ports: dict[str, tuple[type[Port], int]] = field(default_factory=dict)
     """Name -> (port type, local index of its first variable)."""
     powers: tuple[Expr, ...] = ()
     nv: int = 0
@@ -152,7 +153,7 @@ class Template:
         return self.ports[name][1]
 
     @property
-    def port_kinds(self) -> list[tuple[type, int]]:
+    def port_kinds(self) -> list[tuple[type[Port], int]]:
         """Port types with the local index of their first variable."""
         return list(self.ports.values())
 

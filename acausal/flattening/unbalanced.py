@@ -118,8 +118,8 @@ def _rows(template: Template, path: str) -> Iterator[tuple[Written | None, list[
         for residuals in zip(*(b.residuals for b in e.table.branches), strict=True):
             yield Written(f"`{e.name}`", template.line(e.origin, path)), _unknowns(template, residuals)
     for kind, first in template.port_kinds:
-        count = len(kind.fields())  # type: ignore[attr-defined]
-        for _ in range(sum(f.flow for f in kind.fields().values())):  # type: ignore[attr-defined]
+        count = len(kind.fields())
+        for _ in range(sum(f.flow for f in kind.fields().values())):
             yield None, list(range(first, first + count))
     for name in template.inputs:
         k = template.index("v", name)

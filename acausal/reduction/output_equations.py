@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..flattening.flat_model import FlatModel
-from ..flattening.forms import Key, affine_form, literal
+from ..flattening.forms import Key, affine_form, inner, literal
 from ..modeling.expressions import Expr, Symbol
 from ..structure.incidence import IntegerRows
 from .presolve import Presolved
@@ -242,7 +242,7 @@ def _mask_derivatives(row: RowForm, key: Key, forms: TemplateForms) -> Expr:
     from ..modeling.expressions import fold
 
     def apply(node: Expr, args: list[Expr]) -> Expr:
-        if node.op == "der" and forms.classify(node.args[0]) != key[0]:  # type: ignore[arg-type]
+        if node.op == "der" and forms.classify(inner(node)) != key[0]:
             return Expr("slope", node.args)
         return (
             node

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..flattening.flat_model import kind_of
-from ..flattening.forms import Activity, Form, Key, affine_form, choices, has_time, incidence
+from ..flattening.forms import Activity, Form, Key, affine_form, choices, has_time, incidence, relations
 from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, ResidualStatement, Template
-from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, walk
+from ..modeling.expressions import Expr, Symbol, fold, walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,9 +192,8 @@ def _expressions(
 def _register(forms: TemplateForms, expressions: Iterable[Expr]) -> None:
     """Register the relations in expressions, but in ``no_event``."""
     for expr in expressions:
-        skip = {id(n) for e in walk(expr) if e.op == "no_event" for n in walk(e)}
-        for node in walk(expr):
-            if node.op in RELATIONS and id(node) not in skip and id(node) not in forms.relation_at:
+        for node in relations(expr):
+            if id(node) not in forms.relation_at:
                 _register_relation(forms, node)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..dynamics.readout import Moment, Readout
 from ..errors import DeclarationError
 from ..flattening.flat_model import VECTOR, Batch, kind_of
+from ..flattening.forms import inner
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from .names import Names
@@ -36,7 +37,7 @@ class PowerMeter:
                     if isinstance(node, Symbol) and kind_of(node) == "v":
                         values.update(dict.fromkeys(self._numbers(batch, at, node).tolist()))
                     elif node.op == "der":
-                        slopes.update(dict.fromkeys(self._numbers(batch, at, node.args[0]).tolist()))  # type: ignore[arg-type]
+                        slopes.update(dict.fromkeys(self._numbers(batch, at, inner(node)).tolist()))
         self.ids, self.slopes = tuple(values), tuple(slopes)
         self.column = {x: k for k, x in enumerate(self.ids)}
         self.slope_column = {x: k for k, x in enumerate(self.slopes)}
@@ -62,14 +63,14 @@ class PowerMeter:
                     else constant(float(node.data or 0.0))
                 )
 
-            def inner(node: Expr, args: list[Any], batch: Batch = batch, at: np.ndarray = at) -> Any:
+            def above(node: Expr, args: list[Any], batch: Batch = batch, at: np.ndarray = at) -> Any:
                 if node.op == "der":
-                    return leaf(batch, at, node.args[0], True)  # type: ignore[arg-type]
+                    return leaf(batch, at, inner(node), True)
                 return apply(node, args)
 
             total = constant(0.0)
             for expr in batch.template.powers:
-                total = apply(Expr("+"), [total, fold(expr, one, inner)])
+                total = apply(Expr("+"), [total, fold(expr, one, above)])
             found.append(total)
         return found
 
