@@ -23,9 +23,9 @@ from ..reduction.reduced_model import ReducedModel
 from ..results.grid import check_grid
 from ..results.result import Result
 from ..simulation.binding import (
+    bind_inputs,
     check_ticks,
     make_clocks,
-    make_feeds,
     make_starts,
     saved_paths,
     scalar_parameters,
@@ -134,30 +134,31 @@ class Program(CompiledModel):
         P = parameter_vector(self.flat, changes)
         start, fixed, given, D = start_values(self.flat, P)
         starts = make_starts(self, initial, start, fixed, given, D)
-        feeds = make_feeds(self, inputs, D, None if before is None else before.feeds)
+        open_inputs = bind_inputs(self, inputs, D, None if before is None else before.open_inputs)
         values = Values(P, D, np.zeros(self.reduced.nr))
         missed = static_requirement_missed(self, values)
         if missed is not None:
             raise requirement_failed(missed)
         clocks = make_clocks(self, values)
-        for feed in feeds:
-            feed.measure(t0, span)
+        for open_input in open_inputs:
+            open_input.measure(t0, span)
         T0 = time_unit(self, values, clocks, span)
         given_numbers = {path: float(value) for path, value in changes.items()}
         if before is not None and given_numbers == before.parameters and not inputs:
             starts, T0, span = before.starts, before.T0, before.span
         options, core = options or Options(), None
         if self._is_large(options, starts):
-            core = self.cores.large(values, D, values.R, feeds, T0, span, starts)
+            core = self.cores.large(values, D, values.R, open_inputs, T0, span, starts)
         kind: type[Run] = Run
         first: Callable[[Any], None] = start_run
         if core is not None:
             from ..simulation.large.run import LargeRun
 
             kind, first = LargeRun, LargeRun.begin
-        core = core or self.cores.dense(values, D, values.R, feeds, T0, span, starts)
+        core = core or self.cores.dense(values, D, values.R, open_inputs, T0, span, starts)
         run = kind(
-            self, self.cores, values, core, feeds, options, t0, T0, span, clocks, starts, explain, notify, first, given_numbers,
+            self, self.cores, values, core, open_inputs, options, t0, T0, span, clocks, starts, explain, notify, first,
+            given_numbers,
         )  # fmt: skip
         run.work.spent("analyse", perf_counter() - begin - (self.counts.seconds - compiled))
         return run

@@ -10,14 +10,14 @@ from typing import Any
 from ..errors import ParameterError
 from ..modeling.number_checks import shown
 from ..results.result import Result
-from ..simulation.binding import make_feeds, mapping
+from ..simulation.binding import bind_inputs, mapping
 from ..simulation.checks import check_time
 from ..simulation.compiled import CompiledModel
 from ..simulation.continuation import begin
 from ..simulation.instants.instant import process
 from ..simulation.loop import advance
 from ..simulation.run import Run
-from ..simulation.sources.source_states import Feed
+from ..simulation.sources.source_states import OpenInput
 from ..simulation.state import State
 from .outcome import kept, outcome
 
@@ -32,7 +32,7 @@ class Snapshot:
     run: int
     """Number of the run."""
     state: State
-    feeds: tuple[Feed, ...]
+    open_inputs: tuple[OpenInput, ...]
     core: Any
     status: Any
     segments: int
@@ -115,7 +115,7 @@ class Simulation:
         run = self._run
         with kept(run):
             if inputs:
-                self._feed(dict(mapping("inputs", inputs, '{"u": 1.0}')))
+                self._change_inputs(dict(mapping("inputs", inputs, '{"u": 1.0}')))
             if t > run.t:
                 advance(run, t)
 
@@ -128,19 +128,20 @@ class Simulation:
         with kept(self._run):
             begin(self._run, self._start, self._inputs)
 
-    def _feed(self, inputs: dict[str, Any]) -> None:
+    def _change_inputs(self, inputs: dict[str, Any]) -> None:
         run = self._run
         D = run.D.copy()
-        feeds = make_feeds(self._program, inputs, D, run.feeds)
-        for feed in feeds:
-            feed.measure(run.t, run.span)
+        open_inputs = bind_inputs(self._program, inputs, D, run.open_inputs)
+        for open_input in open_inputs:
+            open_input.measure(run.t, run.span)
         other = any(
-            new.degree != old.degree or _outgrows(new, old) for new, old in zip(feeds, run.feeds, strict=True)
+            new.degree != old.degree or _outgrows(new, old)
+            for new, old in zip(open_inputs, run.open_inputs, strict=True)
         )
         run.D = D
         if other:
-            run.use(run.numbers(feeds))
-        run.feed(feeds)
+            run.use(run.numbers(open_inputs))
+        run.take_inputs(open_inputs)
         if other:
             run.settle()
         process(run, "input", tuple(inputs))
@@ -154,7 +155,7 @@ class Simulation:
         return Snapshot(
             self._number,
             run.state(),
-            run.feeds,
+            run.open_inputs,
             run.base,
             run.status,
             len(run.record.segments),
@@ -178,11 +179,11 @@ class Simulation:
         run = self._run
         run.status = snapshot.status
         run.use(snapshot.core)
-        run.feed(snapshot.feeds)
+        run.take_inputs(snapshot.open_inputs)
         run.put(snapshot.state)
         run.record.cut(snapshot.segments, snapshot.steps)
 
 
-def _outgrows(new: Feed, old: Feed) -> bool:
+def _outgrows(new: OpenInput, old: OpenInput) -> bool:
     """The magnitudes that the numbers were scaled with no longer fit."""
     return new.size > 100.0 * old.size

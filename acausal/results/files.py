@@ -39,6 +39,8 @@ _SINCE_3 = {
     "Residual": ("ResidualStatement", {}),
     "Stamp": ("Batch", {}),
     "State": ("State", {}),
+    "Feed": ("OpenInput", {}),
+    "Checkpoint": ("Checkpoint", {"feeds": "open_inputs"}),
     "FlatModel": ("FlatModel", {"stamps": "batches", "row_stamp": "row_batch"}),
     "Sample": ("Sample", {"stamp": "batch"}),
 }

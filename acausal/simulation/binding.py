@@ -25,7 +25,7 @@ from .checks import is_number, is_real
 from .clocks import Clock
 from .compiled import CompiledModel
 from .failures import RequirementMissed
-from .sources.source_states import Feed
+from .sources.source_states import OpenInput
 from .starts.stated import Starts
 
 MOST_EXTENTS = 4
@@ -267,12 +267,12 @@ def _branch(path: str, table: ElementTable, value: Any) -> int:
     return of_boolean[code] if of_boolean else code
 
 
-def make_feeds(
-    program: CompiledModel, given: Any, D: np.ndarray, present: Iterable[Feed] | None = None
-) -> tuple[Feed, ...]:
+def bind_inputs(
+    program: CompiledModel, given: Any, D: np.ndarray, present: Iterable[OpenInput] | None = None
+) -> tuple[OpenInput, ...]:
     """Return what feeds the open inputs and write the discrete ones into ``D``.
 
-    ``present`` are the feeds of a run that goes on: inputs that are not named keep them.
+    ``present`` are those of a run that goes on: inputs that are not named keep them.
 
     Raises
     ------
@@ -299,11 +299,11 @@ def make_feeds(
                 why="the run that is continued was read from a file, which holds no functions",
                 hint=f'give it for the run, inputs={{"{lost[0]}": ...}}',
             )
-        return tuple(_feed(f.name, inputs[f.name]) if f.name in inputs else f for f in present)
+        return tuple(_open_input(f.name, inputs[f.name]) if f.name in inputs else f for f in present)
     values = {n: inputs[n] if n in inputs else _own_input(program, n) for n in names + switches}
     for name in switches:
         D[root.index("d", name)] = _discrete(name, root.discretes[name], values[name])
-    return tuple(_feed(n, values[n]) for n in names)
+    return tuple(_open_input(n, values[n]) for n in names)
 
 
 def _own_input(program: CompiledModel, name: str) -> Any:
@@ -321,10 +321,10 @@ def _own_input(program: CompiledModel, name: str) -> Any:
     return value
 
 
-def _feed(name: str, value: Any) -> Feed:
-    """Return a feed; one that is no number, function or table is refused by name."""
+def _open_input(name: str, value: Any) -> OpenInput:
+    """Return an input; one that is no number, function or table is refused by name."""
     try:
-        return Feed(name, _watched(name, value) if callable(value) else value)
+        return OpenInput(name, _watched(name, value) if callable(value) else value)
     except AcausalError:
         raise
     except (TypeError, ValueError, OverflowError) as error:

@@ -10,17 +10,17 @@ from ..errors import ParameterError
 from ..results.names import Names
 from ..results.objects import register
 from ..results.record import MicroStep
-from .binding import make_feeds
+from .binding import bind_inputs
 from .clocks import Clock
 from .compiled import CompiledModel
 from .instants.instant import evaluated, process
 from .numeric import analysed_since
 from .run import Run
-from .sources.source_states import Feed
+from .sources.source_states import OpenInput
 from .starts.stated import Starts
 from .state import Checkpoint, State
 
-register(Checkpoint, State, Clock, Feed, Starts)
+register(Checkpoint, State, Clock, OpenInput, Starts)
 
 
 def checkpoint(run: Run, state: State | None) -> Checkpoint | None:
@@ -28,7 +28,7 @@ def checkpoint(run: Run, state: State | None) -> Checkpoint | None:
     return (
         None
         if state is None
-        else Checkpoint(state, run.clocks, run.feeds, run.parameters, run.starts, run.T0, run.span)
+        else Checkpoint(state, run.clocks, run.open_inputs, run.parameters, run.starts, run.T0, run.span)
     )
 
 
@@ -95,7 +95,7 @@ def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) ->
         kept = zip(run.clocks, before.clocks, state.ticks, run.schedule.after(run.t), strict=True)
         ticks = tuple([k if new.same_as(old) else after for new, old, k, after in kept])
     D = state.D.copy()
-    make_feeds(run.program, inputs, D, run.feeds)
+    bind_inputs(run.program, inputs, D, run.open_inputs)
     moved = replace(state, t=run.t, D=D, ticks=ticks)
     run.put(moved if same else replace(moved, memory=run.memory, R=run.R, pending=None))
     run.record.begin(run.z, run.D)

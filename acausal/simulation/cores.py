@@ -17,7 +17,7 @@ from .analysed_modes import AnalysedModes
 from .compiled import CompiledModel
 from .large.sizes import LARGE, MAX_UNKNOWNS
 from .numeric import NumericCore, build_core, nominal_magnitudes
-from .sources.source_states import Feed
+from .sources.source_states import OpenInput
 from .starts.stated import Starts
 
 MAX_CORES = 64
@@ -42,7 +42,7 @@ class Cores:
         return nominal_magnitudes(self._reduced)
 
     def dense(
-        self, values: Values, D: np.ndarray, R: np.ndarray, feeds: Sequence[Feed], T0: float, span: float,
+        self, values: Values, D: np.ndarray, R: np.ndarray, open_inputs: Sequence[OpenInput], T0: float, span: float,
         starts: Starts, unit: float | None = None,
     ) -> NumericCore:  # fmt: skip
         """Return the numeric core for these values, built if it is new.
@@ -61,13 +61,22 @@ class Cores:
             self._check_size()
             known = starts.value * self._reduced.differentiated
             return build_core(
-                self._reduced, made, feeds, known, self._nominals, T0, span, self.labels, unit, shared=shared
+                self._reduced,
+                made,
+                open_inputs,
+                known,
+                self._nominals,
+                T0,
+                span,
+                self.labels,
+                unit,
+                shared=shared,
             )
 
-        return self._cached(build, values, D, R, feeds, (T0, span, unit, starts.value.tobytes()))
+        return self._cached(build, values, D, R, open_inputs, (T0, span, unit, starts.value.tobytes()))
 
     def large(
-        self, values: Values, D: np.ndarray, R: np.ndarray, feeds: Sequence[Feed], T0: float, span: float,
+        self, values: Values, D: np.ndarray, R: np.ndarray, open_inputs: Sequence[OpenInput], T0: float, span: float,
         starts: Starts, unit: float | None = None,
     ) -> NumericCore | None:  # fmt: skip
         """The same with sparse rows; None where constraints need the analysis of a dense mode."""
@@ -82,7 +91,7 @@ class Cores:
         def build(made: Values) -> NumericCore | None:
             known = starts.value * reduced.differentiated
             core = build_core(
-                reduced, made, feeds, known, self._nominals, T0, span, self.labels, unit, system
+                reduced, made, open_inputs, known, self._nominals, T0, span, self.labels, unit, system
             )
             try:
                 _ = core.system
@@ -91,15 +100,15 @@ class Cores:
             return core
 
         given = (starts.given | starts.fixed).tobytes()
-        return self._cached(build, values, D, R, feeds, (T0, span, unit, starts.value.tobytes(), given))
+        return self._cached(build, values, D, R, open_inputs, (T0, span, unit, starts.value.tobytes(), given))
 
     def _cached(
         self, build: Callable[[Values], Any], values: Values, D: np.ndarray, R: np.ndarray,
-        feeds: Sequence[Feed], rest: tuple[Any, ...],
+        open_inputs: Sequence[OpenInput], rest: tuple[Any, ...],
     ) -> Any:  # fmt: skip
         discretes, relations = self._reduced.frozen
         factors = (D[discretes].tobytes(), R[relations].tobytes())
-        sources = tuple((f.degree, f.size, f.values.tobytes()) for f in feeds)
+        sources = tuple((f.degree, f.size, f.values.tobytes()) for f in open_inputs)
         key = (values.P.tobytes(), factors, sources, rest)
         with self._lock:
             if key not in self._kept:

@@ -25,7 +25,7 @@ from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recen
 from .instants.lexicographic import CandidateTest, SignTable, amplitudes, form_scale, forms_over_state
 from .instants.tableau import BranchTableau
 from .self_check import Held, held
-from .sources.source_states import Feed
+from .sources.source_states import OpenInput
 from .watch import Watch, can_trigger, orientations
 
 MAX_WATCHES = 4096
@@ -306,7 +306,7 @@ def _relation_rows(reduced: ReducedModel, forms: Rows) -> Rows:
 def build_core(
     reduced: ReducedModel,
     values: Values,
-    feeds: Sequence[Feed],
+    open_inputs: Sequence[OpenInput],
     starts: np.ndarray,
     nominals: np.ndarray,
     T0: float,
@@ -321,10 +321,10 @@ def build_core(
     With ``system`` rows are sparse, and it makes the equations that are solved along the motions.
     """
     sparse = system is not None
-    degrees = tuple(f.degree for f in feeds)
+    degrees = tuple(f.degree for f in open_inputs)
     exosystem = build_exosystem(reduced, values, degrees, unit)
     matrices = core_matrices(reduced, values, exosystem, sparse)
-    xi_scale = source_scale(reduced, values, exosystem, feeds, T0, span)
+    xi_scale = source_scale(reduced, values, exosystem, open_inputs, T0, span)
     known = np.maximum(np.abs(starts), nominals)
     slopes = nonlinear_slopes(reduced)
     least = None if sparse else nonlinear_magnitudes(reduced, values, span)
@@ -351,14 +351,19 @@ def nonlinear_slopes(reduced: ReducedModel) -> np.ndarray:
 
 
 def source_scale(
-    reduced: ReducedModel, values: Values, exosystem: Exosystem, feeds: Sequence[Feed], T0: float, span: float
+    reduced: ReducedModel,
+    values: Values,
+    exosystem: Exosystem,
+    open_inputs: Sequence[OpenInput],
+    T0: float,
+    span: float,
 ) -> np.ndarray:
     """Magnitudes of the exosystem states."""
     scale = np.zeros(len(exosystem.S))
     scale[0] = 1.0
     if reduced.nonlinear:
         scale[-TOUCH_STATES:] = _touch_scale(T0)
-    inputs = iter(feeds)
+    inputs = iter(open_inputs)
     by_known = {k.first: k for k in reduced.knowns}
     for first, known_number, count, term in exosystem.blocks:
         if term is None:

@@ -35,7 +35,7 @@ from .nonlinear.watching import Situation, Watched, watched
 from .numeric import NumericCore, SegmentTables
 from .options import Options, Status
 from .searching import Searching
-from .sources.source_states import Feed, SourceStates
+from .sources.source_states import OpenInput, SourceStates
 from .starts.left_limits import guesses, left_limits
 from .starts.problem import StartProblem
 from .starts.stated import Starts
@@ -58,7 +58,7 @@ class Run:
     values: Values
     base: NumericCore
     """The numbers of the affine rows; ``core`` touches the nonlinear ones at the present point."""
-    feeds: tuple[Feed, ...]
+    open_inputs: tuple[OpenInput, ...]
     options: Options
     t: float
     T0: float
@@ -95,7 +95,7 @@ class Run:
         self.search = Searching(self.core)
         self.analysed = {self.core: (self.core.analysed, self.core.seconds)}
         self._begin = self.t
-        self.feed(self.feeds)
+        self.take_inputs(self.open_inputs)
         self._prepare_numerical()
         self._signs: tuple[NumericCore, list[int]] | None = None
         """The model in force and the signs at the present point."""
@@ -154,12 +154,12 @@ class Run:
         """The nonlinear rows."""
         return self.linearisation.tangents
 
-    def feed(self, feeds: tuple[Feed, ...]) -> None:
-        """Take the open inputs from ``feeds``, which have the degrees of the exosystem."""
+    def take_inputs(self, open_inputs: tuple[OpenInput, ...]) -> None:
+        """Take the open inputs from ``open_inputs``, which have the degrees of the exosystem."""
         longest = min(self.span, self.T0) if math.isfinite(self.schedule.shortest) else self.span / 8
-        self.feeds = feeds
+        self.open_inputs = open_inputs
         self.sources = SourceStates(
-            self.program.sources, self.core.exosystem, self.values.P, feeds,
+            self.program.sources, self.core.exosystem, self.values.P, open_inputs,
             self.core.unit, self.T0, self.span, self._begin + self.span, longest,
         )  # fmt: skip
 
@@ -220,7 +220,7 @@ class Run:
         # Whatever was at work may have been left with half of its own values.
         self.linearisation.forget_motion()
         self.integration = self._new_integration()
-        self.feed(self.feeds)
+        self.take_inputs(self.open_inputs)
         self.put(state)
 
     def settle(self) -> None:
@@ -389,12 +389,14 @@ class Run:
         """Take numbers in a unit of time that suits the sources with these discretes and relations; return their states."""
         unit = self.sources.unit_at(self.t, D, R)
         if self._frozen or unit != self.core.unit:
-            self.use(self.numbers(self.feeds, unit))
+            self.use(self.numbers(self.open_inputs, unit))
         return self.sources.states(self.t, D, R)
 
-    def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
+    def numbers(self, open_inputs: tuple[OpenInput, ...], unit: float | None = None) -> NumericCore:
         """The numbers of the present discrete values."""
-        return self.cores.dense(self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit)
+        return self.cores.dense(
+            self.values, self.D, self.R, open_inputs, self.T0, self.span, self.starts, unit
+        )
 
     def use(self, core: NumericCore) -> None:
         """Go on with other numbers; the counters of the search stay."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..reduction.affine import Mode
 from .clocks import Clock
-from .sources.source_states import Feed
+from .sources.source_states import OpenInput
 from .starts.stated import Starts
 
 
@@ -58,7 +58,7 @@ class Checkpoint:
 
     state: State
     clocks: tuple[Clock, ...]
-    feeds: tuple[Feed, ...]
+    open_inputs: tuple[OpenInput, ...]
     parameters: dict[str, float]
     starts: Starts
     """Initial conditions of the first run."""

@@ -27,7 +27,7 @@ from ..nonlinear.tangents import Tangents
 from ..nonlinear.watching import Watched
 from ..numeric import NumericCore
 from ..run import Run
-from ..sources.source_states import Feed
+from ..sources.source_states import OpenInput
 from ..starts.conditions import Conditions
 from ..starts.homotopy import along_homotopy
 from ..starts.initialization import check_computed, check_held, held_values
@@ -65,7 +65,7 @@ class LargeRun(Run):
         self.equations = core.system.copy()
         return super()._look_at(core)
 
-    def numbers(self, feeds: tuple[Feed, ...], unit: float | None = None) -> NumericCore:
+    def numbers(self, open_inputs: tuple[OpenInput, ...], unit: float | None = None) -> NumericCore:
         """The numbers of the present discrete values.
 
         Raises
@@ -73,7 +73,9 @@ class LargeRun(Run):
         SingularModelError
             With them the equations do not determine all unknowns, or constrain states as they did not before.
         """
-        made = self.cores.large(self.values, self.D, self.R, feeds, self.T0, self.span, self.starts, unit)
+        made = self.cores.large(
+            self.values, self.D, self.R, open_inputs, self.T0, self.span, self.starts, unit
+        )
         if made is None:
             raise SingularModelError(
                 f"at t = {self.t:.9g} the equations of {self.flat.label} no longer determine all unknowns",

@@ -19,7 +19,7 @@ _SLACK = 64.0
 """Factor by which the unit of time may be smaller than the pieces in force allow."""
 
 
-class Feed:
+class OpenInput:
     """A signal given from outside: number, callable, or (times, values) with linear interpolation."""
 
     def __init__(self, name: str, value: Any) -> None:
@@ -83,7 +83,7 @@ class SourceStates:
     exosystem : Exosystem
     P : np.ndarray
         All parameters.
-    feeds : tuple of Feed
+    open_inputs : tuple of OpenInput
     unit, base : float
         Unit of time of the derivatives of pieces, now and where pieces are long.
     span, stop, longest : float
@@ -95,14 +95,14 @@ class SourceStates:
         program: SourceProgram,
         exosystem: Exosystem,
         P: np.ndarray,
-        feeds: tuple[Feed, ...],
+        open_inputs: tuple[OpenInput, ...],
         unit: float,
         base: float,
         span: float,
         stop: float,
         longest: float,
     ) -> None:
-        self.program, self.P, self.feeds, self.unit, self.base = program, P, feeds, unit, base
+        self.program, self.P, self.open_inputs, self.unit, self.base = program, P, open_inputs, unit, base
         self.stop = stop
         self.q = len(exosystem.S)
         self._function = program.states.copy()
@@ -124,16 +124,16 @@ class SourceStates:
             else:
                 source = _General(functions[k], P[program.p])
                 self.fitted.append(Fitted(start, Pieces(source, "a source", span, stop, longest), source))
-        self.fed: list[tuple[int, Feed]] = []
-        for (first, _, _, _), feed in zip(_inputs(exosystem), feeds, strict=True):
-            if feed.function is None:
-                self.fed.append((first, feed))
+        self.fed: list[tuple[int, OpenInput]] = []
+        for (first, _, _, _), open_input in zip(_inputs(exosystem), open_inputs, strict=True):
+            if open_input.function is None:
+                self.fed.append((first, open_input))
             else:
-                pieces = Pieces(feed.function, f"input `{feed.name}`", span, stop, longest)
+                pieces = Pieces(open_input.function, f"input `{open_input.name}`", span, stop, longest)
                 self.fitted.append(Fitted(first, pieces))
         self.constant: np.ndarray | None = None
         """The states where no source depends on anything that changes during a run; set when first computed."""
-        self.varies = bool(self.plain or self.fitted or any(feed.degree for _, feed in self.fed))
+        self.varies = bool(self.plain or self.fitted or any(open_input.degree for _, open_input in self.fed))
         self.positions = np.concatenate(
             [np.arange(s.start, s.stop) for s, _ in self.plain] or [np.zeros(0, np.int64)]
         )
@@ -155,8 +155,8 @@ class SourceStates:
         for fitted in self.fitted:
             first = fitted.first
             xi[first : first + PIECE_DEGREE + 1] = fitted.piece.states(t, self.unit)
-        for first, feed in self.fed:
-            values = feed.states(t)
+        for first, open_input in self.fed:
+            values = open_input.states(t)
             xi[first : first + len(values)] = values
         if not self.varies:
             self.constant = xi
@@ -184,7 +184,7 @@ class SourceStates:
     def next_break(self, t: float) -> float:
         """First time after ``t`` at which a piece or table segment of a source ends; ``t`` if a piece has ended."""
         ends = [fitted.next_break(t) for fitted in self.fitted]
-        ends += [feed.next_break(t) for _, feed in self.fed]
+        ends += [open_input.next_break(t) for _, open_input in self.fed]
         return min(ends, default=math.inf)
 
     def end_at(self, stop: float) -> None:
