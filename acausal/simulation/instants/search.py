@@ -96,7 +96,9 @@ class Search:
         self._test = test or CandidateTest(model, modes)
         self._options = options or SearchOptions()
         self._hints: dict[Hashable, Mode] = {}
+        # Where only monotone elements move to a consistent mode, a search would find the same.
         self._monotone = [element.monotone for element in model.elements]
+        self._curves = [element.monotone or element.kind in _ONE_CURVE for element in model.elements]
         self._parts: tuple[tuple[IndependentPart, CandidateTest], ...] | None = None
         self._tableaus = {} if tableaus is None else tableaus
         self.stats = SearchStats()
@@ -184,7 +186,7 @@ class Search:
 
             def proposals(mode: Mode, released: Collection[int]) -> tuple[Mode, ...]:
                 found = propose(tableau, instant, mode, released)
-                return tuple(m for m in found if self._moves_along_curves(m, mode))
+                return tuple(m for m in found if _only_these_move(self._curves, mode, m))
 
             start = trial.leapt(start, proposals, all(self._monotone))
             verdict = trial.examine(start)
@@ -223,24 +225,17 @@ class Search:
             start.append(prescribed if prescribed >= 0 else first if branch == disabled else branch)
         return tuple(start)
 
-    def _moves_are_unique(self, hint: Mode, start: Mode) -> bool:
-        """Only monotone elements move from the start to the hint: where it is consistent, it is what a search finds."""
-        return all(a == b or monotone for a, b, monotone in zip(hint, start, self._monotone, strict=True))
-
-    def _moves_along_curves(self, mode: Mode, start: Mode) -> bool:
-        """Only elements move whose branches are pieces of one curve at each level."""
-        return all(
-            a == b or element.monotone or element.kind in _ONE_CURVE
-            for a, b, element in zip(mode, start, self._model.elements, strict=True)
-        )
-
     def _remember(self, name: Hashable, start: Mode, mode: Mode) -> None:
-        if not self._moves_are_unique(mode, start):
+        if not _only_these_move(self._monotone, start, mode):
             self._hints.pop(name, None)
             return
         self._hints[name] = mode
         if len(self._hints) > self._options.max_hints:
             del self._hints[next(iter(self._hints))]
+
+
+def _only_these_move(these: Sequence[bool], start: Mode, mode: Mode) -> bool:
+    return all(a == b or may for a, b, may in zip(start, mode, these, strict=True))
 
 
 def _parts_of(model: AffineModel) -> tuple[tuple[IndependentPart, CandidateTest], ...]:
