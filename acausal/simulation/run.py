@@ -234,13 +234,9 @@ class Run:
 
     @cached_property
     def data(self) -> ModeData:
-        """The mode in force; None before the first instant.
-
-        Where the run has arrived it is analysed when first asked for: an instant that reads nothing before its search never does.
-        """
+        """The mode in force, None before the first instant; where the run has arrived it is analysed when first asked for."""
         assert self._arrived is not None
-        core, mode, _, _ = self._arrived
-        return core.mode(mode)
+        return self._arrived[0].mode(self._arrived[1])
 
     @cached_property
     def y(self) -> np.ndarray:
@@ -380,10 +376,12 @@ class Run:
         self.q[[n for n, _ in integrals]] = [value for _, value in integrals]
         return list(dict(core).items())
 
-    def refresh_core(self) -> None:
-        """Rebuild the numbers when a discrete value in a factor changed, or the unit of time of the sources."""
-        self.suit(self.D, self.R)
-        self.here()
+    def refresh_core(self) -> np.ndarray:
+        """Rebuild the numbers when a discrete in a factor or the unit of time changed; return the states of the sources."""
+        xi = self.suit(self.D, self.R)
+        if self.numerical:
+            self.here()
+        return xi
 
     def suit(self, D: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Take numbers in a unit of time that suits the sources with these discretes and relations; return their states."""

@@ -78,9 +78,9 @@ class Held:
 
     def clear(self, y: np.ndarray) -> bool:
         """Whether nothing is left or selected at ``y``, whatever the doubt."""
-        return not self.selections and (
-            not len(self.rows) or bool(np.minimum.reduce(self.rows.dot(y)) >= 0.0)
-        )
+        if self.selections or not len(self.rows):
+            return not self.selections
+        return bool(np.minimum.reduce(self.rows.dot(y) + self.least) >= 0.0)
 
 
 def held(

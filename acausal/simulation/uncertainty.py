@@ -22,9 +22,11 @@ class Uncertainty(NamedTuple):
     """Time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not count."""
 
     @classmethod
-    def at(cls, t: float, error: np.ndarray | None = None, late: float = 0.0) -> Uncertainty:
+    def at(
+        cls, t: float, error: np.ndarray | None = None, late: float = 0.0, rate: np.ndarray | None = None
+    ) -> Uncertainty:
         """At a time, where an instant is located to its last places, or less exactly to ``late`` seconds."""
-        return cls(max(LOCATED * math.ulp(t), late), error)
+        return cls(max(LOCATED * math.ulp(t), late), error, rate)
 
     def of(self, which: np.ndarray) -> np.ndarray | None:
         """Rounding of some of the unknowns."""

@@ -75,7 +75,7 @@ class Process:
             if quiet and not (jumped and turning(run) is not None):
                 run.take(outcome)
                 break
-            requested = self._reinits(outcome)
+            requested = self._reinits(outcome) if outcome.fired else []
             if first and reinits:
                 requested = reinits + requested
             jumped = self._accept(outcome, requested, kind, triggers, k)
@@ -140,9 +140,8 @@ class Process:
         """Make one micro-step; whether a differentiated variable jumped in it."""
         run = self.run
         run.take(o)
-        run.refresh_core()
-        xi = run.sources.states(run.t, run.D, run.R)
-        core_reinits = run.apply_reinits(requested)
+        xi = run.refresh_core()
+        core_reinits = run.apply_reinits(requested) if requested else []
         z_minus = run.z
         first = kind == "start" and k == 0
         begin = start_limits(run.core.model, z_minus, xi) if first else z_minus
@@ -314,7 +313,8 @@ def _known(run: Run, start: bool) -> Uncertainty:
         # What Newton's method completes is as exact as its last step; what is stated is exact.
         solved = ROUNDING * run.core.model.scale if run.reduced.nonlinear else None
         return run.known._replace(error=solved)
-    return run.known._replace(rate=run.slopes if run.numerical else run.data.T @ (run.data.Ay @ run.y))
+    rate = run.slopes if run.numerical else run.data.T.dot(run.data.Ay.dot(run.y))
+    return Uncertainty.at(run.t, run.error, run.late if run.numerical else 0.0, rate)
 
 
 def process(

@@ -183,6 +183,8 @@ class SourceStates:
 
     def next_break(self, t: float) -> float:
         """First time after ``t`` at which a piece or table segment of a source ends; ``t`` if a piece has ended."""
+        if not (self.fitted or self.fed):
+            return math.inf
         ends = [fitted.next_break(t) for fitted in self.fitted]
         ends += [open_input.next_break(t) for _, open_input in self.fed]
         return min(ends, default=math.inf)
