@@ -17,7 +17,9 @@ from .nonlinear.steps import Steps
 from .numeric import CLOSED_FORM, SegmentTables
 from .run import Run
 from .self_check import (
+    ELIMINATED,
     LATE,
+    NOTHING,
     ROUNDED,
     SOLVED,
     STEPS,
@@ -58,8 +60,8 @@ def confirm_jump(
 
     Where contacts have ``collided``, the law of impact stands in the place of their equations.
     """
-    model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ROUNDED
-    free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run)
+    model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ELIMINATED
+    free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run) + NOTHING * model.scale
     if run.record.steps and not run.always_numerical:  # Before the first of them nothing has moved.
         doubt += np.abs(run.data.T) @ _moved(run)
     for stage in stages:
@@ -68,11 +70,22 @@ def confirm_jump(
         if collided:
             which = np.setdiff1d(which, _rows_of_contacts(run, mode))
         jump = stage.z_before, stage.z_after, stage.J1
-        _require(run, unconserved(model.rows(mode), which, jump, free, doubt, tolerance), run.t)
+        sizes = _parts_of_jump(stage)
+        _require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), run.t)
     if not run.always_numerical:
-        at = replace(_point(restart.data, restart.y, np.abs(restart.y)), z=restart.z)
+        at = replace(_point(run, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
         mode = restart.data.mode
         _require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
+
+
+def _parts_of_jump(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
+    """Magnitudes (n,) of the terms of jumps and of impulses: of defects of constraints, as the mode maps them."""
+    data, k = stage.after, len(stage.after.states)
+    if not len(data.constraints):
+        return np.zeros((2, len(stage.z_before)))
+    xi = stage.y_after[k:]
+    defects = np.abs(data.constraints) @ np.abs(np.concatenate([stage.z_before, xi]))
+    return np.abs(data.T[:, :k]) @ (np.abs(data.jump) @ defects), np.abs(data.impulse) @ defects
 
 
 def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart) -> None:
@@ -101,7 +114,7 @@ def confirm_flow(run: Run, tables: SegmentTables, trajectory: Any, length: float
     if held is not None:
         _require(run, _left_on_the_way(run, held, trajectory, length, h), t)
     rows = run.core.model.rows(run.mode)
-    _require(run, unsolved(rows, np.arange(len(rows)), _point(data, y, size), ROUNDED), t)
+    _require(run, unsolved(rows, np.arange(len(rows)), _point(run, data, y, size), ELIMINATED), t)
     _require(run, unmoved(data, trajectory, length, size), t)
 
 
@@ -121,7 +134,7 @@ def confirm_steps(run: Run, length: float) -> None:
         _require(run, *_along(run, steps, np.array(watched.which), length))
     if not run.always_numerical and is_due(_visit(run)):
         h = WHERE[0] * length
-        _require(run, _inside(run, steps, h), run.t + h)
+        _require(run, _inside(run, steps, h, length), run.t + h)
 
 
 def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Violation | None, float]:
@@ -160,16 +173,19 @@ def _rounded(steps: Steps) -> float:
     return SOLVED if steps.motion.system.m else ROUNDED
 
 
-def _inside(run: Run, steps: Steps, h: float) -> Violation | None:
+def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None:
     system, place = steps.motion.system, steps.place(h)
     v, v1 = steps.motion.jets(place)
     way = np.abs(np.vstack([v, steps.ends()])).max(axis=0)
     size = abs(system.z_of)
-    doubt = ROUNDED * (size @ way), ROUNDED * (size @ np.abs(v1))
+    least = NOTHING * run.core.model.scale
+    doubt = ROUNDED * (size @ way) + least, ROUNDED * (size @ np.abs(v1)) + least / length
     xi = run.xi.copy()
     xi[: len(place.xi)] = place.xi
     at = Point(system.z_of @ v, system.z_of @ v1, xi, doubt)
-    return unsolved(run.core.model.rows(run.mode), _affine_rows(run, run.mode), at, _rounded(steps))
+    return unsolved(
+        run.core.model.rows(run.mode), _affine_rows(run, run.mode), at, SOLVED if system.m else ELIMINATED
+    )
 
 
 def _in_force(run: Run, tables: SegmentTables) -> Held | None:
@@ -200,10 +216,12 @@ def _terms(run: Run) -> np.ndarray:
     return terms if run.error is None else terms + run.error / CLOSED_FORM
 
 
-def _point(data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
+def _point(run: Run, data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
     """The point of a mode with a state vector whose terms have these magnitudes."""
-    rate, over = data.Ay @ y, np.abs(data.T)
-    doubt = ROUNDED * (over @ size), ROUNDED * (over @ (np.abs(data.Ay) @ size))
+    rate, over, speed = data.Ay @ y, np.abs(data.T), np.abs(data.Ay)
+    least = NOTHING * run.core.model.scale
+    fastest = float(speed.sum(axis=1).max(initial=0.0))
+    doubt = ROUNDED * (over @ size) + least, ROUNDED * (over @ (speed @ size)) + fastest * least
     return Point(data.T @ y, data.T @ rate, y[len(data.states) :], doubt)
 
 

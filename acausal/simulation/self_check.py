@@ -22,6 +22,10 @@ ROUNDED = 1e-11
 """Part of the terms of a value by which rounding may move it: of some thousand operations after each other."""
 SMALLEST = 1e-14
 """Part of the scales of variables below which a guard that leaves zero may not react: some units of their last places."""
+ELIMINATED = 2.0**-26
+"""The same for what the elimination of a mode gives: half the digits, to which `reduction.identities` checks each mode."""
+NOTHING = 2.0**-104
+"""Part of the scale of a variable that two roundings leave: equations between values below it say nothing."""
 SOLVED = 1e-6
 """Part of the magnitude that numerical solutions of nonlinear equations may miss."""
 STEPS = 100.0
@@ -168,14 +172,16 @@ def unconserved(
     rows: Rows,
     which: np.ndarray,
     jump: tuple[np.ndarray, np.ndarray, np.ndarray],
+    sizes: tuple[np.ndarray, np.ndarray],
     free: Sequence[int],
     doubt: np.ndarray,
     tolerance: float,
 ) -> Violation | None:
     """The one of the rows ``which`` whose integral over a part of an instant, ``E (z+ - z-) + A J1 = 0``, does not hold.
 
-    ``jump`` are both limits and the impulses, ``free`` unknowns that are set from outside by an impulse of their
-    own; ``doubt`` (n,) is by how much the limits may be off.
+    ``jump`` are both limits and the impulses, ``sizes`` the magnitudes of what jump and impulses were computed from, however it
+    cancelled; ``free`` are unknowns that are set from outside by an impulse of their own; ``doubt`` (n,) is by how much the
+    limits may be off.
     """
     E, A, (before, after, J1) = rows.E[which], rows.A[which], jump
     value = E @ (after - before) + A @ J1
@@ -184,7 +190,7 @@ def unconserved(
         own = own if isinstance(own, np.ndarray) else own.toarray()
         value = value - own @ np.linalg.lstsq(own, value, rcond=None)[0]
     size = abs(E)
-    terms = size @ (np.abs(after) + np.abs(before)) + abs(A) @ np.abs(J1)
+    terms = size @ (np.abs(after) + np.abs(before) + sizes[0]) + abs(A) @ (np.abs(J1) + sizes[1])
     return worst("conservation", which, np.abs(value), terms, tolerance * terms + size @ doubt)
 
 
