@@ -74,7 +74,7 @@ def _nonlinear_failed(run: Run, failure: Exception, where: str) -> AcausalError:
 
 
 def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalError | None:
-    """Return the error for nonlinear equations among the culprits ``where`` of a touching model; None without any."""
+    """Return the error for nonlinear equations among the culprits ``where`` of a linearised model; None without any."""
     names = [nonlinear_row(run.reduced, r) for r in range(len(run.program.nonlinear_rows))]
     rows = [r for r, (text, place) in enumerate(names) if f"{text} at {place}" in where]
     if not rows:

@@ -16,9 +16,9 @@ from .affine import Rows
 from .exosystem import PIECE_DEGREE, Term
 from .reduced_model import FormRows, Known, ReducedModel, Sparse
 
-TOUCH_STATES = 3
+TANGENT_STATES = 3
 """States ``tau^3/6``, ``tau^2/2`` and ``tau`` at the end of the exosystem of a model with nonlinear rows: the time since the
-point where an affine model touches it, zero there (see `linearize`)."""
+point where an affine model linearises it, zero there (see `linearize`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def build_exosystem(
             parts.append((q, generator))
             q += len(generator)
     if model.nonlinear:
-        q += TOUCH_STATES
+        q += TANGENT_STATES
     S = np.zeros((q, q))
     for first, generator in parts:
         S[first : first + len(generator), first : first + len(generator)] = generator

@@ -1,4 +1,4 @@
-"""An affine model that touches a nonlinear one at a point: what an instant sees of nonlinear rows.
+"""An affine model that linearises a nonlinear one at a point: what an instant sees of nonlinear rows.
 
 At the point a row ``rho(a) = 0`` becomes ``rho + rho_a (a - a0) + rho_aa[a', a'] tau^2/2 + c tau^3/6`` with
 ``c = 3 rho_aa[a', a''] + rho_aaa[a', a', a']`` and the time ``tau`` since the point as three more states of the
@@ -16,7 +16,7 @@ import numpy as np
 
 from .affine import AffineModel, Element, Mode, Rows
 from .assemble import condition_rows
-from .core import TOUCH_STATES
+from .core import TANGENT_STATES
 from .nonlinear_rows import NonlinearRows
 from .reduced_model import ReducedModel
 
@@ -99,7 +99,7 @@ class SlopeSums:
         return np.bincount(self.at, gradient[self.argument] * self.factor, m * k).reshape(m, k)
 
 
-def touching_rows(
+def linearised_rows(
     nonlinear_rows: NonlinearRows,
     forms: Rows,
     a0: np.ndarray,
@@ -126,12 +126,12 @@ def touching_rows(
     E, A, B = forms.E.copy(), forms.A.copy(), forms.B.copy()
     E[nonlinear_rows.rows], A[nonlinear_rows.rows], B[nonlinear_rows.rows] = (rows(gradient) for rows in over)
     B[nonlinear_rows.rows, 0] += value - np.bincount(nonlinear_rows.owner, gradient * a0, len(nonlinear_rows))
-    B[nonlinear_rows.rows, -TOUCH_STATES] += third
-    B[nonlinear_rows.rows, 1 - TOUCH_STATES] += bend
+    B[nonlinear_rows.rows, -TANGENT_STATES] += third
+    B[nonlinear_rows.rows, 1 - TANGENT_STATES] += bend
     return Rows(E, A, B)
 
 
-def touching_model(model: AffineModel, numbering: Numbering, forms: Rows) -> AffineModel:
+def linearised_model(model: AffineModel, numbering: Numbering, forms: Rows) -> AffineModel:
     """The affine model with the tangents in place."""
     base, at = model.base, numbering.nonlinear
     if len(at):

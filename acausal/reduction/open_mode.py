@@ -77,7 +77,7 @@ def open_mode(
     Parameters
     ----------
     model : AffineModel
-        Touching the nonlinear model somewhere.
+        Linearising the nonlinear model somewhere.
     data : ModeData
         Its reduction in this mode: gives the rows that settle what is undetermined.
     nonlinear_row : (rows,) array

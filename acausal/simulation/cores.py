@@ -54,7 +54,7 @@ class Cores:
         ModelSizeError
         """
         unit = T0 if unit is None else unit
-        # Models that touch nonlinear rows serve one point of one run.
+        # Models that linearise nonlinear rows serve one point of one run.
         shared = None if self._reduced.nonlinear else self.modes
 
         def build(made: Values) -> NumericCore:

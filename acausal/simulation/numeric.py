@@ -15,7 +15,7 @@ from ..dynamics.readout import PointFrame, Readout
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import assemble, core_magnitudes
 from ..reduction.constraints import common_constraints
-from ..reduction.core import TOUCH_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
+from ..reduction.core import TANGENT_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
 from ..reduction.index_reduction import source_conditions
 from ..reduction.labels import Labels
 from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magnitudes
@@ -116,7 +116,7 @@ class SegmentTables:
 class NumericCore:
     """An affine model with its cache of modes; a function of parameters, discretes in factors, and scales.
 
-    ``make`` returns the forms and the model. Of models that touch nonlinear rows at the points where a run stops, many are
+    ``make`` returns the forms and the model. Of models that linearise nonlinear rows at the points where a run stops, many are
     never looked at.
     """
 
@@ -141,7 +141,7 @@ class NumericCore:
         self._flows: dict[ModeData, dict[float, AffineFlow]] = {}
         self._tables: dict[ModeData, SegmentTables] = {}
 
-    def touching(self, make: Callable[[], tuple[Rows, AffineModel]]) -> NumericCore:
+    def linearised(self, make: Callable[[], tuple[Rows, AffineModel]]) -> NumericCore:
         """The same numbers with tangents in the place of nonlinear rows."""
         return NumericCore(self.reduced, self.values, self.exosystem, make, self.unit, self.readout)
 
@@ -331,7 +331,7 @@ def build_core(
     bounds = None if sparse else bounded_magnitudes(reduced, values)
     model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least, bounds)
     if reduced.nonlinear:
-        xi_scale[-TOUCH_STATES:] = _touch_scale(model.T0)
+        xi_scale[-TANGENT_STATES:] = _tangent_scale(model.T0)
         model = replace(model, xi_scale=xi_scale)
     else:
         model = replace(model, nominals=core_magnitudes(reduced, nominals))
@@ -362,7 +362,7 @@ def source_scale(
     scale = np.zeros(len(exosystem.S))
     scale[0] = 1.0
     if reduced.nonlinear:
-        scale[-TOUCH_STATES:] = _touch_scale(T0)
+        scale[-TANGENT_STATES:] = _tangent_scale(T0)
     inputs = iter(open_inputs)
     by_known = {k.first: k for k in reduced.knowns}
     for first, known_number, count, term in exosystem.blocks:
@@ -378,7 +378,7 @@ def source_scale(
     return scale
 
 
-def _touch_scale(T0: float) -> tuple[float, ...]:
+def _tangent_scale(T0: float) -> tuple[float, ...]:
     """Magnitudes of the powers of time since the instant."""
     return T0**3 / 6.0, 0.5 * T0**2, T0
 

@@ -57,7 +57,7 @@ class Run:
     cores: Cores
     values: Values
     base: NumericCore
-    """The numbers of the affine rows; ``core`` touches the nonlinear ones at the present point."""
+    """The numbers of the affine rows; ``core`` linearises the nonlinear ones at the present point."""
     open_inputs: tuple[OpenInput, ...]
     options: Options
     t: float
@@ -323,17 +323,17 @@ class Run:
         """Parameters, discretes and relations as they are now."""
         return Values(self.values.P, self.D, self.R, self.homotopy)
 
-    def touch(
+    def linearise(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
     ) -> None:
-        """Take the affine model that touches the nonlinear one at a point."""
-        self.linearisation.touch(z, slopes, xi, self.present, bends)
+        """Take the affine model that linearises the nonlinear one at a point."""
+        self.linearisation.linearise(z, slopes, xi, self.present, bends)
 
     def here(self) -> None:
         """Touch at the present point, if integration is numerical."""
         if self.numerical:
             self.xi = self.sources.states(self.t, self.D, self.R)
-            self.touch(self.z, self.slopes, self.xi, self.bends)
+            self.linearise(self.z, self.slopes, self.xi, self.bends)
 
     def place(self) -> None:
         """Put the point into the numbers and the mode in force."""
@@ -345,7 +345,7 @@ class Run:
         self.bends = self.integration.bends() if self.tangents.deep else np.zeros(len(self.z))
         steps = self.integration
         self.error, self.late = core_rounding(self.data, self.y, steps.last_step), steps.late
-        self.touch(self.z, self.slopes, self.xi, self.bends)
+        self.linearise(self.z, self.slopes, self.xi, self.bends)
         self._arrive()
 
     def forget_bounds(self) -> None:

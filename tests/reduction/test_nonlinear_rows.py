@@ -85,7 +85,7 @@ class Pendulum(Component):
         yield Eq(self.x**2 + self.y**2, 1.0)
 
 
-def test_a_touching_model_knows_hidden_constraints() -> None:
+def test_a_linearised_model_knows_hidden_constraints() -> None:
     """The rod pulls with v^2 - g y, which two differentiations of its constraint give."""
     program = compile_model(Pendulum())
     run = program.prepare(1.0)

@@ -1,4 +1,4 @@
-"""Choice of the next mode of a nonlinear model: search on touching affine models until point and mode stay."""
+"""Choice of the next mode of a nonlinear model: search on linearised models until point and mode stay."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def choose(
 
     Notes
     -----
-    Every round searches on the model that touches at the last point, restarts there from the left limits,
+    Every round searches on the model that linearises at the last point, restarts there from the left limits,
     and solves the nonlinear rows of the mode found from that restart. At a fixed point the restart conserves what
     it must, all rows hold, and guards have their signs along the nonlinear motion. A search begins with the present
     mode; where tangents lead to and fro between modes, with the last one. Where a hint foretells the mode and nothing
@@ -75,11 +75,11 @@ def choose(
         except NoConsistentMode as failure:
             if k or not _guesses(lin).any():
                 if first is not None:
-                    lin.touch(z, slopes, xi, values)
+                    lin.linearise(z, slopes, xi, values)
                 raise first or failure from None
             # Slopes may vanish at a guess alone: x^2 at 0.
             first = failure
-            lin.touch(_beside(lin), slopes, xi, values)
+            lin.linearise(_beside(lin), slopes, xi, values)
             continue
         if choice.restart.data.mode in tried[:-1]:
             choice = search(tried[-1])
@@ -90,7 +90,7 @@ def choose(
         nearest = far
         tried.append(mode)
         point, rates = _point(lin, restart, xi, values)
-        lin.touch(point, rates, xi, values, derivatives(restart)[1])
+        lin.linearise(point, rates, xi, values, derivatives(restart)[1])
     raise NoConsistentPoint(tried)
 
 
@@ -118,13 +118,13 @@ def _foreseen(
         z, rates = motion.unknowns(motion.last)
         moving = lin.base.model.differentiated
         if _close(lin, z, z_minus)[moving].all():
-            lin.touch(z, rates, xi, values, motion.bends(motion.last) if lin.tangents.deep else None)
+            lin.linearise(z, rates, xi, values, motion.bends(motion.last) if lin.tangents.deep else None)
             choice = search(present)
     if choice is not None:
         restart = choice.restart
         if restart.data.mode == mode and not restart.jumped and _close(lin, restart.z, lin.z).all():
             return Choice(restart, choice.history)
-    lin.touch_as(*before)
+    lin.go_back(*before)
     return None
 
 
@@ -149,9 +149,9 @@ def _beside(lin: Linearisation) -> np.ndarray:
 def _point(
     lin: Linearisation, restart: Restart, xi: np.ndarray, values: Values
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Point on the nonlinear rows of a mode next to a restart on a touching model.
+    """Point on the nonlinear rows of a mode next to a restart on a linearised model.
 
-    Algebraic variables are sought from where the model was touched, where a tangent may lead far astray.
+    Algebraic variables are sought from where the model was linearised, where a tangent may lead far astray.
     """
     data, slopes = restart.data, derivatives(restart)[0]
     system = lin.mode(data.mode, restart.z, slopes, xi, values)

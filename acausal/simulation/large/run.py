@@ -89,12 +89,12 @@ class LargeRun(Run):
         """No guards; relations are evaluated along the motion."""
         return NONE
 
-    def touch(
+    def linearise(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
     ) -> None:
         """Go to a point."""
         self.z, self.slopes, self.xi = z, slopes, xi
-        self.linearisation.touch_as(self.core, z, self.linearisation.last)
+        self.linearisation.go_back(self.core, z, self.linearisation.last)
         self.place()
 
     def here(self) -> None:
@@ -112,7 +112,7 @@ class LargeRun(Run):
 
     def arrive(self) -> None:
         """Take over the point at the end of a segment."""
-        self.touch(self.z, self.slopes, self.xi)
+        self.linearise(self.z, self.slopes, self.xi)
         self.error = self._error()
 
     def _error(self) -> np.ndarray:
@@ -122,7 +122,7 @@ class LargeRun(Run):
     def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
         """Accept a restart."""
         n = len(self.z)
-        self.touch(restart.y[:n], restart.y[n : 2 * n], restart.y[2 * n :])
+        self.linearise(restart.y[:n], restart.y[n : 2 * n], restart.y[2 * n :])
         self.forget_signs()
 
     def next_mode(
@@ -181,7 +181,7 @@ class LargeRun(Run):
         elif met is not None:
             z, self.slopes = met
         try:
-            self.touch(*self.solved(z, self.slopes, xi), xi)
+            self.linearise(*self.solved(z, self.slopes, xi), xi)
         except UNSOLVED as failure:
             raise self.failed(NotSolved(failure, "start")) from None
         self.D, first = D, self.z

@@ -15,7 +15,7 @@ import numpy as np
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...dynamics.work import Work
 from ...reduction.affine import Mode, Rows
-from ...reduction.core import TOUCH_STATES, Values
+from ...reduction.core import TANGENT_STATES, Values
 from ...reduction.large.elimination import without_definitions
 from ...reduction.large.reduction import SparseRows, without_constraints
 from ...reduction.linearize import Numbering
@@ -75,7 +75,7 @@ class LargeSystem:
         self.numbering = Numbering.of(core.reduced)
         self._number_of = np.full(core.reduced.n_rows + 1, -1)
         self._number_of[nonlinear_rows.rows] = np.arange(len(nonlinear_rows))
-        self.q = model.q - (TOUCH_STATES if len(nonlinear_rows) else 0)
+        self.q = model.q - (TANGENT_STATES if len(nonlinear_rows) else 0)
         self.S = model.S[: self.q, : self.q]
         argument_scale = (
             abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(X) @ model.xi_scale

@@ -1,4 +1,4 @@
-"""The nonlinear equations of a run where they are looked at: an affine model that touches them, and motions beside it."""
+"""The nonlinear equations of a run where they are looked at: an affine model that linearises them, and motions beside it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Linearisation:
     core : NumericCore
         The affine model in force.
     z : (n,) array
-        Where it touches.
+        Where it linearises.
     last : Motion or None
         The motion made last, for messages.
     """
@@ -57,12 +57,12 @@ class Linearisation:
         return self._tangents
 
     def use(self, base: NumericCore, tangents: Tangents | None) -> None:
-        """Go on with other numbers, whose rows touch where that is asked for next."""
+        """Go on with other numbers, whose rows linearise where that is asked for next."""
         self.base, self._tangents = base, tangents
         if tangents is None:
             self.core = base
 
-    def touch(
+    def linearise(
         self,
         z: np.ndarray,
         slopes: np.ndarray,
@@ -70,11 +70,11 @@ class Linearisation:
         values: Values,
         bends: np.ndarray | None = None,
     ) -> None:
-        """Take the affine model that touches at a point."""
+        """Take the affine model that linearises at a point."""
         self.z, self.core = z, self.tangents.at(z, slopes, xi, values, bends)
 
-    def touch_as(self, core: NumericCore, z: np.ndarray, last: Motion | None) -> None:
-        """Go back to a model that touched at ``z``, and to what was the last motion then."""
+    def go_back(self, core: NumericCore, z: np.ndarray, last: Motion | None) -> None:
+        """Go back to a model that linearised at ``z``, and to what was the last motion then."""
         self.core, self.z, self.last = core, z, last
 
     def mode(

@@ -1,4 +1,4 @@
-"""What a run needs of the nonlinear rows: affine models that touch them at a point, and the nonlinear modes themselves."""
+"""What a run needs of the nonlinear rows: affine models that linearise them at a point, and the nonlinear modes themselves."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...dynamics.directions import generic_direction
 from ...dynamics.modal import AffineFlow, Trajectory
 from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
-from ...reduction.core import TOUCH_STATES, Values
-from ...reduction.linearize import Numbering, SlopeSums, touching_model, touching_rows
+from ...reduction.core import TANGENT_STATES, Values
+from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linearised_rows
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, open_mode, orders
 from ..numeric import NumericCore
@@ -28,13 +28,13 @@ SLIGHT = 1e-8
 ROUNDING = 1e-14
 """Of a point, in units of the magnitudes: some ten roundings."""
 MOST_HALVINGS = 30
-"""Of the arguments of a row that has no finite value where it should be touched."""
+"""Of the arguments of a row that has no finite value where it should be linearised."""
 PERTURBATION = 1e-3
 """Distance, in units of the scale of the arguments, of the second point at which incidence is looked at."""
 
 
 class Tangents:
-    """Touching models and nonlinear modes for one set of numbers.
+    """Linearised models and nonlinear modes for one set of numbers.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Tangents:
         self._bounds = bounds
         self._flows: dict[int, AffineFlow] = {}
         self._modes: dict[Mode, NonlinearSystem] = {}
-        self._touched: tuple[tuple[bytes, ...], NumericCore] | None = None
+        self._linearised: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
         position = np.full(core.reduced.n_rows + 1, -1)
         position[nonlinear_rows.rows] = np.arange(len(nonlinear_rows))
@@ -96,7 +96,7 @@ class Tangents:
         return self.nonlinear_rows.constant_values(values)
 
     def sources(self, S: np.ndarray, xi: np.ndarray) -> Trajectory:
-        """The sources with generator ``S`` from now on, without the states that only touching models have."""
+        """The sources with generator ``S`` from now on, without the states that only linearised models have."""
         flow = self._flows.get(len(S))
         if flow is None:
             flow = self._flows[len(S)] = AffineFlow(S, 0, self.core.unit)
@@ -114,7 +114,7 @@ class Tangents:
         values: Values,
         bends: np.ndarray | None = None,
     ) -> NumericCore:
-        """The affine model that touches the nonlinear one at a point, made when it is first looked at.
+        """The affine model that linearises the nonlinear one at a point, made when it is first looked at.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Tangents:
             Core unknowns and their time derivatives, those of algebraic ones included.
         xi : (q,) array
         bends : (n,) array, optional
-            Second time derivatives of what nonlinear constraints read; without them third derivatives are not touched.
+            Second time derivatives of what nonlinear constraints read; without them third derivatives are not looked at.
         """
         if not len(self.nonlinear_rows):
             return self.core
@@ -130,12 +130,12 @@ class Tangents:
         bends = bends if self.deep else None
         parts = (z, slopes, xi, constants) if bends is None else (z, slopes, xi, constants, bends)
         key = tuple([part.tobytes() for part in parts])
-        if self._touched is None or self._touched[0] != key:
-            touch = partial(self._touch, z, slopes, xi, constants, bends)
-            self._touched = key, self.core.touching(touch)
-        return self._touched[1]
+        if self._linearised is None or self._linearised[0] != key:
+            linearise = partial(self._linearise, z, slopes, xi, constants, bends)
+            self._linearised = key, self.core.linearised(linearise)
+        return self._linearised[1]
 
-    def _touch(
+    def _linearise(
         self,
         z: np.ndarray,
         slopes: np.ndarray,
@@ -153,8 +153,8 @@ class Tangents:
             third = self._remainder(
                 [a0, a1, self.arguments(bends, none, core.exosystem.S @ moved)], constants
             )
-        forms = touching_rows(self.nonlinear_rows, core.forms, a0, value, gradient, bend, third, self._over)
-        return forms, touching_model(core.model, self.numbering, forms)
+        forms = linearised_rows(self.nonlinear_rows, core.forms, a0, value, gradient, bend, third, self._over)
+        return forms, linearised_model(core.model, self.numbering, forms)
 
     def _remainder(self, jets: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
         """The next total derivative of the rows, without the part that is linear in that of the arguments."""
@@ -163,7 +163,7 @@ class Tangents:
         return found
 
     def _tangent(self, a0: np.ndarray, constants: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Arguments, values and slopes; rows beyond the range of doubles are touched nearer to zero.
+        """Arguments, values and slopes; rows beyond the range of doubles are linearised nearer to zero.
 
         Rows that have no value there either get any tangent: Newton's method finds and names them.
         """
@@ -247,7 +247,7 @@ class Tangents:
         ns, m = len(opened.states), len(opened.open)
         over_v[:, ns + m :] += self.X.toarray()
         if len(self.nonlinear_rows):
-            q = model.q - TOUCH_STATES
+            q = model.q - TANGENT_STATES
             keep = ns + m + q
             opened = OpenMode(
                 opened.mode, opened.states, opened.open, opened.slopes, opened.z_of[:, :keep],

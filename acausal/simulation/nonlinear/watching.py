@@ -68,7 +68,7 @@ class Situation:
 
 
 def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: Situation) -> Watched:
-    """Return what to watch in a nonlinear mode; ``core`` touches it at present."""
+    """Return what to watch in a nonlinear mode; ``core`` linearises it at present."""
     guards = at.tables.guards
     orientation = orientations(guards, at.operators, at.relations)
     which = np.flatnonzero(can_trigger(at.data, at.forced, at.disabled, len(at.signs)))

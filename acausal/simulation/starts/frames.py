@@ -245,7 +245,7 @@ def _state_bounds(bounds: Bounds | None, system: NonlinearSystem) -> Bounds | No
 
 
 def placed(problem: StartProblem, z: np.ndarray, slopes: np.ndarray) -> StartProblem:
-    """The problem at the consistent point of its mode next to ``z``, where the affine model in force touches then.
+    """The problem at the consistent point of its mode next to ``z``, where the affine model in force linearises then.
 
     Raises
     ------
@@ -254,7 +254,7 @@ def placed(problem: StartProblem, z: np.ndarray, slopes: np.ndarray) -> StartPro
     lin, mode, xi, values = problem.linearisation, problem.mode, problem.xi, problem.values
     system = lin.mode(mode, z, slopes, xi, values)
     motion = lin.begin(z, slopes, xi, system, values)
-    lin.touch(*motion.unknowns(motion.last), xi, values)
+    lin.linearise(*motion.unknowns(motion.last), xi, values)
     return problem.at(z=lin.z).within(lin.core.mode(mode))
 
 

@@ -103,7 +103,7 @@ def _chosen(problem: StartProblem, branches: Branches) -> Choice:
                 raise
         # The completion says which fixed values cannot hold; tangents at start values do not say whether they can.
         if problem.tables.numerical:
-            problem.linearisation.touch(problem.z, problem.slopes, problem.xi, problem.values)
+            problem.linearisation.linearise(problem.z, problem.slopes, problem.xi, problem.values)
         return _searched(problem, forced, ())
 
     kept = tuple(b if b >= 0 else branches.get(k, -1) for k, b in enumerate(problem.state.forced))
@@ -116,7 +116,7 @@ def _chosen(problem: StartProblem, branches: Branches) -> Choice:
 
 
 def _as_it_is(problem: StartProblem) -> StartProblem | None:
-    """In the present mode, touching where that is; None unless its equations can be solved there."""
+    """In the present mode, linearised where that is; None unless its equations can be solved there."""
     lin, mode = problem.linearisation, problem.mode
     try:
         data = lin.core.mode(mode)
@@ -129,14 +129,14 @@ def _as_it_is(problem: StartProblem) -> StartProblem | None:
 
 
 def _beside(problem: StartProblem) -> StartProblem | None:
-    """In the present mode, touching beside start values at which it has no tangents; None if it has none there either."""
+    """In the present mode, linearised beside start values at which it has no tangents; None if it has none there either."""
     mode = tuple(f if f >= 0 else b for f, b in zip(problem.state.forced, problem.mode, strict=True))
     lin, z, still = problem.linearisation, problem.z, np.zeros(len(problem.z))
     for k in range(MOST_MOVES):
         beside = z + BESIDE * lin.core.model.scale * generic_direction(len(z), k)
-        lin.touch(beside, still, problem.xi, problem.values)
+        lin.linearise(beside, still, problem.xi, problem.values)
         found = _as_it_is(problem.at(mode=mode))
         if found is not None:
             return found
-    lin.touch(z, still, problem.xi, problem.values)
+    lin.linearise(z, still, problem.xi, problem.values)
     return None

@@ -195,7 +195,9 @@ class Starting:
             if completed is None or not (kept or (nonlinear and completed.left.any())):
                 raise
             if nonlinear:
-                problem.linearisation.touch(completed.z, completed.found.slopes, problem.xi, problem.values)
+                problem.linearisation.linearise(
+                    completed.z, completed.found.slopes, problem.xi, problem.values
+                )
                 problem = problem.at(z=completed.z)
             self._process(problem, completed, first, [])
 
