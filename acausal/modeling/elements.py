@@ -242,8 +242,8 @@ class Impact(Named):
     restitution : expression
         Ratio of the relative speeds after and before, 0 to 1.
     rest_speed : expression, optional
-        Below this approach speed contact is kept, so that bouncing comes to an end; by default 1e-6 of the magnitude of the
-        gap's rate.
+        Below this approach speed contact is kept. By default it is 1e-6 of the fastest approach of the contacts that share
+        masses in the same instant, and bouncing comes to an end where a flight is too short for the resolution of time.
     """
 
     __slots__ = ("force", "gap", "rest_speed", "restitution")

@@ -49,6 +49,14 @@ class Impacts:
     energy: float
 
 
+def sharing_masses(W: np.ndarray) -> list[np.ndarray]:
+    """Groups of contacts that share masses, from their inverse effective masses (m, m)."""
+    from scipy.sparse.csgraph import connected_components
+
+    count, label = connected_components((W != 0.0) | (W != 0.0).T, directed=False)
+    return [np.flatnonzero(label == g) for g in range(count)]
+
+
 def collide(W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> Impacts:
     """Impulses of contacts that touch, and the speeds of their gaps afterwards.
 
@@ -77,12 +85,9 @@ def collide(W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> Im
     Groups of contacts that share masses are independent of each other. The speeds of a group that never comes to
     rest (a ball that fits exactly between two elastic walls) are those of a plastic impact after `MOST_ROUNDS`.
     """
-    from scipy.sparse.csgraph import connected_components
-
-    count, label = connected_components((W != 0.0) | (W != 0.0).T, directed=False)
     after, plastic, energy = np.array(v, dtype=float), np.zeros(len(v), bool), 0.0
     rounds: list[np.ndarray] = []
-    for group in (np.flatnonzero(label == g) for g in range(count)):
+    for group in sharing_masses(W):
         part = W[np.ix_(group, group)]
         found = _rounds(part, after[group], e[group], rest[group])
         for k, p in enumerate(found[0]):

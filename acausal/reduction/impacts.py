@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .affine import AffineModel, Element, Kind, ModeData, Restart
+from .impact_law import sharing_masses
 from .impulses import response_maps
 
 _REST = 1e-6
@@ -76,11 +77,12 @@ def touching_contacts(model: AffineModel, data: ModeData, which: Sequence[int]) 
     )
 
 
-def rest_speeds(model: AffineModel, contacts: Contacts) -> np.ndarray:
-    """Speeds up to which contact is kept: as declared, else 1e-6 of the magnitude of the gap's rate."""
-    scale = np.concatenate((model.scale[contacts.data.states], model.xi_scale))
+def rest_speeds(model: AffineModel, contacts: Contacts, y: np.ndarray) -> np.ndarray:
+    """Speeds up to which contact is kept: as declared, else 1e-6 of the fastest approach of contacts that share masses."""
     declared = [model.elements[k].rest_speed for k in contacts.which.tolist()]
-    usual = _REST * (np.abs(contacts.rates) @ scale)
+    approach, usual = np.maximum(-contacts.speeds(y), 0.0), np.zeros(len(declared))
+    for group in sharing_masses(contacts.inverse_masses):
+        usual[group] = _REST * approach[group].max()
     return np.array([u if d is None else d for d, u in zip(declared, usual.tolist(), strict=True)])
 
 

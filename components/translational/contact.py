@@ -66,9 +66,9 @@ class ElastoGap(PartialCompliantWithRelativeStates, PartialConditionalHeatPort):
 class ImpactStop(PartialCompliant):
     """Rigid one-sided contact, ``gap = s_rel - s_rel0 >= 0``, with Newton's law of impact.
 
-    At an impact the relative speed turns from ``v`` to ``-restitution * v`` by an impulse; slower than the rest speed
-    the contact stays closed until its force ``-f`` would pull. The compression itself has no duration: where waves in
-    the bodies or the duration of the contact matter, take a stiff spring and damper.
+    At an impact the relative speed turns from ``v`` to ``-restitution * v`` by an impulse; where flights become too short
+    for the resolution of time the contact stays closed until its force ``-f`` would pull. The compression itself has no
+    duration: where waves in the bodies or the duration of the contact matter, take a stiff spring and damper.
     """
 
     s_rel0: Parameter = Parameter(default=0.0, unit="m", doc="Distance in contact")

@@ -36,6 +36,15 @@ def test_random_models_run_right(name: str) -> None:
         assert verdict.outcome in ("right", "right refusal"), (seed, verdict.why)
 
 
+@pytest.mark.parametrize("method", ["exact", "explicit"])
+def test_mechanisms_of_four_bodies_run_right(method: str) -> None:
+    """One slid against the law of a friction, one is decided slowly."""
+    family = FAMILIES["mechanism runs"]
+    for seed in (303, 307):
+        verdict = family.run(random_mechanism(seed, bodies=4), method)
+        assert verdict.outcome == "right", (seed, verdict.why)
+
+
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: str) -> None:
     family = FAMILIES["general path"]

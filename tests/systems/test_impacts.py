@@ -271,6 +271,28 @@ def test_every_bounce_is_on_time_up_to_the_last(method: str, e: float, end: floa
     assert np.abs(bounces - expected).max() < 1e-13
 
 
+class Settling(Dropped):
+    """The same, with nothing said of the speed at which it rests."""
+
+    def equations(self):
+        yield Eq(der(self.h), self.v)
+        yield Eq(der(self.v), self.f - 10.0)
+        yield Impact(self.h, self.f, restitution=self.e)
+
+
+@METHODS
+@pytest.mark.parametrize("height", [1e-6, 1.0])
+def test_the_length_of_a_run_does_not_say_when_a_ball_rests(height: float, method: str) -> None:
+    """Not at a speed of a meter per second in a run of a day, nor a ball of a micrometer at those of one of a meter."""
+    for end in (6.0, 1e5):
+        result = simulate(Settling(), end, initial={"h": height}, method=method)
+        bounces = np.array([event.t for event in result.events if event.jumps])
+        expected = np.sqrt(0.2 * height) * (1.0 + 2.0 * (1.0 - 0.5 ** np.arange(len(bounces))))
+        assert len(bounces) > 30
+        assert bounces == pytest.approx(expected, rel=1e-12)
+        assert result["h"].final == pytest.approx(0.0, abs=1e-13)
+
+
 @METHODS
 @pytest.mark.parametrize("e", [0.01, 0.5, 1.0])
 @pytest.mark.parametrize("begin", [0.0, 1e3, 1e6])

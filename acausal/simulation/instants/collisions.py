@@ -223,7 +223,7 @@ def _apply(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) 
     e[np.array(below, bool) & _stays_below(contacts, base, e)] = 0.0
     # A rebound too slow to be told from none is none.
     doubt = _rate_noise(numbers, base, instant)[contacts.which] / np.where(e > 0.0, e, 1.0)
-    rest = np.maximum(rest_speeds(model, contacts), doubt)
+    rest = np.maximum(rest_speeds(model, contacts, base.y), doubt)
     try:
         impacts = collide(contacts.inverse_masses, contacts.speeds(base.y), e, rest)
     except NoComplementarySolution:
