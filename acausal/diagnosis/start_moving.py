@@ -11,14 +11,13 @@ from ..simulation.run import Run
 from ..simulation.starts.completion import Completion, Unreachable, completion
 from ..simulation.starts.conditions import Conditions
 from ..simulation.starts.frames import frame_of
+from ..simulation.starts.integrals import RESTS
 from ..simulation.starts.priorities import MISSED, least_squares
 from ..simulation.starts.stated import Rank
 
 MOST_NAMED = 8
 PART = 1e-9
 """Of a unit vector, that counts as not zero."""
-RESTS = 1e-9
-"""Change in a characteristic time, relative to the magnitude of the variable, that counts as zero."""
 
 
 def moves_for_ever(run: Run, failure: MovesForEver) -> InitializationError:

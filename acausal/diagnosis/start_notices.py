@@ -8,12 +8,10 @@ from ..simulation.failures import Started
 from ..simulation.nonlinear.accuracy import ROUNDING
 from ..simulation.run import Run
 from ..simulation.starts.initialization import Completed
+from ..simulation.starts.priorities import MISSED
 from .freedoms import islands, undetermined
 from .search_failures import conflicts_of, demanding
 from .steep_rows import steep_start
-
-CONFLICT = 1e-9
-"""Relative difference of a value that is prescribed and does not hold."""
 
 
 def start_notices(run: Run, started: Started) -> list[str]:
@@ -56,7 +54,7 @@ def _moved(run: Run, completed: Completed | None) -> list[str]:
     moved, held = [], []
     for x, value in zip(ids, run.read(tuple(ids)).tolist() if ids else (), strict=True):
         wanted = float(starts.value[x])
-        if abs(value - wanted) > max(CONFLICT * max(abs(value), abs(wanted)), _rounding(run, x)):
+        if abs(value - wanted) > max(MISSED * max(abs(value), abs(wanted)), _rounding(run, x)):
             moved.append(f"`{run.flat.variable(x)}` from {wanted:g} to {value:g}")
             held.append((x, wanted))
     told = [_choice(run)] if completed is not None and completed.found.beside else []

@@ -10,7 +10,8 @@ from ...flattening.flat_model import FlatModel
 from ...results.record import Reasons
 from ..compiled import CompiledModel
 from ..numeric import NumericCore
-from ..starts.report import FOLLOWS, NEW, kind_of_integral
+from ..starts.priorities import MISSED
+from ..starts.report import FOLLOWS, kind_of_integral
 from ..starts.stated import Starts
 from .system import LargeSystem
 
@@ -30,7 +31,7 @@ def reporter(
     states = np.zeros(len(z), bool)
     states[system.mode.states] = True
     own = (np.diff(W.indptr) == 1) & (abs(W) @ states > 0.0)
-    kept = own & (np.abs(values - starts.value[ids]) <= NEW * size)
+    kept = own & (np.abs(values - starts.value[ids]) <= MISSED * size)
     integrals = {}
     for x in ids[np.diff(W.indptr) == 0].tolist():
         target = program.unknowns.settable(x)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import partial
 from itertools import count
 from typing import Any
@@ -12,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...dynamics.directions import generic_direction
+from ..instants.choice import BESIDE
 from ..nonlinear.newton import NewtonFailure
 from .conditions import Conditions
 from .descent import Descent
-from .frames import AffineFrame, NonlinearFrame
+from .frames import ALL, AffineFrame, NonlinearFrame
 from .priorities import MISSED, Solution, least_squares, solve
 from .rows import ConditionRows
 from .rows import System as System
@@ -30,24 +30,12 @@ STALLED = 1e-10
 """Scaled step up to which an iteration that meets not all conditions makes no progress."""
 SHORTEST = 2.0**-12
 """Of a step that is shortened."""
-BESIDE = 0.3
-"""Distance, in units of the scale, to a point beside one at which slopes vanish."""
 MOST_MOVES = 8
-"""Moves beside such points."""
-
-
+"""Moves beside points at which slopes vanish."""
 ENOUGH, ALIKE = 3, 1e-6
 """Descents that end at the same distance, relative to that, before no other begin is tried."""
 DECREASE = 0.25
 """Part of the decrease a tangent promises that a step has to bring (natural monotonicity, Deuflhard 2004, section 3.3)."""
-
-
-class Depth(Enum):
-    """Which hard rows take part: positions are found before speeds, which near a wrong position may be anything."""
-
-    NONE = "none"
-    POSITIONS = "positions"
-    ALL = "all"
 
 
 @dataclass(eq=False)
@@ -178,9 +166,9 @@ class Completer:
         driven = self.rows.driven()
         active &= ~driven
         if self.frame.constrained:
-            self._approach(active, Depth.NONE)
+            self._approach(active, -1)
         if self.frame.moving.any():
-            self._approach(active & ~self._reads_motion(), Depth.POSITIONS)
+            self._approach(active & ~self._reads_motion(), 0)
         if self.involved.any():
             try:
                 return self._search(~driven, True)
@@ -192,14 +180,15 @@ class Completer:
                 active = ~guesses & ~driven
         return self._search(active, bool((active & self.involved).any()))
 
-    def _approach(self, active: np.ndarray, depth: Depth) -> None:
-        """Go to a point of some conditions, if there is one: begin of the search for one of all.
+    def _approach(self, active: np.ndarray, highest: int) -> None:
+        """Go to a point of some conditions and constraints up to the ``highest`` derivative, if there is one.
 
+        There the search for one of all begins: near a wrong position speeds may be anything.
         Ranks up to those of given starts count as one; where they contradict each other the nearest point is taken.
         """
         begin = self.frame.state()
         try:
-            self._search(active, False, depth, Rank.GIVEN)
+            self._search(active, False, highest, Rank.GIVEN)
         except (NewtonFailure, Unreachable):
             self.frame.restore(begin)
 
@@ -209,11 +198,11 @@ class Completer:
         return np.abs(rows[:, self.frame.moving]).max(axis=1, initial=0.0) > 0.0
 
     def _search(
-        self, active: np.ndarray, solved: bool, depth: Depth = Depth.ALL, demanded: Rank = Rank.STEADY
+        self, active: np.ndarray, solved: bool, highest: int = ALL, demanded: Rank = Rank.STEADY
     ) -> Completion:
         """Iterate from the present point, and if that comes to nothing from others around it."""
         frame, first = self.frame, None
-        frame.begin(solved, depth.value)
+        frame.begin(solved, highest)
         if not self._nonlinear():
             return met_at_once(self.rows, active, demanded)
         begin = frame.state()
@@ -228,7 +217,7 @@ class Completer:
                 first = first or failure
                 if demanded > Rank.STEADY:
                     continue
-                found = self._descended(active, solved, depth, k, ends)
+                found = self._descended(active, solved, k, ends)
                 if found is None and _agree([distance for distance, _ in ends]):
                     break
                 if found is None:
@@ -262,7 +251,7 @@ class Completer:
         return self._length_of((there - found) / frame.scale) > ACCEPTED
 
     def _descended(
-        self, active: np.ndarray, solved: bool, depth: Depth, k: int, ends: list[tuple[float, System]]
+        self, active: np.ndarray, solved: bool, k: int, ends: list[tuple[float, System]]
     ) -> Completion | None:
         """What Newton's method finds from the end of a descent that begins at, or beside, the start values.
 
@@ -271,7 +260,7 @@ class Completer:
         frame = self.frame
         try:
             frame.restore(self._given)
-            frame.begin(solved, depth.value)
+            frame.begin(solved)
             if k:
                 self._move_beside(k)
             descent = Descent(frame, self.rows, active)

@@ -26,10 +26,8 @@ GROWS, SHRINKS = 4.0, 0.2
 """Change of the damping after a step that was of no use, and after one that was."""
 STATIONARY = 1e-7
 """Slope of the length of what is missed, at which nothing more is to be gained."""
-MET = 1e-14
-"""Length of what is missed that is rounding."""
-KEPT = 1e-13
-"""Scaled defect of rows that are kept."""
+MET = 1e-13
+"""What is missed, in units of its scale, that is rounding."""
 RETURNS = 6
 """Newton steps that lead back to the rows that are kept; they converge quadratically from nearby."""
 
@@ -109,7 +107,7 @@ class Descent:
         for _ in range(RETURNS):
             system = self._system()
             b = system.b[self.kept]
-            if np.abs(b).max() <= KEPT:
+            if np.abs(b).max() <= MET:
                 return True
             self.frame.move(least_squares(system.A[self.kept], b)[0])
         return False

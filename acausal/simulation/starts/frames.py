@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from .problem import StartProblem
 if TYPE_CHECKING:
     from ..nonlinear.system import NonlinearSystem
 
+ALL = sys.maxsize
+"""Every derivative of constraints."""
 LONGEST_TURN = 0.5
 """Radians: longer steps along a tangent take angles to other turns."""
 LEAST_LENGTH = 1e-6
@@ -56,7 +59,7 @@ class AffineFrame:
         self.over_open = np.zeros((len(problem.z), 0)), np.zeros((len(problem.z), 0))
         self.moving = self.angles = np.zeros(n, bool)
 
-    def begin(self, solved: bool, depth: str) -> None:
+    def begin(self, solved: bool, highest: int = ALL) -> None:
         """Nothing is to be solved for."""
 
     def forget_bounds(self) -> None:
@@ -139,12 +142,11 @@ class NonlinearFrame:
         varies = self._z_y.any(axis=1) | dense(self._z_xi).any(axis=1)
         return np.asarray(varies & ~self._s_y.any(axis=1) & ~dense(self._s_xi).any(axis=1))
 
-    def begin(self, solved: bool, depth: str) -> None:
+    def begin(self, solved: bool, highest: int = ALL) -> None:
         """Solve for the open unknowns from now on, or leave them as they are.
 
-        ``depth`` says which constraints are looked at: "none", those of "positions", or "all".
+        Constraints are looked at up to their ``highest`` derivative: those of positions are the zeroth.
         """
-        highest = {"none": -1, "positions": 0}.get(depth, self.system.highest)
         self._rows = np.flatnonzero(self.system.constraint_levels <= highest)
         self.solved = solved and self.open > 0
         if self.solved:

@@ -27,14 +27,10 @@ from ..numeric import NumericCore
 from .completion import Completion, Unreachable, completion
 from .conditions import Conditions
 from .frames import NonlinearFrame, frame_of, placed
-from .priorities import independent, solve
+from .left_limits import AGREES
+from .priorities import MISSED, independent, solve
 from .problem import Refused, StartProblem
 from .stated import Rank, Starts
-
-_CONFLICT = 1e-9
-"""Relative difference of a value that is prescribed and does not hold."""
-_ROUNDING = 1e-12
-"""Relative difference up to which a value is the prescribed one; taken bit by bit, it leaves the equations consistent."""
 
 
 def held_values(program: CompiledModel, starts: Starts) -> list[tuple[int, float]]:
@@ -188,7 +184,7 @@ def _exact(problem: StartProblem, conditions: Conditions, found: Completion, z: 
     met = (conditions.unknown >= 0) & ~found.mask("missed", len(conditions))
     at = np.unique(conditions.unknown[met])
     begin, scale = problem.z[at], problem.core.model.scale[at]
-    near = np.abs(begin - z[at]) <= _ROUNDING * (scale + np.abs(z[at]))
+    near = np.abs(begin - z[at]) <= AGREES * (scale + np.abs(z[at]))
     exact = z.copy()
     exact[at[near]] = begin[near]
     return exact
@@ -257,7 +253,7 @@ def check_held(
     sizes = abs(program.reduced.W_core[list(ids)]) @ core.model.network_scale
     for x, value, size in zip(ids, read(ids).tolist(), sizes.tolist(), strict=True):
         wanted = float(starts.value[x])
-        if abs(value - wanted) > _CONFLICT * max(abs(value), abs(wanted), size):
+        if abs(value - wanted) > MISSED * max(abs(value), abs(wanted), size):
             raise InitializationError(
                 f"`{flat.variable(x)}` is fixed at {wanted:g} but the model gives {value:.9g} at the start",
                 where=place_of(flat.root, flat.variable(x)),

@@ -9,12 +9,11 @@ import numpy as np
 from ..failures import MovesForEver
 from ..unknowns import Unknowns
 from .priorities import least_squares
+from .rows import STEP
 from .stated import Starts
 
 RESTS = 1e-9
 """Rate, in units of the value per unit of time, that counts as zero."""
-STEP = 1e-6
-"""Of difference quotients, in units of the value."""
 
 
 def rest_integrals(

@@ -13,8 +13,8 @@ from ..numeric import NumericCore
 from .priorities import MISSED, independent, least_squares, solve
 from .stated import Rank, Starts
 
-_ROUNDING = 1e-12
-"""Relative defect up to which start values agree."""
+AGREES = 1e-12
+"""Relative defect up to which start values agree; those that do are taken bit by bit, which leaves equations consistent."""
 _DENSE = 250_000
 """Entries up to which guesses are found with dense matrices; beyond, their cost would grow with the cube of the model."""
 
@@ -62,7 +62,7 @@ def agreeing(
     hard, scale = rows[:, at], model.scale[at] + np.abs(z[at])
     defect = rows @ np.concatenate([z, xi])
     size = np.abs(hard * scale).max(axis=1, initial=0.0)
-    if not (np.abs(defect) > _ROUNDING * size).any():
+    if not (np.abs(defect) > AGREES * size).any():
         return z
     own = _left_limits_by_priority(program, starts)[1][at]
     preferred = np.zeros(len(at), bool) if model.priority is None else model.priority[at] > 0.0
@@ -123,4 +123,4 @@ def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) 
         return
     from scipy.sparse.linalg import lsqr
 
-    found[columns] += lsqr(matrix, missing, atol=_ROUNDING, btol=_ROUNDING)[0]
+    found[columns] += lsqr(matrix, missing, atol=AGREES, btol=AGREES)[0]

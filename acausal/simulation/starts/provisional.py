@@ -10,10 +10,10 @@ import numpy as np
 from ...dynamics.directions import generic_direction
 from ...reduction.affine import Inadmissible, Mode, Restart
 from ..failures import UNSOLVED, NotSolved, SearchFailed
-from ..instants.choice import choose, derivatives
+from ..instants.choice import BESIDE, choose, derivatives
 from ..instants.search import Choice, NoConsistentMode
 from ..uncertainty import Uncertainty
-from .completion import BESIDE, MOST_MOVES
+from .completion import MOST_MOVES
 from .left_limits import agreeing
 from .problem import Refused, StartProblem
 

@@ -13,11 +13,10 @@ from ..numeric import NumericCore
 from .completion import Completion
 from .conditions import Condition
 from .initialization import Completed
+from .priorities import MISSED
 from .stated import Rank, Starts
 
 FOLLOWS = "follows from the equations"
-NEW = 1e-9
-"""Length of what a scaled row adds to those before it, above which it says something new."""
 
 
 def reporter(
@@ -90,9 +89,9 @@ def _own_values(
         length = float(np.linalg.norm(new))
         if k >= 0 and items[k].unknown >= 0 and not missed[k]:
             default = items[k].kind == "default start" or items[k].rank is Rank.COMPUTED
-            if length > NEW or not default:
+            if length > MISSED or not default:
                 reasons.setdefault(items[k].unknown, items[k].kind)
-        if length > NEW and not (k >= 0 and missed[k]):
+        if length > MISSED and not (k >= 0 and missed[k]):
             basis.append(new / length)
             if k >= 0 and items[k].variable < 0:
                 others.append((k, basis[-1]))
@@ -130,5 +129,5 @@ def _attribute(
         size = np.linalg.norm(found.of_states[free], axis=1)
         share = np.abs(found.of_states[free] @ direction) / np.where(size > 0.0, size, 1.0)
         best = int(np.argmax(share))
-        if share[best] > NEW:
+        if share[best] > MISSED:
             reasons[free[best]] = items[k].kind
