@@ -35,6 +35,7 @@ LATE = 16.0
 WHERE = (0.6180339887498949, 1.0)
 """Where the motion of a segment is looked at, in its length; equations at the first of these."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+PANEL = np.concatenate([[-1.0], NODES, [1.0]])
 
 
 @dataclass(frozen=True)
@@ -159,9 +160,10 @@ def worst(
     what: str, which: np.ndarray, values: np.ndarray, terms: np.ndarray, allowed: np.ndarray
 ) -> Violation | None:
     """The value farthest above what is allowed, not a number included."""
-    wrong = np.flatnonzero(~(values <= allowed))
-    if not len(wrong):
+    holds = values <= allowed
+    if holds.all():
         return None
+    wrong = np.flatnonzero(~holds)
     # What is no number lies farther outside than anything.
     excess = np.where(np.isfinite(values[wrong]), values[wrong] / np.maximum(terms[wrong], 1e-300), np.inf)
     k = int(wrong[np.argmax(excess)])
@@ -205,8 +207,10 @@ class Point:
 
 
 def unsolved(rows: Rows, which: np.ndarray, at: Point, tolerance: float) -> Violation | None:
-    """The one of the equations ``which``, ``E z' + A z + B xi = 0``, that does not hold at a point."""
-    E, A, B = rows.E[which], rows.A[which], rows.B[which]
+    """The one of the equations ``which``, in ascending order, ``E z' + A z + B xi = 0``, that does not hold at a point."""
+    E, A, B = rows.E, rows.A, rows.B
+    if len(which) < len(rows):
+        E, A, B = E[which], A[which], B[which]
     value = E @ at.slopes + A @ at.z + B @ at.xi
     E, A, B = abs(E), abs(A), abs(B)
     terms = E @ np.abs(at.slopes) + A @ np.abs(at.z) + B @ np.abs(at.xi)
@@ -219,9 +223,9 @@ def unmoved(data: ModeData, trajectory: Any, length: float, size: np.ndarray) ->
     rate = np.abs(data.Ay)
     # Eight nodes resolve what the states and the sources do within the time constant of the fastest of them.
     half = 0.5 * length / max(1.0, length * float(rate.sum(axis=1).max(initial=0.0)))
-    for where in WHERE:
-        middle = min(max(where * length, half), length - half)
-        inner = trajectory.sample(middle + half * np.concatenate([[-1.0], NODES, [1.0]]))
+    middles = [min(max(where * length, half), length - half) for where in WHERE]
+    sampled = trajectory.sample(np.concatenate([middle + half * PANEL for middle in middles]))
+    for middle, inner in zip(middles, np.split(sampled, len(middles)), strict=True):
         value = inner[-1] - inner[0] - half * (data.Ay @ (WEIGHTS @ inner[1:-1]))
         largest = np.abs(inner).max(axis=0)
         terms = largest + 2.0 * half * (rate @ largest)
