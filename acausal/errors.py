@@ -75,6 +75,10 @@ class AcausalError(Exception):
         self.why = why
         return self
 
+    def locate(self, *where: Location) -> None:
+        """Say where, unless that is known."""
+        self.where = self.where or where
+
     def advise(self, hint: str) -> None:
         """Add what to do."""
         self.hint = "; ".join([self.hint] * bool(self.hint) + [hint])

@@ -21,9 +21,7 @@ def with_steep_rows(run: Run, failure: StartSteep) -> AcausalError:
     error = failure.error
     told = _told(run)
     if told:
-        error.hint = "; ".join(
-            [error.hint] * bool(error.hint) + [f"{told}: give starts of positions away from there"]
-        )
+        error.advise(f"{told}: give starts of positions away from there")
     return error
 
 

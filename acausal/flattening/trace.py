@@ -184,7 +184,7 @@ class _Statements:
         try:
             action(*args)
         except AcausalError as error:
-            error.where = error.where or (self._place(origin),)
+            error.locate(self._place(origin))
             raise
 
     def _statements(self, generator: Iterator[Statement]) -> Iterator[tuple[Any, Origin]]:

@@ -385,7 +385,7 @@ def locate(error: Exception, path: str) -> None:
             frames.append(Location(path, code.co_filename, trace.tb_lineno))
         trace = trace.tb_next
     if isinstance(error, AcausalError):
-        error.where = error.where or tuple(frames[-1:])
+        error.locate(*frames[-1:])
     elif frames and not getattr(error, "__notes__", ()):
         error.add_note(f"while the model was built, at {frames[-1]}")
 
