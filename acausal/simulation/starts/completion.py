@@ -168,7 +168,9 @@ class Completer:
         if self.frame.constrained:
             self._approach(active, -1)
         if self.frame.moving.any():
-            self._approach(active & ~self._reads_motion(), 0)
+            still = active & ~self._reads_motion()
+            self._approach(still, 0)
+            self._approach(still, 0, Rank.STEADY)
         if self.involved.any():
             try:
                 return self._search(~driven, True)
@@ -180,15 +182,15 @@ class Completer:
                 active = ~guesses & ~driven
         return self._search(active, bool((active & self.involved).any()))
 
-    def _approach(self, active: np.ndarray, highest: int) -> None:
+    def _approach(self, active: np.ndarray, highest: int, demanded: Rank = Rank.GIVEN) -> None:
         """Go to a point of some conditions and constraints up to the ``highest`` derivative, if there is one.
 
         There the search for one of all begins: near a wrong position speeds may be anything.
-        Ranks up to those of given starts count as one; where they contradict each other the nearest point is taken.
+        Ranks up to ``demanded`` count as one; where they contradict each other the nearest point is taken.
         """
         begin = self.frame.state()
         try:
-            self._search(active, False, highest, Rank.GIVEN)
+            self._search(active, False, highest, demanded)
         except (NewtonFailure, Unreachable):
             self.frame.restore(begin)
 
@@ -217,7 +219,7 @@ class Completer:
                 first = first or failure
                 if demanded > Rank.STEADY:
                     continue
-                found = self._descended(active, solved, k, ends)
+                found = self._descended(active, solved, highest, k, ends)
                 if found is None and _agree([distance for distance, _ in ends]):
                     break
                 if found is None:
@@ -251,7 +253,7 @@ class Completer:
         return self._length_of((there - found) / frame.scale) > ACCEPTED
 
     def _descended(
-        self, active: np.ndarray, solved: bool, k: int, ends: list[tuple[float, System]]
+        self, active: np.ndarray, solved: bool, highest: int, k: int, ends: list[tuple[float, System]]
     ) -> Completion | None:
         """What Newton's method finds from the end of a descent that begins at, or beside, the start values.
 
@@ -260,7 +262,7 @@ class Completer:
         frame = self.frame
         try:
             frame.restore(self._given)
-            frame.begin(solved)
+            frame.begin(solved, highest)
             if k:
                 self._move_beside(k)
             descent = Descent(frame, self.rows, active)
