@@ -118,7 +118,7 @@ class Context:
         return self.signals[k] if k in self.signals else self.arguments.symbol("x", k)
 
     def _compared(self, batch: int, instance: int, node: Expr) -> Any:
-        a, arguments = self.arguments, [self.lower(batch, instance, n, True) for n in node.args]
+        a, arguments = self.arguments, [ca.SX(self.lower(batch, instance, n, True)) for n in node.args]
         own = {s.name() for n in arguments for s in ca.symvar(n)}
         moving = [(s, *a.jet(k)) for k, s in list(a.tables["x"].items()) if s.name() in own]
         if not moving and a.t.name() not in own:

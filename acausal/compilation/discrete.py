@@ -15,11 +15,12 @@ import numpy as np
 from ..errors import EventIterationError, Location
 from ..flattening.forms import has_time
 from ..flattening.template import Assignment, WhenChain
-from ..modeling.expressions import Expr
+from ..modeling.expressions import RELATIONS, Expr, walk
 from ..modeling.statements import Assign, Reinit, Terminate
 from ..modeling.typed_fields import Typed
 from ..reduction.reduced_model import ReducedModel
 from .context import Arguments, Context, read_numbers
+from .discrete_check import StatementCheck
 from .lowering import Buffered
 from .ordering import DiscreteSignals, Ordering
 
@@ -48,9 +49,10 @@ class DiscreteProgram:
     """The function of one micro-step and what its arguments and results mean.
 
     Arguments: parameters, discretes before, relations, variables, samples, memory of conditions,
-    (t, tolerance, initial, terminal). Results: discretes, memory, relations, times of the timed
+    (t, tolerance, initial, terminal, accuracy of the run). Results: discretes, memory, relations, times of the timed
     relations, fired branches, reinit values, checks, controls of the elements, enabled guards, whether all
-    discretes have values of their types.
+    discretes have values of their types and nothing is missed, by how much discretes ``compared_at_once`` and the timed
+    relations miss their statements.
     """
 
     update: Buffered
@@ -71,6 +73,8 @@ class DiscreteProgram:
     written: tuple[tuple[int, Location, Typed], ...]
     """(discrete, place of the statement that determines it, its field)."""
     memory: int
+    compared_at_once: np.ndarray
+    """Discretes to which actions assign what depends on comparisons within the instant."""
 
 
 class _Update:
@@ -90,6 +94,8 @@ class _Update:
         self.branches: list[WhenBranch] = []
         self.reinits: list[Any] = []
         self.times: dict[int, Any] = {}
+        self.ways: dict[int, tuple[int, int, list[tuple[Any, Expr]]]] = {}
+        """Batch and instance of the `when` that determines a discrete, with its expressions and when they count."""
 
     def lower(self, batch: int, instance: int, expr: Expr, at_once: bool = False) -> Any:
         for kind, k in list(read_numbers(self.context, batch, instance, expr)):
@@ -181,6 +187,7 @@ class _Update:
             else:
                 fresh[k] = value
                 result[k] = ca.if_else(now, value, result[k])
+                self.ways.setdefault(k, (batch, instance, []))[2].append((now, action.value))
         for k in fresh:
             self.context.new.pop(k, None)
         self.branches.append(WhenBranch(tuple(reinits), tuple(messages), place))
@@ -208,6 +215,31 @@ class _Update:
             order += [a for a in ready if id(a) in targets] or ready
             rest = [a for a in rest if a not in order]
         return order
+
+    def defects(self) -> tuple[Any, Any]:
+        """By how much discretes that comparisons decide at once, and relations of time, are not what they should be.
+
+        Last the accuracy of the run.
+        """
+        a, c = self.arguments, self.context
+        self.ways = {k: way for k, way in self.ways.items() if self._compares(*way)}
+        check = StatementCheck(a, self.signals)
+        found = [check.statement((k, *self.ways[k])) for k in sorted(self.ways)]
+        found += check.relations_of_time(sorted(self.times)) if self.times else []
+        symbols = ca.vertcat(*check.new.values(), *check.held)
+        values = ca.vertcat(
+            *(c.discrete(k) for k in check.new), *(self.relation(k) for k in range(self.model.nr))
+        )
+        return ca.substitute(ca.vertcat(*found), symbols, values) if found else ca.SX.zeros(0), check.accuracy
+
+    def _compares(self, batch: int, instance: int, ways: list[tuple[Any, Expr]]) -> bool:
+        nodes = (n for _, expr in ways for n in walk(expr) if n.op in RELATIONS)
+        return any(self.context.relation_number(batch, instance, n) is None for n in nodes)
+
+    def relation(self, number: int) -> Any:
+        """A relation in this micro-step."""
+        timed = self.context.timed
+        return timed[number] if number in timed else self.arguments.symbol("r", number)
 
     def checks(self) -> tuple[list[Any], list[tuple[str, Location, str]]]:
         values, labels = [], []
@@ -270,22 +302,23 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
         for s, i, item in items
         for d in u.order.targets(s, i, item)
     )
+    defects, accuracy = u.defects()
     outputs = [
         [c.discrete(k) for k in range(model.flat.nd)],
         [value for _, value in u.memory],
-        [c.timed[k] if k in c.timed else a.symbol("r", k) for k in range(model.nr)],
+        [u.relation(k) for k in range(model.nr)],
         [u.times[k] for k in timed],
         u.fired,
         u.reinits,
         checks,
         controls,
         flags,
-        [_all_sound([(c.discrete(d), f) for d, _, f in written])],
+        [_all_sound([(c.discrete(d), f) for d, _, f in written]), ca.logic_not(ca.sum1(ca.ne(defects, 0)))],
     ]
-    results = [ca.vertcat(*o) if o else ca.SX.zeros(0) for o in outputs]
+    results = [*(ca.vertcat(*o) if o else ca.SX.zeros(0) for o in outputs), ca.densify(defects)]
     samples = ca.vertcat(*a.samples.values()) if a.samples else ca.SX.zeros(0)
     memory = ca.vertcat(*(m for m, _ in u.memory)) if u.memory else ca.SX.zeros(0)
-    clock = ca.vertcat(a.t, a.tolerance, a.initial, a.terminal)
+    clock = ca.vertcat(a.t, a.tolerance, a.initial, a.terminal, accuracy)
     read = ca.vertcat(a.vector("x"), a.vector("slope"), a.motions())
     arguments = [a.vector("p"), a.vector("d"), a.vector("r"), read, samples, memory, clock]
     update = ca.Function("update", arguments, results)
@@ -294,6 +327,7 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
         Buffered(update), p, x, slope, np.array(list(a.jets), np.int64),
         np.array([k for k in range(model.nr) if k not in u.times], np.int64), np.array(timed, np.int64),
         tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), tuple(labels), tuple(guards), written, len(u.memory),
+        np.array(sorted(u.ways), np.int64),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import ConsistencyError, Location
 from ..simulation.failures import Inconsistent
 from ..simulation.run import Run
-from .relation_names import form_name
+from .relation_names import form_name, relation_place, relation_text
 
 HINT = (
     "the result ends before it; set losses and leakages too small to matter to zero, which is exact, or run with a smaller"
@@ -29,6 +29,15 @@ def inconsistent(run: Run, failure: Inconsistent) -> ConsistencyError:
 
 def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]]:
     found, elements = failure.found, run.core.model.elements
+    if found.what == "discrete":
+        places = {k: place for k, place, _ in run.program.discrete.written}
+        return f"`{run.flat.discrete(found.which)}` has not the value of its statement", (
+            places[found.which],
+        )
+    if found.what == "time":
+        return f"{relation_text(run, found.which)} has another value than what it compares", (
+            relation_place(run, found.which),
+        )
     if found.what == "guard":
         if run.always_numerical:
             return f"relation {found.which} does not hold", ()

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..compilation.discrete import DiscreteProgram
 from ..reduction.affine import Kind, Mode, ModeData, Restart
 from ..results.record import Jump
 from .failures import Inconsistent
 from .instants.collisions import Stage
+from .instants.discrete import Outcome
 from .nonlinear.steps import Steps
 from .numeric import CLOSED_FORM, SegmentTables
 from .run import Run
@@ -22,7 +24,6 @@ from .self_check import (
     NOTHING,
     ROUNDED,
     SOLVED,
-    STEPS,
     WHERE,
     Doubt,
     Held,
@@ -46,7 +47,17 @@ def confirm_instant(run: Run) -> None:
     data, y = run.data, run.y
     terms = np.concatenate([_terms(run)[data.states], np.abs(y[len(data.states) :])])
     doubt = Doubt(terms, _moved(run), _tolerance(run))
-    _require(run, left_branch(rows, run.mode, y, doubt), run.t)
+    require(run, left_branch(rows, run.mode, y, doubt), run.t)
+
+
+def missed_statement(program: DiscreteProgram, outcome: Outcome) -> Violation:
+    """The first discrete, or relation of time, that misses its statement after a micro-step."""
+    assert outcome.defects is not None
+    k = int(np.flatnonzero(outcome.defects)[0])
+    value, own = float(outcome.defects[k]), k < len(program.compared_at_once)
+    number = int(program.compared_at_once[k] if own else program.timed[k - len(program.compared_at_once)])
+    terms = abs(float(outcome.D[number])) + abs(float(outcome.D[number]) - value) if own else 1.0
+    return Violation("discrete" if own else "time", number, value, terms, ROUNDED * terms)
 
 
 def confirm_jump(
@@ -71,11 +82,11 @@ def confirm_jump(
             which = np.setdiff1d(which, _rows_of_contacts(run, mode))
         jump = stage.z_before, stage.z_after, stage.J1
         sizes = _parts_of_jump(stage)
-        _require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), run.t)
+        require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), run.t)
     if not run.always_numerical:
         at = replace(_point(run, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
         mode = restart.data.mode
-        _require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
+        require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
 
 
 def _parts_of_jump(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
@@ -99,23 +110,23 @@ def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, rest
     terms = np.abs(restart.z) + np.abs(z_before)
     tolerance = SOLVED if run.reduced.nonlinear else ROUNDED
     allowed = tolerance * (terms + _terms(run))
-    _require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.t)
+    require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.t)
 
 
 def confirm_flow(run: Run, tables: SegmentTables, trajectory: Any, length: float) -> None:
     """Raise ConsistencyError unless the end of a segment in closed form, and at times the way there, is as the mode says."""
     held = _in_force(run, tables)
     if held is not None and not held.clear(run.y):
-        _require(run, _left_on_the_way(run, held, trajectory, length, length), run.t + length)
+        require(run, _left_on_the_way(run, held, trajectory, length, length), run.t + length)
     if not is_due(_visit(run)):
         return
     h, size = WHERE[0] * length, trajectory.magnitude(length)
     data, t, y = run.data, run.t + h, trajectory.at(h)
     if held is not None:
-        _require(run, _left_on_the_way(run, held, trajectory, length, h), t)
+        require(run, _left_on_the_way(run, held, trajectory, length, h), t)
     rows = run.core.model.rows(run.mode)
-    _require(run, unsolved(rows, np.arange(len(rows)), _point(run, data, y, size), ELIMINATED), t)
-    _require(run, unmoved(data, trajectory, length, size), t)
+    require(run, unsolved(rows, np.arange(len(rows)), _point(run, data, y, size), ELIMINATED), t)
+    require(run, unmoved(data, trajectory, length, size), t)
 
 
 def _left_on_the_way(run: Run, held: Held, trajectory: Any, length: float, h: float) -> Violation | None:
@@ -131,10 +142,10 @@ def confirm_steps(run: Run, length: float) -> None:
     assert steps is not None
     assert watched is not None
     if steps.forms.count:
-        _require(run, *_along(run, steps, np.array(watched.which), length))
+        require(run, *_along(run, steps, np.array(watched.which), length))
     if not run.always_numerical and is_due(_visit(run)):
         h = WHERE[0] * length
-        _require(run, _inside(run, steps, h, length), run.t + h)
+        require(run, _inside(run, steps, h, length), run.t + h)
 
 
 def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Violation | None, float]:
@@ -202,7 +213,7 @@ def _visit(run: Run) -> int:
 
 
 def _tolerance(run: Run) -> float:
-    return SOLVED + STEPS * run.method.tolerances.rtol if run.numerical else 0.0
+    return run.method.accuracy if run.numerical else 0.0
 
 
 def _terms(run: Run) -> np.ndarray:
@@ -255,7 +266,7 @@ def _rows_of_contacts(run: Run, mode: Mode) -> np.ndarray:
     return len(model.base) + np.flatnonzero(contacts)
 
 
-def _require(run: Run, found: Violation | None, t: float) -> None:
+def require(run: Run, found: Violation | None, t: float) -> None:
     """End the run before what does not hold."""
     if found is None:
         return

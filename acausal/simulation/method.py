@@ -9,6 +9,7 @@ import numpy as np
 from ..reduction.affine import AffineModel
 from .nonlinear.accuracy import Tolerances
 from .options import Options
+from .self_check import SOLVED, STEPS
 
 EXACT_STATES = 300
 """Differentiated variables above which closed forms take longer than steps of integration."""
@@ -33,3 +34,8 @@ class Method:
         return cls(
             bool(asked or many or needed), reason, options.method, Tolerances(options.rtol, atol, T0 / 40.0)
         )
+
+    @property
+    def accuracy(self) -> float:
+        """Part of the magnitudes that values may miss."""
+        return SOLVED + STEPS * self.tolerances.rtol * self.numerical

@@ -102,7 +102,8 @@ class Run:
         self.error, self.late = None, 0.0
         """Rounding of ``z`` as the last segment left it, and seconds by which the crossing that ended it may be off."""
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
-        self.discrete = DiscretePart(self.program, self.core.model.elements, self.values.P)
+        elements, accuracy = self.core.model.elements, self.method.accuracy
+        self.discrete = DiscretePart(self.program, elements, self.values.P, accuracy)
         self.memory = np.zeros(self.program.discrete.memory)
         """What conditions of `when` and `edge` were after the last micro-step."""
         self.timed_next = math.inf
@@ -113,9 +114,8 @@ class Run:
         """Number of the guard whose crossing the present left limits belong to, -1 for a time, None between instants."""
         self._mark: tuple[State, Status, int, int] | None = None
         self.last: tuple[Any, ...] = ()
-        """Key of the last instant."""
         self.repeats = 0
-        """Instants before the present one that had its key."""
+        """Key of the last instant, and instants before it that had the same."""
 
     def _prepare_numerical(self) -> None:
         """What numerical integration needs: nonlinear rows, or a method that asks for it."""

@@ -44,7 +44,7 @@ class Violation:
 
     what: str
     """"guard" (or relation), "branch" (number of an element), "conservation", "equation", "record" (number of an unknown
-    whose jump is not recorded) or "motion" (number of a state)."""
+    whose jump is not recorded), "motion" (number of a state), "discrete" or "time" (number of a relation of time)."""
     which: int
     value: float
     terms: float

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import acausal.compilation.context as context
+import acausal.compilation.discrete as discrete
 import acausal.simulation.instants.instant as instant
 import acausal.simulation.loop as loop
 import acausal.simulation.nonlinear.integration as integration
@@ -21,6 +23,7 @@ from acausal import (
     compile_model,
     der,
 )
+from acausal.compilation.lowering import apply
 from acausal.components.electrical import Capacitor, Diode, IdealDiode, PulseVoltage, Resistor, SineVoltage
 from acausal.dynamics.basis import Basis
 from acausal.dynamics.modal import AffineFlow
@@ -41,6 +44,8 @@ from acausal.simulation.self_check import (
     unsolved,
     worst,
 )
+from tests.compilation.test_discrete import Thermostat
+from tests.components.blocks.test_pwm import NonlinearEdges
 from tests.results.models import Buck, sharing
 from tests.semantics.test_s10_end import Connected
 from tests.simulation.test_sentinels import waiting
@@ -253,6 +258,28 @@ def test_growth_that_is_cut_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Basis, "growing", lambda self: [])
     assert "`x` moves otherwise" in str(refused(Growing(), 1.0))
+
+
+def test_a_relation_in_an_action_from_before_its_event_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison had the value from before the crossing, so that a thermostat switched once and never again."""
+
+    def before(op: str, a: Any, b: Any, moving: Any, t: Any, tolerance: Any) -> Any:
+        return apply(op, b - a, a - b)  # on the other side, where both are the same to the last places
+
+    monkeypatch.setattr(context, "compared", before)
+    for method in ("exact", "explicit"):
+        assert "`heat` has not the value" in str(refused(Thermostat(), 3.0, method=method))
+
+
+def test_a_relation_of_time_that_moves_with_its_instant_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relation of time was solved through the expression of time that its discrete took in the same micro-step."""
+
+    def moving(self: Any, batch: int, instance: int, expr: Any) -> tuple[Any, list[Any]]:
+        return self.lower(batch, instance, expr), []
+
+    compile_model(NonlinearEdges()).simulate(0.1)
+    monkeypatch.setattr(discrete._Update, "_with_held", moving)
+    assert "`begin <= time` has another value than what it compares" in str(refused(NonlinearEdges(), 0.1))
 
 
 # -- one row after the other ---------------------------------------------------------------------------------------

@@ -34,6 +34,8 @@ class Outcome:
     """Next time that a relation of time asks for."""
     sound: bool
     """Every discrete variable has a value of its type."""
+    defects: np.ndarray | None
+    """By how much discretes and relations of time miss their statements, None for nothing."""
 
 
 Now = tuple[float, float, bool, bool]
@@ -49,12 +51,17 @@ class DiscretePart:
     elements : sequence of Element
     P : array
         All parameters.
+    accuracy : float
+        Part of a value that the run may miss.
     """
 
-    def __init__(self, program: CompiledModel, elements: Sequence[Element], P: np.ndarray) -> None:
+    def __init__(
+        self, program: CompiledModel, elements: Sequence[Element], P: np.ndarray, accuracy: float
+    ) -> None:
         self.program = program.discrete
         self.f = self.program.update.copy()
         self.f.inputs[0][:] = P[self.program.p]
+        self.f.inputs[6][4] = accuracy
         self.x_ids, self.slope_ids = tuple(self.program.x.tolist()), tuple(self.program.slopes.tolist())
         self.compared = tuple(self.program.compared.tolist())
         self.state_relations = self.program.r
@@ -89,7 +96,7 @@ class DiscretePart:
         to_memory[:] = memory
         clock[0], clock[1], clock[2], clock[3] = now
         self.f()
-        D, memory, R, times, fired, _, _, controls, flags, sound = self.f.outputs
+        D, memory, R, times, fired, _, _, controls, flags, sound, off = self.f.outputs
         timed_next, soon = math.inf, now[0] + now[1]
         if len(times):
             for s in times.tolist():
@@ -98,8 +105,9 @@ class DiscretePart:
         events = fired.tolist()
         which = tuple([b for b, on in enumerate(events) if on]) if any(events) else ()
         forced, disabled = self._decide(controls, flags, mode)
+        defects = None if sound[1] else off.copy()
         return Outcome(
-            D.copy(), memory.copy(), R.copy(), which, forced, disabled, timed_next, sound[0] != 0.0
+            D.copy(), memory.copy(), R.copy(), which, forced, disabled, timed_next, sound[0] != 0.0, defects
         )
 
     def at_start(

@@ -16,7 +16,7 @@ from ...reduction.affine import Inadmissible, Kind, Mode, Restart
 from ...reduction.impacts import FREE, lost_energy, start_limits
 from ...reduction.restart import restart as entered
 from ...results.record import Jump, MicroStep
-from ..confirmation import confirm_instant, confirm_jump, confirm_recorded
+from ..confirmation import confirm_instant, confirm_jump, confirm_recorded, missed_statement, require
 from ..failures import (
     UNSOLVED,
     CrossingUnresolved,
@@ -107,6 +107,8 @@ class Process:
         found = self.discrete(run.D, R, x, ticks, run.memory, now, run.mode)
         if not found.sound:
             raise run.failed(DiscreteUnsound(found.D))
+        if found.defects is not None:
+            require(run, missed_statement(self.discrete.program, found), run.t)
         return found
 
     def _same(self, o: Outcome) -> bool:
