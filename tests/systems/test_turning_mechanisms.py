@@ -114,6 +114,50 @@ def test_a_slider_crank_turns_freely(turns: float, rtol: float, bound: float, me
     np.testing.assert_allclose(result["x"].at(t), CRANK.piston(turned), atol=1e-12)
 
 
+class Cartesian(Component):
+    """The same in the coordinates of the pin and the piston: no angle, and another of them is the state in every quarter."""
+
+    x: Variable = Variable()
+    y: Variable = Variable()
+    s: Variable = Variable()
+    vx: Variable = Variable()
+    vy: Variable = Variable()
+    v: Variable = Variable()
+    crank: Variable = Variable()
+    rod: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), self.vx)
+        yield Eq(der(self.y), self.vy)
+        yield Eq(der(self.s), self.v)
+        yield Eq(self.x**2 + self.y**2, 0.1**2)
+        yield Eq((self.s - self.x) ** 2 + self.y**2, 0.3**2)
+        yield Eq(2.0 * der(self.vx), self.crank * self.x - self.rod * (self.s - self.x))
+        yield Eq(2.0 * der(self.vy), self.crank * self.y + self.rod * self.y)
+        yield Eq(0.5 * der(self.v), self.rod * (self.s - self.x))
+
+
+GAIN = 20.0
+"""Energy that a turn may gain or lose, in units of the tolerance: some thirty to two hundred steps, each with its error."""
+MANY = [pytest.param(1000, 1e-6, marks=pytest.mark.sweep), pytest.param(100, 1e-9, marks=pytest.mark.sweep)]
+
+
+@pytest.mark.parametrize(("turns", "rtol"), [(20, 1e-3), (50, 1e-6), (20, 1e-9), *MANY])
+def test_a_slider_crank_of_points_turns_freely(turns: int, rtol: float) -> None:
+    t = np.linspace(0.0, 0.2 * np.pi * turns, 40 * turns + 1)
+    begin = {"x": 0.1 * np.cos(0.5), "y": 0.1 * np.sin(0.5), "vx": -np.sin(0.5), "vy": np.cos(0.5)}
+    begin["s"] = CRANK.piston(np.array([0.5]))[0]
+    result = simulate(Cartesian(), t[-1], rtol=rtol, initial=begin)
+    x, y, s, vx, vy, v = (result[name].at(t) for name in ("x", "y", "s", "vx", "vy", "v"))
+    np.testing.assert_allclose(x**2 + y**2, 0.01, atol=1e-14)
+    np.testing.assert_allclose((s - x) ** 2 + y**2, 0.09, atol=1e-14)
+    energy = vx**2 + vy**2 + 0.25 * v**2
+    allowed = GAIN * turns * rtol
+    np.testing.assert_allclose(energy / energy[0], 1.0, atol=allowed)
+    phi = np.unwrap(np.arctan2(y, x))
+    assert phi[-1] == pytest.approx(CRANK.motion(0.5, 10.0, t[[0, -1]])[0][-1], abs=allowed * phi[-1])
+
+
 class Jumping(Component):
     """What is solved for jumps, or has a kink, and no event says so."""
 
