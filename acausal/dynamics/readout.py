@@ -94,6 +94,7 @@ class Readout:
         self.position = {k: n for n, k in enumerate(self.integrals)}
         self._rows: WeakKeyDictionary[ModeData, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
+        self._observed: dict[int, list[tuple[int, int]]] = {}
 
     # -- affine part ---------------------------------------------------------------------------------------------
 
@@ -113,10 +114,14 @@ class Readout:
 
     def observed(self, k: int) -> list[tuple[int, int]]:
         """(output equation, factor) through which variable ``k`` depends on unknowns outside the core."""
-        W = self.model.W
-        cols, vals = W.indices[W.indptr[k] : W.indptr[k + 1]], W.data[W.indptr[k] : W.indptr[k + 1]]
-        pairs = zip(cols.tolist(), vals.tolist(), strict=True)
-        return [(self.output_equation_of[j], int(v)) for j, v in pairs if j in self.output_equation_of]
+        found = self._observed.get(k)
+        if found is None:
+            W = self.model.W
+            cols, vals = W.indices[W.indptr[k] : W.indptr[k + 1]], W.data[W.indptr[k] : W.indptr[k + 1]]
+            pairs = zip(cols.tolist(), vals.tolist(), strict=True)
+            found = [(self.output_equation_of[j], int(v)) for j, v in pairs if j in self.output_equation_of]
+            self._observed[k] = found
+        return found
 
     @cached_property
     def frame(self) -> ModeData:

@@ -242,8 +242,10 @@ class NumericCore:
 
         What lies outside the core does not move there: zeros, so that its value alone tells its sign.
         """
-        found = np.vstack([values[1:], floors]).T
-        found[[n for n, k in enumerate(ids) if self.readout.observed(k)]] = 0.0
+        found = np.concatenate([values[1:], floors]).T
+        outside = [n for n, k in enumerate(ids) if self.readout.observed(k)]
+        if outside:
+            found[outside] = 0.0
         return found
 
     def variables(self, data: ModeData, ids: tuple[int, ...]) -> SignTable:

@@ -73,9 +73,11 @@ class SignTable:
         "noise",
         "_absolute_z",
         "_floor",
+        "_floors",
         "_forms",
         "_over_z",
         "_rounding",
+        "_seconds",
         "_size",
         "_states",
         "_tau",
@@ -113,7 +115,8 @@ class SignTable:
         self._tau = tau
         self._forms = np.vstack(forms)
         self._rounding = np.vstack(bounds[:3])
-        self._floor = np.concatenate([SCALE_FLOOR * scale * (tau / T0) ** k for k in range(3)]).tolist()
+        self._floors = np.concatenate([SCALE_FLOOR * scale * (tau / T0) ** k for k in range(3)])
+        self._floor, self._seconds = self._floors.tolist(), tau ** np.arange(3.0)[:, None]
         self._over_z, self._z_scale = over_z, z_scale
         self._absolute_z = None if over_z is None else ROUNDING * np.abs(over_z)
         self._z_floor = SCALE_FLOOR * scale
@@ -148,10 +151,9 @@ class SignTable:
     def levels(self, y: np.ndarray, known: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
         """Values and first two time derivatives (3, m) of the forms at ``y``, and their noise floors; arguments as in `signs`."""
         values = (self._forms @ y).reshape(4, self._size)
-        floors = (self._rounding @ self._terms(y, known) + self._floor).reshape(3, self._size)
+        floors = (self._rounding @ self._terms(y, known) + self._floors).reshape(3, self._size)
         floors += known.late / self._tau * np.abs(values[1:])
-        seconds = self._tau ** np.arange(3.0)[:, None]
-        return values[:3] / seconds, floors / seconds
+        return values[:3] / self._seconds, floors / self._seconds
 
     def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
         """Magnitudes (ny,) whose rounding is that of ``y``."""
