@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from ..modeling.expressions import ARITHMETIC, Expr, fold
 
@@ -41,7 +42,38 @@ def lower(expr: Expr, leaf: Callable[[Expr], Any], special: Callable[[Expr], Any
             return ca.SX(float(node.data))
         return leaf(node)
 
-    return fold(expr, at_leaf, lambda node, args: _SX[node.op](*args), special)
+    def apply(node: Expr, args: list[Any]) -> Any:
+        return _read(node, *args) if node.op in ("lookup", "piece") else _SX[node.op](*args)
+
+    return fold(expr, at_leaf, apply, special)
+
+
+def _read(node: Expr, at: Any) -> Any:
+    """SX of ``data[at]`` for a lookup; for a piece, of the count of points in the data that are not above the argument.
+
+    A call of a function that holds the data, so that neither the expression nor its evaluation grow with them.
+    """
+    data, x = np.array(node.data), ca.MX.sym("x")
+    if node.op == "lookup":
+        found = _lookup(data, x)
+    else:
+        points, counts = np.unique(data, return_counts=True)
+        place = ca.fmax(
+            0.0, ca.fmin(ca.floor(_linear(points, np.arange(len(points), dtype=float))(x)), len(points) - 1.0)
+        )
+        found = ca.if_else(x < points[0], 0.0, _lookup(np.cumsum(counts).astype(float), place))
+    return ca.Function(node.op, [x], [found], {"never_inline": True})(at)
+
+
+def _lookup(values: np.ndarray, at: Any) -> Any:
+    return _linear(np.arange(len(values), dtype=float), values)(at)
+
+
+def _linear(x: np.ndarray, y: np.ndarray) -> Any:
+    """Linear interpolation as a function of MX."""
+    if len(x) == 1:
+        return lambda at: ca.MX(float(y[0]))
+    return ca.interpolant("table", "linear", [x], y)
 
 
 class Buffered:
@@ -55,8 +87,6 @@ class Buffered:
         self._bind()
 
     def _bind(self) -> None:
-        import numpy as np
-
         f = self.function
         self.inputs = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
         self.outputs = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]

@@ -1,24 +1,37 @@
-"""Integer parts of continuous unknowns: discrete variables that change where their argument passes an integer."""
+"""Integers that change at events: integer parts of what moves, and the pieces of tables over time."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..modeling.elements import BranchTable, ElementTable
 from ..modeling.expressions import Expr, Symbol, fold, number_of, walk
-from ..modeling.functions import if_else, maximum, minimum, pre
+from ..modeling.functions import and_, if_else, maximum, minimum, pre
 from ..modeling.typed_fields import Discrete
 from .forms import Classify, depends
 from .template import Assignment, Origin, Template, WhenChain
 
 
+class HeldPart(Discrete):
+    """A discrete variable that equations are given beside those of the user: ``of`` is what it is a part of, as written."""
+
+    def __init__(self, type: type, *, start: Any, of: str) -> None:
+        super().__init__(type, start=start, doc=f"held part of {of}")
+        self.of = of
+
+
 class IntegerParts:
-    """Replaces ``floor(u)`` and ``mod(u, m)`` of continuous unknowns by held integers.
+    """Replaces ``floor(u)`` and ``mod(u, m)`` of time and of continuous unknowns, and tables over time, by held integers.
 
     ``floor(u)`` is an integer k that is constant between instants and is left when ``u >= k + 1`` or ``u < k``;
     ``mod(u, m)`` is ``u - m * floor(u / m)``. Left as functions they would jump inside an equation without an event.
     Equal arguments share one integer.
+
+    A table over time is ``y + slope * (u - low)``. Its piece k is left when ``u >= high`` or ``u < low``; these four numbers are
+    discrete variables beside k, so that what happens at a breakpoint does not grow with the number of points.
 
     Parameters
     ----------
@@ -33,18 +46,22 @@ class IntegerParts:
     def __init__(self, template: Template, owner: Any, classify: Classify) -> None:
         self._template, self._owner, self._classify = template, owner, classify
         self._found: dict[int, Symbol] = {}
+        self._tables: dict[Any, Expr] = {}
         self._numbers: dict[Any, int] = {}
 
     def held(self, expr: Expr, origin: Origin) -> Expr:
         """Return an expression of a statement with held integers; what stands in ``no_event`` stays."""
         nodes = walk(expr)
-        if not any(n.op in ("floor", "mod") for n in nodes):
+        if not any(n.op in ("floor", "mod", "table") for n in nodes):
             return expr
         eventless = {id(n) for top in nodes if top.op == "no_event" for n in walk(top)}
 
         def apply(node: Expr, args: list[Expr]) -> Expr:
+            if node.op == "table" and id(node) not in eventless and self._is_source(node.args[0]):
+                xs, ys = node.data
+                return self._table(args[0], xs, ys, origin)
             jumps = node.op in ("floor", "mod") and id(node) not in eventless
-            if jumps and any(depends(a, self._classify) for a in args):
+            if jumps and any(self._moves(a) for a in args):
                 k = self._integer(args[0] if node.op == "floor" else args[0] / args[1], origin)
                 return k if node.op == "floor" else args[0] - args[1] * k
             same = all(a is b for a, b in zip(args, node.args, strict=True))
@@ -74,30 +91,76 @@ class IntegerParts:
         ]
         return replace(chain, branches=tuple(branches))
 
+    def _is_source(self, u: Expr) -> bool:
+        return self._moves(u) and not depends(u, self._classify)
+
+    def _moves(self, u: Expr) -> bool:
+        return any(n.op == "time" for n in walk(u)) or depends(u, self._classify)
+
     def _integer(self, u: Expr, origin: Origin) -> Symbol:
         key = number_of(u, self._numbers)
         if key not in self._found:
-            field = Discrete(int, doc=f"floor({u})")
-            field.name = self._free_name()
-            self._template.discretes[field.name] = field
-            k = self._found[key] = Symbol(self._owner, field.name, field)
-            self._template.assignments.append(Assignment(k, _equation(k, u), origin))
+            k = self._found[key] = self._held(int, self._free_name("floor"), 0, f"floor({u})")
+            self._assign(k, _changed(k, u, Expr("floor", (u,)), pre(k), pre(k) + 1), origin)
         return self._found[key]
 
-    def _free_name(self) -> str:
+    def _table(self, u: Expr, xs: tuple[float, ...], ys: tuple[float, ...], origin: Origin) -> Expr:
+        key = (number_of(u, self._numbers), xs, ys)
+        if key not in self._tables:
+            columns = _pieces(xs, ys)
+            name = self._free_name("table")
+            k = self._held(int, name, 0, f"table({u})")
+            low, high, y, slope = (
+                self._held(float, f"{name}_{column}", values[0], f"table({u})")
+                for column, values in columns.items()
+            )
+            piece = _changed(k, u, Expr("piece", (u,), xs), pre(low), pre(high), last=len(xs))
+            self._assign(k, piece, origin)
+            for symbol, values in zip((low, high, y, slope), columns.values(), strict=True):
+                self._assign(symbol, Expr("lookup", (k,), values), origin)
+            self._tables[key] = y + slope * (u - low)
+        return self._tables[key]
+
+    def _held(self, kind: type, name: str, start: Any, of: str) -> Symbol:
+        field = HeldPart(kind, start=start, of=of)
+        field.name = name
+        self._template.discretes[name] = field
+        return Symbol(self._owner, name, field)
+
+    def _assign(self, symbol: Symbol, value: Expr, origin: Origin) -> None:
+        self._template.assignments.append(Assignment(symbol, value, origin))
+
+    def _free_name(self, of: str) -> str:
         taken = (*self._template.discretes, *self._template.variables, *self._template.parameters)
         number = 1
-        while f"floor_{number}" in taken:
+        while f"{of}_{number}" in taken:
             number += 1
-        return f"floor_{number}"
+        return f"{of}_{number}"
 
 
-def _equation(k: Symbol, u: Expr) -> Expr:
-    """Right side of the discrete equation of ``k = floor(u)``.
+def _changed(k: Symbol, u: Expr, value: Expr, low: Expr, high: Expr, last: int | None = None) -> Expr:
+    """Right side of the discrete equation of the integer k that ``u`` in ``[low, high)`` keeps; none below 0 or above ``last``.
 
     The relations decide that k changes and in which direction, as at an instant they include where u is going;
     the value of u tells how far, as at the start.
     """
-    before, value = pre(k), Expr("floor", (u,))
-    down = if_else(u < before, minimum(before - 1, value), before)
-    return if_else(u >= before + 1, maximum(before + 1, value), down)
+    before = pre(k)
+    falls, rises = u < low, u >= high
+    if last is not None:
+        falls, rises = and_(before > 0, falls), and_(before < last, rises)
+    down = if_else(falls, minimum(before - 1, value), before)
+    return if_else(rises, maximum(before + 1, value), down)
+
+
+def _pieces(xs: tuple[float, ...], ys: tuple[float, ...]) -> dict[str, tuple[float, ...]]:
+    """Ends, values at the begin and slopes of the pieces of a table, the constant ones before and after it included."""
+    x, y = np.array(xs), np.array(ys)
+    width = np.diff(x)
+    slope = np.divide(np.diff(y), width, out=np.zeros(len(width)), where=width > 0.0)
+    columns = {
+        "low": [x[:1], x],
+        "high": [x, x[-1:]],
+        "value": [y[:1], y],
+        "slope": [[0.0], slope, [0.0]],
+    }
+    return {name: tuple(np.concatenate(parts).tolist()) for name, parts in columns.items()}

@@ -37,7 +37,8 @@ log = _unary("log", "Return the natural logarithm.")
 sqrt = _unary("sqrt", "Return the square root.")
 sign = _unary("sign", "Return -1, 0 or 1.")
 floor = _unary(
-    "floor", "Return the largest integer not above the argument; of unknowns it changes at events."
+    "floor",
+    "Return the largest integer not above the argument; of time and of unknowns it changes at events.",
 )
 absolute = _unary("abs", "Return the absolute value.")
 
@@ -58,7 +59,7 @@ def maximum(*args: Any) -> Expr:
 
 
 def mod(x: Any, y: Any) -> Expr:
-    """Return ``x - y * floor(x / y)``; of unknowns every wrap is an event."""
+    """Return ``x - y * floor(x / y)``; of time and of unknowns every wrap is an event."""
     return Expr("mod", (wrap(x), wrap(y)))
 
 

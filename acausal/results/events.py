@@ -168,7 +168,7 @@ class Events(Sequence[Event]):
             lost[path] = lost.get(path, 0.0) + energy
         D, R = self._before(a)
         return Event(
-            first.t, first.kind, self._triggers(first, R, last.R), modes, self._changes(D, last.D),
+            first.t, first.kind, self._triggers(first, (D, R), (last.D, last.R)), modes, self._changes(D, last.D),
             tuple((name, amount, f"{unit}.s" if unit else "s") for s in steps for name, unit, amount in s.impulses),
             tuple(jump for s in steps for jump in s.jumps), lost, len(steps),
         )  # fmt: skip
@@ -178,21 +178,22 @@ class Events(Sequence[Event]):
             return {}
         found = {}
         for d in np.flatnonzero(before != after).tolist():
-            if d not in self._names.mode_variables:
+            if d not in self._names.mode_variables and d not in self._names.held:
                 _, f = self._names.flat.find("d", self._names.discretes[d])
                 found[self._names.discretes[d]] = (value_of(f, before[d]), value_of(f, after[d]))
         return found
 
-    def _triggers(
-        self, step: MicroStep, before: np.ndarray | None, after: np.ndarray | None
-    ) -> tuple[str, ...]:
+    def _triggers(self, step: MicroStep, before: tuple[Any, Any], after: tuple[Any, Any]) -> tuple[str, ...]:
         if step.kind not in ("time", "state"):
             return tuple(str(x) for x in step.triggers) or (step.kind,)
         hit, ticks = step.triggers[0], step.triggers[1:]
         found = [] if hit < 0 else [self._form(step, hit)]
         found += [self._names.sample(k) for k in ticks]
-        if before is not None and after is not None:
-            found += [self._names.relation(n) for n in self._names.timed_relations if before[n] != after[n]]
+        (D, R), (D_after, R_after) = before, after
+        if D is not None and D_after is not None:
+            found += [self._names.relation(n) for n in self._names.timed_relations if R[n] != R_after[n]]
+            if not found:
+                found = [of for d, of in self._names.held.items() if D[d] != D_after[d]]
         return tuple(dict.fromkeys(found)) or ("source",)
 
     def _form(self, step: MicroStep, hit: int) -> str:

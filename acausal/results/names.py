@@ -13,6 +13,7 @@ import numpy as np
 
 from ..compilation.discrete import Sample
 from ..errors import DeclarationError, ParameterError, UnknownPathError, nearest
+from ..flattening.integer_parts import HeldPart
 from ..flattening.template import Template, component_hint
 from ..modeling.component import Component, existing_parts
 from ..modeling.expressions import Expr, Symbol
@@ -157,6 +158,24 @@ class Names:
     def discretes(self) -> list[str]:
         """Paths of all discrete variables, those of elements included."""
         return [self.flat.discrete(k) for k in range(self.flat.nd)]
+
+    @cached_property
+    def held(self) -> dict[int, str]:
+        """Discretes that tables and integer parts were given -> what they are a part of, with its component."""
+        found: dict[int, str] = {}
+        for k, i in self.flat.instances():
+            s = self.flat.batches[k]
+            path = self.flat.path(k, i)
+            for name, field in s.template.discretes.items():
+                slot = s.template.index("d", name)
+                if isinstance(field, HeldPart) and slot is not None:
+                    found[int(s.db[i]) + slot] = field.of + (f" in {path}" if path else "")
+        return found
+
+    @cached_property
+    def declared(self) -> list[str]:
+        """Paths of the variables and discretes that users, or the library, have declared."""
+        return [*self.variables, *(path for k, path in enumerate(self.discretes) if k not in self.held)]
 
     @cached_property
     def states(self) -> list[str]:

@@ -108,12 +108,12 @@ class Result(ResultView):
         """Paths that tables and files hold by default."""
         if self.only is not None:
             return list(self.only)
-        return list(self.saved) if self.saved is not None else [*self.names.variables, *self.names.discretes]
+        return list(self.saved) if self.saved is not None else self.names.declared
 
     @property
     def readable(self) -> list[str]:
         """Paths of all variables that can be read."""
-        return list(self.only) if self.only is not None else [*self.names.variables, *self.names.discretes]
+        return list(self.only) if self.only is not None else self.names.declared
 
     @property
     def states(self) -> list[str]:

@@ -51,7 +51,8 @@ def test_what_triggers_is_named_once() -> None:
             self.press = TimeTable(table=((0, 0), (1, 0), (1, 2), (2, 2)))
 
     _, step, *_ = simulate(Pressed(), 3.0).events
-    assert (step.t, step.triggers) == (1.0, ("time < 1 in press",))
+    assert (step.t, step.triggers) == (1.0, ("table(time) in press",))
+    assert step.discretes == {}
 
 
 def test_a_guard_is_named_by_its_element() -> None:

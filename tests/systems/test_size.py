@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from acausal import (
     Discrete,
     Eq,
     Parameter,
+    Result,
     Variable,
     compile_model,
     der,
@@ -228,24 +230,117 @@ def test_a_sum_may_begin_with_nothing() -> None:
     assert result["x"].final == pytest.approx(1.0 + 3.0 * 9.0 / 2.0, rel=1e-12)
 
 
-def test_the_work_for_a_table_over_time_is_linear_in_its_points() -> None:
-    def points(count: int) -> float:
-        xs = [0.001 * k for k in range(count)]
-        made = model(lambda self: -self.x + table(self.w * time, xs, xs))
-        before, calls = sys.getprofile(), 0
+def calls_of(action: Any) -> int:
+    before, calls = sys.getprofile(), 0
 
-        def counted(*_: Any) -> None:
-            nonlocal calls
-            calls += 1
+    def counted(*_: Any) -> None:
+        nonlocal calls
+        calls += 1
 
-        sys.setprofile(counted)
-        try:
-            assert len(compile_model(made).names.timed_relations) == count
-        finally:
-            sys.setprofile(before)
-        return calls
+    sys.setprofile(counted)
+    try:
+        action()
+    finally:
+        sys.setprofile(before)
+    return calls
 
-    assert points(160) < 2.3 * points(80)
+
+def followed(xs: Any, ys: Any) -> Shared:
+    return model(lambda self: table(self.w * time, xs, ys))
+
+
+def test_a_table_over_time_has_as_many_relations_and_as_much_work_at_a_breakpoint_with_any_number_of_points() -> (
+    None
+):
+    def points(count: int) -> tuple[int, int]:
+        xs = [0.003 * k for k in range(count)]
+        program = compile_model(followed(xs, np.cos(xs)))
+        assert len(program.names.timed_relations) == 2
+        program.simulate(0.02)
+        return len(program.reduced.knowns), calls_of(lambda: program.simulate(0.02))
+
+    assert points(200000) == points(30)
+
+
+def test_a_table_of_200000_points_is_compiled_and_entered_at_once() -> None:
+    xs = np.linspace(0.0, 3.0, 200001)
+    before = process_time()
+    result = simulate(followed(xs, np.sin(xs)), 0.5001, t_start=0.5)
+    assert process_time() - before < 2.0  # a quarter of a second where nothing else runs
+    exact = 1.0 + (math.cos(1.5) - math.cos(W * 0.5001)) / W
+    assert result["x"].final == pytest.approx(exact, rel=1e-12)
+
+
+def interpolated(xs: Any, ys: Any, u: Any) -> Any:
+    """The values of a table on the right of its steps."""
+    xs, ys = np.array(xs, float), np.array(ys, float)
+    k = np.searchsorted(xs, u, side="right")
+    a, b = np.maximum(k - 1, 0), np.minimum(k, len(xs) - 1)
+    width = np.where(xs[b] > xs[a], xs[b] - xs[a], 1.0)
+    return ys[a] + (ys[b] - ys[a]) * np.clip((u - xs[a]) / width, 0.0, 1.0) * (xs[b] > xs[a])
+
+
+COURSES = {
+    "ramps": ([0.0, 0.5, 1.5, 4.0], [1.0, -1.0, 3.0, 2.0]),
+    "steps": ([0.5, 0.5, 1.0, 1.0, 2.0, 2.0], [0.0, 4.0, 4.0, -1.0, 0.0, 7.0]),
+    "a step at the begin": ([0.0, 0.0, 2.0], [5.0, 1.0, 2.0]),
+    "one point": ([1.0], [2.5]),
+    "far from the begin": ([1e6, 1e6 + 1.0], [1.0, 2.0]),
+    "beyond both ends": ([-2.0, -1.0], [1.0, 2.0]),
+    "steep and flat": ([0.0, 1e-4, 1.0, 2.0], [0.0, 1e4, -1e-4, 1e-4]),
+}
+ARGUMENTS = {
+    "time": (lambda self: self.w * time / 3, lambda t: t),
+    "backwards": (lambda self: 2 - self.w * time / 3, lambda t: 2.0 - t),
+    "to and fro": (lambda self: 2 * sin(self.w * time), lambda t: 2.0 * np.sin(3.0 * t)),
+    "squared": (lambda self: self.w * time * (self.w * time) / 9, lambda t: t * t),
+    "by jumps": (lambda self: self.w * mod(time, 0.7), lambda t: 3.0 * np.mod(t, 0.7)),
+}
+
+
+@pytest.mark.parametrize("method", ["exact", "integrated"])
+@pytest.mark.parametrize("argument", ARGUMENTS)
+@pytest.mark.parametrize("course", COURSES)
+def test_a_table_over_time_is_what_it_says_between_and_at_its_points(
+    course: str, argument: str, method: str
+) -> None:
+    (xs, ys), (u, value) = COURSES[course], ARGUMENTS[argument]
+    result = simulate(
+        model(lambda self: table(u(self), xs, ys) + (-self.x if method == "exact" else -(self.x**3))), 2.3
+    )
+    t = np.linspace(0.0, 2.3, 1001)[1:]
+    margin = np.abs(value(t)[:, None] - np.array(xs)).min(axis=1) > 1e-9
+    t = t[margin]
+    x = result["x"].at(t)
+    got = result["der(x)"].at(t) + (x if method == "exact" else x**3)
+    size = 1e-11 * (1.0 + np.abs(ys).max())
+    assert np.abs(got - interpolated(xs, ys, value(t))).max() < (size if method == "exact" else 1e4 * size)
+    assert result.check().ok
+
+
+def test_equal_tables_share_their_piece_and_different_ones_do_not() -> None:
+    xs, ys = [0.0, 1.0, 2.0], [0.0, 1.0, 0.0]
+    made = model(
+        lambda s: (
+            table(time * s.w, xs, ys) + 2 * table(time * s.w, xs, ys) + table(time * s.w, xs, [1.0, 2.0, 2.0])
+        )
+    )
+    assert len(compile_model(made).names.timed_relations) == 4
+    t = np.linspace(0.1, 1.0, 77)
+    expected = 3 * np.interp(3 * t, xs, ys) + np.interp(3 * t, xs, [1.0, 2.0, 2.0])
+    assert simulate(made, 1.0)["der(x)"].at(t) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_table_over_time_decides_events_and_goes_through_files(tmp_path: Any) -> None:
+    xs, ys = [0.0, 1.0, 3.0], [0.0, 2.0, 0.0]
+    made = model(lambda s: 1.0, lambda s: [when(table(s.w * time, xs, ys) > 1.0, reinit(s.x, pre(s.x) + 10))])
+    program = compile_model(made)
+    result = program.simulate(2.0)
+    assert min(abs(e.t - 0.5 / 3.0) for e in result.events) < 1e-16
+    result.save(tmp_path / "run.npz")
+    again = Result.load(tmp_path / "run.npz")
+    assert again["x"].final == result["x"].final == pytest.approx(13.0, rel=1e-14)
+    assert again.check().ok
 
 
 @pytest.mark.parametrize("phase", [0.0, -2.0 * math.pi, 2.0 * math.pi, -1.0])
