@@ -102,7 +102,9 @@ class _Update:
             if kind == "v":
                 knowns = self.signals.knowns(k)
                 if knowns is not None:
-                    self.context.signals[k] = sum(f * self.context.lower(s, i, e) for f, s, i, e in knowns)
+                    self.context.signals[k] = ca.SX(
+                        sum(f * self.context.lower(s, i, e) for f, s, i, e in knowns)
+                    )
             elif kind == "t" and k not in self.context.timed:
                 self._timed_relation(k)
         return self.context.lower(batch, instance, expr, at_once)
