@@ -278,7 +278,8 @@ def main() -> int:
     options.add_argument("--all", action="store_true", help="print a line for every run")
     options.add_argument("--shrink", action="store_true", help="with --seed: find the smallest part")
     args = options.parse_args()
-    names, methods = args.family or list(FAMILIES), args.method or []
+    names = args.family or [name for name in FAMILIES if name not in args.without]
+    methods = args.method or []
     if args.seed is not None:
         return sum(single(name, args.seed, methods, args.limit, args.shrink) for name in names)
     log = Log(args.log, names)
