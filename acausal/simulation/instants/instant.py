@@ -189,7 +189,8 @@ class Process:
             logged = self._jump(restart, z_minus, xi, stages)
             if begin is not None:
                 confirm_recorded(run, logged["parts"], begin, restart)
-        run.enter(restart, choice.signs if restart is choice.restart else None, known.each)
+        error = known.each if restart.jumped else None
+        run.enter(restart, choice.signs if restart is choice.restart else None, error)
         after, D, R = restart.data.mode, run.D, run.R
         run.record.steps.append(MicroStep(run.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
