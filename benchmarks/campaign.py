@@ -268,6 +268,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--family", action="append", choices=list(FAMILIES), help="by default all, in turn")
+    options.add_argument(
+        "--without", action="append", default=[], choices=list(FAMILIES), help="all but these"
+    )
     options.add_argument("--minutes", type=float, default=2.0, help="length of the campaign, without --count")
     options.add_argument("--count", type=int, help="seeds per family")
     options.add_argument("--first", type=int, default=0, help="first seed")
