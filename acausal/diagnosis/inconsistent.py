@@ -52,6 +52,8 @@ def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]
             f"the jump of `{run.program.unknowns.state_name(found.which)}` is not recorded with its impulses",
             (),
         )
+    if found.what == "drift":
+        return f"rates that cancel exceed the motion of `{_state(run, found.which)}` too far for doubles", ()
     if found.what == "motion":
         return f"`{_state(run, found.which)}` moves otherwise than its derivative says", ()
     text = {"equation": "does not hold", "conservation": "is not conserved over the instant"}[found.what]

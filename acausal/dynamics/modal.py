@@ -85,6 +85,26 @@ class AffineFlow:
         left, right = self._sizes
         return left.dot(right.dot(np.abs(y0)) * self.basis.weights(length)[self.function])
 
+    def drift(self, rates: np.ndarray, y: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
+        """How far (ny,) rounding of the generator takes the states within `length` seconds, and magnitudes of their terms.
+
+        Parameters
+        ----------
+        rates : (ny,) array
+            ``abs(Ay) @ abs(y)``: sums of the terms of the rates, which may cancel.
+        y : (ny,) array
+            Magnitudes of the states.
+
+        Notes
+        -----
+        A part eps of the terms drives every function as long as it remembers: a fast one for its time constant, a slow one
+        all the time. Where fast rates cancel in a slow motion, as those of a loss too small do, that is eps times the ratio of
+        their rates (first-order perturbation of eigenvalues: Golub and Van Loan, Matrix Computations, section 7.2).
+        """
+        left, right = self._sizes
+        remembered = 1.0 / np.maximum(-self.basis.sigma[self.function], 1.0 / length)
+        return left.dot(remembered * right.dot(DEAD * rates)), left.dot(right.dot(y))
+
 
 class Trajectory:
     """One solution ``y(h)``, a function of the time ``h`` in seconds since the start of the segment.

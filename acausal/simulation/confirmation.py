@@ -29,6 +29,7 @@ from .self_check import (
     Held,
     Point,
     Violation,
+    drifting,
     is_due,
     left_branch,
     rounded_step,
@@ -127,6 +128,7 @@ def confirm_flow(run: Run, tables: SegmentTables, trajectory: Any, length: float
     rows = run.core.model.rows(run.mode)
     require(run, unsolved(rows, np.arange(len(rows)), _point(run, data, y, size), ELIMINATED), t)
     require(run, unmoved(data, trajectory, length, size), t)
+    require(run, drifting(data, trajectory, length), run.t + length)
 
 
 def _left_on_the_way(run: Run, held: Held, trajectory: Any, length: float, h: float) -> Violation | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.modal import Trajectory
 from ..reduction.affine import AffineModel, Kind, ModeData, Rows
 from .watch import can_trigger, orientations
 
@@ -44,7 +45,7 @@ class Violation:
 
     what: str
     """"guard" (or relation), "branch" (number of an element), "conservation", "equation", "record" (number of an unknown
-    whose jump is not recorded), "motion" (number of a state), "discrete" or "time" (number of a relation of time)."""
+    whose jump is not recorded), "motion" or "drift" (number of a state), "discrete" or "time" (number of a relation of time)."""
     which: int
     value: float
     terms: float
@@ -237,6 +238,20 @@ def unmoved(data: ModeData, trajectory: Any, length: float, size: np.ndarray) ->
     return None
 
 
+def drifting(data: ModeData, trajectory: Trajectory, length: float) -> Violation | None:
+    """The state that rounding of the coefficients of its mode moves: rates that cancel exceed what is left of them too far."""
+    y = np.maximum(np.abs(trajectory.y0), np.abs(trajectory.at(length)))
+    rates, states = np.abs(data.Ay) @ y, len(data.states)
+    rates[states:] = 0.0  # Sources are followed by their own functions.
+    off, terms = trajectory.flow.drift(rates, y, length)
+    off, terms = off[:states], terms[:states]
+    return worst("drift", np.arange(states), off, terms, RESOLVED * terms)
+
+
+RESOLVED = 2.0**-24
+"""Part of the terms of a state by which rounding may move it along a segment: the last place of a float of single precision. A
+loss that is much smaller than this part, in units of the elements beside it, changes less than the rounding of what it makes
+large."""
 QUADRATURE = 1e-9
 """Part of the magnitudes that eight nodes miss of a motion within its shortest time constant."""
 

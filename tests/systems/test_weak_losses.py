@@ -2,9 +2,10 @@
 
 import pytest
 
-from acausal import AcausalError, Component, NoConsistentModeError, Result, compile_model
+from acausal import AcausalError, Component, ConsistencyError, NoConsistentModeError, Result, compile_model
 from benchmarks.circuits import SinglePhaseBridge
 from tests.systems.campaign_families import departure
+from tests.systems.general_path_cases import CASES
 from tests.systems.general_path_models import bridge_at_capacitor
 from tests.systems.test_multiplier import multiplier
 
@@ -53,3 +54,24 @@ def test_a_tiny_leakage_is_no_depth_of_a_guard() -> None:
     except AcausalError:
         return
     assert result.check().ok
+
+
+def six_pulse(Goff: float) -> Result:
+    return lossy(CASES["six pulse"].build(), CASES["six pulse"].span, 0.0, Goff)
+
+
+def test_rates_that_cancel_are_resolved_in_proportion_to_the_leakage() -> None:
+    """Rates of 1e12 per second cancel in motions of milliseconds at 1 nS: half the digits are left, and these are right."""
+    ideal, strong, weak = (six_pulse(Goff) for Goff in (0.0, 1e-6, 1e-9))
+    expected = departure(ideal, strong)
+    for path, off in departure(ideal, weak).items():
+        assert off < 2e-3 * expected[path] + 1e-8
+
+
+@pytest.mark.parametrize("Goff", [1e-10, 1e-12])
+def test_rates_that_cancel_too_far_are_refused_with_the_way_out(Goff: float) -> None:
+    """At 0.1 nS events are half a nanosecond off, fifty times what the leakage changes."""
+    with pytest.raises(ConsistencyError, match="rates that cancel exceed the motion of") as info:
+        six_pulse(Goff)
+    assert "zero, which is exact" in info.value.hint
+    assert info.value.relative < 10.0 * 2.0**-24 * 1e-10 / Goff
