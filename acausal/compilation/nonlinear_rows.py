@@ -71,10 +71,8 @@ class NonlinearFunctions:
         """A function of the rows that are alike, made once."""
         found = self._single.get((make, group, level))
         if found is None:
-            rows, constants = (
-                x[group] for x in (self._nonlinear_rows.model.nonlinear, self._nonlinear_rows.constants)
-            )
-            expression = _expression(self._nonlinear_rows.model, rows, constants)
+            own = self._nonlinear_rows
+            expression = _expression(own.model, own.model.nonlinear[group], own.constants[group])
             found = self._single[make, group, level] = make(expression, level)
         return found
 
