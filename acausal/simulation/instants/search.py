@@ -18,7 +18,7 @@ from ...reduction.index_reduction import reduce_mode
 from ...reduction.parts import IndependentPart, independent_parts
 from ..uncertainty import CERTAIN, Uncertainty
 from .lexicographic import CandidateTest, Instant, Tried, Verdict
-from .pivoting import NoMove, Pivoting, Row, cancelling_rows
+from .pivoting import NoMove, Pivoting, Row, cancelling_rows, is_free
 from .tableau import BranchTableau, propose
 
 History = tuple[tuple[Mode, Tried], ...]
@@ -181,7 +181,7 @@ class Search:
         """The choice without a hint: what the tableau proposes, where monotone elements alone move to it, else pivoting."""
         trial = _Trial(self._model, self._test, instant, self._options.max_candidates, self.stats)
         verdict = trial.examine(start)
-        if not verdict.consistent:
+        if not verdict.consistent and self._some_curve_is_free(instant.forced):
             tableau = self._tableau(verdict)
 
             def proposals(mode: Mode, released: Collection[int]) -> tuple[Mode, ...]:
@@ -197,6 +197,13 @@ class Search:
             verdict = trial.settled(mode)
         assert verdict.restart is not None
         return Choice(verdict.restart, trial.history, verdict.signs)
+
+    def _some_curve_is_free(self, forced: Sequence[int]) -> bool:
+        """Whether the tableau can propose anything: only elements that are one curve are moved by what it finds."""
+        return any(
+            curve and is_free(element, branch)
+            for element, curve, branch in zip(self._model.elements, self._curves, forced, strict=True)
+        )
 
     def _tableau(self, verdict: Verdict) -> BranchTableau:
         """The tableau at a rate above the motions of a mode."""
