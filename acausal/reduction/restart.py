@@ -16,6 +16,8 @@ CONTRADICTING = 1e-8
 rounding in parameters and in the elimination leaves."""
 _CONFLICT = 1e-9
 
+Doubt = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
 
 def restart(
     model: AffineModel,
@@ -23,7 +25,7 @@ def restart(
     z_minus: np.ndarray,
     xi: np.ndarray,
     reinits: Sequence[tuple[int, float]] = (),
-    doubt: Callable[[np.ndarray], np.ndarray] | None = None,
+    doubt: Doubt | None = None,
 ) -> Restart:
     """Consistent values in the candidate mode ``data``, with the conserved quantities kept.
 
@@ -40,7 +42,7 @@ def restart(
         Differentiated variables that take a value by an external impulse on their own conserved
         quantity; everything else is conserved.
     doubt : callable, optional
-        Rows (k, n) over the left limits -> how uncertain they are, besides their last digits.
+        Rows (k, n) over the left limits and (k, q) over the sources -> how uncertain they are, besides their last digits.
 
     Returns
     -------
@@ -73,15 +75,13 @@ def restart(
     return Restart(data, y, data.T @ y, np.zeros(model.n) if J1 is None else J1, jumped)
 
 
-def _residuals(
-    data: ModeData, z_minus: np.ndarray, xi: np.ndarray, doubt: Callable[[np.ndarray], np.ndarray] | None
-) -> np.ndarray | None:
+def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, doubt: Doubt | None) -> np.ndarray | None:
     """Defects of the constraints; what the doubt about the left limits explains counts as zero, None if that is all."""
     z = np.concatenate((z_minus, xi))
     residual = data.constraints @ z
     noise = ROUNDING * (np.abs(data.constraints) @ np.abs(z))
     if doubt is not None:
-        noise += doubt(data.constraints[:, : len(z_minus)])
+        noise += doubt(data.constraints[:, : len(z_minus)], data.constraints[:, len(z_minus) :])
     small = np.abs(residual) <= noise
     residual[small] = 0.0
     return None if small.all() else residual
@@ -107,7 +107,7 @@ def _reinitialised(
     z_minus: np.ndarray,
     xi: np.ndarray,
     reinits: Sequence[tuple[int, float]],
-    doubt: Callable[[np.ndarray], np.ndarray] | None,
+    doubt: Doubt | None,
 ) -> tuple[np.ndarray, bool]:
     """Left limits shifted so that the restart gives the wanted values, and whether any of them moves.
 

@@ -20,25 +20,35 @@ class Uncertainty(NamedTuple):
     """Rounding (n,) of the core unknowns, None where nothing has moved yet."""
     rate: np.ndarray | None = None
     """Time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not count."""
+    sources: np.ndarray | None = None
+    """How far sources (q,) may have moved because they are fitted anew; None where they go on."""
 
     @classmethod
     def at(
-        cls, t: float, error: np.ndarray | None = None, late: float = 0.0, rate: np.ndarray | None = None
-    ) -> Uncertainty:
+        cls, t: float, error: np.ndarray | None = None, late: float = 0.0, rate: np.ndarray | None = None,
+        sources: np.ndarray | None = None,
+    ) -> Uncertainty:  # fmt: skip
         """At a time, where an instant is located to its last places, or less exactly to ``late`` seconds."""
-        return cls(max(LOCATED * math.ulp(t), late), error, rate)
+        return cls(max(LOCATED * math.ulp(t), late), error, rate, sources)
 
     def of(self, which: np.ndarray) -> np.ndarray | None:
         """Rounding of some of the unknowns."""
         return None if self.error is None else self.error[which]
 
-    def part(self, which: np.ndarray) -> Uncertainty:
-        """The same for some of the unknowns."""
-        return Uncertainty(self.late, self.of(which), None if self.rate is None else self.rate[which])
+    def part(self, which: np.ndarray, sources: np.ndarray) -> Uncertainty:
+        """The same for some of the unknowns and sources."""
+        rate = None if self.rate is None else self.rate[which]
+        moved = None if self.sources is None else self.sources[sources]
+        return Uncertainty(self.late, self.of(which), rate, moved)
 
-    def doubt(self, rows: np.ndarray) -> np.ndarray:
-        """How uncertain rows (k, n) over the core unknowns are: what moves these together may move a row not at all."""
+    def doubt(self, rows: np.ndarray, driven: np.ndarray) -> np.ndarray:
+        """How uncertain rows (k, n) over the core unknowns and (k, q) over the sources are.
+
+        What moves the unknowns together may move a row not at all.
+        """
         found = np.zeros(len(rows))
+        if self.sources is not None:
+            found += np.abs(driven) @ self.sources
         if self.error is not None:
             found += np.abs(rows) @ self.error
         if self.rate is not None:

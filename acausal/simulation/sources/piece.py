@@ -24,6 +24,8 @@ _K = np.arange(PIECE_DEGREE + 1)
 _NODES = 0.5 * (1.0 - np.cos(np.pi * _K / PIECE_DEGREE))
 _FACTORIAL = np.array([math.factorial(k) for k in range(PIECE_DEGREE + 1)], float)
 _SHIFT = np.maximum(_K[None, :] - _K[:, None], 0)
+_MARKOV = np.cumprod([1.0, *(2.0 * (PIECE_DEGREE**2 - k**2) / (2 * k + 1) for k in range(PIECE_DEGREE))])
+"""Largest derivatives of a polynomial that is at most 1 in [0, 1], as those of a Chebyshev polynomial at its ends."""
 _FALLING = np.array([[float(math.perm(j, k)) for j in _K.tolist()] for k in _K.tolist()])
 
 
@@ -67,6 +69,8 @@ class Piece:
         Largest value of the function that it was fitted to.
     error : float
         Bound on its distance from the function.
+    departure : float
+        The distance that was measured, with rounding.
     growth : float
         Factor by which the length can grow, from the size of the last coefficients.
     """
@@ -84,6 +88,7 @@ class Piece:
         self.length, self.coefficients, self.size, self.error = length, coefficients, size, error
         self.end = self.last = start + length
         self.growth = growth
+        self.departure = 0.0
 
     def value(self, t: float) -> float:
         """Value at ``t``, also a little outside of the piece."""
@@ -96,6 +101,10 @@ class Piece:
     def states(self, t: float, unit: float) -> np.ndarray:
         """Derivatives times ``unit**k`` at ``t``."""
         return self._derivatives(t) * (unit / self.length) ** _K
+
+    def errors(self, unit: float) -> np.ndarray:
+        """Bounds on the errors of the `states`, which are largest at the ends: Markov's inequality."""
+        return self.departure * _MARKOV * (unit / self.length) ** _K
 
     def _derivatives(self, t: float) -> np.ndarray:
         x = (t - self.origin) / self.length
@@ -154,12 +163,14 @@ def fit(
         return None
     x, polynomials = _probes(probes)
     between = np.array([float(function(t)) for t in (start + length * x).tolist()])
-    if not float(np.abs(between - polynomials @ c).max()) <= error:
+    departure = float(np.abs(between - polynomials @ c).max())
+    if not departure <= error:
         return None
     growth = _growth(np.abs(c).tolist(), rounding, error)
     tail = np.cumsum(np.abs(c[::-1]))[::-1]
     c[tail <= TRIM * size] = 0.0
     piece = Piece(start, length, _POWERS @ c, size, error, growth)
+    piece.departure = departure + rounding
     piece.end = piece.last = end
     return piece
 

@@ -162,6 +162,16 @@ class SourceStates:
             self.constant = xi
         return xi
 
+    def doubt(self, t: float) -> np.ndarray | None:
+        """How far the states may move at ``t`` because pieces end there that are not exact, (q,); None where none do."""
+        found = None
+        for fitted in self.fitted:
+            if fitted.before is not None and fitted.piece.start == t:
+                found = np.zeros(self.q) if found is None else found
+                errors = fitted.before.errors(self.unit) + fitted.piece.errors(self.unit)
+                found[fitted.first : fitted.first + PIECE_DEGREE + 1] += errors
+        return found
+
     def unit_at(self, t: float, D: np.ndarray, R: np.ndarray) -> float:
         """Return a unit of time that suits the pieces after ``t``: the present one if it does."""
         if not self.fitted:
@@ -215,6 +225,8 @@ class Fitted:
     def __init__(self, first: int, pieces: Pieces, source: _General | None = None) -> None:
         self.first, self.pieces, self.source = first, pieces, source
         self.batch: bytes | None = None
+        self.before: Piece | None = None
+        """The piece in force before."""
 
     def at(self, t: float, d: np.ndarray, r: np.ndarray, batch: bytes) -> None:
         """Have the piece that holds after ``t``; a new one where a general function changed."""
@@ -224,7 +236,8 @@ class Fitted:
             return
         if self.source is not None:
             self.source.arguments = (self.source.arguments[0], d, r)
-        self.piece, self.batch = self.pieces.next(t), batch
+        before = None if self.batch is None else self.piece
+        self.piece, self.batch, self.before = self.pieces.next(t), batch, before
 
     def next_break(self, t: float) -> float:
         """End of the piece in force; ``t`` if that has ended."""
