@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ..modeling.expressions import RELATIONS, Expr, Symbol, constant, fold, walk
 
@@ -272,3 +273,17 @@ def _table(x: Expr, xs: tuple[float, ...], ys: tuple[float, ...]) -> Expr:
         return Expr("if_else", (x < xs[middle], tree(low, middle), tree(middle + 1, high)))
 
     return tree(0, n)
+
+
+def number_of(expr: Expr, table: dict[Any, int]) -> int:
+    """Return the number of an expression in ``table``, which gets those that are new: equal expressions have equal numbers."""
+
+    def number(key: Any) -> int:
+        return table.setdefault(key, len(table))
+
+    def leaf(node: Expr) -> int:
+        symbol = isinstance(node, Symbol)
+        return number((id(node.owner), node.name) if symbol else (node.op, repr(node.data)))  # type: ignore[attr-defined]
+
+    # A symbol of data, such as the points of a table, stands for them by identity.
+    return fold(expr, leaf, lambda node, args: number((node.op, *args, node.data and id(node.data))))

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..modeling.elements import BranchTable, ElementTable
-from ..modeling.expressions import Expr, Symbol, fold, number_of, walk
+from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..modeling.functions import and_, if_else, maximum, minimum, pre
 from ..modeling.typed_fields import Discrete
-from .forms import Classify, depends
+from .forms import Classify, depends, number_of
 from .template import Assignment, Origin, Template, WhenChain
 
 

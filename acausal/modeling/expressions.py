@@ -352,6 +352,7 @@ def fold(
     apply: Callable[[Expr, list[Any]], Any],
     whole: Callable[[Expr], Any] = lambda node: None,
     value: dict[int, Any] | None = None,
+    instead: Callable[[Expr], Expr | None] = lambda node: None,
 ) -> Any:
     """Evaluate a tree bottom up, each shared node once, without recursion.
 
@@ -365,6 +366,8 @@ def fold(
         Value of an operation that does not follow from its arguments, which are then left alone; None for others.
     value : dict, optional
         Values of nodes by identity, which are taken from here and added; the caller keeps the nodes alive.
+    instead : callable, optional
+        The argument that alone gives an operation its value, such as the side of a decided choice; None for others.
     """
     value = {} if value is None else value
     stack = [(expr, False)]
@@ -378,24 +381,14 @@ def fold(
             value[id(node)] = apply(node, [value[id(a)] for a in node.args])
         elif (made := whole(node)) is not None:
             value[id(node)] = made
+        elif (same := instead(node)) is not None and id(same) in value:
+            value[id(node)] = value[id(same)]
+        elif same is not None:
+            stack.extend(((node, False), (same, False)))
         else:
             stack.append((node, True))
             stack.extend((a, False) for a in reversed(node.args))
     return value[id(expr)]
-
-
-def number_of(expr: Expr, table: dict[Any, int]) -> int:
-    """Return the number of an expression in ``table``, which gets those that are new: equal expressions have equal numbers."""
-
-    def number(key: Any) -> int:
-        return table.setdefault(key, len(table))
-
-    def leaf(node: Expr) -> int:
-        symbol = isinstance(node, Symbol)
-        return number((id(node.owner), node.name) if symbol else (node.op, repr(node.data)))  # type: ignore[attr-defined]
-
-    # A symbol of data, such as the points of a table, stands for them by identity.
-    return fold(expr, leaf, lambda node, args: number((node.op, *args, node.data and id(node.data))))
 
 
 _INFIX = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4, "<": 0, "<=": 0, ">": 0, ">=": 0, "==": 0, "!=": 0}

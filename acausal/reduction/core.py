@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,10 @@ from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
 from .affine import Rows
 from .exosystem import PIECE_DEGREE, Term
-from .reduced_model import FormRows, Known, ReducedModel, Sparse
+from .reduced_model import Factor, FormRows, Known, ReducedModel, Sparse
 
+NOTHING = np.zeros(0, np.int64), np.zeros(0, np.int64)
+"""Discretes and relations that expressions of parameters read."""
 TANGENT_STATES = 3
 """States ``tau^3/6``, ``tau^2/2`` and ``tau`` at the end of the exosystem of a model with nonlinear rows: the time since the
 point where an affine model linearises it, zero there (see `linearize`)."""
@@ -30,6 +32,21 @@ class Values:
     R: np.ndarray
     homotopy: float = 1.0
     """Share of the actual parts of homotopies; less than one only on the way to the start."""
+    kept: dict[Any, tuple[bytes, np.ndarray]] | None = None
+    """What was evaluated before with these parameters, and the discretes and relations that it was evaluated with."""
+
+    def still(
+        self, key: Any, read: tuple[np.ndarray, np.ndarray], make: Callable[[], np.ndarray]
+    ) -> np.ndarray:
+        """Return what was kept if no discrete and no relation that it reads has changed since, else what ``make`` returns."""
+        if self.kept is None:
+            return make()
+        discretes, relations = read
+        state = self.D[discretes].tobytes() + self.R[relations].tobytes()
+        found = self.kept.get(key)
+        if found is None or found[0] != state:
+            found = self.kept[key] = state, make()
+        return found[1]
 
 
 def evaluate(
@@ -41,7 +58,7 @@ def evaluate(
 
     def relation(node: Expr) -> np.ndarray | None:
         k = forms.relation_at.get(id(node))
-        return None if k is None else values.R[model_relation(model, batch, k) + at] != 0.0
+        return None if k is None else (values.R[model_relation(model, batch, k) + at] != 0.0).astype(float)
 
     def leaf(node: Expr) -> Any:
         if isinstance(node, Symbol):
@@ -53,10 +70,25 @@ def evaluate(
     def apply(node: Expr, args: list[Any]) -> Any:
         if node.op == "pre":
             return args[0]
-        return VECTOR[node.op](*args)
+        found = np.asarray(VECTOR[node.op](*args))
+        # What is true counts as one, also where it is added.
+        return found.astype(float) if found.dtype == bool else found
+
+    def side(node: Expr) -> Expr | None:
+        decided = relation(node.args[0]) if node.op == "if_else" else None
+        if decided is None or decided.any() != decided.all():
+            return None
+        return node.args[1 if decided.all() else 2]
 
     with np.errstate(all="ignore"):
-        return np.broadcast_to(np.asarray(fold(expr, leaf, apply, relation), float), at.shape)
+        found = fold(expr, leaf, apply, relation, instead=side)
+        return np.broadcast_to(np.asarray(found, float), at.shape)
+
+
+def evaluate_changed(model: ReducedModel, batch: int, expr: Expr, values: Values) -> np.ndarray:
+    """The same for an expression of the model, evaluated only if something that it reads has changed."""
+    read = model.reads(batch, expr)
+    return values.still((batch, id(expr)), read, lambda: evaluate(model, batch, expr, values))
 
 
 def model_relation(model: ReducedModel, batch: int, local: int) -> int:
@@ -87,7 +119,7 @@ def build_exosystem(
     """
     from scipy.sparse import csr_array
 
-    static = _static_values(model, values)
+    static = values.still("static", NOTHING, lambda: _static_values(model, values))
     blocks: list[tuple[int, int, int, Term | None]] = []
     firsts: list[tuple[int, int]] = []
     parts: list[tuple[int, np.ndarray]] = []
@@ -131,7 +163,7 @@ def _chains(
         for term in known.terms:
             rates = [0.0] * known.count
             if term.rate is not None:
-                rates = evaluate(model, known.batch, term.rate, values).tolist()
+                rates = evaluate_changed(model, known.batch, term.rate, values).tolist()
             yield known.first, term, [_generator(term.kind, term.states, r, piece_time) for r in rates]
     for (_, _, known_number), degree in zip(model.inputs, input_degrees, strict=True):
         kind = "pieces" if degree > 1 else "polynomial"
@@ -197,31 +229,34 @@ def form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
     """
     from scipy.sparse import csr_array
 
-    triplets: dict[bool, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {True: [], False: []}
-    known: list[tuple[np.ndarray, np.ndarray]] = []
-    for r in model.rows:
-        s = model.flat.batches[r.batch]
-        at = r.first + s.instances
-        for (k, derivative), factor in r.form.factors.items():
-            value = evaluate(model, r.batch, factor, values)
-            if not np.isfinite(value).all():
-                raise _not_finite(model, r, k, factor, value)
-            triplets[derivative].append((at, s.vb + k, value))
-        if r.known >= 0:
-            known.append((at, r.known + s.instances))
+    steady, changing = model.factors
+    entries = np.hstack(
+        [
+            values.still("factors", NOTHING, lambda: _entries(model, steady, values)),
+            _entries(model, changing, values),
+        ]
+    )
 
-    def matrix(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Any:
-        row, col, val = (np.concatenate([p[k] for p in parts] or [np.zeros(0)]) for k in range(3))
-        m = csr_array(
-            (val, (row.astype(np.int64), col.astype(np.int64))), shape=(model.n_rows, model.flat.nv)
-        )
+    def matrix(derivative: bool) -> Any:
+        row, col, _, val = entries[:, entries[2] == derivative]
+        at = row.astype(np.int64), col.astype(np.int64)
+        m = csr_array((val, at), shape=(model.n_rows, model.flat.nv))
         m.sum_duplicates()
         return m
 
-    row = np.concatenate([k[0] for k in known] or [np.zeros(0, np.int64)])
-    col = np.concatenate([k[1] for k in known] or [np.zeros(0, np.int64)])
-    K = csr_array((np.ones(len(row)), (row, col)), shape=(model.n_rows, model.nk))
-    return matrix(triplets[True]), matrix(triplets[False]), K
+    return matrix(True), matrix(False), model.known_of_form
+
+
+def _entries(model: ReducedModel, factors: tuple[Factor, ...], values: Values) -> np.ndarray:
+    """Columns of row, variable, whether it is its derivative, and the factor's value in every instance."""
+    parts = [np.zeros((4, 0))]
+    for r, k, derivative, factor in factors:
+        s = model.flat.batches[r.batch]
+        value = evaluate_changed(model, r.batch, factor, values)
+        if not np.isfinite(value).all():
+            raise _not_finite(model, r, k, factor, value)
+        parts.append(np.stack([r.first + s.instances, s.vb + k, np.full(len(s), float(derivative)), value]))
+    return np.hstack(parts)
 
 
 def _not_finite(model: ReducedModel, r: FormRows, k: int, factor: Expr, value: np.ndarray) -> NonFiniteError:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..flattening.forms import ONE, ZERO, Activity
-from ..modeling.expressions import Expr, constant, fold, number_of, walk
+from ..flattening.forms import ONE, ZERO, Activity, number_of
+from ..modeling.expressions import Expr, constant, fold, walk
 from .template_forms import polynomial_degrees
 
 PIECE_DEGREE = 12

@@ -40,6 +40,14 @@ def magnitude(model: ReducedModel, batch: int, expr: Expr, values: Values, span:
     A discrete counts with its present value, and not at all in the side of a choice that it keeps out of force whatever the
     time: what has not happened yet may be marked there by a value beyond all others.
     """
+    discretes, _ = model.reads(batch, expr)
+    read = discretes, np.zeros(0, np.int64)
+    return values.still(
+        ("magnitude", batch, id(expr), span), read, lambda: _magnitude(model, batch, expr, values, span)
+    )
+
+
+def _magnitude(model: ReducedModel, batch: int, expr: Expr, values: Values, span: float) -> np.ndarray:
     forms, s = model.forms[batch], model.flat.batches[batch]
     ones = np.ones(len(s))
     unknown = np.full((2, len(ones)), np.nan)

@@ -59,6 +59,10 @@ class FormRows:
     known: int
 
 
+Factor = tuple[FormRows, int, bool, Expr]
+"""Form, local variable, whether it is its derivative, and what it is multiplied with."""
+
+
 @dataclass(frozen=True, eq=False)
 class NonlinearFormRows:
     """One residual that is not affine, for some instances; ``first`` is the row of instance 0 of the batch."""
@@ -195,18 +199,25 @@ class ReducedModel:
     @cached_property
     def frozen(self) -> tuple[np.ndarray, np.ndarray]:
         """Discretes and relations that the numbers of a core depend on: in factors, and in continuous conditions."""
-        discretes: dict[int, None] = {}
-        relations: dict[int, None] = {}
-        for r in self.rows:
-            for factor in r.form.factors.values():
-                self._reads(r.batch, factor, discretes, relations)
+        read = [self.reads(r.batch, factor) for r in self.rows for factor in r.form.factors.values()]
         for e in self.elements:
             control = e.forms.statement.table.control
             if control is not None and e.forms.continuous:
-                self._reads(e.batch, control, discretes, relations)
+                read.append(self.reads(e.batch, control))
+        discretes, relations = (
+            (dict.fromkeys(n for part in parts for n in part.tolist()) for parts in zip(*read, strict=True))
+            if read
+            else ((), ())
+        )
         return np.array(list(discretes), np.int64), np.array(list(relations), np.int64)
 
-    def _reads(self, batch: int, expr: Expr, discretes: dict[int, None], relations: dict[int, None]) -> None:
+    def reads(self, batch: int, expr: Expr) -> tuple[np.ndarray, np.ndarray]:
+        """Discretes and relations, of all instances, that an expression of the model reads, itself or in a relation."""
+        found = self._read.get((batch, id(expr)))
+        if found is not None:
+            return found
+        discretes: dict[int, None] = {}
+        relations: dict[int, None] = {}
         s, forms = self.flat.batches[batch], self.forms[batch]
         for node in walk(expr):
             if isinstance(node, Symbol) and kind_of(node) == "d":
@@ -215,6 +226,33 @@ class ReducedModel:
             if local is not None:
                 first = self.relation_first[batch][local]
                 relations.update(dict.fromkeys(range(first, first + len(s.db))))
+        found = np.array(list(discretes), np.int64), np.array(list(relations), np.int64)
+        self._read[batch, id(expr)] = found
+        return found
+
+    @cached_property
+    def factors(self) -> tuple[tuple[Factor, ...], tuple[Factor, ...]]:
+        """The factors of all forms: those of parameters alone, and those that read discretes or relations."""
+        every = [(r, k, d, f) for r in self.rows for (k, d), f in r.form.factors.items()]
+        changes = [any(map(len, self.reads(r.batch, f))) for r, _, _, f in every]
+        return (
+            tuple(f for f, change in zip(every, changes, strict=True) if not change),
+            tuple(f for f, change in zip(every, changes, strict=True) if change),
+        )
+
+    @cached_property
+    def known_of_form(self) -> Sparse:
+        """Known expressions (n_rows, nk) of all forms."""
+        from scipy.sparse import csr_array
+
+        some = [(r, self.flat.batches[r.batch].instances) for r in self.rows if r.known >= 0]
+        row = np.concatenate([np.zeros(0, np.int64), *(r.first + at for r, at in some)])
+        col = np.concatenate([np.zeros(0, np.int64), *(r.known + at for r, at in some)])
+        return csr_array((np.ones(len(row)), (row, col)), shape=(self.n_rows, self.nk))
+
+    @cached_property
+    def _read(self) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]:
+        return {}
 
 
 def _sparse(rows: IntegerRows) -> Sparse:

@@ -29,6 +29,8 @@ class Cores:
     def __init__(self, program: CompiledModel) -> None:
         self._program, self._reduced = program, program.reduced
         self._kept: dict[Any, NumericCore | None] = {}
+        self._evaluated: tuple[bytes, dict[Any, tuple[bytes, np.ndarray]]] = b"", {}
+        """The last parameters, and what was evaluated with them."""
         self.modes = AnalysedModes()
         self._lock = threading.RLock()
 
@@ -112,7 +114,9 @@ class Cores:
         key = (values.P.tobytes(), factors, sources, rest)
         with self._lock:
             if key not in self._kept:
-                core = build(Values(values.P, D.copy(), R.copy()))
+                if self._evaluated[0] != key[0]:
+                    self._evaluated = key[0], {}
+                core = build(Values(values.P, D.copy(), R.copy(), kept=self._evaluated[1]))
                 if len(self._kept) >= MAX_CORES:
                     del self._kept[next(iter(self._kept))]
                 self._kept[key] = core

@@ -15,7 +15,14 @@ from ..dynamics.readout import PointFrame, Readout
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import assemble, core_magnitudes
 from ..reduction.constraints import common_constraints
-from ..reduction.core import TANGENT_STATES, Exosystem, Values, build_exosystem, core_matrices, evaluate
+from ..reduction.core import (
+    TANGENT_STATES,
+    Exosystem,
+    Values,
+    build_exosystem,
+    core_matrices,
+    evaluate_changed,
+)
 from ..reduction.index_reduction import source_conditions
 from ..reduction.labels import Labels
 from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magnitudes
@@ -373,7 +380,11 @@ def source_scale(
             continue
         known = by_known[known_number]
         sizes = magnitude(reduced, known.batch, term.expr, values, span)
-        rates = np.zeros(count) if term.rate is None else evaluate(reduced, known.batch, term.rate, values)
+        rates = (
+            np.zeros(count)
+            if term.rate is None
+            else evaluate_changed(reduced, known.batch, term.rate, values)
+        )
         for i in range(count):
             at = first + i * term.states
             _fill(scale[: at + term.states], at, float(sizes[i]), term.kind, float(rates[i]), T0, exosystem.S)

@@ -1,0 +1,115 @@
+"""What is evaluated again when a discrete or a relation in a factor changes."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from acausal import (
+    Component,
+    Discrete,
+    Eq,
+    Parameter,
+    Statement,
+    Structural,
+    Variable,
+    assign,
+    compile_model,
+    der,
+    if_else,
+    pre,
+    sample,
+    table,
+    when,
+)
+from acausal.reduction import core as numbers
+
+
+class Cell(Component):
+    """A decay, the rate of which is a function of parameters."""
+
+    x: Variable = Variable(start=1.0, fixed=True)
+    rate: Parameter = Parameter(default=2.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), -(self.rate * self.rate + 1.0) * self.x)
+
+
+class Sampled(Component):
+    """A gain that is another one with every sample, times the value of a cell."""
+
+    y: Variable = Variable()
+    gain: Discrete = Discrete(float, start=1.0)
+
+    def build(self) -> None:
+        self.cells = [Cell(rate=1.0 + 0.1 * k) for k in range(4)]
+
+    def equations(self) -> Iterator[Statement]:
+        yield when(sample(period=0.1, start=0.1), assign(self.gain, 1.01 * pre(self.gain)))
+        yield Eq(self.y, self.gain * self.cells[0].x)
+
+
+class Recharged(Component):
+    """A storage with a curve of ``n`` points on a straight line, of which it passes those between zero and its rest."""
+
+    x: Variable = Variable(start=0.0, fixed=True)
+    n: Structural[int] = Structural(int)
+
+    def equations(self) -> Iterator[Statement]:
+        # Few points where the storage moves, the others beyond.
+        xs = [0.0, 0.2, 0.4, 0.6, *(2.0 + k for k in range(self.n))]
+        yield Eq(der(self.x), 1.0 - table(self.x, xs, [v + 1e-3 * (k % 2) for k, v in enumerate(xs)]))
+
+
+@pytest.fixture
+def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The expressions and, of these, the operations that were evaluated."""
+    found: list[str] = []
+    fold = numbers.fold
+
+    def counted(expr: Any, leaf: Any, apply: Any, *rest: Any, **more: Any) -> Any:
+        def told(node: Any, args: list[Any]) -> Any:
+            found.append(node.op)
+            return apply(node, args)
+
+        return fold(expr, leaf, told, *rest, **more)
+
+    monkeypatch.setattr(numbers, "fold", counted)
+    return found
+
+
+def test_a_changed_gain_evaluates_no_other_factor(evaluated: list[str]) -> None:
+    result = compile_model(Sampled()).simulate(1.05)
+    assert result["y"].final == pytest.approx(1.01**10 * math.exp(-2.0 * 1.05), rel=1e-12)
+    # The sum in the rate of a cell: once for all cells, whatever the number of samples.
+    assert evaluated.count("+") == 1
+
+
+def test_events_of_a_table_evaluate_its_piece_alone(evaluated: list[str]) -> None:
+    work = []
+    for n in (50, 400):
+        program = compile_model(Recharged(n=n))
+        program.simulate(1e-3)
+        evaluated.clear()
+        result = program.simulate(2.0)
+        assert len(result.events) == 4
+        work.append(len(evaluated))
+    assert work[1] <= work[0] + 100
+
+
+class Counted(Component):
+    """A rate that counts which of two levels ``x`` is above, as choices of which one side is a truth, the other a number."""
+
+    x: Variable = Variable(start=1.0, fixed=True)
+    y: Variable = Variable(start=0.0, fixed=True)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), -1.0)
+        above = [if_else(self.x > 0.1, self.x > level, 3.0) for level in (0.5, 0.2)]
+        yield Eq(der(self.y), (above[0] + above[1]) * self.x)
+
+
+def test_truths_are_counted_on_the_chosen_side_too() -> None:
+    # Of the integral of x from 0.85 to 1 twice.
+    assert compile_model(Counted()).simulate(0.15)["y"].final == pytest.approx(1.0 - 0.85**2, rel=1e-12)
