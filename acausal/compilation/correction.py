@@ -11,7 +11,7 @@ import numpy as np
 
 from .equations import Jet
 from .lowering import Buffered, Many
-from .rounding import REACHED
+from .rounding import REACHED, solved
 
 STEPS = 3
 """Newton steps of one call: from the error of a prediction to rounding, where convergence is quadratic."""
@@ -27,26 +27,40 @@ MOST_COLUMNS = 40
 class Correction:
     """Solves all rows of a mode for as many of its coordinates, near a guess: full steps as long as they contract.
 
+    A guess that is a solution stays: what is rounding must not move from one point to the next, and towards a double zero it
+    would, by a part of the way each time.
+
     Parameters
     ----------
     function : casadi.Function
         Made by `correcting`.
+    residual : casadi.Function
+        ``(y, xi, constants)`` to values and their rounding.
     scale : (n,) array
         Magnitudes of the coordinates solved, which compare steps with each other.
     mapped : callable
         Makes the function mapped over `BATCH` points.
     """
 
-    def __init__(self, function: ca.Function, scale: np.ndarray, mapped: Callable[[], ca.Function]) -> None:
-        self._f, self._scale = Buffered(function), scale
+    def __init__(
+        self,
+        function: ca.Function,
+        residual: ca.Function,
+        scale: np.ndarray,
+        mapped: Callable[[], ca.Function],
+    ) -> None:
+        self._f, self._scale, self._residual = Buffered(function), scale, Buffered(residual)
         self._f.inputs[3][:] = scale
         self._many = Many(Buffered(function), mapped)
 
     def __call__(
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, iterated: Callable[[int], None]
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Coordinates next to a guess, and the rate there, until the next call; None where full steps do not lead there."""
-        f, before = self._f, math.inf
+    ) -> tuple[np.ndarray, np.ndarray | None] | None:
+        """Coordinates next to a guess, until the next call, and the rate there; None where full steps do not lead there.
+
+        No rate where the guess stays.
+        """
+        f, before, guess = self._f, math.inf, y
         f.inputs[1][:], f.inputs[2][:] = xi, constants
         while True:
             f.inputs[0][:] = y
@@ -55,6 +69,8 @@ class Correction:
             f()
             iterated(STEPS)
             *sizes, missed = f.outputs[2].tolist()
+            if y is guess and sizes[0] <= ACCURATE and self._solves(guess):
+                return guess, None
             y = f.outputs[0]
             for size in sizes:
                 if not size <= max(CONTRACTS * before, ACCURATE):
@@ -62,6 +78,12 @@ class Correction:
                 before = min(size, 1.0)
             if before <= ACCURATE:
                 return (y, f.outputs[1]) if missed == 0.0 else None
+
+    def _solves(self, y: np.ndarray) -> bool:
+        f = self._residual
+        f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = y, self._f.inputs[1], self._f.inputs[2]
+        f()
+        return bool(solved(f.outputs[0], f.outputs[1]))
 
     def many(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """The same at many points: corrects ``y`` (k, ny) and returns a mask of the points (k,) that were found."""

@@ -14,6 +14,8 @@ import numpy as np
 
 UNIT = float(np.finfo(float).eps)
 """Distance of neighbouring numbers relative to their size."""
+LEAST = float(np.finfo(float).tiny)
+"""What an operation may round where its result has left the range of normal numbers."""
 REACHED = 4.0
 """Residual of a solution in units of its rounding: that of the evaluation here, that of the evaluation before, which the last
 step carries here, that of the point, and one for its division by the matrix."""
@@ -68,7 +70,7 @@ def rounding_of(value: Any, inputs: list[Any], constants: Any) -> ca.Function:
     shift, size = ca.vertcat(*moved), ca.vertcat(*rounded)
     sources = ca.vertcat(*inputs, shift)
     slope = ca.densify(ca.gradient(found, sources))
-    size = ca.vertcat(*errors, UNIT * size)
+    size = ca.vertcat(*errors, UNIT * ca.fabs(size) + LEAST)
     # A branch that is not taken need not have a value.
     parts = ca.if_else(slope == 0.0, 0.0, ca.fabs(slope * size))
     (bound,) = ca.substitute([ca.sum1(parts)], [shift], [ca.SX.zeros(len(moved))])

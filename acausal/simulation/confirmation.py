@@ -92,9 +92,11 @@ def confirm_jump(
 
 def _parts_of_jump(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
     """Magnitudes (n,) of the terms of jumps and of impulses: of defects of constraints, as the mode maps them."""
-    data, k = stage.after, len(stage.after.states)
-    if not len(data.constraints):
-        return np.zeros((2, len(stage.z_before)))
+    data = stage.after
+    # A point of a large model has no maps of defects.
+    if not isinstance(data, ModeData) or not len(data.constraints):
+        return np.zeros(len(stage.z_before)), np.zeros(len(stage.z_before))
+    k = len(data.states)
     xi = stage.y_after[k:]
     defects = np.abs(data.constraints) @ np.abs(np.concatenate([stage.z_before, xi]))
     return np.abs(data.T[:, :k]) @ (np.abs(data.jump) @ defects), np.abs(data.impulse) @ defects

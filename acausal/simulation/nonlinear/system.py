@@ -144,7 +144,10 @@ class NonlinearSystem:
                 name, lambda: correcting(equations.function, equations.residual, columns, rate)
             )
             found = self._corrections[key] = Correction(
-                made, scale, lambda: equations.compiled((name, "many"), lambda: made.map(BATCH))
+                made,
+                equations.residual,
+                scale,
+                lambda: equations.compiled((name, "many"), lambda: made.map(BATCH)),
             )
         return found
 
