@@ -95,11 +95,18 @@ def check(case: Case, method: str) -> Result:
     assert deviation(exact, forced, exact.states or exact.paths) <= 1e-7
     for path in exact.names.discretes:
         assert forced[path].final == pytest.approx(exact[path].final, rel=1e-9, abs=1e-9), path
-    expected = transfers(exact)
-    assert [n for n, *_ in transfers(forced)] == [n for n, *_ in expected]
-    size = np.abs(amounts(expected)).max(initial=0.0)
-    np.testing.assert_allclose(amounts(transfers(forced)), amounts(expected), rtol=0, atol=1e-7 * size)
+    size = np.abs(amounts(transfers(exact))).max(initial=0.0)
+    expected, found = felt(transfers(exact), size), felt(transfers(forced), size)
+    assert [n for n, *_ in found] == [n for n, *_ in expected]
+    np.testing.assert_allclose(amounts(found), amounts(expected), rtol=0, atol=1e-7 * size)
     return exact
+
+
+def felt(found: list[tuple[Any, ...]], size: float) -> list[tuple[Any, ...]]:
+    """Without the last bounces: how many there are before a contact rests is decided by rounding."""
+    return [
+        entry for entry in found if not amounts([entry]).size or np.abs(amounts([entry])).max() > 1e-9 * size
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)
