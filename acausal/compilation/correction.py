@@ -2,117 +2,57 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from .equations import Jet
-from .lowering import Buffered, Many
-from .rounding import REACHED, solved
+from .lowering import Buffered
 
 STEPS = 3
 """Newton steps of one call: from the error of a prediction to rounding, where convergence is quadratic."""
-ACCURATE = 1e-10
-"""Step, in units of the scale, from which on residuals that are rounding end an iteration: it goes on as long as it is of
-use, for where slopes all but vanish rounding leaves unknowns wide open, and from one point to the next they would leap."""
-CONTRACTS = 0.25
-"""Ratio of successive steps up to which full ones are trusted."""
 MOST_COLUMNS = 40
 """Unknowns up to which dense factors inside of CasADi are the faster ones."""
 
 
 class Correction:
-    """Solves all rows of a mode for as many of its coordinates, near a guess: full steps as long as they contract.
-
-    A guess that is a solution stays: what is rounding must not move from one point to the next, and towards a double zero it
-    would, by a part of the way each time.
+    """Solves all rows of a mode for as many of its coordinates, near a guess.
 
     Parameters
     ----------
     function : casadi.Function
         Made by `correcting`.
-    residual : casadi.Function
-        ``(y, xi, constants)`` to values and their rounding.
     scale : (n,) array
-        Magnitudes of the coordinates solved, which compare steps with each other.
-    mapped : callable
-        Makes the function mapped over `BATCH` points.
+        Magnitudes of the coordinates solved.
     """
 
-    def __init__(
-        self,
-        function: ca.Function,
-        residual: ca.Function,
-        scale: np.ndarray,
-        mapped: Callable[[], ca.Function],
-    ) -> None:
-        self._f, self._scale, self._residual = Buffered(function), scale, Buffered(residual)
+    def __init__(self, function: ca.Function, scale: np.ndarray) -> None:
+        self._f = Buffered(function)
         self._f.inputs[3][:] = scale
-        self._many = Many(Buffered(function), mapped)
 
     def __call__(
-        self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, iterated: Callable[[int], None]
-    ) -> tuple[np.ndarray, np.ndarray | None] | None:
-        """Coordinates next to a guess, until the next call, and the rate there; None where full steps do not lead there.
+        self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[float]]:
+        """Coordinates, the rate there, and the scaled sizes of the steps; arrays are overwritten by the next call.
 
-        No rate where the guess stays.
+        Sizes are not numbers where a step does not exist.
         """
-        f, before, guess = self._f, math.inf, y
-        f.inputs[1][:], f.inputs[2][:] = xi, constants
-        while True:
-            f.inputs[0][:] = y
-            # Nothing is written, and nothing said, where a matrix is exactly singular.
-            f.outputs[2].fill(np.nan)
-            f()
-            iterated(STEPS)
-            *sizes, missed = f.outputs[2].tolist()
-            if y is guess and sizes[0] <= ACCURATE and self._solves(guess):
-                return guess, None
-            y = f.outputs[0]
-            for size in sizes:
-                if not size <= max(CONTRACTS * before, ACCURATE):
-                    return None
-                before = min(size, 1.0)
-            if before <= ACCURATE:
-                return (y, f.outputs[1]) if missed == 0.0 else None
-
-    def _solves(self, y: np.ndarray) -> bool:
-        f = self._residual
-        f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = y, self._f.inputs[1], self._f.inputs[2]
+        f = self._f
+        f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = y, xi, constants
+        # Nothing is written, and nothing said, where a matrix is exactly singular.
+        f.outputs[2].fill(np.nan)
         f()
-        return bool(solved(f.outputs[0], f.outputs[1]))
-
-    def many(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
-        """The same at many points: corrects ``y`` (k, ny) and returns a mask of the points (k,) that were found."""
-        found, left, before = np.zeros(len(y), bool), np.arange(len(y)), np.full(len(y), np.inf)
-        while len(left):
-            there, _, told = self._many([y[left], xi[left]], {2: constants, 3: self._scale})
-            steps = np.minimum(np.column_stack([before[left], told[:, :-1]]), 1.0)
-            on = (
-                told[:, :-1]
-                <= np.maximum(CONTRACTS * np.column_stack([before[left], steps[:, 1:-1]]), ACCURATE)
-            ).all(axis=1)
-            ended = steps[:, -1] <= ACCURATE
-            here = on & ended & (told[:, -1] == 0.0)
-            found[left[here]], y[left[here]] = True, there[here]
-            on &= ~ended
-            before[left], y[left[on]] = steps[:, -1], there[on]
-            left = left[on]
-        return found
+        return f.outputs[0], f.outputs[1], f.outputs[2].tolist()
 
 
-def correcting(function: ca.Function, residual: ca.Function, columns: np.ndarray, rate: Jet) -> ca.Function:
+def correcting(function: ca.Function, columns: np.ndarray, rate: Jet) -> ca.Function:
     """The function of a `Correction`.
 
     Parameters
     ----------
     function : casadi.Function
         ``(y, xi, constants)`` to values (n,) and slopes (n, ny).
-    residual : casadi.Function
-        The same to values and their rounding (n,).
     columns : (n,) array
         Coordinates solved.
     rate : Jet
@@ -122,7 +62,7 @@ def correcting(function: ca.Function, residual: ca.Function, columns: np.ndarray
     at, magnitude, x, sizes = columns.tolist(), ca.MX.sym("scale", len(columns)), y, []
     divisor = wide = None
     for _ in range(STEPS):
-        value, slope = function(x, xi, c)[:2]
+        value, slope = function(x, xi, c)
         matrix = slope[:, at]
         if divisor is None or wide is None:
             # Rows of one size make partial pivoting independent of their units. Those without any slope give no numbers
@@ -134,11 +74,9 @@ def correcting(function: ca.Function, residual: ca.Function, columns: np.ndarray
         moved = ca.MX(x)
         moved[at] = x[at] + d
         x = moved
-    value, rounding = residual(x, xi, c)
-    missed = len(columns) - ca.sum1(ca.fabs(value) <= REACHED * rounding)
     # A sparse output would leave out a rate that is zero whatever happens, and shift those below it.
     found = ca.densify(_times(rate.y, x) + _times(rate.xi, xi))
-    return ca.Function("correction", [y, xi, c, magnitude], [x, found, ca.vertcat(*sizes, missed)])
+    return ca.Function("correction", [y, xi, c, magnitude], [x, found, ca.vertcat(*sizes)])
 
 
 def dense(matrix: Any) -> np.ndarray:

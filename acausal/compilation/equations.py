@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..reduction.nonlinear_rows import NonlinearRows
-from .lowering import BATCH, Buffered, Many
+from .lowering import Buffered
 from .nonlinear_rows import NonlinearFunctions
-from .rounding import UNIT
+
+BATCH = 64
+"""Points evaluated by one call."""
+FEW = 16
+"""Points up to which calls of one each are faster than one of a whole batch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +66,6 @@ class ModeEquations:
                 "equations", lambda: _functions(nonlinear_rows, functions, rows, arguments, S)
             )
         )
-        timed = self._timed.function
-        self._many = Many(self._timed, lambda: self.compiled("many", lambda: timed.map(BATCH)))
 
     def compiled(self, name: Hashable, make: Callable[[], Any]) -> Any:
         """A function of these equations, from the cache of the program if it was made before."""
@@ -71,17 +74,14 @@ class ModeEquations:
     def __call__(
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, time: bool = False
     ) -> list[np.ndarray]:
-        """Residuals (m,), their derivatives (m, ny) and rounding (m,), with ``time`` also their derivatives by time (m,).
-
-        Overwritten by the next call.
-        """
+        """Residuals (m,), their derivatives (m, ny), and with ``time`` those by time (m,); overwritten by the next call."""
         f = self._timed if time else self._plain
         inputs = f.inputs
         inputs[0][:], inputs[1][:], inputs[2][:] = y, xi, constants
         f()
         # CasADi stores matrices by columns.
-        value, slope, rounding, *rest = f.outputs
-        found = [value, slope.reshape(self.shape[::-1]).T, rounding, *rest]
+        value, slope, *rest = f.outputs
+        found = [value, slope.reshape(self.shape[::-1]).T, *rest]
         with np.errstate(invalid="ignore"):
             doubt = float(slope.sum()) + (float(rest[0].sum()) if rest else 0.0)
         if doubt - doubt != 0.0 and np.isfinite(value).all():
@@ -92,22 +92,35 @@ class ModeEquations:
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same at many points, (k, ny) and (k, q): residuals (k, m), slopes (k, m, ny), derivatives by time (k, m)."""
-        value, slope, _, moved = self._many([y, xi], {2: constants})
-        m, ny = self.shape
-        return value, slope.reshape(-1, ny, m).transpose(0, 2, 1), moved
+        k, (m, ny) = len(y), self.shape
+        parts: tuple[np.ndarray, ...] = tuple(np.empty((k, *shape)) for shape in ((m,), (ny, m), (m,)))
+        for begin in range(0, k, BATCH):
+            some = slice(begin, min(begin + BATCH, k))
+            few = some.stop - begin < FEW
+            for at in (slice(i, i + 1) for i in range(begin, some.stop)) if few else (some,):
+                self._evaluate(self._timed if few else self._batch, at, y, xi, constants, parts)
+        return parts[0], parts[1].transpose(0, 2, 1), parts[2]
+
+    @cached_property
+    def _batch(self) -> Buffered:
+        return Buffered(self.compiled("many", lambda: self._timed.function.map(BATCH)))
+
+    def _evaluate(
+        self, f: Buffered, at: slice, y: np.ndarray, xi: np.ndarray, constants: np.ndarray,
+        parts: tuple[np.ndarray, ...],
+    ) -> None:  # fmt: skip
+        """Put the values of some points into ``parts``, by a function of as many points or more."""
+        count, held = at.stop - at.start, f.inputs[0].size // self.shape[1]
+        for points, values in zip(f.inputs, (y[at], xi[at], np.tile(constants, (held, 1))), strict=True):
+            points.reshape(held, -1)[: len(values)] = values
+        f()
+        for part, found in zip(parts, f.outputs, strict=True):
+            part[at] = found.reshape(held, *part.shape[1:])[:count]
 
     @property
     def function(self) -> ca.Function:
-        """``(y, xi, constants)`` to residuals, their derivatives and their rounding."""
+        """``(y, xi, constants)`` to residuals and their derivatives."""
         return self._plain.function
-
-    @property
-    def residual(self) -> ca.Function:
-        """``(y, xi, constants)`` to residuals and their rounding."""
-        f = self.function
-        inputs = f.sx_in()
-        value, _, rounding = f(*inputs)
-        return ca.Function("residual", inputs, [value, rounding])
 
     def _mended(self, f: Buffered, found: list[np.ndarray]) -> list[np.ndarray]:
         """Difference quotients over the scales in place of slopes that are not finite.
@@ -115,7 +128,7 @@ class ModeEquations:
         The slope of ``sqrt`` at zero is infinite, its value is not.
         """
         y, xi = f.inputs[0], f.inputs[1]
-        value, slope, _, *rest = found
+        value, slope, *rest = found
         for j in np.flatnonzero(~np.isfinite(slope).all(axis=0)).tolist():
             before = y[j]
             # One of the two directions may lead out of the domain of the function.
@@ -143,27 +156,20 @@ def _functions(
     arguments: list[Jet],
     S: np.ndarray,
 ) -> tuple[ca.Function, ca.Function]:
-    """Residuals with their derivatives and rounding, and with derivatives by time."""
+    """Residuals with their derivatives, and with those by time."""
     ny, q = arguments[0].y.shape[1], len(S)
     y, xi, c = ca.SX.sym("y", ny), ca.SX.sym("xi", q), ca.SX.sym("c", len(nonlinear_rows.constant_owner))
-    size, size_xi = ca.fabs(y), ca.fabs(xi)
-    values, bounds = [], []
+    values = []
     for row, level in rows:
         at = np.flatnonzero(nonlinear_rows.owner == row)
         own = np.flatnonzero(nonlinear_rows.constant_owner == row)
         jets = [_combined(j.y[at], y) + _combined(j.xi[at], xi) for j in arguments[: level + 1]]
-        constants = c[own.tolist()] if len(own) else ca.SX(0, 1)
-        values.append(functions.row(row, level, jets, constants))
-        errors = [
-            UNIT * (_combined(abs(j.y[at]), size) + _combined(abs(j.xi[at]), size_xi))
-            for j in arguments[: level + 1]
-        ]
-        bounds.append(functions.row_rounding(row, level, jets, constants, errors))
-    value, bound = (ca.densify(ca.vertcat(*x)) if x else ca.SX(0, 1) for x in (values, bounds))
+        values.append(functions.row(row, level, jets, c[own.tolist()] if len(own) else ca.SX(0, 1)))
+    value = ca.vertcat(*values) if values else ca.SX(0, 1)
     slope = ca.densify(ca.jacobian(value, y))
     moved = ca.densify(ca.jtimes(value, xi, _combined(S, xi)))
-    plain = ca.Function("equations", [y, xi, c], [value, slope, bound])
-    return plain, ca.Function("timed", [y, xi, c], [value, slope, bound, moved])
+    plain = ca.Function("equations", [y, xi, c], [ca.densify(value), slope])
+    return plain, ca.Function("timed", [y, xi, c], [ca.densify(value), slope, moved])
 
 
 def _combined(matrix: np.ndarray, x: ca.SX) -> ca.SX:

@@ -87,6 +87,8 @@ def first_crossing(
         return _Search(G, armed, floor, touch, noise).piece(trajectory, h_end, t0, forms, bounds)
     search = _Search(G, armed, floor, touch, noise)
     for start, piece in trajectory.pieces(h_end):
+        if piece.reach == 0.0:
+            continue  # a step shorter than any number
         length, forms = min(piece.reach, h_end - start), GuardForms(piece.flow.basis, G.dot(piece.C))
         hit = search.piece(piece, length, t0 + start, forms, forms.whole(length))
         if hit is not None:

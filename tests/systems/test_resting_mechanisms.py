@@ -175,10 +175,6 @@ class Axle(Component):
         yield connect(self.wheel.frame_b, self.spring2.frame_a)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="lengths next to the bend of their laws are sought to their last digits, and damping does not get there",
-)
 def test_a_start_at_springs_without_length_names_them() -> None:
     with pytest.warns(UserWarning, match="give starts of positions away from there") as told:
         simulate(Axle(w=10.0), 0.5)

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...compilation.rounding import UNIT
 from ...errors import InitializationError
 from ...structure.incidence import Incidence
 from ...structure.matching import alternating_reach, maximum_matching
-from ..nonlinear.newton import Linearized, NewtonFailure, newton
+from ..nonlinear.newton import NewtonFailure, newton
 from .demands import NAMED, Demand
 from .system import LargeSystem
 
@@ -146,23 +145,20 @@ class SparseStart:
         size[~(np.isfinite(size) & (size > 0.0))] = 1.0
         wanted: Any = block_array([[WISH * eye_array(f), None], [None, csc_array((n, n))]])
 
-        begin = np.concatenate([first[kept] / scale[kept], np.zeros(len(size))])
-
         def point(w: np.ndarray) -> np.ndarray:
             y = first.copy()
-            y[kept] = scale[kept] * w[: f + n]
+            y[kept] += scale[kept] * w[: f + n]
             return y
 
-        def defect(w: np.ndarray) -> Linearized:
+        def defect(w: np.ndarray) -> tuple[np.ndarray, Any]:
             y = point(w)
             G = (self._slopes(y, xi, constants)[:, kept] * scale[kept] / size[:, None]).tocsr()
-            r = np.concatenate([WISH * (w - begin)[:f], np.zeros(n), self._defects(y, xi, constants) / size])
-            # Multipliers enter linearly and are found anew in every step: no iteration waits for them.
-            rounding = np.concatenate([np.full(f + n, np.inf), self._rounding(y, xi, constants) / size])
-            return r, block_array([[wanted, G.T], [G, None]], format="csc"), rounding
+            r = np.concatenate([WISH * w[:f], np.zeros(n), self._defects(y, xi, constants) / size])
+            return r, block_array([[wanted, G.T], [G, None]], format="csc")
 
+        # Multipliers enter linearly and are found anew in every step: no iteration waits for them.
         units = np.concatenate([np.ones(f + n), np.full(len(size), np.inf)])
-        y = point(newton(defect, begin, units))
+        y = point(newton(defect, np.zeros(len(units)), units))
         return y[:nx], y[nx:]
 
     def _not_met(self, failure: NewtonFailure) -> InitializationError:
@@ -216,20 +212,6 @@ class SparseStart:
                 self._missing(np.concatenate([y, xi]), constants),
             ]
         )
-
-    def _rounding(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
-        """How far rounding may move the defects."""
-        system, demands, nx = self.system, self.demands, self.system.nx
-        v = np.concatenate([y, xi])
-        size = UNIT * np.abs(v)
-        missing = abs(demands.rows) @ size + UNIT * np.abs(demands.constant)
-        if len(self._bent):
-            arguments = self.system.arguments
-            own = self.system.functions.rounding(
-                arguments @ v, constants, UNIT * (abs(arguments) @ np.abs(v))
-            )
-            missing[self._bent] += own[demands.nonlinear[self._bent]]
-        return np.concatenate([system.rounding(y[:nx], y[nx:], xi, constants), missing])
 
     def _missing(self, v: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """Defects of the demands."""

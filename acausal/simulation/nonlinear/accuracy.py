@@ -20,7 +20,7 @@ from ...dynamics.step import Step
 from .form_noise import EVALUATION, FLOOR, FormNoise
 from .forms import Forms
 from .motion import Motion, Place
-from .newton import NewtonFailure
+from .newton import ACCURATE, NewtonFailure
 
 ROUNDING = 1e-15
 """Rounding of a state relative to its scale."""
@@ -165,7 +165,7 @@ class Resolution:
 
     def _precision(self, y: np.ndarray) -> np.ndarray:
         """How exactly coordinates and open unknowns are sought."""
-        return EVALUATION * (self._scale + np.abs(y))
+        return ACCURATE * (self._scale + np.abs(y))
 
     def _rounding(self, place: Place) -> np.ndarray:
         """Rounding of what is solved for at a place; not a number where it does not exist.

@@ -17,7 +17,7 @@ from ...dynamics.modal import Trajectory
 from ...dynamics.problem import StepFailure
 from ...dynamics.work import Work
 from .bounds import inside
-from .newton import Linearized, NewtonFailure, newton, solve_linear
+from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
 from .singular_points import Surroundings, branches, scaled
 from .state_selection import Selection, StateSelection, radii
 from .system import Linear, NonlinearSystem
@@ -215,12 +215,16 @@ class Motion:
         correction = self.system.correction(dependent)
         if correction is None:
             return None
-        found = correction(np.concatenate((X, H)), xi, self.constants, self.work.iterated)
-        if found is None:
-            return None
-        y, rate = found[0].copy(), found[1]
-        X, H = y[: len(X)], y[len(X) :]
-        return Place(h, X, H, xi, self.system.rate(X, H, xi) if rate is None else rate.copy())
+        y, nx, before = np.concatenate((X, H)), len(X), math.inf
+        while True:
+            y, rate, sizes = correction(y, xi, self.constants)
+            self.work.iterated(len(sizes))
+            for size in sizes:
+                if not size <= max(CONTRACTS * before, ACCURATE):
+                    return None
+                before = min(size, 1.0)
+            if before <= ACCURATE:
+                return Place(h, y[:nx].copy(), y[nx:].copy(), xi, rate.copy())
 
     def on_constraints(
         self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
@@ -229,10 +233,10 @@ class Motion:
         system, constants = self.system, self.constants
         X = X.copy()
 
-        def defect(x: np.ndarray) -> Linearized:
+        def defect(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             X[dependent] = x
             found = system.linear(X, H, xi, constants)
-            return found.C, found.C_y[:, dependent], found.C_rounding
+            return found.C, found.C_y[:, dependent]
 
         try:
             X[dependent] = newton(defect, X[dependent].copy(), system.scale[dependent], work=self.work)
@@ -247,9 +251,9 @@ class Motion:
         if not system.m:
             return H
 
-        def defect(unknown: np.ndarray) -> Linearized:
+        def defect(unknown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             found = system.linear(X, unknown, xi, constants)
-            return found.F, found.F_y[:, system.nx :], found.F_rounding
+            return found.F, found.F_y[:, system.nx :]
 
         try:
             if system.open_bounds is not None:
@@ -259,7 +263,9 @@ class Motion:
             failure.rows = system.mode.nonlinear
             raise
 
-    def _within_bounds(self, defect: Callable[[np.ndarray], Linearized], H: np.ndarray) -> np.ndarray:
+    def _within_bounds(
+        self, defect: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], H: np.ndarray
+    ) -> np.ndarray:
         """Open unknowns within the bounds of their variables if they are found there, else anywhere."""
         scale, bounds = self.system.open_scale, self.system.open_bounds
         assert bounds is not None

@@ -8,22 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ...compilation.correction import ACCURATE, CONTRACTS
-from ...compilation.rounding import UNIT, missed, solved
 from ...dynamics.work import Work
 from ..large.sparse_matrices import Factors
 
-Linearized = tuple[np.ndarray, Any, np.ndarray]
-"""Residual (m,); Jacobian (m, m): an array, a sparse matrix by columns or the factors of one; rounding of the residual (m,)."""
+Linearized = tuple[np.ndarray, Any]
+"""Residual (m,) and Jacobian (m, m), an array or a sparse matrix by columns."""
 
+ACCURATE = 1e-10
+"""Scaled correction after which the next one would be rounding: convergence is quadratic."""
 STALLED = 1e-8
-"""Scaled correction at which an iteration whose residuals are rounding, and that does not go on, ends."""
-LINEAR, ALIKE = 0.9, UNIT**0.5
-"""Ratio of successive corrections up to which they are those of a multiple zero, ``1 - 1 / p`` for one of order ``p``, and how
-nearly two of these are the same: zeros next to each other, farther apart than the square root of this in units of the way to
-them, are told from a multiple one, and so are exponentials, which are descended in equal steps and then ever faster."""
-SLIGHT = UNIT**0.5
-"""Corrections, as a part of the unknowns they are made to, that are rounding where they do not shrink."""
+"""Scaled correction at which an iteration that does not go on has reached rounding."""
+CONTRACTS = 0.25
+"""Ratio of successive corrections up to which full steps are trusted."""
 MOST_ITERATIONS = 300
 """An exponential is descended by its width an iteration."""
 SMALLEST_STEP = 2.0**-24
@@ -35,8 +31,7 @@ FIRST_STEP, SHORTEST_STEP = 0.1, 1e-5
 class NewtonFailure(Exception):
     """No solution was found.
 
-    ``reason`` is "singular", "not finite" or "no convergence"; ``x`` the last iterate, ``residual`` its defect, in units of its
-    rounding where it is more than that.
+    ``reason`` is "singular", "not finite" or "no convergence"; ``x`` the last iterate, ``residual`` its defect.
     """
 
     reason: str
@@ -48,8 +43,6 @@ class NewtonFailure(Exception):
 
 def solve_linear(J: Any, r: np.ndarray) -> np.ndarray:
     """Solution of ``J d = r``; raises LinAlgError when a matrix is singular, not finite values give such."""
-    if isinstance(J, Factors):
-        return J.solve(r)
     if not isinstance(J, np.ndarray):
         return Factors(J).solve(r)
     if len(J) == 1:
@@ -71,10 +64,10 @@ def newton(
     Parameters
     ----------
     f : callable
-        Residual, Jacobian, rounding of the residual.
+        Residual and Jacobian.
     x : (m,) array
     scale : (m,) array
-        Magnitudes of the unknowns: these compare corrections with each other and decide no accuracy.
+        Magnitudes of the unknowns.
     bounds : pair of (m,) arrays, optional
         Where the iteration is to stay: steps that lead out end at the bound.
     work : Work, optional
@@ -86,9 +79,6 @@ def newton(
 
     Notes
     -----
-    A point is a solution when its residuals are evaluated there and are rounding. However small a correction is, it does not
-    tell the next one, least of all in units of a scale: an exponential is descended in steps of its width.
-
     The step is shortened until the simplified correction with the old Jacobian decreases (natural
     monotonicity test: Deuflhard, "Newton Methods for Nonlinear Problems", Springer 2004, section 3.3).
     That test does not depend on how equations are scaled.
@@ -97,35 +87,28 @@ def newton(
     with np.errstate(all="ignore"):
         if bounds is not None:
             return _damped(f, np.clip(x, *bounds), scale, bounds, work)
-        found = undamped(f, x, scale, work)
+        found = _undamped(f, x, scale, work)
         return _damped(f, x, scale, None, work) if found is None else found
 
 
-def undamped(
+def _undamped(
     f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray, work: Work
 ) -> np.ndarray | None:
-    """Full steps as long as corrections shrink quickly, which near a solution they do; None when they do not.
-
-    At a solution the last correction is made still, for it costs no evaluation. One at which the matrix is singular is none:
-    nothing can go on from it.
-    """
-    before, step = np.inf, np.zeros_like(x)
+    """Full steps as long as corrections shrink quickly, which near a solution they do; None when they do not."""
+    before = np.inf
     while True:
         work.iterated()
-        r, J, rounding = f(x)
-        reached = solved(r, rounding)
+        r, J = f(x)
         try:
             d = solve_linear(J, -r)
         except np.linalg.LinAlgError:
             return None
         size = _norm(d, x, scale)
-        if reached and size <= ACCURATE:
+        if size <= ACCURATE:
             return x + d
-        if not size < CONTRACTS * before:
-            if reached and max(size, before) <= STALLED:
-                return x + d
-            return x if _stays(r, J, rounding, step, x, scale) else None
-        x, before, step = x + d, min(size, 1.0), d
+        if not size <= CONTRACTS * before:
+            return x + d if max(size, before) <= STALLED else None
+        x, before = x + d, min(size, 1.0)
 
 
 def _damped(
@@ -135,70 +118,47 @@ def _damped(
     bounds: tuple[np.ndarray, np.ndarray] | None,
     work: Work,
 ) -> np.ndarray:
-    r, J, rounding = _kept(f(x))
-    length, before, ratio, step, beside = 1.0, np.inf, np.inf, np.zeros_like(x), None
+    r, J = _kept(f(x))
+    length = 1.0
     for _ in range(MOST_ITERATIONS):
         work.iterated()
-        d = _correction(J, r, rounding, x)
-        size, reached = _norm(d, x, scale), solved(r, rounding)
-        if reached and size <= ACCURATE:
+        d = _correction(J, r, x)
+        size = _norm(d, x, scale)
+        if size <= ACCURATE:
             return x + d
-        if size == 0.0 or (not size < CONTRACTS * before and _stays(r, J, rounding, step, x, scale)):
-            return x
-        last, ratio = ratio, size / before
-        length, before, step = min(1.0, 2.0 * length), size, d
-        if beside is None and size <= ACCURATE:
-            beside = x
-        if beside is not None and CONTRACTS < ratio <= LINEAR and abs(ratio - last) <= ALIKE:
-            return beside
+        length = min(1.0, 2.0 * length)
         while True:
             trial = x + length * d
             if bounds is not None:
                 trial = np.clip(trial, *bounds)
-            found = f(trial)
-            if np.isfinite(found[0]).all():
-                simplified = _norm(_correction(J, found[0], rounding, x), x, scale)
-                if simplified <= (1.0 - 0.25 * length) * size:
+            r_new, J_new = f(trial)
+            if np.isfinite(r_new).all():
+                simplified = _norm(_correction(J, r_new, x), x, scale)
+                if simplified <= (1.0 - 0.25 * length) * size or simplified <= ACCURATE:
                     break
             length *= 0.5
             if length < SMALLEST_STEP:
-                if reached:
+                if size <= STALLED:
                     return x
-                raise NewtonFailure("no convergence", x, missed(r, rounding))
-        x, (r, J, rounding) = trial, _kept(found)
-    if solved(r, rounding):
-        return x
-    raise NewtonFailure("no convergence", x, missed(r, rounding))
-
-
-def _stays(
-    r: np.ndarray, J: Any, rounding: np.ndarray, d: np.ndarray, x: np.ndarray, scale: np.ndarray
-) -> bool:
-    """Whether residuals that do not shrink any more are rounding, that of the correction ``d`` which led here included.
-
-    A matrix that couples unknowns of all sizes brings the rounding of some into the others, also where these have to vanish.
-    """
-    sizes = np.where(np.isfinite(scale), scale, 0.0)
-    far = float(np.max(np.abs(d) / scale, initial=0.0))
-    if isinstance(J, Factors) or not far <= SLIGHT * np.max(np.abs(x) / scale, initial=0.0):
-        return False
-    return bool(solved(r, rounding + UNIT * far * (abs(J) @ sizes)))
+                raise NewtonFailure("no convergence", x, r)
+        x, (r, J) = trial, _kept((r_new, J_new))
+    raise NewtonFailure("no convergence", x, r)
 
 
 def _kept(found: Linearized) -> Linearized:
     """Copies: a function may overwrite what it returned."""
-    return found[0].copy(), found[1].copy(), found[2].copy()
+    return found[0].copy(), found[1].copy()
 
 
-def _correction(J: Any, r: np.ndarray, rounding: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _correction(J: Any, r: np.ndarray, x: np.ndarray) -> np.ndarray:
     if not (np.isfinite(r).all() and np.isfinite(J if isinstance(J, np.ndarray) else J.data).all()):
         raise NewtonFailure("not finite", x, r.copy())
     try:
         d = solve_linear(J, -r)
     except np.linalg.LinAlgError:
-        raise NewtonFailure("singular", x, missed(r, rounding)) from None
+        raise NewtonFailure("singular", x, r.copy()) from None
     if not np.isfinite(d).all():
-        raise NewtonFailure("singular", x, missed(r, rounding))
+        raise NewtonFailure("singular", x, r.copy())
     return d
 
 

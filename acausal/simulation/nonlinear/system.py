@@ -7,14 +7,13 @@ needed constrain ``X`` (``C = 0``); differentiated fully they determine ``H`` (`
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...compilation.correction import MOST_COLUMNS, Correction, correcting, dense
 from ...compilation.equations import Jet, ModeEquations
-from ...compilation.lowering import BATCH
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
@@ -29,12 +28,10 @@ SPARSE = 0.1
 
 @dataclass(eq=False)
 class Linear:
-    """Residuals with their rounding, and Jacobians, at a point; columns are [X, H]."""
+    """Residuals and Jacobians at a point; columns are [X, H]."""
 
     C: np.ndarray
     F: np.ndarray
-    C_rounding: np.ndarray
-    F_rounding: np.ndarray
     C_y: np.ndarray
     F_y: np.ndarray
     C_t: np.ndarray
@@ -42,7 +39,7 @@ class Linear:
 
     def copy(self) -> Linear:
         """The same in arrays of its own."""
-        return Linear(*(getattr(self, part.name).copy() for part in fields(self)))
+        return Linear(*(x.copy() for x in (self.C, self.F, self.C_y, self.F_y, self.C_t, self.F_t)))
 
 
 def thin(matrix: np.ndarray) -> Any:
@@ -126,10 +123,10 @@ class NonlinearSystem:
         self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, constants: np.ndarray, time: bool = False
     ) -> Linear:
         """Constraints ``C`` and equations ``F`` at a point with their derivatives, until the next call."""
-        value, slope, rounding, *moved = self._equations(np.concatenate((X, H)), xi, constants, time)
+        value, slope, *moved = self._equations(np.concatenate((X, H)), xi, constants, time)
         n = self.constraints
         t = moved[0] if time else value
-        return Linear(value[:n], value[n:], rounding[:n], rounding[n:], slope[:n], slope[n:], t[:n], t[n:])
+        return Linear(value[:n], value[n:], slope[:n], slope[n:], t[:n], t[n:])
 
     def correction(self, dependent: np.ndarray) -> Correction | None:
         """Newton's method for the dependent coordinates and ``H``; None where there are too many for it."""
@@ -139,16 +136,11 @@ class NonlinearSystem:
             columns = np.concatenate([dependent, self.nx + np.arange(self.m)])
             scale = np.concatenate([self.scale[dependent], self.open_scale])
             equations, rate = self._equations, self._rate
-            name = (key, dense(rate.y).tobytes(), dense(rate.xi).tobytes())
             made = equations.compiled(
-                name, lambda: correcting(equations.function, equations.residual, columns, rate)
+                (key, dense(rate.y).tobytes(), dense(rate.xi).tobytes()),
+                lambda: correcting(equations.function, columns, rate),
             )
-            found = self._corrections[key] = Correction(
-                made,
-                equations.residual,
-                scale,
-                lambda: equations.compiled((name, "many"), lambda: made.map(BATCH)),
-            )
+            found = self._corrections[key] = Correction(made, scale)
         return found
 
     def many(
