@@ -7,10 +7,8 @@ from typing import Any
 
 import casadi as ca
 
+from ..reduction.restart import ROUNDING
 from .lowering import apply
-
-ROUNDED = 1e-12
-"""Part of both sides by which rounding may move a difference, as in the sign test of guards."""
 
 
 def compared(
@@ -39,7 +37,7 @@ def compared(
         depths.append(depth)
         level = slopes @ along
     if moving:
-        depths[0] += ROUNDED * (ca.fabs(left) + ca.fabs(right))
+        depths[0] += ROUNDING * (ca.fabs(left) + ca.fabs(right))
     for k in range(2):
         depths[k] += tolerance * ca.fabs(levels[k + 1])
     sign = ca.SX(0)
