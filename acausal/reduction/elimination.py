@@ -221,9 +221,21 @@ class Elimination:
         largest = ((abs(A) @ np.abs(v) + abs(B)) * weight).max(axis=1, initial=0.0)
         wrong = (np.abs(defect) * weight).max(axis=1, initial=0.0) > _CANCELLED * largest
         if wrong.any():
-            self._evaluate(solved)
+            self._improve(solved)
         if wrong[left].any():
-            self._evaluate(left[wrong[left]])
+            self._improve(left[wrong[left]])
+
+    def _improve(self, rows: np.ndarray) -> None:
+        """Evaluate rows anew, and keep of every entry the value with the smaller error.
+
+        The steps know which numbers cancel exactly, for example those of a loop of ideal parts; the given rows do not.
+        """
+        held = self.value, self.variance, self.least
+        before = [array[rows] for array in held]
+        self._evaluate(rows)
+        worse = self.variance[rows] > before[1]
+        for array, old in zip(held, before, strict=True):
+            array[rows] = np.where(worse, old, array[rows])
 
     @cached_property
     def _given_rows(self) -> tuple[Any, Any]:

@@ -21,7 +21,7 @@ SEEDS = {
     "moving": (0, 4, 5, 9, 12),
     "copies": (0, 1, 3, 6),
     "network runs": (0, 1, 2, 3, 4, 5, 6, 7),
-    "free runs": (0, 1, 2, 3, 6, 7),
+    "free runs": (0, 1, 2, 3, 6, 7, 60009),
     "mechanism runs": (0, 1, 4, 8),
     "weak losses": (13, 19, 27, 39),
 }
