@@ -116,7 +116,7 @@ def _numeric_incidence(
     Integer rows are included. The last array is the mask of the nonlinear equations.
     """
     number = equation_of_form(reduced, found.mode, equations)
-    E, A, _ = form_matrices(reduced, found.values)
+    E, A = form_matrices(reduced, found.values)
     parts = []
     for matrix, order in ((E, 1), (A, 0)):
         entries = matrix.tocoo()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ TANGENT_STATES = 3
 point where an affine model linearises it, zero there (see `linearize`)."""
 
 
+Made = TypeVar("Made")
+
+
 @dataclass(frozen=True, eq=False)
 class Values:
     """Numbers that expressions may read: parameters, discretes, relations."""
@@ -32,17 +35,20 @@ class Values:
     R: np.ndarray
     homotopy: float = 1.0
     """Share of the actual parts of homotopies; less than one only on the way to the start."""
-    kept: dict[Any, tuple[bytes, np.ndarray]] | None = None
-    """What was evaluated before with these parameters, and the discretes and relations that it was evaluated with."""
+    kept: dict[Any, tuple[Any, Any]] | None = None
+    """What was made before with these parameters, and the discretes, the relations and what else it was made of."""
 
     def still(
-        self, key: Any, read: tuple[np.ndarray, np.ndarray], make: Callable[[], np.ndarray]
-    ) -> np.ndarray:
-        """Return what was kept if no discrete and no relation that it reads has changed since, else what ``make`` returns."""
+        self, key: Any, read: tuple[np.ndarray, np.ndarray], make: Callable[[], Made], rest: Any = None
+    ) -> Made:
+        """Return what was kept if no discrete, no relation and nothing of the ``rest`` that it is made of has changed since.
+
+        Else return what ``make`` returns.
+        """
         if self.kept is None:
             return make()
         discretes, relations = read
-        state = self.D[discretes].tobytes() + self.R[relations].tobytes()
+        state = self.D[discretes].tobytes(), self.R[relations].tobytes(), rest
         found = self.kept.get(key)
         if found is None or found[0] != state:
             found = self.kept[key] = state, make()
@@ -112,11 +118,18 @@ class Exosystem:
 def build_exosystem(
     model: ReducedModel, values: Values, input_degrees: tuple[int, ...], piece_time: float
 ) -> Exosystem:
-    """Number the exosystem states and set up their generator.
+    """Number the exosystem states and set up their generator; the same object as long as nothing in it changes.
 
     ``input_degrees``: per open input the degree of the polynomial pieces it is fed with.
     ``piece_time``: time unit of the chains of general functions, so that their entries stay comparable.
     """
+    given = input_degrees, piece_time
+    return values.still("exosystem", model.rates, lambda: _exosystem(model, values, *given), given)
+
+
+def _exosystem(
+    model: ReducedModel, values: Values, input_degrees: tuple[int, ...], piece_time: float
+) -> Exosystem:
     from scipy.sparse import csr_array
 
     static = values.still("static", NOTHING, lambda: _static_values(model, values))
@@ -200,27 +213,38 @@ def core_matrices(
     NonFiniteError
         When a coefficient is infinite or not a number.
     """
-    from scipy.sparse import csr_array, vstack
-
-    E, A, known = form_matrices(model, values)
+    E, A = form_matrices(model, values)
     W = model.W_core
-    forms = Rows(E @ W, A @ W, ((known + A @ model.V_known) @ exosystem.K).tocsr())
-    stays = [r.first + i for r, i in zip(model.base, model.base_instances, strict=True)]
-    select = np.concatenate(stays or [np.zeros(0, np.int64)])
-    K, U = model.K_core
-    kept = Rows(csr_array(K.shape), K, U @ exosystem.K)  # type: ignore[arg-type]
-
-    def stacked(own: Sparse, more: Sparse) -> Any:
-        return vstack([own[select], more], format="csr")
-
-    base = Rows(*(stacked(getattr(forms, name), getattr(kept, name)) for name in "EAB"))
+    known, variables, kept = values.still(
+        "sources", NOTHING, lambda: _source_rows(model, exosystem, sparse), (exosystem, sparse)
+    )
+    forms = [E @ W, A @ W, known + A @ variables]
     if not sparse:
-        forms, base = (Rows(*(getattr(r, name).toarray() for name in "EAB")) for r in (forms, base))
-    return CoreMatrices(forms, base, exosystem)
+        forms = [matrix.toarray() for matrix in forms]
+    base = (_stacked(own[model.staying], more) for own, more in zip(forms, kept, strict=True))
+    return CoreMatrices(Rows(*forms), Rows(*base), exosystem)
 
 
-def form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
-    """Return the factors of all affine forms: ``E`` and ``A`` (n_rows, nv), and of the known parts (n_rows, nk).
+def _source_rows(
+    model: ReducedModel, exosystem: Exosystem, sparse: bool
+) -> tuple[Sparse, Sparse, tuple[Any, ...]]:
+    """Known parts of all forms and of all variables over the sources, and the integer rows of the core."""
+    from scipy.sparse import csr_array
+
+    known, variables = (part @ exosystem.K for part in (model.known_of_form, model.V_known))
+    K, U = model.K_core
+    kept = csr_array(K.shape), K, U @ exosystem.K
+    return known, variables, kept if sparse else tuple(matrix.toarray() for matrix in kept)
+
+
+def _stacked(own: Any, more: Any) -> Any:
+    from scipy.sparse import vstack
+
+    return np.concatenate([own, more]) if isinstance(own, np.ndarray) else vstack([own, more], format="csr")
+
+
+def form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any]:
+    """Return the factors of all affine forms: ``E`` and ``A`` (n_rows, nv).
 
     Raises
     ------
@@ -244,7 +268,7 @@ def form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any, Any]:
         m.sum_duplicates()
         return m
 
-    return matrix(True), matrix(False), model.known_of_form
+    return matrix(True), matrix(False)
 
 
 def _entries(model: ReducedModel, factors: tuple[Factor, ...], values: Values) -> np.ndarray:

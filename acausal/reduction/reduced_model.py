@@ -198,18 +198,14 @@ class ReducedModel:
 
     @cached_property
     def frozen(self) -> tuple[np.ndarray, np.ndarray]:
-        """Discretes and relations that the numbers of a core depend on: in factors, and in continuous conditions."""
-        read = [self.reads(r.batch, factor) for r in self.rows for factor in r.form.factors.values()]
+        """Discretes and relations in what the numbers of a core depend on: factors, continuous conditions, rates of sources."""
+        read = [self.rates]
+        read += [self.reads(r.batch, factor) for r in self.rows for factor in r.form.factors.values()]
         for e in self.elements:
             control = e.forms.statement.table.control
             if control is not None and e.forms.continuous:
                 read.append(self.reads(e.batch, control))
-        discretes, relations = (
-            (dict.fromkeys(n for part in parts for n in part.tolist()) for parts in zip(*read, strict=True))
-            if read
-            else ((), ())
-        )
-        return np.array(list(discretes), np.int64), np.array(list(relations), np.int64)
+        return _all_of(read)
 
     def reads(self, batch: int, expr: Expr) -> tuple[np.ndarray, np.ndarray]:
         """Discretes and relations, of all instances, that an expression of the model reads, itself or in a relation."""
@@ -229,6 +225,19 @@ class ReducedModel:
         found = np.array(list(discretes), np.int64), np.array(list(relations), np.int64)
         self._read[batch, id(expr)] = found
         return found
+
+    @cached_property
+    def rates(self) -> tuple[np.ndarray, np.ndarray]:
+        """Discretes and relations that the rates of the sources read."""
+        return _all_of(
+            [self.reads(k.batch, t.rate) for k in self.knowns for t in k.terms if t.rate is not None]
+        )
+
+    @cached_property
+    def staying(self) -> np.ndarray:
+        """Numbers of the forms that are equations of the core."""
+        stays = [r.first + i for r, i in zip(self.base, self.base_instances, strict=True)]
+        return np.concatenate(stays or [np.zeros(0, np.int64)])
 
     @cached_property
     def factors(self) -> tuple[tuple[Factor, ...], tuple[Factor, ...]]:
@@ -253,6 +262,12 @@ class ReducedModel:
     @cached_property
     def _read(self) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]:
         return {}
+
+
+def _all_of(read: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Discretes and relations that one or another of some expressions reads."""
+    none = np.zeros(0, np.int64)
+    return tuple(np.unique(np.concatenate([none, *(r[part] for r in read)])) for part in (0, 1))  # type: ignore[return-value]
 
 
 def _sparse(rows: IntegerRows) -> Sparse:

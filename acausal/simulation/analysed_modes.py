@@ -11,10 +11,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -31,11 +31,14 @@ Value = TypeVar("Value")
 
 
 def size_of(found: Analysis) -> int:
-    """Bytes of the arrays of an analysed mode, and of the closed form that is made of it."""
+    """Bytes of the arrays of an analysed mode."""
     if isinstance(found, Inadmissible):
         return 1000
-    arrays = sum(part.nbytes for part in vars(found).values() if isinstance(part, np.ndarray))
-    return arrays + found.T.nbytes + 16 * found.Ay.nbytes
+    return _bytes(found) + found.T.nbytes
+
+
+def _bytes(found: Any) -> int:
+    return sum(part.nbytes for part in vars(found).values() if isinstance(part, np.ndarray))
 
 
 class Recent(Generic[Key, Value]):
@@ -115,26 +118,26 @@ def _joined(parts: list[bytes] | list[bytes | memoryview]) -> bytes:
 
 @dataclass(eq=False)
 class _Entry:
-    """One analysis, with the last guards, and the closed forms of its motion by unit of time."""
+    """One analysis, with the last guards."""
 
     first: Analysis
     last: tuple[bytes, ModeData] | None = None
-    flows: dict[float, AffineFlow] = field(default_factory=dict)
 
 
 class AnalysedModes:
-    """The analysed modes of one program. Several threads may ask at once."""
+    """The analysed modes of one program, and closed forms of motions. Several threads may ask at once."""
 
     def __init__(self, limit: int = MODE_BYTES) -> None:
-        self._entries: Recent[bytes, _Entry] = Recent(limit)
+        self._entries: Recent[bytes, _Entry] = Recent(limit // 2)
+        self._flows: Recent[tuple[bytes, int, float], AffineFlow] = Recent(limit // 2)
         self._lock = threading.RLock()
 
     @property
     def bytes(self) -> int:
         """Size of what is kept."""
-        return self._entries.bytes
+        return self._entries.bytes + self._flows.bytes
 
-    def mode(self, model: AffineModel, contents: Contents, mode: Mode) -> tuple[Analysis, _Entry, bool]:
+    def mode(self, model: AffineModel, contents: Contents, mode: Mode) -> tuple[Analysis, bool]:
         """The analysis of a mode of a model with these contents, and whether it had to be made."""
         rows, others = contents.of(mode)
         with self._lock:
@@ -148,10 +151,20 @@ class AnalysedModes:
                 entry = _Entry(found, (others, found) if isinstance(found, ModeData) else None)
                 self._entries.put(rows, entry, size_of(found))
             if isinstance(entry.first, Inadmissible):
-                return entry.first, entry, new
+                return entry.first, new
             if entry.last is None or entry.last[0] != others:
                 entry.last = others, with_guards(model, entry.first)
-            return entry.last[1], entry, new
+            return entry.last[1], new
+
+    def flow(self, Ay: np.ndarray, nx: int, unit: float) -> AffineFlow:
+        """The closed form of ``y' = Ay y`` with ``nx`` physical states: one for all modes that move alike."""
+        key = _digest(Ay), nx, unit
+        with self._lock:
+            found = self._flows.get(key)
+            if found is None:
+                found = AffineFlow(Ay, nx, unit)
+                self._flows.put(key, found, _bytes(found))
+            return found
 
 
 def analyse(model: AffineModel, mode: Mode) -> Analysis:

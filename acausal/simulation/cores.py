@@ -29,7 +29,7 @@ class Cores:
     def __init__(self, program: CompiledModel) -> None:
         self._program, self._reduced = program, program.reduced
         self._kept: dict[Any, NumericCore | None] = {}
-        self._evaluated: tuple[bytes, dict[Any, tuple[bytes, np.ndarray]]] = b"", {}
+        self._evaluated: tuple[bytes, dict[Any, tuple[Any, Any]]] = b"", {}
         """The last parameters, and what was evaluated with them."""
         self.modes = AnalysedModes()
         self._lock = threading.RLock()

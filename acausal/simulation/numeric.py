@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import assemble, core_magnitudes
 from ..reduction.constraints import common_constraints
 from ..reduction.core import (
+    NOTHING,
     TANGENT_STATES,
     Exosystem,
     Values,
@@ -145,7 +146,6 @@ class NumericCore:
         self._make_numbers, self._make_system = make, system
         self._shared = shared
         self._modes: Recent[Mode, Analysis] = Recent(MODE_BYTES, self._give_back)
-        self._flows: dict[ModeData, dict[float, AffineFlow]] = {}
         self._tables: dict[ModeData, SegmentTables] = {}
 
     def linearised(self, make: Callable[[], tuple[Rows, AffineModel]]) -> NumericCore:
@@ -217,14 +217,11 @@ class NumericCore:
         return Contents(self.model)
 
     def _found(self, mode: Mode) -> Analysis:
-        begin, flows = perf_counter(), {}
+        begin = perf_counter()
         if self._shared is None:
             found, new = analyse(self.model, mode), True
         else:
-            found, entry, new = self._shared.mode(self.model, self._contents, mode)
-            flows = entry.flows
-        if isinstance(found, ModeData):
-            self._flows[found] = flows
+            found, new = self._shared.mode(self.model, self._contents, mode)
         if new:
             self.analysed += 1
             self.seconds += perf_counter() - begin
@@ -233,7 +230,6 @@ class NumericCore:
     def _give_back(self, found: Analysis) -> None:
         """Forget what was made of a mode."""
         if isinstance(found, ModeData):
-            self._flows.pop(found, None)
             self._tables.pop(found, None)
             self.test.forget(found)
 
@@ -274,13 +270,8 @@ class NumericCore:
         scale = form_scale(over_z, model)
         signs = SignTable(forms, data, scale, model.T0, over_z, model.scale)
 
-        flows, unit = self._flows.get(data, {}), min(model.T0, self.unit)
-
-        def flow() -> AffineFlow:
-            if unit not in flows:
-                flows[unit] = AffineFlow(data.Ay, len(data.states), unit)
-            return flows[unit]
-
+        closed = AffineFlow if self._shared is None else self._shared.flow
+        flow = partial(closed, data.Ay, len(data.states), min(model.T0, self.unit))
         return SegmentTables(flow, forms, signs, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
     @cached_property
@@ -344,7 +335,7 @@ def build_core(
         model = replace(model, xi_scale=xi_scale)
     else:
         model = replace(model, nominals=core_magnitudes(reduced, nominals))
-    readout = Readout.of(reduced, exosystem, values.P)
+    readout = values.still("readout", NOTHING, lambda: Readout.of(reduced, exosystem, values.P), exosystem)
     numbers = matrices.forms, model
     return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout, system, shared)
 

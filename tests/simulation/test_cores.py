@@ -17,10 +17,13 @@ from acausal import (
     assign,
     compile_model,
     der,
+    exp,
     if_else,
     pre,
     sample,
+    sin,
     table,
+    time,
     when,
 )
 from acausal.reduction import core as numbers
@@ -48,6 +51,38 @@ class Sampled(Component):
     def equations(self) -> Iterator[Statement]:
         yield when(sample(period=0.1, start=0.1), assign(self.gain, 1.01 * pre(self.gain)))
         yield Eq(self.y, self.gain * self.cells[0].x)
+
+
+def test_a_gain_of_an_output_makes_no_new_closed_form() -> None:
+    program = compile_model(Sampled())
+    program.simulate(0.05)
+    before = program.cores.modes.bytes
+    # Analyses of the equations are new, the motion is not.
+    assert program.simulate(1.05).stats.mode_analyses == 10
+    assert program.cores.modes.bytes - before < 10 * 1000
+
+
+class Tuned(Component):
+    """A sinusoid and an exponential of which an event changes the rates, and their integral."""
+
+    x: Variable = Variable(start=0.0, fixed=True)
+    u: Variable = Variable()
+    w: Discrete = Discrete(float, start=1.0)
+    decay: Discrete = Discrete(float, start=1.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield when(time >= 1.0, assign(self.w, 5.0), assign(self.decay, -2.0))
+        yield Eq(self.u, sin(self.w * time) + exp(self.decay * time))
+        yield Eq(der(self.x), self.u)
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+def test_rates_of_sources_may_change(method: str) -> None:
+    result = compile_model(Tuned()).simulate(2.0, method=method)
+    turning = (1.0 - math.cos(1.0)) + (math.cos(5.0) - math.cos(10.0)) / 5.0
+    growing = (math.e - 1.0) + (math.exp(-2.0) - math.exp(-4.0)) / 2.0
+    assert result["u"].at(1.5) == pytest.approx(math.sin(7.5) + math.exp(-3.0), rel=1e-12)
+    assert result["x"].final == pytest.approx(turning + growing, rel=1e-12 if method == "exact" else 1e-5)
 
 
 class Recharged(Component):
