@@ -299,3 +299,16 @@ def _pack(terms: Terms, limits: list[tuple[float, Rate]], ny: int) -> Parts:
         reach,
         limited,
     )
+
+
+def joined(left: np.ndarray, right: np.ndarray, nx: int) -> tuple[np.ndarray, np.ndarray]:
+    """Terms of one function where those of the sources alone are summed for each of their states: there they may all but cancel.
+
+    What follows a source through a small resistance cancels the source in the flow between them.
+    """
+    forced = ~right[:, :nx].any(1)
+    sources = np.flatnonzero(right[forced].any(0))
+    if len(sources) > np.count_nonzero(forced):
+        return left, right
+    summed = left[:, forced] @ right[forced][:, sources]
+    return np.hstack([left[:, ~forced], summed]), np.vstack([right[~forced], np.eye(right.shape[1])[sources]])

@@ -43,7 +43,9 @@ class GuardNoise:
     """
 
     def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
-        self._moving = error * np.abs(G @ flow.left)
+        left, self._right, self._moves = flow.independent
+        self._right = np.abs(self._right)
+        self._moving = error * np.abs(G @ left)
         self._start = error * np.abs(G)
         self._staying = CANCELLATION * (np.abs(G) @ np.abs(flow.left))
         self._basis, self._function = flow.basis, flow.function
@@ -53,8 +55,7 @@ class GuardNoise:
     def sizes(self, trajectory: Trajectory) -> Sizes:
         """What noise a trajectory has."""
         y = np.abs(trajectory.y0)
-        size = self._size @ y
-        return Sizes(self._start @ y, self._moving * size, self._staying * size)
+        return Sizes(self._start @ y, self._moving * (self._right @ y), self._staying * (self._size @ y))
 
     def most(self, trajectory: Trajectory, length: float) -> np.ndarray:
         """A bound (ng,) of the noise in the first ``length`` seconds: what moves counts as all that it can be at the start."""
@@ -70,6 +71,7 @@ class GuardNoise:
         basis, f = self._basis, self._function
         small, large = basis.magnitudes(a, b)
         grown = basis.weights(b)
-        least, most = np.minimum(start, moving.dot(small[f])), np.minimum(start, moving.dot(large[f]))
+        least = np.minimum(start, moving.dot(small[self._moves]))
+        most = np.minimum(start, moving.dot(large[self._moves]))
         rest = staying.dot(grown[f])
         return least + (rest if grown is basis.ones else staying.dot(basis.weights(a)[f])), most + rest

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
-from .assembly import assemble
+from .assembly import assemble, joined
 from .panels import first_edges
 
 DEAD = 2.0**-52
@@ -64,6 +65,18 @@ class AffineFlow:
         self.function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
         self._powers = bool(parts.basis.power.any())
         self.limited = [*parts.limited, *((reach, columns, False) for reach, columns in self.basis.growing())]
+
+    @cached_property
+    def independent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``left``, ``right`` and ``function`` of the same sum, in which terms of a function do not all but cancel."""
+        ends = np.append(self._starts[1:], self.left.shape[1])
+        pairs = [
+            joined(self.left[:, a:b], self.right[a:b], self.nx)
+            for a, b in zip(self._starts, ends, strict=True)
+        ]
+        function = np.repeat(np.arange(len(pairs)), [len(right) for _, right in pairs])
+        left = np.hstack([self.left[:, :0], *(left for left, _ in pairs)])
+        return left, np.vstack([self.right[:0], *(right for _, right in pairs)]), function
 
     def start(self, y0: np.ndarray) -> Trajectory:
         """The trajectory through `y0` (ny,) at the start of the segment."""
