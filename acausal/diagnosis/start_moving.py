@@ -10,7 +10,7 @@ from ..simulation.failures import UNSOLVED, MovesForEver
 from ..simulation.run import Run
 from ..simulation.starts.completion import Completion, Unreachable, completion
 from ..simulation.starts.conditions import Conditions
-from ..simulation.starts.frames import frame_of
+from ..simulation.starts.frames import Frame
 from ..simulation.starts.integrals import RESTS
 from ..simulation.starts.priorities import MISSED, least_squares
 from ..simulation.starts.stated import Rank
@@ -55,7 +55,7 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
     relaxed = Conditions(problem)
     relaxed.rank[found] = Rank.STEADY_FIXED
     try:
-        rest = completion(relaxed, frame_of(problem))
+        rest = completion(relaxed, Frame(problem))
     except (AcausalError, Unreachable, *UNSOLVED):
         return None
     items, model = conditions.items, run.core.model

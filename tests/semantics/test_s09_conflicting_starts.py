@@ -1,7 +1,9 @@
 """S9: fixed starts must hold; others are left limits that the restart moves with conserved quantities."""
 
+from fractions import Fraction as F
 from itertools import permutations
 
+import numpy as np
 import pytest
 
 from acausal import Circuit, Component, Eq, InitializationError, Parameter, Start, connect, simulate
@@ -15,6 +17,8 @@ from acausal.components.electrical import (
     Resistor,
 )
 from acausal.components.rotational import IdealGear, IdealPlanetary, Inertia
+from tests.oracles.networks import Element
+from tests.systems.network_models import model
 
 
 def parallel(a: Component, b: Component) -> Circuit:
@@ -207,3 +211,36 @@ def test_a_start_that_a_switch_undoes_is_a_left_limit_only() -> None:
     assert [result[f"{c}.v"].at(0.0) for c in ("c0", "c1", "c2")] == pytest.approx(
         [0.0, 20.0 / 3.0, 10.0 / 3.0]
     )
+
+
+@pytest.mark.filterwarnings("ignore:given starts contradict:UserWarning")
+@pytest.mark.parametrize("volts", [1e-6, 1.0, 1e4])
+@pytest.mark.parametrize("farads", [1e-9, 1.0])
+@pytest.mark.parametrize("load", ["R", "N"])
+@pytest.mark.parametrize("shorted", ["X", ""])
+def test_the_charge_of_a_node_is_kept_where_a_constraint_fixes_another(
+    shorted: str, load: str, farads: float, volts: float
+) -> None:
+    """Three capacitors in a loop share the charges of its nodes whether the load is linear or cubic.
+
+    A transformer whose sides face each other leaves one of the nodes no voltage; the other keeps its charge.
+    """
+    C1, C2, C3 = (farads * c for c in (2.0, 0.25, 0.5))
+    v1, v2, v3 = (volts * v for v in (0.5, 4.5, -1.5))
+    network = [
+        Element("C", "C1", "n1", "0", F(C1), F(v1)),
+        Element(load, "L", "n2", "0", F(4.0 / farads if load == "R" else farads / 4.0)),
+        Element("C", "C2", "n2", "n1", F(C2), F(v2)),
+        Element("C", "C3", "n2", "0", F(C3), F(v3)),
+    ]
+    if shorted == "X":
+        network.append(Element("X", "X1", "0", "n1", F(3), ("n1", "0")))
+    result = simulate(model(network, 1.0), 1e-3, impulses="allow")
+    # Charges of the nodes over their voltages (n2, n1).
+    charges = np.array([[C2 + C3, -C2], [-C2, C1 + C2]]) / farads
+    kept = np.array([C2 * v2 + C3 * v3, C1 * v1 - C2 * v2]) / farads
+    if shorted == "X":
+        charges[1], kept[1] = [0.0, 1.0], 0.0
+    n2, n1 = np.linalg.solve(charges, kept)
+    found = [result[f"{c}.v"].at(0.0) for c in ("C1", "C2", "C3")]
+    assert found == pytest.approx([n1, n2 - n1, n2], rel=1e-9, abs=1e-9 * volts)

@@ -29,10 +29,10 @@ from ..numeric import NumericCore
 from ..run import Run
 from ..sources.source_states import OpenInput
 from ..starts.conditions import Conditions
-from ..starts.homotopy import along_homotopy
 from ..starts.initialization import check_computed, check_held, held_values
 from ..starts.integrals import rest_integrals
 from ..starts.problem import StartProblem, StartTables
+from ..starts.starting import along_homotopy
 from ..watch import open_at_zero, orientations
 from .demands import Demand, demands
 from .motion import LargeMotion

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,8 @@ from ...dynamics.directions import generic_direction
 from ..instants.choice import BESIDE
 from ..nonlinear.newton import NewtonFailure
 from .conditions import Conditions
-from .descent import Descent
-from .frames import ALL, AffineFrame, NonlinearFrame
+from .descent import Descent, descend
+from .frames import Aim, Frame, StartPoint
 from .priorities import MISSED, Solution, least_squares, solve
 from .rows import ConditionRows
 from .rows import System as System
@@ -25,9 +24,8 @@ MOST_ROUNDS = 60
 SETTLED = 1e-13
 """Scaled step after which a point stays."""
 ACCEPTED = 1e-7
-"""Scaled step up to which a point is taken when rounds are used up: conditions that are no more than wishes converge slowly."""
-STALLED = 1e-10
-"""Scaled step up to which an iteration that meets not all conditions makes no progress."""
+"""Scaled step up to which a point is taken when rounds are used up, for conditions that are no more than wishes converge
+slowly, and an iteration that does not meet all conditions makes no progress."""
 SHORTEST = 2.0**-12
 """Of a step that is shortened."""
 MOST_MOVES = 8
@@ -36,6 +34,43 @@ ENOUGH, ALIKE = 3, 1e-6
 """Descents that end at the same distance, relative to that, before no other begin is tried."""
 DECREASE = 0.25
 """Part of the decrease a tangent promises that a step has to bring (natural monotonicity, Deuflhard 2004, section 3.3)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """A point, and how the conditions stand there."""
+
+    point: StartPoint
+    z: np.ndarray
+    slopes: np.ndarray
+    system: System
+    solution: Solution
+    of_states: np.ndarray
+    """Core unknowns over the scaled coordinates of the mode."""
+    involved: np.ndarray
+    """Mask of the conditions that depend on unknowns which Newton's method solves for."""
+    beside: bool = False
+    """Whether the start values themselves led nowhere, but others around them did."""
+
+    @property
+    def missed(self) -> np.ndarray:
+        """Mask of the conditions that do not hold."""
+        return self._of_conditions(self.solution.missed)
+
+    @property
+    def room(self) -> np.ndarray:
+        """Mask of the conditions for which something was left open when their rank had its turn."""
+        return self._of_conditions(self.solution.room)
+
+    @property
+    def determined(self) -> np.ndarray:
+        """Mask of the conditions that no coordinate moves."""
+        return self._of_conditions(np.abs(self.system.A).max(axis=1, initial=0.0) == 0.0)
+
+    def _of_conditions(self, rows: np.ndarray) -> np.ndarray:
+        found, own = np.zeros(len(self.involved), bool), self.system.which >= 0
+        found[self.system.which[own]] = rows[own]
+        return found
 
 
 @dataclass(eq=False)
@@ -48,8 +83,6 @@ class Unreachable(Exception):
         The rows that could not be met.
     nearest : Completion
         The point next to which the search stayed, and how the last step meets the rows there.
-    state : object
-        Of the frame there.
     rest : System or None
         What is missed where a descent came to rest nearest to the conditions; None if none did.
     """
@@ -57,41 +90,10 @@ class Unreachable(Exception):
     system: System
     missed: np.ndarray
     nearest: Completion
-    state: Any
     rest: System | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Completion:
-    """A point, and how the conditions stand there."""
-
-    z: np.ndarray
-    slopes: np.ndarray
-    system: System
-    solution: Solution
-    of_states: np.ndarray
-    """Core unknowns over the scaled coordinates of the mode."""
-    involved: np.ndarray
-    """Mask of the conditions that depend on unknowns which Newton's method solves for."""
-    beside: bool = False
-    """Whether the start values themselves led nowhere, but others around them did."""
-
-    def mask(self, which: str, size: int) -> np.ndarray:
-        """``missed`` or ``room`` of the solution, per condition (size,)."""
-        found = np.zeros(size, bool)
-        own = self.system.which >= 0
-        found[self.system.which[own]] = getattr(self.solution, which)[own]
-        return found
-
-    def determined(self, size: int) -> np.ndarray:
-        """Mask of the conditions (size,) that no coordinate moves."""
-        found, system = np.zeros(size, bool), self.system
-        own = system.which >= 0
-        found[system.which[own]] = ~system.A[own].any(axis=1)
-        return found
-
-
-def completion(conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> Completion:
+def completion(conditions: Conditions, frame: Frame) -> Completion:
     """The point at which conditions hold in the order of their ranks; affine ones are met at once.
 
     Raises
@@ -99,31 +101,32 @@ def completion(conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> C
     NewtonFailure, Unreachable
     """
     rows = ConditionRows(conditions, frame)
-    if isinstance(frame, AffineFrame) and not conditions.observed:
-        return met_at_once(rows, ~rows.driven())
+    if not conditions.problem.reduced.nonlinear and not conditions.observed:
+        return _met_at_once(rows, frame.begin, Aim(~rows.driven()))
     return Completer(rows).complete()
 
 
-def met_at_once(rows: ConditionRows, active: np.ndarray, demanded: Rank = Rank.STEADY) -> Completion:
+def _met_at_once(rows: ConditionRows, at: StartPoint, aim: Aim) -> Completion:
     """What one step leads to, where slopes are the same everywhere.
 
     Raises
     ------
     Unreachable
     """
-    system = rows.system(rows.frame.linearise(), active, demanded)
+    system = rows.system(at, aim)
     solution = solve(system.A, system.b, system.rank)
     blocked = solution.missed & system.top
     if blocked.any():
-        raise Unreachable(system, blocked, _standing(rows, system, solution), rows.frame.state())
-    rows.frame.move(solution.step)
-    return _standing(rows, system, solution)
+        raise Unreachable(system, blocked, _standing(rows, at, system, solution, aim))
+    return _standing(rows, rows.frame.moved(system.here, solution.step), system, solution, aim)
 
 
-def _standing(rows: ConditionRows, system: System, solution: Solution) -> Completion:
-    """The point of the frame, and how the conditions stand there."""
-    point = rows.frame.linearise()
-    return Completion(point.z, point.slopes, system, solution, point.z_x * rows.frame.scale, rows.involved)
+def _standing(
+    rows: ConditionRows, at: StartPoint, system: System, solution: Solution, aim: Aim
+) -> Completion:
+    """A point, and how the conditions stand there."""
+    here = rows.frame.linearised(at, aim)
+    return Completion(at, here.z, here.slopes, system, solution, here.z_x * rows.frame.scale, rows.involved)
 
 
 class Completer:
@@ -136,11 +139,8 @@ class Completer:
 
     def __init__(self, rows: ConditionRows) -> None:
         self.rows, self.frame, self.conditions = rows, rows.frame, rows.conditions
-        self.problem, self.involved = rows.problem, rows.involved
         self.beside = False
         """Whether the start values themselves led nowhere, but others around them did."""
-
-    # -- iteration -----------------------------------------------------------------------------------------------
 
     def complete(self) -> Completion:
         """Find the point.
@@ -149,206 +149,179 @@ class Completer:
         ------
         NewtonFailure, Unreachable
         """
-        frame, begin = self.frame, self.frame.state()
-        if frame.bounds is None:
-            return self._completed()
         try:
             return self._completed()
         except (NewtonFailure, Unreachable):
-            # Nothing within the bounds: what there is elsewhere is told after the start.
-            frame.forget_bounds()
-            frame.restore(begin)
-            return self._completed()
+            if self.frame.bounds is None:
+                raise
+        # Nothing within the bounds: what there is elsewhere is told after the start.
+        self.frame.forget_bounds()
+        return self._completed()
 
     def _completed(self) -> Completion:
-        rank, active = self.conditions.rank, ~self.involved
-        self._given = self.frame.state()
-        driven = self.rows.driven()
-        active &= ~driven
-        if self.frame.constrained:
-            self._approach(active, -1)
-        if self.frame.moving.any():
-            still = active & ~self._reads_motion()
-            self._approach(still, 0)
-            self._approach(still, 0, Rank.STEADY)
-        if self.involved.any():
+        frame, involved, at = self.frame, self.rows.involved, self.frame.begin
+        free = ~self.rows.driven()
+        active = free & ~involved
+        if frame.constrained:
+            at = self._approached(at, Aim(active, highest=-1, demanded=Rank.GIVEN))
+        if frame.moving.any():
+            still = active & ~self.rows.reads_motion(at)
+            for demanded in (Rank.GIVEN, Rank.STEADY):
+                at = self._approached(at, Aim(still, highest=0, demanded=demanded))
+        if involved.any():
+            guesses = involved & (self.conditions.rank >= Rank.GUESS)
             try:
-                return self._search(~driven, True)
+                return self._search(at, Aim(free, True))
             except (NewtonFailure, Unreachable):
-                guesses = self.involved & (rank >= Rank.GUESS)
                 if not guesses.any():
                     raise
                 # Starts of computed variables that lead nowhere are no more than guesses.
-                active = ~guesses & ~driven
-        return self._search(active, bool((active & self.involved).any()))
+                active = free & ~guesses
+        return self._search(at, Aim(active, bool((active & involved).any())))
 
-    def _approach(self, active: np.ndarray, highest: int, demanded: Rank = Rank.GIVEN) -> None:
-        """Go to a point of some conditions and constraints up to the ``highest`` derivative, if there is one.
+    def _approached(self, at: StartPoint, aim: Aim) -> StartPoint:
+        """A point of some conditions and constraints, where the search for one of all begins, if there is one.
 
-        There the search for one of all begins: near a wrong position speeds may be anything.
-        Ranks up to ``demanded`` count as one; where they contradict each other the nearest point is taken.
+        Near a wrong position speeds may be anything.
         """
-        begin = self.frame.state()
         try:
-            self._search(active, False, highest, demanded)
+            return self._search(at, aim).point
         except (NewtonFailure, Unreachable):
-            self.frame.restore(begin)
+            return at
 
-    def _reads_motion(self) -> np.ndarray:
-        """Mask of the conditions that depend on rates of constrained coordinates."""
-        rows = self.rows.values(self.frame.linearise())[1]
-        return np.abs(rows[:, self.frame.moving]).max(axis=1, initial=0.0) > 0.0
-
-    def _search(
-        self, active: np.ndarray, solved: bool, highest: int = ALL, demanded: Rank = Rank.STEADY
-    ) -> Completion:
-        """Iterate from the present point, and if that comes to nothing from others around it."""
-        frame, first = self.frame, None
-        frame.begin(solved, highest)
-        if not self._nonlinear():
-            return met_at_once(self.rows, active, demanded)
-        begin = frame.state()
-        ends: list[tuple[float, System]] = []
+    def _search(self, at: StartPoint, aim: Aim) -> Completion:
+        """Iterate from a point, and if that comes to nothing from others around it."""
+        first: NewtonFailure | Unreachable | None = None
+        at = self.frame.settled(at) if aim.solved else at
+        if not self._nonlinear(aim):
+            return _met_at_once(self.rows, at, aim)
+        ends: list[Descent] = []
         for k in range(MOST_MOVES + 1):
             try:
-                if k:
-                    frame.restore(begin)
-                    self._move_beside(k)
-                found = self._newton(active, demanded)
+                found = self._newton(self._beside(at, k, aim), aim)
             except (NewtonFailure, Unreachable) as failure:
                 first = first or failure
-                if demanded > Rank.STEADY:
+                if aim.demanded > Rank.STEADY:
                     continue
-                found = self._descended(active, solved, highest, k, ends)
-                if found is None and _agree([distance for distance, _ in ends]):
+                descended = self._descended(aim, k, ends)
+                if descended is None and _agree([end.distance for end in ends]):
                     break
-                if found is None:
+                if descended is None:
                     continue
-            self.beside = self.beside or (k > 0 and self._other_point(active, demanded, begin, k))
+                found = descended
+            self.beside = self.beside or (k > 0 and self._other_point(at, found.point, aim, k))
             return replace(found, beside=self.beside)
         assert first is not None
-        if demanded > Rank.STEADY and isinstance(first, Unreachable):
-            frame.restore(first.state)
-            return first.nearest
-        if ends and isinstance(first, Unreachable):
-            first.rest = min(ends, key=lambda end: end[0])[1]
+        if isinstance(first, Unreachable):
+            if aim.demanded > Rank.STEADY:
+                return first.nearest
+            if ends:
+                nearest = min(ends, key=lambda end: end.distance)
+                first.rest = self.rows.system(nearest.point, aim)
         raise first
 
-    def _move_beside(self, k: int, side: float = 1.0) -> None:
+    def _beside(self, at: StartPoint, k: int, aim: Aim, side: float = 1.0) -> StartPoint:
+        """A point around one, the ``k``-th; the zeroth is the point itself."""
+        if not k:
+            return at
         frame, distance = self.frame, side * BESIDE * (1 + k // 2)
-        frame.move(np.where(frame.moving, 0.0, distance * generic_direction(len(frame.x), k)))
+        step = np.where(frame.moving, 0.0, distance * generic_direction(len(at.x), k))
+        return frame.moved(frame.linearised(at, aim), step)
 
-    def _other_point(self, active: np.ndarray, demanded: Rank, begin: Any, k: int) -> bool:
-        """Whether values on the other side of the begin lead to another point."""
-        frame, here = self.frame, self.frame.state()
-        found = frame.x
+    def _other_point(self, at: StartPoint, found: StartPoint, aim: Aim, k: int) -> bool:
+        """Whether values on the other side of a begin lead to another point."""
         try:
-            frame.restore(begin)
-            self._move_beside(k, -1.0)
-            self._newton(active, demanded)
-            there = frame.x
+            there = self._newton(self._beside(at, k, aim, -1.0), aim).point
         except (NewtonFailure, Unreachable):
-            there = found
-        frame.restore(here)
-        return self._length_of((there - found) / frame.scale) > ACCEPTED
+            return False
+        return self._length_of((there.x - found.x) / self.frame.scale, found) > ACCEPTED
 
-    def _descended(
-        self, active: np.ndarray, solved: bool, highest: int, k: int, ends: list[tuple[float, System]]
-    ) -> Completion | None:
+    def _descended(self, aim: Aim, k: int, ends: list[Descent]) -> Completion | None:
         """What Newton's method finds from the end of a descent that begins at, or beside, the start values.
 
-        Descents that come to rest before are noted in ``ends``, with the distance that is left.
+        Descents that come to rest before are added to ``ends``.
         """
         frame = self.frame
         try:
-            frame.restore(self._given)
-            frame.begin(solved, highest)
-            if k:
-                self._move_beside(k)
-            descent = Descent(frame, self.rows, active)
-            if not descent.run() or descent.distance <= MISSED:
-                return self._ended(active, descent)
+            at = frame.settled(frame.begin) if aim.solved else frame.begin
+            descent = descend(self.rows, self._beside(at, k, aim), aim)
+            if not descent.rests or descent.distance <= MISSED:
+                return self._ended(descent, aim)
         except (NewtonFailure, Unreachable):
             return None
-        if descent.kept.any():
-            ends.append((descent.distance, self.rows.system(frame.linearise(), active)))
+        if descent.kept:
+            ends.append(descent)
         return None
 
-    def _ended(self, active: np.ndarray, descent: Descent) -> Completion:
+    def _ended(self, descent: Descent, aim: Aim) -> Completion:
         """The solution at the end of a descent; that itself where slopes vanish at it, as those of a stretched arm do."""
-        frame, end = self.frame, self.frame.state()
         try:
-            return self._newton(active, Rank.STEADY)
+            return self._newton(descent.point, aim)
         except Unreachable:
             if descent.distance > MISSED:
                 raise
-        frame.restore(end)
-        system = self.rows.system(frame.linearise(), active)
-        return _standing(self.rows, system, solve(system.A, system.b, system.rank))
+        system = self.rows.system(descent.point, aim)
+        return _standing(self.rows, descent.point, system, solve(system.A, system.b, system.rank), aim)
 
-    def _newton(self, active: np.ndarray, demanded: Rank) -> Completion:
-        frame = self.frame
+    def _newton(self, at: StartPoint, aim: Aim) -> Completion:
+        rows, frame = self.rows, self.frame
         for k in count(1):
-            self.problem.tables.work.iterated()
-            system = self.rows.system(frame.linearise(), active, demanded)
+            rows.problem.tables.work.iterated()
+            system = rows.system(at, aim)
             solution = solve(system.A, system.b, system.rank)
             blocked, last = solution.missed & system.top, k == MOST_ROUNDS
-            size = self._length_of(solution.step)
+            size, following = self._length_of(solution.step, at), None
             if blocked.any():
-                advances = size > STALLED and not last
-                if advances and self._advance(system, solution.step, active, _length):
-                    continue
+                if size > ACCEPTED and not last:
+                    following = self._advanced(system, solution.step, aim, _length)
             elif size <= SETTLED or (size <= ACCEPTED and last):
-                frame.move(solution.step)
-                return _standing(self.rows, system, solution)
-            elif not last:
-                self._advance(system, solution.step, active, partial(_least, system.A[system.top]))
-                continue
+                return _standing(rows, frame.moved(system.here, solution.step), system, solution, aim)
             else:
+                if not last:
+                    following = self._advanced(
+                        system, solution.step, aim, partial(_least, system.A[system.top])
+                    )
                 blocked = system.top & (np.abs(system.b) > MISSED)
-            raise Unreachable(system, blocked, _standing(self.rows, system, solution), frame.state())
+            if following is None:
+                raise Unreachable(system, blocked, _standing(rows, at, system, solution, aim))
+            at = following
         raise AssertionError
 
-    def _length_of(self, step: np.ndarray) -> float:
+    def _length_of(self, step: np.ndarray, at: StartPoint) -> float:
         """Largest part of a scaled step relative to where it begins."""
-        x = np.abs(self.frame.x) / self.frame.scale
-        return float(np.max(np.abs(step) / (1.0 + x), initial=0.0))
+        return float(np.max(np.abs(step) / (1.0 + np.abs(at.x) / self.frame.scale), initial=0.0))
 
-    def _nonlinear(self) -> bool:
+    def _nonlinear(self, aim: Aim) -> bool:
         """Whether a step need not lead to the solution."""
-        conditions = self.conditions
+        conditions, opened = self.conditions, self.frame.begin.H
         return (
             self.frame.constrained
             or bool(conditions.observed)
             or conditions.has_nonlinear
-            or self.frame.solved
+            or (aim.solved and len(opened) > 0)
         )
 
-    def _advance(
-        self, system: System, step: np.ndarray, active: np.ndarray, size: Callable[[np.ndarray], float]
-    ) -> bool:
-        """Take a step, shortened until the ``size`` of the defects of what must hold decreases; whether it does."""
-        frame, begin = self.frame, self.frame.state()
-        length = frame.within_a_turn(step)
-        top = system.top
-        before = size(system.b[top])
+    def _advanced(
+        self, system: System, step: np.ndarray, aim: Aim, size: Callable[[np.ndarray], float]
+    ) -> StartPoint | None:
+        """The point after a step, shortened until the ``size`` of the defects of what must hold decreases; None if none does."""
+        length, before = self.frame.within_a_turn(step), size(system.b[system.top])
         while True:
             failure: NewtonFailure | None = None
             try:
-                frame.move(length * step)
+                at = self.frame.moved(system.here, length * step)
                 if not before > MISSED:
-                    return True
-                after = self.rows.defects(frame.linearise(), active) / system.divisor
-                if size(after[top]) <= (1.0 - DECREASE * length) * before:
-                    return True
+                    return at
+                after = self.rows.defects(at, aim) / system.divisor
+                if size(after[system.top]) <= (1.0 - DECREASE * length) * before:
+                    return at
             except NewtonFailure as caught:
                 failure = caught
             length *= 0.5
             if length < SHORTEST:
                 if failure is not None:
                     raise failure
-                return False
-            frame.restore(begin)
+                return None
 
 
 def _agree(distances: list[float]) -> bool:

@@ -8,16 +8,14 @@ S. J. Wright, "Numerical Optimization", 2nd edition, Springer 2006, section 10.3
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..nonlinear.newton import NewtonFailure
+from .frames import Aim, StartPoint
 from .priorities import least_squares
-
-if TYPE_CHECKING:
-    from .frames import AffineFrame, NonlinearFrame
-    from .rows import ConditionRows, System
+from .rows import ConditionRows, System
 
 MOST_ROUNDS = 200
 FIRST, LEAST, MOST = 1e-2, 1e-12, 1e8
@@ -32,82 +30,100 @@ RETURNS = 6
 """Newton steps that lead back to the rows that are kept; they converge quadratically from nearby."""
 
 
+@dataclass(frozen=True, eq=False)
 class Descent:
+    """Where a descent ended.
+
+    Attributes
+    ----------
+    distance : float
+        Length of what is missed.
+    rests : bool
+        Whether something is missed that no slope leads away from.
+    kept : bool
+        Whether the rows of the mode hold all along.
+    """
+
+    point: StartPoint
+    distance: float
+    rests: bool
+    kept: bool
+
+
+def descend(rows: ConditionRows, at: StartPoint, aim: Aim) -> Descent:
     """Least squares over the coordinates of a frame: of conditions, with the rows of the mode kept, or of all of them."""
+    system = rows.system(at, aim)
+    kept = system.which < 0
+    way = _Way(rows, aim, rows.common(system), kept, system.top & ~kept)
+    begin = way.returned(at)
+    if begin is not None:
+        return way.end(begin)
+    # Constraints that not even the begin meets: every row pulls in proportion to what it misses.
+    return replace(way, kept=np.zeros(len(kept), bool), wanted=system.top).end(at)
 
-    def __init__(self, frame: AffineFrame | NonlinearFrame, rows: ConditionRows, active: np.ndarray) -> None:
-        self.frame, self.rows, self.active = frame, rows, active
-        system = self._system()
-        self.kept = system.which < 0
-        begin = frame.state()
-        if not self._returned():
-            # Constraints that not even the begin meets: every row pulls in proportion to what it misses.
-            frame.restore(begin)
-            self.kept = np.zeros(len(system.which), bool)
-        self.distance = np.inf
-        """Length of what is missed."""
-        self.wanted = system.top & ~self.kept
-        self.divisor = rows.common(system)
 
-    def _system(self) -> System:
-        return self.rows.system(self.frame.linearise(), self.active)
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """Rows that are kept, those that are to be missed less, and what both are divided by."""
 
-    def missed(self) -> np.ndarray:
-        """What is missing in all rows, scaled alike where they have the same unit."""
-        return self.rows.defects(self.frame.linearise(), self.active) / self.divisor
+    rows: ConditionRows
+    aim: Aim
+    divisor: np.ndarray
+    kept: np.ndarray
+    wanted: np.ndarray
 
-    def run(self) -> bool:
-        """Descend; whether it came to rest where something is missed that no slope leads away from."""
-        damping = FIRST
+    def end(self, at: StartPoint) -> Descent:
+        """Where the way from a point comes to rest, or the rounds are used up."""
+        damping, distance = FIRST, np.inf
         for _ in range(MOST_ROUNDS):
-            A, b = self._scaled()
+            system = self.rows.system(at, self.aim)
+            factor = system.divisor / self.divisor
+            A, b = system.A * factor[:, None], system.b * factor
             # Lengths of columns make the damping independent of the units of the coordinates (Marquardt's scaling).
             size = np.linalg.norm(A, axis=0)
             size[size == 0.0] = 1.0
             A = A / size
             back, free = least_squares(A[self.kept], b[self.kept])
             J, r = A[self.wanted] @ free, b[self.wanted]
-            self.distance = before = float(np.linalg.norm(r))
-            gradient = J.T @ r
-            if before <= MET:
-                return False
-            if np.linalg.norm(gradient) <= STATIONARY * before:
-                return True
+            distance, gradient = float(np.linalg.norm(r)), J.T @ r
+            if distance <= MET:
+                break
+            if np.linalg.norm(gradient) <= STATIONARY * distance:
+                return self._ended(at, distance, True)
             while True:
                 step = np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), gradient)
-                if self._advances((back + free @ step) / size, before):
-                    damping = max(damping * SHRINKS, LEAST)
+                after = self._advanced(system, (back + free @ step) / size, distance)
+                if after is not None:
+                    at, damping = after, max(damping * SHRINKS, LEAST)
                     break
                 damping *= GROWS
                 if damping > MOST:
-                    return True
-        return False
+                    return self._ended(at, distance, True)
+        return self._ended(at, distance, False)
 
-    def _scaled(self) -> tuple[np.ndarray, np.ndarray]:
-        system = self._system()
-        factor = system.divisor / self.divisor
-        return system.A * factor[:, None], system.b * factor
+    def _ended(self, at: StartPoint, distance: float, rests: bool) -> Descent:
+        return Descent(at, distance, rests, bool(self.kept.any()))
 
-    def _advances(self, step: np.ndarray, before: float) -> bool:
-        """Take a step if less is missed after it; whether it was taken."""
-        begin = self.frame.state()
+    def _advanced(self, system: System, step: np.ndarray, before: float) -> StartPoint | None:
+        """The point after a step, if less is missed there."""
+        frame = self.rows.frame
         try:
-            self.frame.move(self.frame.within_a_turn(step) * step)
-            if self._returned() and np.linalg.norm(self.missed()[self.wanted]) < before:
-                return True
+            at = self.returned(frame.moved(system.here, frame.within_a_turn(step) * step))
         except NewtonFailure:
-            pass
-        self.frame.restore(begin)
-        return False
+            return None
+        if at is None:
+            return None
+        missed = self.rows.defects(at, self.aim) / self.divisor
+        return at if np.linalg.norm(missed[self.wanted]) < before else None
 
-    def _returned(self) -> bool:
-        """Go back to the rows that are kept; whether they hold then."""
+    def returned(self, at: StartPoint) -> StartPoint | None:
+        """The point next to one at which the rows that are kept hold, if steps lead there."""
         if not self.kept.any():
-            return True
+            return at
         for _ in range(RETURNS):
-            system = self._system()
+            system = self.rows.system(at, self.aim)
             b = system.b[self.kept]
             if np.abs(b).max() <= MET:
-                return True
-            self.frame.move(least_squares(system.A[self.kept], b)[0])
-        return False
+                return at
+            at = self.rows.frame.moved(system.here, least_squares(system.A[self.kept], b)[0])
+        return None

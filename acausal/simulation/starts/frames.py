@@ -15,6 +15,7 @@ from ..nonlinear.beginning import settled_unknowns
 from ..nonlinear.bounds import Bounds, within
 from ..nonlinear.motion import Motion
 from .problem import StartProblem
+from .stated import Rank
 
 if TYPE_CHECKING:
     from ..nonlinear.system import NonlinearSystem
@@ -28,9 +29,32 @@ LEAST_LENGTH = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
+class Aim:
+    """What a search is after."""
+
+    active: np.ndarray
+    """Mask of the conditions that take part."""
+    solved: bool = False
+    """Whether open unknowns are solved for, or stay as they are."""
+    highest: int = ALL
+    """Derivative up to which constraints take part: those of positions are the zeroth."""
+    demanded: Rank = Rank.STEADY
+    """Ranks up to this one count as one; where they contradict each other the nearest point is taken."""
+
+
+@dataclass(frozen=True, eq=False)
+class StartPoint:
+    """Coordinates and open unknowns of a mode."""
+
+    x: np.ndarray
+    H: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Linearised:
     """A point: core unknowns and their derivatives, hard rows that must vanish, and all derivatives by the coordinates."""
 
+    point: StartPoint
     z: np.ndarray
     slopes: np.ndarray
     z_x: np.ndarray
@@ -40,81 +64,50 @@ class Linearised:
     z_terms: np.ndarray
     """Magnitudes of what ``z_x`` is computed from: cancelled terms leave rounding relative to these."""
     slopes_terms: np.ndarray
+    H_x: np.ndarray | None
+    """Of the open unknowns; None where they are not solved for."""
 
 
-class AffineFrame:
-    """The selected states of an affine mode: everything follows from them, nothing else constrains them."""
+class Frame:
+    """Coordinates ``x`` of a mode in which its starts are sought; open unknowns ``H`` follow from them by Newton's method.
 
-    constrained = False
-    open = 0
-    solved = False
-    bounds: Bounds | None = None
-
-    def __init__(self, problem: StartProblem) -> None:
-        data, n = problem.data, len(problem.data.states)
-        self.x = problem.z[data.states].astype(float)
-        self.scale = problem.core.model.scale[data.states]
-        self._T, self._S = data.T, data.T @ data.Ay
-        self._sources, self._n = problem.y[n:], n
-        self.over_open = np.zeros((len(problem.z), 0)), np.zeros((len(problem.z), 0))
-        self.moving = self.angles = np.zeros(n, bool)
-
-    def begin(self, solved: bool, highest: int = ALL) -> None:
-        """Nothing is to be solved for."""
-
-    def forget_bounds(self) -> None:
-        """There are none."""
-
-    def within_a_turn(self, step: np.ndarray) -> float:
-        """Part of a scaled step that may be made at once."""
-        return 1.0
-
-    def move(self, step: np.ndarray) -> None:
-        """Move by a scaled step."""
-        self.x = self.x + self.scale * step
-
-    def state(self) -> Any:
-        """What `restore` goes back to."""
-        return self.x
-
-    def restore(self, state: Any) -> None:
-        """Go back."""
-        self.x = state
-
-    def linearise(self) -> Linearised:
-        """The point and its derivatives."""
-        y, n = np.concatenate([self.x, self._sources]), self._n
-        z_x, slopes_x, none = self._T[:, :n], self._S[:, :n], np.zeros((0, n))
-        return Linearised(
-            self._T @ y, self._S @ y, z_x, slopes_x, np.zeros(0), none, np.abs(z_x), np.abs(slopes_x)
-        )
-
-
-class NonlinearFrame:
-    """Coordinates ``X`` of a nonlinear mode under its constraints; open unknowns ``H`` follow from them by Newton's method."""
+    Those of an affine mode are its selected states: nothing constrains them, and nothing is open.
+    """
 
     def __init__(self, problem: StartProblem) -> None:
-        system = problem.system()
-        begin = problem.z if problem.near is None else problem.near
-        self.motion: Motion = problem.linearisation.made(
-            begin, problem.slopes, problem.xi, system, problem.values
-        )
-        self.system = system
-        place = self.motion.last
-        self.x, self.H = place.X.copy(), place.H.copy()
-        self.scale = system.scale
-        self.bounds = _state_bounds(problem.tables.bounds, system)
+        self.bounds: Bounds | None = None
         """Within which the coordinates are sought first."""
-        self.constrained, self.open = system.constraints > 0, system.m
-        self.solved = False
-        nx, z_of = system.nx, system.z_of
-        self._z_y, self._s_y = dense(z_of @ system.v0.y), dense(z_of @ system.v1.y)
-        self.angles = _angles(problem, self._z_y[:, :nx])
+        self._motion: Motion | None = None
+        self.constrained = False
+        if problem.reduced.nonlinear:
+            self._of_nonlinear(problem, problem.system())
+        else:
+            data, n = problem.data, len(problem.data.states)
+            self.begin = StartPoint(problem.z[data.states].astype(float), np.zeros(0))
+            self.scale = problem.core.model.scale[data.states]
+            T, S = data.T, data.T @ data.Ay
+            self._z_y, self._s_y = T[:, :n], S[:, :n]
+            self._z_known, self._s_known = T[:, n:] @ problem.y[n:], S[:, n:] @ problem.y[n:]
+            self.moving = self._angles = np.zeros(n, bool)
+        n = len(self.begin.x)
+        self.over_open = self._z_y[:, n:], self._s_y[:, n:]
+
+    def _of_nonlinear(self, problem: StartProblem, system: NonlinearSystem) -> None:
+        near = problem.z if problem.near is None else problem.near
+        motion = problem.linearisation.made(near, problem.slopes, problem.xi, system, problem.values)
+        self._motion, self._system, at = motion, system, motion.last
+        self.begin, self.scale = StartPoint(at.X, at.H), system.scale
+        self.bounds = _state_bounds(problem.tables.bounds, system)
+        self.constrained = system.constraints > 0
+        self._z_y, self._s_y = dense(system.z_of @ system.v0.y), dense(system.z_of @ system.v1.y)
+        z_xi, s_xi = system.z_of @ system.v0.xi, system.z_of @ system.v1.xi
+        self._z_known, self._s_known = z_xi @ at.xi, s_xi @ at.xi
+        varies = self._z_y.any(axis=1) | dense(z_xi).any(axis=1)
+        self.without_rates = np.asarray(varies & ~self._s_y.any(axis=1) & ~dense(s_xi).any(axis=1))
+        """Mask of the core unknowns that vary, but of whose derivatives the mode says nothing."""
+        self._angles = _angles(problem, self._z_y[:, : system.nx])
         # However far an angle turns in a run, its start is sought within the turn of its start value.
-        self.scale = np.where(self.angles, np.minimum(self.scale, 1.0), self.scale)
-        self._z_xi, self._s_xi = z_of @ system.v0.xi, z_of @ system.v1.xi
-        self.over_open = self._z_y[:, nx:], self._s_y[:, nx:]
-        self._rows = np.arange(system.constraints)
+        self.scale = np.where(self._angles, np.minimum(self.scale, 1.0), self.scale)
         self.moving = self._rates()
         """Mask of the coordinates that constraints read only when they are differentiated."""
         self.scale = self._speeds(problem)
@@ -125,8 +118,8 @@ class NonlinearFrame:
         Of wishes for speeds that cannot all hold the nearest point is taken, however long the run is.
         """
         scale, T0, lengths = self.scale.copy(), problem.core.model.T0, _lengths_of_units(problem)
-        states = self.system.mode.states.tolist()
-        rates = self._s_y[states, : self.system.nx] != 0.0
+        states = self._system.mode.states.tolist()
+        rates = self._s_y[states, : self._system.nx] != 0.0
         for j in np.flatnonzero(rates.sum(axis=1) == 1).tolist():
             at = int(np.argmax(rates[j]))
             if self.moving[at]:
@@ -137,105 +130,82 @@ class NonlinearFrame:
                 scale[at] = (length if length > LEAST_LENGTH * position else position) / T0
         return scale
 
-    def without_rates(self) -> np.ndarray:
-        """Mask of the core unknowns that vary, but of whose derivatives the mode says nothing."""
-        varies = self._z_y.any(axis=1) | dense(self._z_xi).any(axis=1)
-        return np.asarray(varies & ~self._s_y.any(axis=1) & ~dense(self._s_xi).any(axis=1))
-
-    def begin(self, solved: bool, highest: int = ALL) -> None:
-        """Solve for the open unknowns from now on, or leave them as they are.
-
-        Constraints are looked at up to their ``highest`` derivative: those of positions are the zeroth.
-        """
-        self._rows = np.flatnonzero(self.system.constraint_levels <= highest)
-        self.solved = solved and self.open > 0
-        if self.solved:
-            self.H = settled_unknowns(self.motion, self.x, self.H)
-
     def _rates(self) -> np.ndarray:
-        found = np.zeros(self.system.nx, bool)
+        x, system, found = self.begin.x, self._system, np.zeros(self._system.nx, bool)
         for shift in (0.0, 1.0):
-            lin = self.system.linear(
-                self.x + shift * self.scale * generic_direction(len(self.x)), self.H,
-                self.motion.last.xi, self.motion.constants,
-            )  # fmt: skip
-            reads, levels = dense(lin.C_y)[:, : self.system.nx] != 0.0, self.system.constraint_levels
+            lin = self._linear(StartPoint(x + shift * self.scale * generic_direction(len(x)), self.begin.H))
+            reads, levels = dense(lin.C_y)[:, : system.nx] != 0.0, system.constraint_levels
             first = reads[levels == 0].any(axis=0)
             found = (found | reads.any(axis=0)) & ~first
         return found
 
+    def settled(self, at: StartPoint) -> StartPoint:
+        """The open unknowns that belong to coordinates; those of the point are a guess that may lie far away."""
+        if self._motion is None or not len(at.H):
+            return at
+        return StartPoint(at.x, settled_unknowns(self._motion, at.x, at.H))
+
     def within_a_turn(self, step: np.ndarray) -> float:
         """Part of a scaled step that may be made at once."""
-        turn = float(np.abs((step * self.scale)[self.angles]).max(initial=0.0))
+        turn = float(np.abs((step * self.scale)[self._angles]).max(initial=0.0))
         return min(1.0, LONGEST_TURN / max(turn, LONGEST_TURN))
 
-    def move(self, step: np.ndarray) -> None:
-        """Move by a scaled step; the open unknowns follow."""
-        dx = within(self.x + self.scale * step, self.bounds) - self.x
-        if self.solved:
-            guess = self.H + self._sensitivity(self._linear())[0] @ dx
-            H = self.motion.open_unknowns(self.x + dx, guess, self.motion.last.xi)
-            self.H = H
-        self.x = self.x + dx
+    def moved(self, here: Linearised, step: np.ndarray) -> StartPoint:
+        """The point after a scaled step; open unknowns that are solved for follow."""
+        at = here.point
+        x = within(at.x + self.scale * step, self.bounds)
+        if self._motion is None or here.H_x is None:
+            return StartPoint(x, at.H)
+        return StartPoint(
+            x, self._motion.open_unknowns(x, at.H + here.H_x @ (x - at.x), self._motion.last.xi)
+        )
 
     def forget_bounds(self) -> None:
         """Coordinates may be anywhere from now on."""
         self.bounds = None
 
-    def state(self) -> Any:
-        """What `restore` goes back to."""
-        return self.x, self.H
-
-    def restore(self, state: Any) -> None:
-        """Go back."""
-        self.x, self.H = state
-
-    def linearise(self) -> Linearised:
-        """The point and its derivatives."""
-        lin, nx, xi = self._linear(), self.system.nx, self.motion.last.xi
+    def linearised(self, at: StartPoint, aim: Aim) -> Linearised:
+        """A point and its derivatives."""
+        nx, y, H_x = len(at.x), np.concatenate([at.x, at.H]), None
+        z, slopes = self._z_y @ y + self._z_known, self._s_y @ y + self._s_known
         z_x, slopes_x = self._z_y[:, :nx], self._s_y[:, :nx]
         z_terms, slopes_terms = np.abs(z_x), np.abs(slopes_x)
-        if self.solved:
-            H_x, terms = self._sensitivity(lin)
-            z_x, slopes_x = z_x + self._z_y[:, nx:] @ H_x, slopes_x + self._s_y[:, nx:] @ H_x
-            z_terms = z_terms + np.abs(self._z_y[:, nx:]) @ terms
-            slopes_terms = slopes_terms + np.abs(self._s_y[:, nx:]) @ terms
-        y = np.concatenate([self.x, self.H])
-        z, slopes = self._z_y @ y + self._z_xi @ xi, self._s_y @ y + self._s_xi @ xi
-        hard = dense(lin.C_y)[self._rows, :nx]
-        defect = lin.C[self._rows].copy()
-        return Linearised(z, slopes, z_x, slopes_x, defect, hard.copy(), z_terms, slopes_terms)
+        defect, hard = np.zeros(0), np.zeros((0, nx))
+        if self._motion is not None:
+            lin, rows = self._linear(at), self._system.constraint_levels <= aim.highest
+            defect, hard = lin.C[rows], dense(lin.C_y)[rows, :nx]
+            if aim.solved and len(at.H):
+                H_x, terms = _sensitivity(dense(lin.F_y), nx)
+                z_x, slopes_x = z_x + self._z_y[:, nx:] @ H_x, slopes_x + self._s_y[:, nx:] @ H_x
+                z_terms = z_terms + np.abs(self._z_y[:, nx:]) @ terms
+                slopes_terms = slopes_terms + np.abs(self._s_y[:, nx:]) @ terms
+        return Linearised(at, z, slopes, z_x, slopes_x, defect, hard, z_terms, slopes_terms, H_x)
 
-    def _linear(self) -> Any:
-        return self.system.linear(self.x, self.H, self.motion.last.xi, self.motion.constants)
-
-    def _sensitivity(self, lin: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Changes of the open unknowns per change of the coordinates, and magnitudes of what they are computed from.
-
-        Where the unknowns are not determined the changes are those of shortest length.
-
-        Notes
-        -----
-        The magnitudes are ``|F_H^-1| (|F_X| + |F_H| |H_X|)``, of which rounding is a multiple (N. J. Higham, Accuracy and
-        Stability of Numerical Algorithms, 2nd ed., 2002, section 7.2).
-        """
-        nx = self.system.nx
-        F_y = dense(lin.F_y)
-        if not np.isfinite(F_y).all():
-            return np.zeros((self.open, nx)), np.zeros((self.open, nx))
-        F_X, F_H = F_y[:, :nx], F_y[:, nx:]
-        try:
-            inverse = np.linalg.inv(F_H)
-            H_X = -np.linalg.solve(F_H, F_X)
-        except np.linalg.LinAlgError:
-            inverse = np.linalg.pinv(F_H, rcond=1e-12)
-            H_X = -inverse @ F_X
-        return H_X, np.abs(inverse) @ (np.abs(F_X) + np.abs(F_H) @ np.abs(H_X))
+    def _linear(self, at: StartPoint) -> Any:
+        assert self._motion is not None
+        return self._system.linear(at.x, at.H, self._motion.last.xi, self._motion.constants)
 
 
-def frame_of(problem: StartProblem) -> AffineFrame | NonlinearFrame:
-    """The coordinates of the mode of a problem."""
-    return NonlinearFrame(problem) if problem.reduced.nonlinear else AffineFrame(problem)
+def _sensitivity(F_y: np.ndarray, nx: int) -> tuple[np.ndarray, np.ndarray]:
+    """Changes of the open unknowns per change of the ``nx`` coordinates, and magnitudes of what they are computed from.
+
+    Where the unknowns are not determined the changes are those of shortest length.
+
+    Notes
+    -----
+    The magnitudes are ``|F_H^-1| (|F_X| + |F_H| |H_X|)``, of which rounding is a multiple (N. J. Higham, Accuracy and
+    Stability of Numerical Algorithms, 2nd ed., 2002, section 7.2).
+    """
+    F_X, F_H = F_y[:, :nx], F_y[:, nx:]
+    if not np.isfinite(F_y).all():
+        return np.zeros((F_H.shape[1], nx)), np.zeros((F_H.shape[1], nx))
+    try:
+        inverse = np.linalg.inv(F_H)
+        H_X = -np.linalg.solve(F_H, F_X)
+    except np.linalg.LinAlgError:
+        inverse = np.linalg.pinv(F_H, rcond=1e-12)
+        H_X = -inverse @ F_X
+    return H_X, np.abs(inverse) @ (np.abs(F_X) + np.abs(F_H) @ np.abs(H_X))
 
 
 def _state_bounds(bounds: Bounds | None, system: NonlinearSystem) -> Bounds | None:

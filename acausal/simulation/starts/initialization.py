@@ -26,7 +26,7 @@ from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotM
 from ..numeric import NumericCore
 from .completion import Completion, Unreachable, completion
 from .conditions import Conditions
-from .frames import NonlinearFrame, frame_of, placed
+from .frames import Frame, placed
 from .left_limits import AGREES
 from .priorities import MISSED, independent, solve
 from .problem import Refused, StartProblem
@@ -79,8 +79,7 @@ class Completed:
 
     def guessed(self) -> set[int]:
         """Variables whose given starts are guesses: computed by nonlinear equations, or the same whatever the states are."""
-        count = len(self.conditions)
-        guess = (self.conditions.rank == Rank.GUESS) & (self.found.involved | self.found.determined(count))
+        guess = (self.conditions.rank == Rank.GUESS) & (self.found.involved | self.found.determined)
         return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
 
 
@@ -138,20 +137,20 @@ def complete(problem: StartProblem) -> tuple[StartProblem, Completed | None]:
 
 
 def _point(problem: StartProblem, conditions: Conditions) -> Completion:
-    frame = frame_of(problem)
-    if isinstance(frame, NonlinearFrame):
+    frame = Frame(problem)
+    if problem.reduced.nonlinear:
         unknown = _rate_unknown(problem, conditions, frame)
         if unknown is not None:
             raise Refused(unknown, problem)
     return completion(conditions, frame)
 
 
-def _rate_unknown(problem: StartProblem, conditions: Conditions, frame: NonlinearFrame) -> RateUnknown | None:
+def _rate_unknown(problem: StartProblem, conditions: Conditions, frame: Frame) -> RateUnknown | None:
     """An initial equation that reads a rate that nothing gives, which would count as zero; None without any."""
     found = conditions.rates()
     if not found:
         return None
-    missing, E = frame.without_rates(), problem.core.model.rows(problem.mode).E
+    missing, E = frame.without_rates, problem.core.model.rows(problem.mode).E
     return next(
         (RateUnknown(conditions.items[k], j) for k, j in found if missing[j] and not E[:, j].any()), None
     )
@@ -162,10 +161,9 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
 
     These are given starts that contradict each other, and defaults that do so in what is left open for them.
     """
-    missed, room = found.mask("missed", len(conditions)), found.mask("room", len(conditions))
-    own = conditions.unknown >= 0
+    missed, room, own = found.missed, found.room, conditions.unknown >= 0
     # What fixed values and initial equations determine has no left limit of its own: it begins with their value.
-    contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined(len(conditions)))
+    contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined)
     clash = own & room & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
     if not (clash & missed).any():
         clash[:] = False
@@ -181,7 +179,7 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
 
 def _exact(problem: StartProblem, conditions: Conditions, found: Completion, z: np.ndarray) -> np.ndarray:
     """The point, with prescribed values that hold to rounding bit by bit."""
-    met = (conditions.unknown >= 0) & ~found.mask("missed", len(conditions))
+    met = (conditions.unknown >= 0) & ~found.missed
     at = np.unique(conditions.unknown[met])
     begin, scale = problem.z[at], problem.core.model.scale[at]
     near = np.abs(begin - z[at]) <= AGREES * (scale + np.abs(z[at]))
@@ -202,11 +200,10 @@ def _bound(conditions: Conditions, found: Completion) -> np.ndarray:
 
 def _kept(conditions: Conditions, found: Completion, left: np.ndarray) -> list[tuple[int, float]]:
     """Given starts of states that hold beside defaults which do not, as (variable, value)."""
-    count = len(conditions)
     defaults = np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT)) & (conditions.unknown >= 0)
     if not left[conditions.unknown[defaults]].any():
         return []
-    holds = found.mask("room", count) & ~found.mask("missed", count)
+    holds = found.room & ~found.missed
     at = holds & (conditions.rank == Rank.GIVEN) & (conditions.unknown >= 0) & ~left[conditions.unknown]
     return [(conditions.items[k].variable, conditions.items[k].value) for k in np.flatnonzero(at).tolist()]
 
@@ -227,8 +224,8 @@ def check_computed(flat: FlatModel, starts: Starts, completed: Completed | None)
         return
     determined: set[int] = set()
     if completed is not None:
-        room = completed.found.mask("room", len(completed.conditions))
-        determined = {completed.conditions.items[k].variable for k in np.flatnonzero(~room).tolist()}
+        settled = np.flatnonzero(~completed.found.room).tolist()
+        determined = {completed.conditions.items[k].variable for k in settled}
     names = [flat.variable(x) for x in wanted if x not in determined]
     if names:
         raise InitializationError(

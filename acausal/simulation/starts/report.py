@@ -58,12 +58,12 @@ def _reasons(
     reasons: dict[int, str] = {}
     guesses: set[int] = set()
     if found is not None:
-        missed, system = found.mask("missed", len(items)), found.system
+        missed, system = found.missed, found.system
         order = np.lexsort((np.arange(len(system.rank)), system.rank))
         others = _own_values(items, found, order, missed, reasons)
         _compromises(items, found, missed, reasons)
         _attribute(items, found, others, list(names), reasons)
-        meets = ~missed & ~found.determined(len(items))
+        meets = ~missed & ~found.determined
         meets &= np.isin(np.arange(len(items)), system.which)
         guesses = {k for k in np.flatnonzero(meets).tolist() if items[k].rank is Rank.GUESS}
     told = {name: ("", reasons.get(k, FOLLOWS)) for k, name in names.items()}
@@ -104,7 +104,7 @@ def _compromises(
     """Tell the starts that hold no more than nearly, as others of their rank contradict them under nonlinear constraints."""
     if not (found.system.which < 0).any():
         return  # Starts that contradict each other are left limits.
-    for k in np.flatnonzero(missed & found.mask("room", len(items))).tolist():
+    for k in np.flatnonzero(missed & found.room).tolist():
         c = items[k]
         if (
             c.unknown >= 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..checks import beyond_doubles
 from .conditions import Conditions
-from .frames import AffineFrame, Linearised, NonlinearFrame
+from .frames import Aim, Frame, Linearised, StartPoint
 from .priorities import least_squares
 from .stated import Rank
 
@@ -40,6 +40,8 @@ class System:
     """Condition of every row, -1 for a hard one."""
     divisor: np.ndarray
     """What rows and defects are divided by."""
+    here: Linearised
+    """The point."""
 
     @property
     def top(self) -> np.ndarray:
@@ -50,7 +52,7 @@ class System:
 class ConditionRows:
     """Conditions over the coordinates of a frame: values, slopes and magnitudes."""
 
-    def __init__(self, conditions: Conditions, frame: AffineFrame | NonlinearFrame) -> None:
+    def __init__(self, conditions: Conditions, frame: Frame) -> None:
         self.problem, self.conditions, self.frame = conditions.problem, conditions, frame
         self.D, self.Z, self.X, self.constant = conditions.stacked
         self._sizes_D, self._sizes_Z = abs(self.D), abs(self.Z)
@@ -64,7 +66,7 @@ class ConditionRows:
         z_open, slopes_open = self.frame.over_open
         reads = np.asarray(self._sizes_Z @ np.abs(z_open) + self._sizes_D @ np.abs(slopes_open))
         found = reads.max(axis=1, initial=0.0) > 0.0
-        if self.frame.open:
+        if z_open.shape[1]:
             tangents = self.problem.tangents
             for k, _, at, _ in self.conditions.nonlinear(
                 np.zeros(len(self.problem.program.nonlinear_rows.owner)), self.problem.values
@@ -77,17 +79,24 @@ class ConditionRows:
 
     def driven(self) -> np.ndarray:
         """Mask of the derivatives that cannot be zero: sources alone determine their variables."""
-        moved = np.abs(self.frame.linearise().z_x * self.frame.scale).max(axis=1, initial=0.0)
+        here = self.frame.linearised(self.frame.begin, Aim(~self.involved))
+        moved = np.abs(here.z_x * self.frame.scale).max(axis=1, initial=0.0)
         of = self._rate_of
         return (of >= 0) & (moved[of] <= DRIVEN * self.problem.core.model.scale[of])
 
-    def system(self, point: Linearised, active: np.ndarray, demanded: Rank = Rank.STEADY) -> System:
-        """Hard rows and active conditions at a point, scaled; ranks up to ``demanded`` are one."""
-        value, rows, size, flat = self.values(point)
-        rows, which = rows * self.frame.scale, np.flatnonzero(active)
+    def reads_motion(self, at: StartPoint) -> np.ndarray:
+        """Mask of the conditions that depend on rates of constrained coordinates."""
+        rows = self._values(self.frame.linearised(at, Aim(~self.involved)))[1]
+        return np.abs(rows[:, self.frame.moving]).max(axis=1, initial=0.0) > 0.0
+
+    def system(self, at: StartPoint, aim: Aim) -> System:
+        """Hard rows and active conditions at a point, scaled."""
+        point = self.frame.linearised(at, aim)
+        value, rows, size, flat = self._values(point)
+        rows, which = rows * self.frame.scale, np.flatnonzero(aim.active)
         largest = np.abs(rows).max(axis=1, initial=0.0)
         # Values are given with a relative precision: rows count by their largest term, be it known or not.
-        terms = self._terms(value, rows)
+        terms = self._terms(value, rows, at.x / self.frame.scale)
         divisor = np.where(flat, size, np.maximum.reduce((largest, terms, size)))[which]
         hard = point.hard * self.frame.scale
         hard_size = np.abs(hard).max(axis=1, initial=0.0)
@@ -107,9 +116,9 @@ class ConditionRows:
         own[moving & (own >= Rank.GIVEN)] += SPEED
         rank = np.concatenate([np.zeros(len(hard), np.int64), own])
         self._release(point, A, rank, which)
-        if demanded > Rank.STEADY:
-            rank[(rank <= demanded) | (rank == Rank.RESTING_GIVEN)] = Rank.FIXED
-        return System(A, b, rank, np.concatenate([none, which]), divisor)
+        if aim.demanded > Rank.STEADY:
+            rank[(rank <= aim.demanded) | (rank == Rank.RESTING_GIVEN)] = Rank.FIXED
+        return System(A, b, rank, np.concatenate([none, which]), divisor, point)
 
     def common(self, system: System) -> np.ndarray:
         """Divisors of the rows of a system, the same ones for all conditions of one unit: distances count as distances."""
@@ -121,9 +130,8 @@ class ConditionRows:
             found[alike] = found[alike].max()
         return found
 
-    def _terms(self, value: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Largest terms of the conditions: what the coordinates contribute, the rest, and what is prescribed."""
-        x = self.frame.x / self.frame.scale
+    def _terms(self, value: np.ndarray, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Largest terms of the conditions: what the scaled coordinates contribute, the rest, and what is prescribed."""
         known = value - rows @ x - self.constant
         parts = (np.abs(rows * x).max(axis=1, initial=0.0), np.abs(known), np.abs(self.constant))
         return np.maximum.reduce(parts)
@@ -141,9 +149,10 @@ class ConditionRows:
         at = len(hard) + np.flatnonzero(rates)[follows]
         rank[at] = np.maximum(rank[at], Rank.STEADY_FIXED)
 
-    def defects(self, point: Linearised, active: np.ndarray) -> np.ndarray:
+    def defects(self, at: StartPoint, aim: Aim) -> np.ndarray:
         """What is missing in the rows of a system at another point, not scaled."""
         conditions, xi = self.conditions, self.conditions.xi
+        point = self.frame.linearised(at, replace(aim, solved=False))
         value = self._affine_values(point)
         if conditions.has_nonlinear:
             for k, found, _, _ in conditions.nonlinear(
@@ -152,12 +161,12 @@ class ConditionRows:
                 value[k] = found
         if conditions.observed:
             value[[k for k, _ in conditions.observed]] += conditions.read(point.z, point.slopes, xi)
-        return -np.concatenate([point.defect, value[active]])
+        return -np.concatenate([point.defect, value[aim.active]])
 
     def _affine_values(self, point: Linearised) -> np.ndarray:
         return self.Z @ point.z + self.D @ point.slopes + self.X @ self.conditions.xi + self.constant
 
-    def values(self, point: Linearised) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _values(self, point: Linearised) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Values (k,) and derivatives by the coordinates (k, nx) of all conditions, least units (k,), and which do not vary."""
         value, size, xi = self._affine_values(point), self.conditions.magnitudes.copy(), self.conditions.xi
         rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)

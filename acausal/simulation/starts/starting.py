@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, islice, product
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from ..failures import DiscreteUnsound, MovesForEver, Started, StartSteep
 from ..instants.instant import evaluated
 from ..instants.instant import process as process_instant
 from ..instants.pivoting import free_branches
+from ..nonlinear.newton import NewtonFailure, continued
 from ..run import Run
-from .homotopy import along_homotopy
 from .initialization import (
     Completed,
     check_branches,
@@ -31,6 +32,9 @@ from .problem import Refused, StartProblem, StartTables
 from .provisional import Branches, entered, known_relations
 from .report import reporter
 
+Found = TypeVar("Found")
+Attempt = Callable[[float, np.ndarray | None], tuple[Found, np.ndarray]]
+"""Solves a start with a share of the actual parts of homotopies, next to a point if one is given: the outcome, its point."""
 MOST_RETURNS = 8
 """Modes in which initial equations are met anew, one after the other, when the first instant leaves them."""
 MOST_BEGINNINGS = 512
@@ -289,3 +293,48 @@ class Starting:
         open_ = place[rows.E.any(axis=1) | rows.A.any(axis=1)].tolist()
         sides = chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1))
         return (Beginning(sides=changed) for changed in islice(sides, MOST_SIDES))
+
+
+def along_homotopy(attempt: Attempt[Found], z: np.ndarray, able: bool) -> Found:
+    """Solve a start, and where that fails follow the solution of the simplified equations to that of the actual ones.
+
+    Parameters
+    ----------
+    attempt : callable
+    z : (n,) array
+        Start values.
+    able : bool
+        Whether the model has simplified equations.
+
+    Raises
+    ------
+    AcausalError
+        That of the first attempt, where the way does not lead to the end either.
+
+    Notes
+    -----
+    In every step the first instant is processed anew from the start values; the solution of the step before is no more
+    than the point at which Newton's method begins.
+    """
+    found: list[Found] = []
+
+    def solve(share: float, near: np.ndarray) -> np.ndarray:
+        try:
+            result, point = attempt(share, near)
+        except (AcausalError, Refused):
+            raise NewtonFailure("no convergence", near, np.zeros(0)) from None
+        found[:] = [result]
+        return point
+
+    try:
+        return attempt(1.0, None)[0]
+    except AcausalError:
+        if not able:
+            raise
+        try:
+            continued(solve, z)
+        except NewtonFailure:
+            found.clear()
+        if not found:
+            raise
+    return found[0]
