@@ -29,7 +29,6 @@ FOREIGN_STORES = {
     "acausal/flattening/grouping.py": 4,
     "acausal/flattening/integer_parts.py": 1,
     "acausal/flattening/trace.py": 3,
-    "acausal/modeling/component.py": 3,
     "acausal/modeling/functions.py": 3,
     "acausal/results/container.py": 2,
     "acausal/results/events.py": 1,
@@ -43,7 +42,6 @@ FOREIGN_STORES = {
     "acausal/simulation/nonlinear/steps.py": 2,
     "acausal/simulation/nonlinear/tangents.py": 1,
     "acausal/simulation/run.py": 1,
-    "acausal/simulation/sources/pieces.py": 4,
 }
 """Stores of attributes to objects of classes of other modules: upper bounds, which may only fall."""
 

@@ -198,13 +198,11 @@ class Component:
             return
         own["_built"] = True
         before = set(own)
-        outer, active.builds = active.build, active.builds + 1
-        number = active.build = active.builds
-        active.stack.append(self)
         try:
-            given = self.build()  # type: ignore[func-returns-value]
-            if given is not None:
-                raise unbuilt(self, given)
+            with active.building(self) as number:
+                given = self.build()  # type: ignore[func-returns-value]
+                if given is not None:
+                    raise unbuilt(self, given)
         except RecursionError:
             own["_built"] = False
             raise endless("build", self) from None
@@ -212,9 +210,6 @@ class Component:
             own["_built"] = False
             locate(error, type(self).__name__)
             raise
-        finally:
-            active.stack.pop()
-            active.build = outer
         own["_parts"] = tuple(n for n in own if n not in before and not n.startswith("_"))
         for name in own["_parts"]:
             own[name] = _bind_ports(own[name], self, name)

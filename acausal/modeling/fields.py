@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -24,6 +25,18 @@ class _Active(threading.local):
         self.stack: list[Any] = []
         self.build = 0
         self.builds = 0
+
+    @contextmanager
+    def building(self, component: Any) -> Iterator[int]:
+        """While the ``build()`` of a component runs; gives its number."""
+        outer, self.builds = self.build, self.builds + 1
+        self.build = self.builds
+        self.stack.append(component)
+        try:
+            yield self.build
+        finally:
+            self.stack.pop()
+            self.build = outer
 
 
 active = _Active()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
@@ -57,38 +58,25 @@ def _probes(count: int) -> tuple[np.ndarray, np.ndarray]:
     return x, _chebyshev(x)
 
 
+@dataclass(frozen=True, eq=False)
 class Piece:
-    """A polynomial in ``(t - origin) / length``, in force on ``[start, end)``.
+    """A polynomial in ``(t - origin) / length``, in force on ``[start, end)``."""
 
-    Attributes
-    ----------
-    start, end : float
-    last : float
-        Last point that it describes; before ``end`` where there is a jump.
-    size : float
-        Largest value of the function that it was fitted to.
-    error : float
-        Bound on its distance from the function.
-    departure : float
-        The distance that was measured, with rounding.
-    growth : float
-        Factor by which the length can grow, from the size of the last coefficients.
-    """
-
-    def __init__(
-        self,
-        start: float,
-        length: float,
-        coefficients: np.ndarray,
-        size: float,
-        error: float = 0.0,
-        growth: float = GROWTH,
-    ) -> None:
-        self.start = self.origin = start
-        self.length, self.coefficients, self.size, self.error = length, coefficients, size, error
-        self.end = self.last = start + length
-        self.growth = growth
-        self.departure = 0.0
+    start: float
+    end: float
+    last: float
+    """Last point that it describes; before ``end`` where there is a jump."""
+    origin: float
+    length: float
+    coefficients: np.ndarray
+    size: float
+    """Largest value of the function that it was fitted to."""
+    error: float = 0.0
+    """Bound on its distance from the function."""
+    departure: float = 0.0
+    """The distance that was measured, with rounding."""
+    growth: float = GROWTH
+    """Factor by which the length can grow, from the size of the last coefficients."""
 
     def value(self, t: float) -> float:
         """Value at ``t``, also a little outside of the piece."""
@@ -169,10 +157,7 @@ def fit(
     growth = _growth(np.abs(c).tolist(), rounding, error)
     tail = np.cumsum(np.abs(c[::-1]))[::-1]
     c[tail <= TRIM * size] = 0.0
-    piece = Piece(start, length, _POWERS @ c, size, error, growth)
-    piece.departure = departure + rounding
-    piece.end = piece.last = end
-    return piece
+    return Piece(start, end, end, start, length, _POWERS @ c, size, error, departure + rounding, growth)
 
 
 def _growth(c: list[float], rounding: float, error: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -143,9 +144,7 @@ class Pieces:
         if not departs(bad):
             return found, False
         last, end = _bisect(departs, found.end, bad)
-        found = self._fit(found.start, last) or found
-        found.end = end
-        return found, True
+        return replace(self._fit(found.start, last) or found, end=end), True
 
     # -- jumps and singular points -------------------------------------------------------------------------------
 
@@ -174,9 +173,7 @@ class Pieces:
         if abs(right - left) <= 0.5 * half:
             return self._past(t, value)
         if end - t <= self._part(AT_ONCE, t):
-            found = self.next(end)
-            found.start = t
-            return found
+            return replace(self.next(end), start=t)
         return self._line(t, value, last, left, end)
 
     def _typical(self) -> float:
@@ -205,9 +202,7 @@ class Pieces:
             c[1] = at_last - value
         else:
             length = self.span
-        found = Piece(t, length, c, max(abs(value), abs(at_last)))
-        found.end, found.last = end, last
-        return found
+        return Piece(t, end, last, t, length, c, max(abs(value), abs(at_last)))
 
     # -- failures ------------------------------------------------------------------------------------------------
 
