@@ -100,7 +100,7 @@ def import_cycles(tree: Tree) -> list[list[str]]:
 
 
 def foreign_stores(tree: ast.Module) -> list[int]:
-    """Lines that store an attribute of an object whose class does not declare it in this module."""
+    """Lines that store an attribute of an object whose class does not declare it in this module; those of the language aside."""
     own = {
         item.target.id
         for node in ast.walk(tree)
@@ -112,7 +112,7 @@ def foreign_stores(tree: ast.Module) -> list[int]:
     by_self = [n for n in stored if isinstance(n.value, ast.Name) and n.value.id in ("self", "cls")]
     own |= {n.attr for n in by_self}
     own |= {text for node in ast.walk(tree) for text in _slots(node)}
-    return sorted(n.lineno for n in stored if n.attr not in own)
+    return sorted(n.lineno for n in stored if n.attr not in own and not n.attr.startswith("__"))
 
 
 def _slots(node: ast.AST) -> list[str]:

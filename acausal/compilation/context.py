@@ -83,6 +83,12 @@ class Context:
         """Timed relations already determined in this micro-step."""
         self.signals: dict[int, Any] = {}
 
+    def holding(self, new: dict[int, Any], signals: dict[int, Any], timed: dict[int, Any]) -> Context:
+        """A context over the same arguments in which this much is determined."""
+        made = Context(self.arguments)
+        made.new, made.signals, made.timed = new, signals, timed
+        return made
+
     def discrete(self, k: int) -> Any:
         """Return a discrete: its new value if it is already determined."""
         return self.new[k] if k in self.new else self.arguments.symbol("d", k)

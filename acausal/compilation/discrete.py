@@ -140,9 +140,7 @@ class _Update:
         for kind, k in read_numbers(context, batch, instance, expr):
             if k in tables.get(kind, ()):
                 held[kind][k] = ca.SX.sym(f"held_{kind}{k}")
-        context.new, context.signals, context.timed = held["d"], held["v"], held["t"]
-        made = context.lower(batch, instance, expr)
-        context.new, context.signals, context.timed = tables["d"], tables["v"], tables["t"]
+        made = context.holding(held["d"], held["v"], held["t"]).lower(batch, instance, expr)
         return made, [(s, tables[kind][k]) for kind, part in held.items() for k, s in part.items()]
 
     # -- the function --------------------------------------------------------------------------------------------

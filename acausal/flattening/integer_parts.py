@@ -123,7 +123,7 @@ class IntegerParts:
 
     def _held(self, kind: type, name: str, start: Any, of: str) -> Symbol:
         field = HeldPart(kind, start=start, of=of)
-        field.name = name
+        field.__set_name__(type(self._owner), name)
         self._template.discretes[name] = field
         return Symbol(self._owner, name, field)
 

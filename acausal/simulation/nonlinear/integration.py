@@ -71,7 +71,7 @@ class SampledMotion:
         v0, v1 = sampled_jets(self._steps, hs)
         out[:, :n], out[:, n : 2 * n] = v0 @ self._z_of.T, v1 @ self._z_of.T
         out[:, 2 * n : 2 * n + q] = v0[:, v0.shape[1] - q :]
-        out.flags.writeable = False
+        out.setflags(write=False)
         return out
 
     def _state(self, place: Place) -> np.ndarray:
