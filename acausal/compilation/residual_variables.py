@@ -103,8 +103,7 @@ def template_expressions(t: Template) -> Iterator[Expr]:
     yield from (r.expr for r in t.residuals)
     for e in t.elements:
         table = e.table
-        extra = (table.control, table.enabled, table.breakaway, table.restitution, table.rest_speed)
-        yield from (x for x in extra if x is not None)
+        yield from table.beside
         for b in table.branches:
             yield from b.residuals
             yield from (x for g in b.guards for x in (g.g, g.enabled) if x is not None)

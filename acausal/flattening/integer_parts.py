@@ -79,8 +79,7 @@ class IntegerParts:
             guards = tuple(replace(g, g=held(g.g), enabled=held(g.enabled)) for g in b.guards)
             return BranchTable(b.name, tuple(map(held, b.residuals)), guards, tuple(map(held, b.blocked)))
 
-        names = ("control", "enabled", "breakaway", "restitution", "rest_speed")
-        changed: dict[str, Any] = {n: held(getattr(table, n)) for n in names}
+        changed: dict[str, Any] = {n: held(getattr(table, n)) for n in ElementTable.BESIDE}
         return replace(table, branches=tuple(map(branch, table.branches)), **changed)
 
     def held_in_chain(self, chain: WhenChain) -> WhenChain:

@@ -7,9 +7,12 @@ from typing import Any
 
 from ..errors import DuplicateWriterError, StatementError
 from ..modeling.component import Component
+from ..modeling.dimensions import dimension
+from ..modeling.elements import ElementTable
 from ..modeling.expressions import Expr, Symbol, walk, wrap
 from ..modeling.statements import Assign, Transitions, When
 from .flat_model import kind_of
+from .forms import Classify, depends, has_time
 
 
 def check_writers(statement: When | Transitions, name: Callable[[Symbol], str]) -> None:
@@ -42,6 +45,27 @@ def check_continuous(expr: Expr) -> None:
             raise StatementError(
                 f"`{node}` is the value before an instant, and stands in an equation that holds at every time",
                 hint=f"let a `when` keep it, assign(self.kept, pre({before})), and use the Discrete `kept`",
+            )
+
+
+def check_element(table: ElementTable, name: str, classify: Classify) -> None:
+    """Raise UnitError where units disagree, StatementError for what stands at the wrong place.
+
+    That is what has a meaning at instants only, and a number of an impact that moves between them.
+    """
+    for branch in table.branches:
+        for expr in (*branch.residuals, *(g.g for g in branch.guards)):
+            dimension(expr)
+        for expr in branch.residuals:
+            check_continuous(expr)
+    for what, expr in (("restitution", table.restitution), ("rest_speed", table.rest_speed)):
+        if expr is None:
+            continue
+        check_continuous(expr)
+        if has_time(expr) or depends(expr, classify):
+            raise StatementError(
+                f"`{what}` of the Impact `{name}` is `{expr}`, which moves between events",
+                hint="use parameters, discrete variables, and comparisons in if_else",
             )
 
 

@@ -206,8 +206,7 @@ def _expressions(statement: Any) -> Iterator[Expr]:
         yield from (a.value for a in actions if hasattr(a, "value"))
     table = getattr(statement, "table", None)
     if table is not None:
-        extra = (table.control, table.enabled, table.breakaway, table.restitution, table.rest_speed)
-        yield from (e for e in extra if e is not None)
+        yield from table.beside
         for branch in table.branches:
             yield from (*branch.residuals, *branch.blocked)
             yield from (e for g in branch.guards for e in (g.g, g.enabled) if e is not None)

@@ -23,7 +23,7 @@ from ..errors import (
     UnconnectedInputError,
 )
 from ..modeling.component import Component, endless, existing_parts, line_of, locate
-from ..modeling.dimensions import check_equation, dimension
+from ..modeling.dimensions import check_equation
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk, wrap
 from ..modeling.fields import Parameter, Start, Structural, Variable, active
 from ..modeling.ports import PortRef
@@ -35,7 +35,7 @@ from .forms import affine_form, choices, integer_factors
 from .grouping import computed_names, group_children, number_discretes, own_layout, rest_of_computed
 from .integer_parts import IntegerParts
 from .locating import locate_symbol, offsets
-from .statement_checks import check_continuous, check_writers, shown, yield_hint
+from .statement_checks import check_continuous, check_element, check_writers, shown, yield_hint
 from .template import (
     Assignment,
     Check,
@@ -316,11 +316,7 @@ class _Statements:
         self.named[name] = origin
         self.t.discretes[name] = statement.mode_field()
         table = statement.table()
-        for branch in table.branches:
-            for expr in (*branch.residuals, *(g.g for g in branch.guards)):
-                dimension(expr)
-            for expr in branch.residuals:
-                check_continuous(expr)
+        check_element(table, name, self.classify)
         self.t.elements.append(ElementStatement(name, self.integers.held_in_table(table, origin), origin))
 
     def _other(self, statement: Any, origin: Origin) -> None:

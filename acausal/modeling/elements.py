@@ -6,10 +6,10 @@ complementary quantities that it leaves undetermined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from ..errors import StatementError
 from .expressions import Expr, condition, constant, wrap
@@ -71,6 +71,13 @@ class ElementTable:
     impulse: str | None = None
     start: int = 0
 
+    BESIDE: ClassVar[tuple[str, ...]] = ("control", "enabled", "breakaway", "restitution", "rest_speed")
+
+    @property
+    def beside(self) -> Iterator[Expr]:
+        """Expressions that stand beside the branches."""
+        return (expr for name in self.BESIDE if (expr := getattr(self, name)) is not None)
+
 
 class If(Named):
     """Equations switched by a condition; both branches hold equally many, the k-th complementary to the k-th.
@@ -105,12 +112,12 @@ class If(Named):
         name: str = "branch",
     ) -> None:
         super().__init__(name)
-        self.condition, self.then, self.otherwise, self.impulse = (
-            condition(cond),
-            tuple(then),
-            tuple(otherwise),
-            impulse,
-        )
+        if isinstance(then, Eq) or isinstance(otherwise, Eq):
+            raise StatementError(
+                f"If `{name}` takes lists of Eq", hint="If(condition, [Eq(a, b)], [Eq(a, c)])"
+            )
+        self.condition, self.impulse = condition(cond), impulse
+        self.then, self.otherwise = tuple(then), tuple(otherwise)
         if len(self.then) != len(self.otherwise) or not self.then:
             a, b = len(self.then), len(self.otherwise)
             raise StatementError(

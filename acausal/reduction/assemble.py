@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ParameterError
 from .affine import BACKWARD_LIMIT, FORWARD_LIMIT, STICK, AffineModel, Branch, Element, Kind, Rows
 from .core import CoreMatrices, Values, evaluate, model_relation
 from .labels import Labels
@@ -136,13 +137,13 @@ def _element(
     extra: dict[str, Any] = {}
     if kind is Kind.CONDITION:
         extra = _selection(model, core, values, rows, i)
-    one = np.array([i])
     if len(rows.branches) > len(table.branches):
         extra["shown"] = rows.shown
-    if table.restitution is not None:
-        extra["restitution"] = float(evaluate(model, rows.batch, table.restitution, values, one)[0])
-    if table.rest_speed is not None:
-        extra["rest_speed"] = float(evaluate(model, rows.batch, table.rest_speed, values, one)[0])
+    for what, expr in (("restitution", table.restitution), ("rest_speed", table.rest_speed)):
+        if expr is not None:
+            extra[what] = value = float(evaluate(model, rows.batch, expr, values, np.array([i]))[0])
+            if not 0.0 <= value < np.inf:
+                raise _impossible(model, rows, i, what, value)
     if table.impulse is not None:
         extra["impulse_allowed"] = table.impulse == "allow"
     name = f"{path}.{statement.name}" if path else statement.name
@@ -154,6 +155,14 @@ def _element(
         branches[FORWARD_LIMIT] = replace(branches[FORWARD_LIMIT], targets=(STICK, 1), releases=(1,))
         branches[BACKWARD_LIMIT] = replace(branches[BACKWARD_LIMIT], targets=(STICK, 2), releases=(2,))
     return Element(name, kind, tuple(branches), tuple(blocked), monotone, **extra)
+
+
+def _impossible(model: ReducedModel, rows: ElementRows, i: int, what: str, value: float) -> ParameterError:
+    statement = rows.forms.statement
+    return ParameterError(
+        f"`{what}` of the Impact `{statement.name}` is {value:g}; it must be a finite number, not negative",
+        where=(model.flat.location(rows.batch, i, statement.origin),),
+    )
 
 
 def _without_stiction(branches: list[Branch]) -> bool:

@@ -198,13 +198,16 @@ class ReducedModel:
 
     @cached_property
     def frozen(self) -> tuple[np.ndarray, np.ndarray]:
-        """Discretes and relations in what the numbers of a core depend on: factors, continuous conditions, rates of sources."""
+        """Discretes and relations in what the numbers of a core depend on.
+
+        That is rates of sources, factors, continuous conditions, and the numbers of impacts.
+        """
         read = [self.rates]
         read += [self.reads(r.batch, factor) for r in self.rows for factor in r.form.factors.values()]
         for e in self.elements:
-            control = e.forms.statement.table.control
-            if control is not None and e.forms.continuous:
-                read.append(self.reads(e.batch, control))
+            table = e.forms.statement.table
+            numbers = (table.control if e.forms.continuous else None, table.restitution, table.rest_speed)
+            read += [self.reads(e.batch, number) for number in numbers if number is not None]
         return _all_of(read)
 
     def reads(self, batch: int, expr: Expr) -> tuple[np.ndarray, np.ndarray]:

@@ -177,9 +177,7 @@ def _expressions(
             for part in branch:
                 yield from part
         table = statement.table
-        for extra in (table.control, table.enabled, table.breakaway, table.restitution, table.rest_speed):
-            if extra is not None:
-                yield extra
+        yield from table.beside
         for b in table.branches:
             yield from (g.enabled for g in b.guards if g.enabled is not None)
     yield from (a.value for a in t.assignments)

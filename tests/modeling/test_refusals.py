@@ -19,6 +19,7 @@ from acausal import (
     Discrete,
     Eq,
     ExpressionError,
+    If,
     NonFiniteError,
     Parameter,
     ParameterError,
@@ -39,6 +40,7 @@ from acausal import (
     sample,
     simulate,
     table,
+    time,
     when,
 )
 from acausal.components.electrical import Resistor
@@ -422,4 +424,17 @@ def test_builds_without_end(model: type[Component], text: str, monkeypatch: pyte
     monkeypatch.setattr(trace, "MOST_STATEMENTS", 3000)
     with pytest.raises(AcausalError, match=text) as caught:
         simulate(model(), 0.1)
+    assert [place.file for place in caught.value.where] == [__file__]
+
+
+class WithoutLists(Component):
+    x: Variable = Variable()
+
+    def equations(self) -> Statements:
+        yield If(time > 1.0, Eq(self.x, 1.0), Eq(self.x, 2.0))  # type: ignore[arg-type]
+
+
+def test_branches_are_lists() -> None:
+    with pytest.raises(StatementError, match="If `branch` takes lists of Eq") as caught:
+        simulate(WithoutLists(), 1.0)
     assert [place.file for place in caught.value.where] == [__file__]

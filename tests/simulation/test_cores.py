@@ -1,17 +1,21 @@
 """What is evaluated again when a discrete or a relation in a factor changes."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from acausal import (
+    AcausalError,
     Component,
     Discrete,
     Eq,
+    Impact,
     Parameter,
+    ParameterError,
     Statement,
+    StatementError,
     Structural,
     Variable,
     assign,
@@ -21,6 +25,7 @@ from acausal import (
     if_else,
     pre,
     sample,
+    simulate,
     sin,
     table,
     time,
@@ -148,3 +153,74 @@ class Counted(Component):
 def test_truths_are_counted_on_the_chosen_side_too() -> None:
     # Of the integral of x from 0.85 to 1 twice.
     assert compile_model(Counted()).simulate(0.15)["y"].final == pytest.approx(1.0 - 0.85**2, rel=1e-12)
+
+
+class Softened(Component):
+    """A ball on a floor that is soft from one second on."""
+
+    h: Variable = Variable(start=1.0, fixed=True)
+    v: Variable = Variable(start=0.0, fixed=True)
+    force: Variable = Variable()
+    e: Discrete = Discrete(float, start=0.9)
+    resting: Discrete = Discrete(float, start=0.0)
+    by: Structural[str] = Structural(str)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.h), self.v)
+        yield Eq(der(self.v), -9.81 + self.force)
+        if self.by == "rest_speed":
+            yield when(time > 1.0, assign(self.resting, 10.0))
+        else:
+            yield when(time > 1.0, assign(self.e, 0.1))
+        restitution = if_else(time > 1.0, 0.1, 0.9) if self.by == "time" else self.e
+        yield Impact(self.h, self.force, restitution=restitution, rest_speed=self.resting)
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("by", ["discrete", "time", "rest_speed"])
+def test_numbers_of_an_impact_may_change(by: str, method: str) -> None:
+    result = compile_model(Softened(by=by)).simulate(1.3, method=method)
+    first, second = math.sqrt(2.0 * 9.81), 0.9 * math.sqrt(2.0 * 9.81)
+    begin = first / 9.81 + 2.0 * second / 9.81
+    expected = 0.0 if by == "rest_speed" else 0.1 * second - 9.81 * (1.3 - begin)
+    assert result["v"].final == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+class Contact(Component):
+    """A ball with a contact whose numbers are made of it by ``of``."""
+
+    h: Variable = Variable(start=1.0)
+    v: Variable = Variable(start=0.0)
+    force: Variable = Variable()
+    later: Discrete = Discrete(float, start=0.5)
+    of: Structural[Any] = Structural(object)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.h), self.v)
+        yield Eq(der(self.v), self.force - 9.81)
+        yield when(time > 0.1, assign(self.later, -0.5))
+        yield Impact(self.h, self.force, **self.of(self))
+
+
+@pytest.mark.parametrize(
+    ("of", "error", "text"),
+    [
+        (lambda m: {"restitution": 0.5 + m.v}, StatementError, "`restitution` of the Impact `contact` is"),
+        (lambda m: {"restitution": 1.0 - 0.1 * m.later * time}, StatementError, "which moves between events"),
+        (lambda m: {"rest_speed": 0.1 * m.h}, StatementError, "`rest_speed` of the Impact `contact` is"),
+        (lambda m: {"restitution": pre(m.v)}, StatementError, "is the value before an instant"),
+        (lambda m: {"restitution": -0.5}, ParameterError, "`restitution` of the Impact `contact` is -0.5"),
+        (lambda m: {"restitution": m.later}, ParameterError, "it must be a finite number, not negative"),
+        (
+            lambda m: {"rest_speed": 0.0 * m.later - 1.0},
+            ParameterError,
+            "`rest_speed` of the Impact `contact` is -1",
+        ),
+    ],
+)
+def test_numbers_of_impacts(
+    of: Callable[[Any], dict[str, Any]], error: type[AcausalError], text: str
+) -> None:
+    with pytest.raises(error, match=text) as caught:
+        simulate(Contact(of=of), 1.0)
+    assert [place.file for place in caught.value.where] == [__file__]
