@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from acausal import simulate
 from benchmarks.structure import (
     ROOT,
     Tree,
@@ -13,9 +14,11 @@ from benchmarks.structure import (
     foreign_stores,
     implementations,
     import_cycles,
+    opened,
     readers_of_texts,
     takers_of_run,
 )
+from tests.results.models import Buck
 
 ENGINE = Tree(ROOT)
 
@@ -90,6 +93,13 @@ def test_no_decision_reads_the_words_of_an_error() -> None:
 
 def test_no_class_name_has_two_meanings() -> None:
     assert duplicate_classes(ENGINE) == {}
+
+
+@pytest.mark.parametrize("path", ["capacitor.v", "der(inductor.i)", "load.p.i"])
+def test_a_mean_is_read_within_five_files(path: str) -> None:
+    result = simulate(Buck(), 1e-3)
+    walk = opened(lambda: result[path].mean())
+    assert len(walk.files) <= 5, list(walk.files)
 
 
 def test_a_cycle_is_found_whatever_its_place() -> None:

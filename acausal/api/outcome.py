@@ -10,8 +10,8 @@ import numpy as np
 from ..dynamics.readout import Moment
 from ..errors import AcausalError
 from ..reduction.elimination import OutOfRange
-from ..results.record import Segment
 from ..results.result import Result
+from ..results.segments import Segment
 from ..results.statistics import Statistics, peak_memory
 from ..simulation.checks import beyond_doubles
 from ..simulation.continuation import checkpoint

@@ -1,8 +1,12 @@
-"""Functions ``exp(sigma h) h^k / k!``, alone or times ``cos(omega h)`` and ``sin(omega h)``."""
+"""The functions of closed forms, and integrals of what is made of them.
+
+They are ``exp(sigma h) h^k / k!``, alone or times ``cos(omega h)`` and ``sin(omega h)``.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,6 +18,44 @@ TURN = 2.0 * math.pi / 16.0
 """Angle that resolves a turning function."""
 LARGEST_EXPONENT = 700.0
 """A trajectory is continued anew where a function has grown by so much; those with zero coefficients stay finite."""
+FAST = 4.0
+"""Time constants or radians of one panel above which the first panels are made shorter."""
+LAYERS = (2.0, 6.0, 16.0, 40.0)
+"""Ends of the first panels of a decaying function, in time constants."""
+MOST_PANELS = 256
+"""First panels for turning functions; halving does the rest."""
+PANEL = 10.0
+"""Longest panel of a turning function in its time units: what a rule of 21 points integrates to rounding."""
+DECAYED = 37.0
+"""Time constants after which a function is below the rounding of its start."""
+PRECISION = 1e-13
+"""Relative error that integrals along a closed form may have."""
+ROUNDING = 4e-16
+"""Error of a panel, relative to the integral of the magnitude, that halving cannot improve."""
+
+KRONROD_NODES = np.array([
+    0.995657163025808080735527280689003, 0.973906528517171720077964012084452, 0.930157491355708226001207180059508,
+    0.865063366688984510732096688423493, 0.780817726586416897063717578345042, 0.679409568299024406234327365114874,
+    0.562757134668604683339000099272694, 0.433395394129247190799265943165784, 0.294392862701460198131126603103866,
+    0.148874338981631210884826001129720, 0.0,
+])  # fmt: skip
+"""Non-negative nodes of the 21 point rule; the odd ones are those of the 10 point Gauss rule."""
+KRONROD_WEIGHTS = np.array([
+    0.011694638867371874278064396062192, 0.032558162307964727478818972459390, 0.054755896574351996031381300244580,
+    0.075039674810919952767043140916190, 0.093125454583697605535065465083366, 0.109387158802297641899210590325805,
+    0.123491976262065851077958109585166, 0.134709217311473325928054001771707, 0.142775938577060080797094273138717,
+    0.147739104901338491374841515972068, 0.149445554002916905664936468389821,
+])  # fmt: skip
+GAUSS_WEIGHTS = np.array([
+    0.066671344308688137593568809893332, 0.149451349150580593145863397657697, 0.219086362515982043995534934228163,
+    0.269266719309996355091226921569469, 0.295524224714752870173815619188769,
+])  # fmt: skip
+
+NODES = np.concatenate([-KRONROD_NODES, KRONROD_NODES[-2::-1]])
+WEIGHTS = np.concatenate([KRONROD_WEIGHTS, KRONROD_WEIGHTS[-2::-1]])
+COARSE = np.zeros(21)
+COARSE[1::2] = np.concatenate([GAUSS_WEIGHTS, GAUSS_WEIGHTS[::-1]])
+RULES = np.stack([WEIGHTS, WEIGHTS - COARSE])
 
 
 class Basis:
@@ -188,3 +230,109 @@ class Basis:
         if self._powers:
             bound = bound * (self.inverse_factorial * top**self.power)
         return bound
+
+
+# -- panels -------------------------------------------------------------------------------------------------------------
+
+
+def longest_panel(basis: Basis, C: np.ndarray, length: float) -> float:
+    """Longest panel that resolves the turning functions of a combination; inf where none turns within `length`."""
+    present = C.any(0) & (basis.speed * length > FAST) & (np.arange(basis.size) >= basis.n_real)
+    return PANEL * float(basis.time_unit[present].min(initial=np.inf))
+
+
+def many_periods(basis: Basis, C: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Mask over combinations (k, m, basis.size): they turn too often within lengths (k,) for the first panels."""
+    many = np.zeros(len(length), bool)
+    shortest = MOST_PANELS * PANEL * float(basis.time_unit[basis.n_real :].min(initial=np.inf))
+    for i in np.flatnonzero(length > shortest).tolist():
+        many[i] = length[i] > MOST_PANELS * longest_panel(basis, C[i], float(length[i]))
+    return many
+
+
+def resolved_panels(basis: Basis, C: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """Longest panels (k,) at times `left` (k,) that resolve what turns and has not decayed there."""
+    turning = np.flatnonzero(C.any(0) & (np.arange(basis.size) >= basis.n_real))
+    sigma = basis.sigma[turning]
+    with np.errstate(divide="ignore"):
+        until = np.where(sigma < 0.0, DECAYED / -sigma, np.inf)
+    alive = left[:, None] < until
+    return PANEL * np.where(alive, basis.time_unit[turning], np.inf).min(axis=1, initial=np.inf)
+
+
+def first_edges(basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray:
+    """Ends of panels over ``[h0, h1]``: graded where functions decay, no longer than what a turning one needs."""
+    length = h1 - h0
+    if basis.fastest * length <= FAST:
+        return np.array([h0, h1])
+    present = C.any(0) & (basis.speed * length > FAST)
+    decay = -basis.sigma[present]
+    edges = [h0 + layer / rate for rate in decay[decay > 0] for layer in LAYERS if layer < rate * length]
+    # A turning function matters as long as it has not decayed; halving resolves what is shorter than that.
+    panel = longest_panel(basis, C, length)
+    if np.isfinite(panel):
+        edges += np.linspace(h0, h1, min(MOST_PANELS, int(np.ceil(length / panel)) + 1)).tolist()
+    return np.unique(np.array([h0, *edges, h1]))
+
+
+# -- integrals ----------------------------------------------------------------------------------------------------------
+
+
+def integrate_together(
+    basis: Basis,
+    C: np.ndarray,
+    f: Callable[[np.ndarray], np.ndarray],
+    h0: np.ndarray,
+    h1: np.ndarray,
+    noise: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Integrals of ``f(C[i] phi(h))`` over ``[h0[i], h1[i]]`` by their first panels alone.
+
+    Parameters
+    ----------
+    basis : Basis
+    C : (k, m, basis.size)
+        Combinations of the functions, ``h1 > h0`` within the reach of each.
+    f : callable
+        Vectorised over the last axis: (..., m) to (..., p).
+    h0, h1 : (k,)
+    noise : (k, p)
+
+    Returns
+    -------
+    integrals : (k, p)
+    good : (k,)
+        Mask: the error is within the tolerance; the others need halving.
+    """
+    edges = _many_edges(basis, C, h0, h1)
+    left, right = (np.concatenate([e[side] for e in edges]) for side in (slice(None, -1), slice(1, None)))
+    panels = np.array([len(e) - 1 for e in edges])
+    first, of = np.cumsum(panels) - panels, np.repeat(np.arange(len(edges)), panels)
+    half = 0.5 * (right - left)
+    hs = (left + half)[:, None] + half[:, None] * NODES
+    phi = basis.sample(hs.ravel()).reshape(len(hs), len(NODES), -1)
+    values = f(phi @ C[of].transpose(0, 2, 1))
+    fine, error, size = panel_integrals(values, half)
+    magnitude = np.add.reduceat(size, first, axis=0)[of]
+    allowed = np.maximum(PRECISION * (half / (h1 - h0)[of])[:, None] * magnitude, ROUNDING * size)
+    allowed = np.maximum(allowed, 2.0 * half[:, None] * noise[of])
+    exact = np.all(error <= allowed, axis=1)
+    return np.add.reduceat(fine, first, axis=0), np.logical_and.reduceat(exact, first)
+
+
+def _many_edges(basis: Basis, C: np.ndarray, h0: np.ndarray, h1: np.ndarray) -> list[np.ndarray]:
+    return [first_edges(basis, c, a, b) for c, a, b in zip(C, h0.tolist(), h1.tolist(), strict=True)]
+
+
+def panel_integrals(values: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Integrals, errors and integrals of the magnitude (k, m) of panels from values (k, nodes, m)."""
+    fine, difference = (RULES @ values).transpose(1, 0, 2) * half[:, None]
+    size = WEIGHTS @ np.abs(values) * half[:, None]
+    return fine, _error(difference, size), size
+
+
+def _error(difference: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Error of the fine rule from its difference to the coarse one, which converges half as fast (QUADPACK)."""
+    difference = np.abs(difference)
+    relative = difference / np.where(size > 0.0, size, 1.0)
+    return difference * np.minimum(1.0, 200.0 * np.sqrt(200.0 * relative))

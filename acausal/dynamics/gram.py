@@ -1,9 +1,8 @@
-"""Integrals of products of affine forms along a trajectory, in closed form where many periods would need many panels."""
+"""Integrals of products of the functions of closed forms, for any number of periods."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,43 +14,6 @@ POINTS = 40
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(POINTS)
 CHUNK = 50_000
 """Pairs of functions integrated by the rule at once."""
-
-
-@dataclass(frozen=True, eq=False)
-class Bilinear:
-    """Sums ``coefficient * X[left] * X[right]`` of products of the forms X.
-
-    Attributes
-    ----------
-    left, right : (k,) arrays of int
-        Numbers of the forms.
-    coefficient : (k,) array
-    owner : (k,) array of int
-        Ascending; products of one owner add up.
-    """
-
-    left: np.ndarray
-    right: np.ndarray
-    coefficient: np.ndarray
-    owner: np.ndarray
-
-    def values(self, X: np.ndarray) -> np.ndarray:
-        """Sums (..., owners) from the values (..., forms) of the forms."""
-        return self.sums(self.coefficient * X[..., self.left] * X[..., self.right])
-
-    def bounds(self, X: np.ndarray) -> np.ndarray:
-        """Bounds of the magnitudes of the sums from those of the forms."""
-        return self.sums(np.abs(self.coefficient) * X[..., self.left] * X[..., self.right])
-
-    def integral(self, basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray:
-        """Integrals (owners,) over ``[h0, h1]`` for the forms ``C phi(h)``, C of shape (forms, basis.size)."""
-        products = ((C @ gram(basis, h0, h1))[self.left] * C[self.right]).sum(axis=1)
-        return self.sums(self.coefficient * products)
-
-    def sums(self, products: np.ndarray) -> np.ndarray:
-        """Add products (..., k) of one owner."""
-        first = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        return np.add.reduceat(products, first, axis=-1)
 
 
 def gram(basis: Basis, h0: float, h1: float) -> np.ndarray:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from .assembly import assemble, joined
-from .panels import first_edges
+from .basis import PRECISION, first_edges
 
 DEAD = 2.0**-52
 """Part of the largest magnitude seen of a state below which a decaying group no longer counts."""
@@ -133,7 +133,7 @@ class Trajectory:
 
     __slots__ = ("C", "_largest", "_next", "flow", "reach", "y0")
 
-    precision = 1e-13
+    precision = PRECISION
     """Relative error that integrals along the trajectory may have."""
     halvings = 64
     """Halvings of a panel of `edges` beyond which integrals gain nothing: as many as it takes."""

@@ -56,26 +56,23 @@ class PointFrame:
         """Places of ``z`` and ``z'``: sources follow."""
         return np.arange(2 * self.n)
 
-    def spread(self, W: Any, V: Any) -> Any:
-        """Rows over z and sources, sparse matrices (k, n) and (k, q), as rows over the state."""
-        from scipy.sparse import csr_array, hstack
+    @cached_property
+    def T(self) -> Any:
+        """Takes the state to ``z``, sparse."""
+        from scipy.sparse import csr_array, hstack, identity
 
-        rows: Any = hstack([W, csr_array(W.shape), V], format="csr")
-        return rows if self.n > SPARSE else rows.toarray()
-
-    def derived(self, rows: Any) -> Any:
-        """Time derivatives of rows over ``z`` and sources."""
-        return rows @ self._derivative
+        n = self.n
+        return hstack([identity(n), csr_array((n, n + len(self.S)))], format="csr")
 
     @cached_property
-    def _derivative(self) -> Any:
-        """Takes rows over ``[z, z', xi]`` without entries over ``z'`` to those of their derivatives."""
+    def Ay(self) -> Any:
+        """Takes rows over the state without entries over ``z'`` to those of their derivatives, sparse."""
         from scipy.sparse import block_array, csr_array, identity
 
         n = self.n
-        S = csr_array(self.S)
         made: Any = block_array(
-            [[None, identity(n), None], [csr_array((n, n)), None, None], [None, None, S]], format="csr"
+            [[None, identity(n), None], [csr_array((n, n)), None, None], [None, None, csr_array(self.S)]],
+            format="csr",
         )
         return made
 
@@ -95,6 +92,10 @@ class Readout:
         self._rows: WeakKeyDictionary[ModeData, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
         self._observed: dict[int, list[tuple[int, int]]] = {}
+        unknowns = np.zeros(model.W.shape[1])
+        unknowns[list(self.output_equation_of)] = 1.0
+        self.outside = np.asarray(abs(model.W) @ unknowns) > 0.0
+        """Mask over all variables: one that depends on an output equation."""
 
     # -- affine part ---------------------------------------------------------------------------------------------
 
@@ -109,8 +110,12 @@ class Readout:
         found = known.get(ids)
         if found is None:
             at = list(ids)
-            found = known[ids] = data.spread(self.model.W_core[at], self.VK[at])
+            found = known[ids] = _over_state(data, self.model.W_core[at], self.VK[at])
         return found
+
+    def slope_rows(self, data: ModeData, ids: tuple[int, ...]) -> Any:
+        """The same of their time derivatives."""
+        return self.rows(data, ids) @ data.Ay
 
     def observed(self, k: int) -> list[tuple[int, int]]:
         """(output equation, factor) through which variable ``k`` depends on unknowns outside the core."""
@@ -164,12 +169,12 @@ class Readout:
         """Values (k, len(ids)) of several variables and time derivatives (k, len(slopes)) of others at once."""
         e = _Evaluation(self, data, trajectory, moment, hs, ys)
         values = _along(self.rows(data, ids), e.ys)
-        rates = _along(data.derived(self.rows(data, slopes)), e.ys)
+        rates = _along(self.slope_rows(data, slopes), e.ys)
         for n, k in enumerate(ids):
-            if self.observed(k):
+            if self.outside[k]:
                 values[:, n] = e.variable(k)
         for n, k in enumerate(slopes):
-            if self.observed(k):
+            if self.outside[k]:
                 rates[:, n] = e.slope(k)
         return values, rates
 
@@ -196,9 +201,9 @@ class Readout:
         """Values of several variables, then time derivatives of others, at one state, integrals at ``moment.q``."""
         found = self.rows(data, ids) @ y
         if slopes:
-            found = np.concatenate([found, data.derived(self.rows(data, slopes)) @ y])
+            found = np.concatenate([found, self.slope_rows(data, slopes) @ y])
         for n, k in enumerate((*ids, *slopes)):
-            if self.observed(k):
+            if self.outside[k]:
                 e = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :])
                 found[n] = (e.variable(k) if n < len(ids) else e.slope(k))[0]
         return found
@@ -226,6 +231,18 @@ class Readout:
             return np.column_stack([e.rate(k) for k in self.integrals])
 
         return moment.q + integrate(trajectory, rates, 0.0, h)
+
+
+def _over_state(data: ModeData, W: Any, V: Any) -> Any:
+    """Rows over z and sources, sparse (k, n) and (k, q), as rows over the state of a mode."""
+    rows = W @ data.T
+    if isinstance(rows, np.ndarray):
+        rows[:, len(data.states) :] += V.toarray()
+        return rows
+    from scipy.sparse import csr_array, hstack
+
+    found: Any = rows + hstack([csr_array((W.shape[0], len(data.states))), V], format="csr")
+    return found if W.shape[1] > SPARSE else found.toarray()
 
 
 def _along(rows: Any, ys: np.ndarray) -> np.ndarray:
@@ -256,7 +273,7 @@ class _Evaluation:
         return total
 
     def slope(self, k: int) -> np.ndarray:
-        total = _along(self.data.derived(self.r.rows(self.data, (k,))), self.ys)[:, 0]
+        total = _along(self.r.slope_rows(self.data, (k,)), self.ys)[:, 0]
         for output_equation, factor in self.r.observed(k):
             if not self.r.model.output_equations[output_equation].integral:
                 return np.full(len(self.hs), np.nan)

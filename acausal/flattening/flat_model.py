@@ -105,8 +105,7 @@ class FlatModel:
     def find(self, kind: str, path: str) -> tuple[int, Field]:
         """Return (index, field) of a variable ("v"), parameter ("p") or discrete ("d")."""
         k, template, name = find(self.root, kind, path)
-        table = {"v": template.variables, "p": template.parameters, "d": template.discretes}[kind]
-        return k, table[name]
+        return k, template.fields(kind)[name]
 
     def instances(self) -> Iterator[tuple[int, int]]:
         """Yield (batch, instance) of all components."""

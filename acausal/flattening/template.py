@@ -140,9 +140,13 @@ class Template:
     keep: list[object] = field(default_factory=list)
     """Objects of the trace, so that their ids stay theirs."""
 
+    def fields(self, kind: str) -> dict[str, Field]:
+        """Return the own variables ("v"), parameters ("p") or discretes ("d") by name."""
+        return {"v": self.variables, "p": self.parameters, "d": self.discretes}[kind]
+
     def index(self, kind: str, name: str) -> int | None:
         """Return the local number of an own variable ("v"), parameter ("p") or discrete ("d")."""
-        table = {"v": self.variables, "p": self.parameters, "d": self.discretes}[kind]
+        table = self.fields(kind)
         cache = self.__dict__.setdefault("_cache_" + kind, {})
         if len(cache) != len(table):
             cache.update({n: k for k, n in enumerate(table)})
@@ -210,6 +214,52 @@ def _expressions(statement: Any) -> Iterator[Expr]:
         for branch in table.branches:
             yield from (*branch.residuals, *branch.blocked)
             yield from (e for g in branch.guards for e in (g.g, g.enabled) if e is not None)
+
+
+MOST_CANDIDATES = 5000
+"""Names compared with an unknown one at most."""
+
+
+@dataclass(frozen=True)
+class Located:
+    """What a path names: kind "v" (variable), "slope" (its time derivative), "d" (discrete) or "p" (parameter)."""
+
+    path: str
+    kind: str
+    index: int
+    field: Field
+
+
+def look_up(root: Template, path: str) -> Located:
+    """Return what a path, or ``der(path)``, names.
+
+    Raises
+    ------
+    UnknownPathError
+        With the nearest paths of the model.
+    """
+    if path.startswith("der(") and path.endswith(")"):
+        inner = look_up(root, path[4:-1])
+        if inner.kind != "v":
+            raise UnknownPathError(f"`{inner.path}` is no continuous variable: it has no time derivative")
+        return Located(path, "slope", inner.index, inner.field)
+    for kind in "vdp":
+        found, _, _ = _locate(root, kind, path)
+        if found is not None:
+            k, template, name = found
+            return Located(path, kind, k, template.fields(kind)[name])
+    names = (name for name, _ in zip(_walk(root, ""), range(MOST_CANDIDATES), strict=False))
+    hint = component_hint(root, path, "vd") or nearest(path, names)
+    raise UnknownPathError(f"nothing is named `{path}`", hint=hint)
+
+
+def _walk(t: Template, path: str) -> Iterator[str]:
+    """All paths of variables, discretes and parameters."""
+    prefix = f"{path}." if path else ""
+    for kind in "vdp":
+        yield from (prefix + name for name in t.fields(kind))
+    for step, group, _ in t.children():
+        yield from _walk(group.template, prefix + step)
 
 
 def find(root: Template, kind: str, path: str) -> tuple[int, Template, str]:
@@ -290,21 +340,18 @@ def place_of(root: Template, path: str) -> tuple[Location, ...]:
 
 
 def _candidates(template: Template, prefix: str, kind: str) -> list[str]:
-    own = list({"v": template.variables, "p": template.parameters, "d": template.discretes}[kind])
+    own = list(template.fields(kind))
     deeper = []
     for path, group, _ in list(template.children())[:50]:
-        t = group.template
-        table = {"v": t.variables, "p": t.parameters, "d": t.discretes}[kind]
-        deeper += [f"{path}.{n}" for n in table]
+        deeper += [f"{path}.{n}" for n in group.template.fields(kind)]
     return [prefix + n for n in own + deeper]
 
 
 def name_of(root: Template, kind: str, k: int) -> str:
     """Return the path of variable, parameter or discrete number ``k``."""
     template, parts = root, []
-    table = {"v": "variables", "p": "parameters", "d": "discretes"}[kind]
     attribute = {"v": "voff", "p": "poff", "d": "doff"}[kind]
-    while k >= len(getattr(template, table)):
+    while k >= len(template.fields(kind)):
         best: tuple[Group, int] | None = None
         for g in template.groups:
             offsets = getattr(g, attribute)
@@ -317,7 +364,7 @@ def name_of(root: Template, kind: str, k: int) -> str:
         parts.append(_attribute(template, int(group.kids[row])))
         k -= int(getattr(group, attribute)[row])
         template = group.template
-    return ".".join([*parts, list(getattr(template, table))[k]])
+    return ".".join([*parts, list(template.fields(kind))[k]])
 
 
 def _attribute(template: Template, kid: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -247,16 +247,6 @@ class ModeData:
     def freedom(self) -> int:
         """Number of states."""
         return len(self.states)
-
-    def spread(self, W: Any, V: Any) -> np.ndarray:
-        """Rows over z and sources, sparse matrices (k, n) and (k, q), as rows over y."""
-        rows = W @ self.T
-        rows[:, len(self.states) :] += V.toarray()
-        return rows
-
-    def derived(self, rows: np.ndarray) -> np.ndarray:
-        """Time derivatives of rows over y along the flow."""
-        return rows @ self.Ay
 
     @cached_property
     def _maps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

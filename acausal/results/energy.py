@@ -13,11 +13,11 @@ import numpy as np
 
 from ..errors import UnknownPathError, nearest
 from ..flattening.template import Template
-from .names import window
 from .power import PowerMeter
 from .products import Instances, split_powers
-from .record import Jump, KnownJump, MicroStep, Segment
+from .record import Jump, KnownJump, MicroStep
 from .recording import Recording
+from .segments import Segment, window
 
 NEGLIGIBLE = 1e-9
 """Share of the largest energies of a run below which the sum of others is rounding."""
@@ -111,7 +111,7 @@ def energies(
     jumps = jumps_within(result, a, b)
     if products is not None:
         at = products.owners
-        flow[at] = result.segments.integral_of_forms(
+        flow[at] = result.segments.integral_of_products(
             lambda g: products.forms(g.readout, g.data), products.powers, a, b
         )
         for _, jump, segment in jumps:

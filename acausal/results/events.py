@@ -10,7 +10,8 @@ from typing import Any, overload
 import numpy as np
 
 from .names import Names, value_of
-from .record import MicroStep, Prefix, Recorded, Segment
+from .record import MicroStep, Recorded
+from .segments import Prefix, Segment
 
 SHOWN = 12
 """Events listed by ``repr``."""

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..compilation.discrete import Sample
-from ..errors import DeclarationError, ParameterError, UnknownPathError, nearest
+from ..errors import DeclarationError, UnknownPathError, nearest
 from ..flattening.integer_parts import HeldPart
-from ..flattening.template import Template, component_hint
+from ..flattening.template import Located, look_up
 from ..modeling.component import Component, existing_parts
 from ..modeling.expressions import Expr, Symbol
 from ..modeling.fields import Field
 from ..modeling.ports import PortRef
 from ..reduction.core import model_relation
 from ..reduction.reduced_model import ReducedModel
-
-MOST_CANDIDATES = 5000
-"""Names compared with an unknown one at most."""
-
-
-@dataclass(frozen=True)
-class Located:
-    """What a path names: kind "v" (variable), "slope" (its time derivative), "d" (discrete) or "p" (parameter)."""
-
-    path: str
-    kind: str
-    index: int
-    field: Field
 
 
 class Names:
@@ -86,40 +71,8 @@ class Names:
         return found[1]
 
     def find(self, what: Any) -> Located:
-        """Return what a path or handle names.
-
-        Raises
-        ------
-        UnknownPathError
-            With the nearest paths of the model.
-        """
-        path = self.path(what)
-        if path.startswith("der(") and path.endswith(")"):
-            inner = self.find(path[4:-1])
-            if inner.kind != "v":
-                raise UnknownPathError(f"`{inner.path}` is no continuous variable: it has no time derivative")
-            return Located(path, "slope", inner.index, inner.field)
-        for kind in "vdp":
-            try:
-                k, f = self.flat.find(kind, path)
-            except UnknownPathError:
-                continue
-            return Located(path, kind, k, f)
-        hint = component_hint(self.flat.root, path, "vd") or nearest(path, self._candidates())
-        raise UnknownPathError(f"nothing is named `{path}`", hint=hint)
-
-    def _candidates(self) -> list[str]:
-        found = []
-        for name, _ in zip(self._walk(self.flat.root, ""), range(MOST_CANDIDATES), strict=False):
-            found.append(name)
-        return found
-
-    def _walk(self, t: Template, path: str) -> Iterator[str]:
-        prefix = f"{path}." if path else ""
-        for table in (t.variables, t.discretes, t.parameters):
-            yield from (prefix + name for name in table)
-        for step, group, _ in t.children():
-            yield from self._walk(group.template, prefix + step)
+        """Return what a path or handle names."""
+        return look_up(self.flat.root, self.path(what))
 
     @cached_property
     def signature(self) -> str:
@@ -299,25 +252,3 @@ def member_names(field: Field) -> dict[int, str]:
 
     kind: Any = getattr(field, "type", None)
     return {enum_index(m): m.name for m in kind} if hasattr(kind, "__members__") else {}
-
-
-def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> tuple[float, float]:
-    """Return the window [t0, t1] of a run, by default all of it.
-
-    Raises
-    ------
-    ParameterError
-        If it is empty or not inside the run.
-    """
-    try:
-        a, b = t_start if t0 is None else float(t0), t_end if t1 is None else float(t1)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ParameterError(f"a window is two times in seconds, got {t0!r} and {t1!r}") from error
-    # Ends that are multiples of a period carry its rounding.
-    slack = 4.0 * float(np.spacing(max(abs(t_start), abs(t_end))))
-    a, b = a if a < t_start - slack else max(a, t_start), b if b > t_end + slack else min(b, t_end)
-    if not t_start <= a < b <= t_end:
-        raise ParameterError(
-            f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty"
-        )
-    return a, b

@@ -138,6 +138,15 @@ def equal_parts(
     return begin, end, of
 
 
+def follow(
+    f: Evaluate, start: np.ndarray, parts: tuple[np.ndarray, np.ndarray, np.ndarray], longest: float
+) -> Panels:
+    """`fit` on parts ``(which, h0, h1)`` of segments, with no panel longer than ``longest``."""
+    which, h0, h1 = parts
+    left, right, of = equal_parts(h0, h1, longest)
+    return fit(f, start, which[of], left, right)
+
+
 def fit(f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: np.ndarray) -> Panels:
     """Approximate a function that is smooth within segments.
 

@@ -135,13 +135,15 @@ def _points(s: Curve, window: tuple[float, float] | None) -> tuple[np.ndarray, n
     return times[order], np.concatenate([values[inside], added])[order]
 
 
-def plot_lines(signal: Curve, frequencies: np.ndarray, amplitudes: np.ndarray, log: bool = False) -> Figure:
+def plot_lines(
+    path: str, unit: str, frequencies: np.ndarray, amplitudes: np.ndarray, log: bool = False
+) -> Figure:
     """Draw the lines of a spectrum.
 
     Parameters
     ----------
-    signal : Signal
-        Gives the name and the unit.
+    path, unit : str
+        Of the signal.
     frequencies, amplitudes : (k,) arrays
     log : bool
         True for a logarithmic axis of amplitudes, over six decades at most.
@@ -162,7 +164,7 @@ def plot_lines(signal: Curve, frequencies: np.ndarray, amplitudes: np.ndarray, l
     ax.set_ylim(bottom=lowest)
     ax.set_xlim(-0.01 * highest / scale, 1.01 * highest / scale)
     ax.set_xlabel(f"frequency [{name}]")
-    ax.set_ylabel(f"{signal.path}, amplitude [{signal.unit}]" if signal.unit else f"{signal.path}, amplitude")
+    ax.set_ylabel(f"{path}, amplitude [{unit}]" if unit else f"{path}, amplitude")
     ax.grid(True, linewidth=0.3)
     ax.set_axisbelow(True)
     return figure

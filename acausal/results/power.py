@@ -14,7 +14,8 @@ from ..flattening.forms import inner
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from .names import Names
-from .record import Jump, KnownJump, Segment
+from .record import Jump, KnownJump
+from .segments import Segment
 
 
 class PowerMeter:
@@ -179,6 +180,6 @@ def read_impulses(
         )
     )
     dX, dS = (X1 - X0) / unit, (S1 - S0) / unit
-    plain = [k for k, x in enumerate(ids) if not readout.observed(x)]
+    plain = [k for k, x in enumerate(ids) if not readout.outside[x]]
     dX[plain] = readout.rows(frame, tuple(ids[k] for k in plain)) @ direction
     return X0, S0, dX, dS

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.gram import Bilinear
 from ..dynamics.readout import Readout
 from ..flattening.flat_model import Batch, FlatModel, kind_of
 from ..flattening.locating import locate_symbol
@@ -17,6 +16,7 @@ from ..modeling.expressions import Expr, Symbol, fold
 from ..reduction.affine import ModeData
 from .power import means_and_impulses
 from .record import Jump, KnownJump
+from .segments import Bilinear
 
 Factor = tuple[bool, int]
 """(time derivative, local number of a variable)."""
@@ -53,7 +53,7 @@ class Products:
         values = readout.rows(data, self.ids)
         one = np.zeros((1, values.shape[1]))
         one[0, len(data.states)] = 1.0
-        rates = data.derived(readout.rows(data, self.slopes))
+        rates = readout.slope_rows(data, self.slopes)
         return np.vstack(
             [part if isinstance(part, np.ndarray) else part.toarray() for part in (values, rates, one)]
         )
@@ -78,13 +78,14 @@ def split_powers(
     terms: list[tuple[np.ndarray, ...]] = []
     others: list[tuple[int, np.ndarray, np.ndarray]] = []
     columns: dict[Factor, int] = {}
-    observed = observed_variables(readout)
     number = 0
     for k, at in instances:
         numbers = np.arange(number, number + len(at))
         number += len(at)
         found = _polynomial(flat.batches[k], at, readout.P)
-        plain = np.zeros(len(at), bool) if found is None else _affine(flat.batches[k], at, observed, found)
+        plain = (
+            np.zeros(len(at), bool) if found is None else _affine(flat.batches[k], at, readout.outside, found)
+        )
         if found and plain.any():
             terms += _terms(flat.batches[k], at, found, plain, numbers, columns)
         if not plain.all():
@@ -138,18 +139,10 @@ def _combine(op: str, args: list[Polynomial]) -> Polynomial | None:
     return None
 
 
-def observed_variables(readout: Readout) -> np.ndarray:
-    """Mask over all variables: one that depends on an output equation."""
-    W = readout.model.W
-    outside = np.zeros(W.shape[1])
-    outside[list(readout.output_equation_of)] = 1.0
-    return np.asarray(abs(W) @ outside) > 0.0
-
-
-def _affine(batch: Batch, at: np.ndarray, observed: np.ndarray, found: Polynomial) -> np.ndarray:
+def _affine(batch: Batch, at: np.ndarray, outside: np.ndarray, found: Polynomial) -> np.ndarray:
     """Mask over instances: no factor of the polynomial depends on an output equation."""
     used = list(dict.fromkeys(local for m in found for _, local in m))
-    return np.asarray(~observed[batch.vb[at][:, None] + np.array(used, np.int64)].any(axis=1))
+    return np.asarray(~outside[batch.vb[at][:, None] + np.array(used, np.int64)].any(axis=1))
 
 
 def _terms(

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 
-from ..dynamics.modal import Trajectory
-from ..dynamics.readout import Moment, Readout
 from ..reduction.affine import Mode, ModeData
+from .segments import Prefix, Segment
 
 Reasons = Callable[[], dict[str, tuple[str, str]]]
 """Returns what values follow from, by path."""
-
-
-@dataclass(slots=True, eq=False)
-class Segment:
-    """Time between two instants: mode, state, discrete row; ``end`` is the next instant."""
-
-    start: float
-    end: float
-    data: ModeData
-    trajectory: Trajectory
-    moment: Moment
-    readout: Readout
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,36 +75,6 @@ class MicroStep:
     """Discretes after the micro-step."""
     R: np.ndarray | None = None
     """Relations after the micro-step."""
-
-
-T = TypeVar("T")
-
-
-class Prefix(Sequence[T]):
-    """The first items of a list that grows, and some of its own: taking one costs nothing."""
-
-    __slots__ = ("_count", "_items", "_last")
-
-    def __init__(self, items: list[T], count: int, last: tuple[T, ...] = ()) -> None:
-        self._items, self._count, self._last = items, count, last
-
-    def __len__(self) -> int:
-        return self._count + len(self._last)
-
-    @overload
-    def __getitem__(self, k: int) -> T: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[T]: ...
-    def __getitem__(self, k: int | slice) -> T | list[T]:
-        if isinstance(k, slice):
-            return [self[i] for i in range(*k.indices(len(self)))]
-        k = k + len(self) if k < 0 else k
-        if not 0 <= k < len(self):
-            raise IndexError(k)
-        return self._items[k] if k < self._count else self._last[k - self._count]
-
-    def __iter__(self) -> Iterator[T]:
-        return chain(islice(self._items, self._count), self._last)
 
 
 @dataclass(eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..compilation.residual import Residual, residual_of
 from ..errors import UnknownPathError, nearest
+from ..flattening.template import look_up
 from ..modeling.expressions import Expr
 from .check import Consistency, check
 from .energy import Audit, audit, energy_into
@@ -23,8 +24,7 @@ from .modes import VisitedModes, count_paths, visited_modes
 from .names import Names
 from .record import Recorded
 from .segments import Segments
-from .signal import Signal
-from .sources import BEFORE, ConstantSource, ContinuousSource, DiscreteSource
+from .signal import BEFORE, HeldSource, Signal, VariableSource
 from .statistics import Statistics, step_history
 from .view import ResultView
 
@@ -92,16 +92,16 @@ class Result(ResultView):
 
     def _read(self, path: Any) -> Signal:
         """The signal of any path or handle of the model."""
-        found = self.names.find(path)
+        found = look_up(self.names.flat.root, path if isinstance(path, str) else self.names.path(path))
         f = found.field
         if found.kind == "d":
             codes = self.names.codes(found.index, f)
             kind = int if codes else getattr(f, "type", float)
-            return Signal(DiscreteSource(self, found), found.path, f.unit, f.doc, kind, codes)
+            return Signal(HeldSource(self, found), found.path, f.unit, f.doc, kind, codes)
         if found.kind == "p":
-            return Signal(ConstantSource(self, found), found.path, f.unit, f.doc)
+            return Signal(HeldSource(self, found), found.path, f.unit, f.doc)
         unit = f"{f.unit}/s" if found.kind == "slope" else f.unit
-        return Signal(ContinuousSource(self, found), found.path, unit, f.doc)
+        return Signal(VariableSource(self, found), found.path, unit, f.doc)
 
     @property
     def paths(self) -> list[str]:
@@ -203,7 +203,7 @@ class Result(ResultView):
             return None
         found = [self.names.find(p) for p in self.saved]
         readout = self.segments.groups[0].readout
-        if any(x.kind == "slope" or (x.kind == "v" and readout.observed(x.index)) for x in found):
+        if any(x.kind == "slope" or (x.kind == "v" and readout.outside[x.index]) for x in found):
             return None
         return tuple(x.index for x in found if x.kind == "v")
 

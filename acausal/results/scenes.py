@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from .drawing import Drawing, Shape, Signals
-from .names import window
+from .segments import window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

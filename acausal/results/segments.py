@@ -1,30 +1,72 @@
-"""Evaluation of variables on many segments at once: segments that share a mode share matrix products."""
+"""The segments of a run, and affine expressions in its variables along them: their values, and integrals of products of two.
+
+Segments that share a mode share matrix products.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
+from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.basis import Basis
-from ..dynamics.gram import Bilinear
+from ..dynamics.basis import NODES, ROUNDING, Basis, integrate_together, many_periods
+from ..dynamics.gram import gram
 from ..dynamics.modal import Trajectory
-from ..dynamics.panels import many_periods
-from ..dynamics.quadrature import NODES, ROUNDING, integrate, integrate_together
+from ..dynamics.quadrature import integrate
+from ..dynamics.readout import Moment, Readout
+from ..errors import ParameterError
 from ..reduction.affine import ModeData
-from .record import Segment
 
 CHUNK = 4_000_000
 """Numbers in one intermediate array."""
-
-Rows = Callable[["SegmentGroup"], np.ndarray]
-"""Affine forms over ``y`` of a group, (m, ny)."""
 SMALLEST = 1e-6
 """Magnitude, relative to the largest integrand, below which an integrand need not be resolved to the precision."""
 
-Rates = Callable[[Segment, np.ndarray, np.ndarray], np.ndarray]
-"""Function (k, m) of a segment, states and times."""
+
+T = TypeVar("T")
+
+
+class Prefix(Sequence[T]):
+    """The first items of a list that grows, and some of its own: taking one costs nothing."""
+
+    __slots__ = ("_count", "_items", "_last")
+
+    def __init__(self, items: list[T], count: int, last: tuple[T, ...] = ()) -> None:
+        self._items, self._count, self._last = items, count, last
+
+    def __len__(self) -> int:
+        return self._count + len(self._last)
+
+    @overload
+    def __getitem__(self, k: int) -> T: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[T]: ...
+    def __getitem__(self, k: int | slice) -> T | list[T]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        k = k + len(self) if k < 0 else k
+        if not 0 <= k < len(self):
+            raise IndexError(k)
+        return self._items[k] if k < self._count else self._last[k - self._count]
+
+    def __iter__(self) -> Iterator[T]:
+        return chain(islice(self._items, self._count), self._last)
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """Time between two instants: mode, state, discrete row; ``end`` is the next instant."""
+
+    start: float
+    end: float
+    data: ModeData
+    trajectory: Trajectory
+    moment: Moment
+    readout: Readout
 
 
 class SegmentGroup:
@@ -53,10 +95,89 @@ class SegmentGroup:
         """States of all members at their starts, (k, ny)."""
         return np.stack([t.y0 for t in self.trajectories])
 
-    def form(self, k: int, slope: bool) -> np.ndarray:
-        """Variable ``k``, or its time derivative, over ``y``, (1, ny)."""
-        row = self.readout.rows(self.data, (k,))
-        return self.data.derived(row) if slope else row
+
+Rows = Callable[[SegmentGroup], np.ndarray]
+"""Affine expressions over ``y`` of a group, (m, ny)."""
+Rates = Callable[[Segment, np.ndarray, np.ndarray], np.ndarray]
+"""Function (k, m) of a segment, states and times."""
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """Sum of variables and time derivatives with factors, and a constant.
+
+    Attributes
+    ----------
+    terms : mapping
+        (variable, whether its time derivative) -> factor.
+    constant : float
+    """
+
+    terms: Mapping[tuple[int, bool], float]
+    constant: float
+
+    def row(self, group: SegmentGroup) -> np.ndarray:
+        """Row over ``y`` of a group, (1, ny)."""
+        data, readout = group.data, group.readout
+        states = len(data.states)
+        row = np.zeros((1, len(group.trajectories[0].y0)))
+        row[0, states] = self.constant
+        for slope in dict.fromkeys(slope for _, slope in self.terms):
+            ids = [k for k, s in self.terms if s == slope]
+            factors = np.array([[self.terms[k, slope] for k in ids]])
+            core = factors @ readout.model.W_core[ids]
+            used = np.flatnonzero(core[0])
+            part = core[:, used] @ data.T[used]
+            part[:, states:] += factors @ readout.VK[ids]
+            row += part @ data.Ay if slope else part
+        return row
+
+    def plus(self, other: Affine, factor: float) -> Affine:
+        """Return the sum with a multiple of another one."""
+        terms = dict(self.terms)
+        for key, value in other.terms.items():
+            terms[key] = terms.get(key, 0.0) + factor * value
+        return Affine(terms, self.constant + factor * other.constant)
+
+
+ONE = Affine({}, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Bilinear:
+    """Sums ``coefficient * X[left] * X[right]`` of products of affine expressions X.
+
+    Attributes
+    ----------
+    left, right : (k,) arrays of int
+        Numbers of the expressions.
+    coefficient : (k,) array
+    owner : (k,) array of int
+        Ascending; products of one owner add up.
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    coefficient: np.ndarray
+    owner: np.ndarray
+
+    def values(self, X: np.ndarray) -> np.ndarray:
+        """Sums (..., owners) from the values (..., m) of the expressions."""
+        return self.sums(self.coefficient * X[..., self.left] * X[..., self.right])
+
+    def bounds(self, X: np.ndarray) -> np.ndarray:
+        """Bounds of the magnitudes of the sums from those of the expressions."""
+        return self.sums(np.abs(self.coefficient) * X[..., self.left] * X[..., self.right])
+
+    def integral(self, basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray:
+        """Integrals (owners,) over ``[h0, h1]`` for expressions ``C phi(h)``, C of shape (m, basis.size)."""
+        products = ((C @ gram(basis, h0, h1))[self.left] * C[self.right]).sum(axis=1)
+        return self.sums(self.coefficient * products)
+
+    def sums(self, products: np.ndarray) -> np.ndarray:
+        """Add products (..., k) of one owner."""
+        first = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        return np.add.reduceat(products, first, axis=-1)
 
 
 class Segments:
@@ -80,25 +201,25 @@ class Segments:
     def __len__(self) -> int:
         return len(self.all)
 
-    # -- affine forms --------------------------------------------------------------------------------------------
+    # -- affine expressions --------------------------------------------------------------------------------------
 
     def affine(self, rows: Rows, m: int, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Values (k, m) of affine forms at the times ``hs`` (k,) of the segments ``which`` (k,)."""
+        """Values (k, m) of affine expressions at the times ``hs`` (k,) of the segments ``which`` (k,)."""
         out = np.empty((len(which), m))
         for g, group in enumerate(self.groups):
             at = np.flatnonzero(self.group_of[which] == g)
             if not len(at):
                 continue
-            place, forms = self.place[which[at]], rows(group)
+            place, expressions = self.place[which[at]], rows(group)
             beyond = group.beyond[place]
             inside = at[~beyond]
             step = max(1, CHUNK // max(1, m * group.basis.size)) if len(inside) else 1
             for k in range(0, len(inside), step):
                 part = inside[k : k + step]
-                out[part] = _combine(group, forms, self.place[which[part]], hs[part])
+                out[part] = _combine(group, expressions, self.place[which[part]], hs[part])
             for p in np.unique(place[beyond]).tolist():
                 some = at[place == p]
-                out[some] = group.trajectories[p].sample(hs[some]) @ forms.T
+                out[some] = group.trajectories[p].sample(hs[some]) @ expressions.T
         return out
 
     def discretes(self, d: int) -> np.ndarray:
@@ -111,10 +232,9 @@ class Segments:
         """Values of variable ``k``, or of its time derivative, at the times ``hs`` of the segments ``which``."""
         if not self.groups:
             return np.zeros(0)
-        if self.groups[0].readout.observed(k):
+        if self.groups[0].readout.outside[k]:
             return self._observed(k, slope, which, hs)
-
-        return self.affine(lambda group: group.form(k, slope), 1, which, hs)[:, 0]
+        return self.affine(Affine({(k, slope): 1.0}, 0.0).row, 1, which, hs)[:, 0]
 
     def _observed(self, k: int, slope: bool, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
         out = np.empty(len(which))
@@ -155,8 +275,8 @@ class Segments:
             total = part if not len(total) else total + part
         return total
 
-    def integral_of_forms(self, rows: Rows, products: Bilinear, a: float, b: float) -> np.ndarray:
-        """Integral (owners,) over [a, b] of sums of products of affine forms."""
+    def integral_of_products(self, rows: Rows, products: Bilinear, a: float, b: float) -> np.ndarray:
+        """Integral (owners,) over [a, b] of sums of products of affine expressions."""
         which, h0, h1 = self.overlap(a, b)
         total: np.ndarray | float = 0.0
         for g, group in enumerate(self.groups):
@@ -165,6 +285,15 @@ class Segments:
                 place = self.place[which[at]]
                 total = total + _group_integral(group, rows(group), products, place, h0[at], h1[at])
         return np.asarray(total)
+
+    def integral_of_product(self, left: Affine, right: Affine, a: float, b: float) -> float:
+        """Integral over [a, b] of the product of two affine expressions."""
+        sides = [left] if left is right else [left, right]
+        at = np.array([0]), np.array([len(sides) - 1])
+        product = Bilinear(*at, np.ones(1), np.zeros(1, np.int64))
+        return float(
+            self.integral_of_products(lambda g: np.vstack([x.row(g) for x in sides]), product, a, b)[0]
+        )
 
     def overlap(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Segments with a part of [a, b], and the times since their starts between which it lies."""
@@ -181,40 +310,40 @@ class Segments:
         return which, np.clip(t - self.start[inside], 0.0, self.length[inside])
 
 
-def _combine(group: SegmentGroup, forms: np.ndarray, place: np.ndarray, hs: np.ndarray) -> np.ndarray:
-    """Forms (m, ny) at one time each of some members."""
+def _combine(group: SegmentGroup, rows: np.ndarray, place: np.ndarray, hs: np.ndarray) -> np.ndarray:
+    """Expressions (m, ny) at one time each of some members."""
     phi = group.basis.sample(hs)
     used, at = np.unique(place, return_inverse=True)
-    coefficients = forms @ group.C[used]
+    coefficients = rows @ group.C[used]
     found = np.einsum("kf,kmf->km", phi, coefficients[at])
     # At a start the states themselves are known: what begins at zero shows no rounding of coefficients.
     begin = hs == 0.0
     if begin.any():
-        found[begin] = group.y0[place[begin]] @ forms.T
+        found[begin] = group.y0[place[begin]] @ rows.T
     return found
 
 
 def _group_integral(
     group: SegmentGroup,
-    forms: np.ndarray,
+    rows: np.ndarray,
     products: Bilinear,
     place: np.ndarray,
     h0: np.ndarray,
     h1: np.ndarray,
 ) -> np.ndarray:
-    """Integral of sums of products of forms (m, ny) over parts of some members."""
+    """Integral of sums of products of expressions (m, ny) over parts of some members."""
     total: np.ndarray | float = 0.0
     left = group.beyond[place]
     inside = np.flatnonzero(~left)
     noise = (
-        ROUNDING * products.bounds(_form_bounds(group, forms, place, h0, h1))
+        ROUNDING * products.bounds(_form_bounds(group, rows, place, h0, h1))
         if len(inside)
         else np.zeros(len(place))
     )
-    step = max(1, CHUNK // (len(NODES) * (len(forms) + group.basis.size))) if len(inside) else 1
+    step = max(1, CHUNK // (len(NODES) * (len(rows) + group.basis.size))) if len(inside) else 1
     for k in range(0, len(inside), step):
         part = inside[k : k + step]
-        C = forms @ group.C[place[part]]
+        C = rows @ group.C[place[part]]
         many = many_periods(group.basis, C, h1[part] - h0[part])
         if many.any():
             for i in np.flatnonzero(many).tolist():
@@ -232,11 +361,11 @@ def _group_integral(
             for start, piece in trajectory.pieces(end):
                 at = max(begin - start, 0.0), min(end - start, piece.reach)
                 if at[1] > at[0]:
-                    total = total + products.integral(piece.flow.basis, forms @ piece.C, *at)
+                    total = total + products.integral(piece.flow.basis, rows @ piece.C, *at)
             continue
-        rough = noise[i] if trajectory.reach > 0.0 else _noise(trajectory, forms, products, begin, end)
+        rough = noise[i] if trajectory.reach > 0.0 else _noise(trajectory, rows, products, begin, end)
         total = total + integrate(
-            trajectory, lambda ys, _: products.values(ys @ forms.T), begin, end, noise=rough
+            trajectory, lambda ys, _: products.values(ys @ rows.T), begin, end, noise=rough
         )
     return np.asarray(total)
 
@@ -245,10 +374,10 @@ def _turns_often(trajectory: Trajectory, h0: float, h1: float) -> bool:
     return bool(many_periods(trajectory.flow.basis, trajectory.C[None], np.array([h1 - h0]))[0])
 
 
-def _noise(trajectory: Trajectory, forms: np.ndarray, products: Bilinear, h0: float, h1: float) -> np.ndarray:
-    """Error of products along a trajectory that was integrated in steps: of the terms of the forms, which may cancel."""
+def _noise(trajectory: Trajectory, rows: np.ndarray, products: Bilinear, h0: float, h1: float) -> np.ndarray:
+    """Error of products along a trajectory that was integrated in steps: of the terms of the expressions, which may cancel."""
     size = np.abs(trajectory.sample(_probes(trajectory, h0, h1))).max(axis=0)
-    return _rough(trajectory, products.bounds((abs(forms) @ size)[None])[0])
+    return _rough(trajectory, products.bounds((abs(rows) @ size)[None])[0])
 
 
 def _probes(trajectory: Trajectory, h0: float, h1: float) -> np.ndarray:
@@ -265,8 +394,30 @@ def _rough(trajectory: Trajectory, size: np.ndarray) -> np.ndarray:
 
 
 def _form_bounds(
-    group: SegmentGroup, forms: np.ndarray, place: np.ndarray, h0: np.ndarray, h1: np.ndarray
+    group: SegmentGroup, rows: np.ndarray, place: np.ndarray, h0: np.ndarray, h1: np.ndarray
 ) -> np.ndarray:
-    """Sums of the magnitudes of all terms of the forms on parts of some members, (k, m)."""
+    """Sums of the magnitudes of all terms of the expressions on parts of some members, (k, m)."""
     envelope = group.basis.envelope(h0[:, None], h1[:, None])
-    return np.einsum("kyf,kf->ky", np.abs(group.C[place]), envelope) @ np.abs(forms).T
+    return np.einsum("kyf,kf->ky", np.abs(group.C[place]), envelope) @ np.abs(rows).T
+
+
+def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> tuple[float, float]:
+    """Return the window [t0, t1] of a run, by default all of it.
+
+    Raises
+    ------
+    ParameterError
+        If it is empty or not inside the run.
+    """
+    try:
+        a, b = t_start if t0 is None else float(t0), t_end if t1 is None else float(t1)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(f"a window is two times in seconds, got {t0!r} and {t1!r}") from error
+    # Ends that are multiples of a period carry its rounding.
+    slack = 4.0 * float(np.spacing(max(abs(t_start), abs(t_end))))
+    a, b = a if a < t_start - slack else max(a, t_start), b if b > t_end + slack else min(b, t_end)
+    if not t_start <= a < b <= t_end:
+        raise ParameterError(
+            f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty"
+        )
+    return a, b

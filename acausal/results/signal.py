@@ -8,19 +8,227 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from ..dynamics.quadrature import unresolved
 from ..errors import ParameterError, counted, warn
-from .combination import Operand, combined
-from .names import window
-from .plotting import plot_lines, plot_signals
-from .source import Source
-from .spectrum import distortion, harmonics
+from ..flattening.template import Located
+from .arithmetic import Operand, combined
+from .panels import Panels, follow
+from .plotting import plot_signals
+from .segments import ONE, Affine, Segment, Segments, window
+from .spectrum import QUIET, Harmonics
 from .waves import extreme
 
-_QUIET = np.errstate(all="ignore")
-"""What leaves the range of doubles is infinite or an error of its own, and no warning of NumPy."""
+BEFORE = -1
+"""Segment number of the left limit at the start."""
 
 
-class Signal(NDArrayOperatorsMixin):
+class Source:
+    """Where a signal takes its values from: the segments of a result, on demand."""
+
+    def __init__(self, result: Any, name: str) -> None:
+        self.result, self.name = result, name
+        self.t_start, self.t_end = float(result.t_start), float(result.t_end)
+
+    @property
+    def t(self) -> np.ndarray:
+        """Points in seconds; equal times are left and right limit of an event."""
+        return self.result.t
+
+    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values at times since the starts of some segments."""
+        raise NotImplementedError
+
+    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values at times since the starts of segments of the run."""
+        return self.within(self.result.segments, which, hs)
+
+    def before(self) -> float:
+        """Left limit at the start."""
+        first = Segments([self.result.record.segments[0]])
+        return float(self.within(first, np.zeros(1, np.int64), np.zeros(1))[0])
+
+    def sample(self) -> np.ndarray:
+        """Values at the points of the result."""
+        _, which, hs = self.result.points
+        return self._values(self.result.segments, which, hs) if len(which) else np.zeros(0)
+
+    def at(self, t: np.ndarray, side: str) -> np.ndarray:
+        """Limits from one side at times within the run."""
+        return self._values(*self.result.located(t, side))
+
+    def _values(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        out = self.within(segments, np.maximum(which, 0), hs)
+        if (which == BEFORE).any():
+            out = np.where(which == BEFORE, self.before(), out)
+        return out
+
+    def affine(self) -> Affine | None:
+        """The values as an affine expression; None if they are none."""
+        return None
+
+    def factors(self, power: int) -> tuple[Affine, Affine] | None:
+        """Two affine expressions whose product is the value to a power; None if there are none."""
+        whole = self.affine()
+        return None if whole is None else (whole, whole if power == 2 else ONE)
+
+    def power_integral(self, a: float, b: float, power: int) -> float:
+        """Integral over [a, b] of the value to a power."""
+        segments, factors = self.result.segments, self.factors(power)
+        if factors is not None:
+            return segments.integral_of_product(*factors, a, b)
+
+        def raised(s: Segment, _: np.ndarray, hs: np.ndarray) -> np.ndarray:
+            return self.within(Segments([s]), np.zeros(len(hs), np.int64), hs)[:, None] ** power
+
+        return float(segments.integral(raised, a, b, name=f"`{self.name}`")[0])
+
+    def panels(self, a: float, b: float, longest: float) -> Panels:
+        """Series that represent the values on [a, b], no panel longer than ``longest``."""
+        segments = self.result.segments
+        panels = follow(self.evaluate, segments.start, segments.overlap(a, b), longest)
+        if not panels.resolved:
+            warn(unresolved(f"`{self.name}`", b - a))
+        return panels
+
+    def undetermined(self) -> np.ndarray:
+        """Mask over ``t``: the model leaves the value open."""
+        return np.zeros(len(self.t), bool)
+
+    def origin(self) -> str:
+        """What the values follow from, for messages: the equation that is solved for them, with its place."""
+        return ""
+
+
+class VariableSource(Source):
+    """A continuous variable or its time derivative."""
+
+    def __init__(self, result: Any, found: Located) -> None:
+        super().__init__(result, found.path)
+        self.index, self.slope = found.index, found.kind == "slope"
+
+    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values at times since the starts of some segments."""
+        return segments.variable(self.index, self.slope, which, hs)
+
+    def affine(self) -> Affine | None:
+        """The values as an affine expression; None if they are none."""
+        segments, k = self.result.segments, self.index
+        if not segments.groups or segments.groups[0].readout.outside[k]:
+            return None
+        return Affine({(k, self.slope): 1.0}, 0.0)
+
+    def origin(self) -> str:
+        """The equation that is solved for the values, with its place."""
+        names, readout = self.result.names, self.result.record.segments[0].readout
+        for k, _ in readout.observed(self.index):
+            o = names.model.output_equations[k]
+            place = names.flat.location(o.batch, o.instance, o.row.statement.origin)
+            return f"{o.row.statement.text} in {place}"
+        return ""
+
+    def before(self) -> float:
+        """The start value of what differentiated variables determine; others have no left limit but the right one."""
+        result, k = self.result, self.index
+        model, z = result.names.model, result.record.z
+        row, first = model.W_core[[k]], result.record.segments[0]
+        readout = first.readout
+        if self.slope or readout.outside[k] or not len(z) or not readout.dynamic[row.indices].all():
+            return super().before()
+        xi = first.trajectory.y0[len(first.data.states) :]
+        return float((row @ z)[0] + (readout.VK[[k]] @ xi)[0])
+
+    def undetermined(self) -> np.ndarray:
+        """Mask over ``t``: the model leaves the value open."""
+        result, model = self.result, self.result.names.model
+        if self.index in model.presolved.relative:
+            return np.ones(len(self.t), bool)
+        columns = model.W_core[[self.index]].indices
+        flags = np.array([bool(s.data.undetermined[columns].any()) for s in result.segments.all], bool)
+        return flags[np.maximum(result.points[1], 0)] if len(flags) else np.zeros(0, bool)
+
+
+class HeldSource(Source):
+    """A discrete variable or a parameter: every segment holds one value."""
+
+    def __init__(self, result: Any, found: Located) -> None:
+        super().__init__(result, found.path)
+        self.index, self.parameter = found.index, found.kind == "p"
+
+    def _held(self, segments: Segments) -> np.ndarray:
+        """Values of all segments."""
+        k = self.index
+        return np.array([s.readout.P[k] if self.parameter else s.moment.D[k] for s in segments.all])
+
+    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values at times since the starts of some segments."""
+        return self._held(segments)[which]
+
+    def before(self) -> float:
+        """Left limit at the start."""
+        D = self.result.record.D
+        return super().before() if self.parameter or not len(D) else float(D[self.index])
+
+    def affine(self) -> Affine | None:
+        """The value of a parameter; None for a discrete."""
+        segments = self.result.record.segments
+        return (
+            Affine({}, float(segments[0].readout.P[self.index])) if self.parameter and len(segments) else None
+        )
+
+    def power_integral(self, a: float, b: float, power: int) -> float:
+        """Integral over [a, b] of the value to a power."""
+        which, h0, h1 = self.result.segments.overlap(a, b)
+        return float(self._held(self.result.segments)[which] ** power @ (h1 - h0))
+
+
+class Combination(Source):
+    """Sum of sources of one result with factors, and a constant."""
+
+    def __init__(self, name: str, parts: tuple[tuple[float, Source], ...], constant: float = 0.0) -> None:
+        super().__init__(parts[0][1].result, name)
+        self.parts, self.constant = parts, constant
+
+    def _of(self, values: list[Any]) -> Any:
+        """The value for values of the parts."""
+        return sum(f * v for (f, _), v in zip(self.parts, values, strict=True)) + self.constant
+
+    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Values at times since the starts of some segments."""
+        return np.asarray(self._of([s.within(segments, which, hs) for _, s in self.parts]))
+
+    def before(self) -> float:
+        """Left limit at the start."""
+        return float(self._of([s.before() for _, s in self.parts]))
+
+    def undetermined(self) -> np.ndarray:
+        """Mask over ``t``: one of the signals is open."""
+        return np.logical_or.reduce([s.undetermined() for _, s in self.parts])
+
+    def affine(self) -> Affine | None:
+        """The values as an affine expression; None if a part is none."""
+        total: Affine | None = Affine({}, self.constant)
+        for factor, source in self.parts:
+            part = source.affine()
+            total = total.plus(part, factor) if total and part else None
+        return total
+
+
+class Product(Combination):
+    """Product of two sources of one result."""
+
+    def affine(self) -> None:
+        """None: a product is no affine expression."""
+
+    def factors(self, power: int) -> tuple[Affine, Affine] | None:
+        """The factors, for the first power."""
+        left, right = (s.affine() for _, s in self.parts)
+        return None if power != 1 or left is None or right is None else (left, right)
+
+    def _of(self, values: list[Any]) -> Any:
+        return values[0] * values[1]
+
+
+class Signal(Harmonics[Source], NDArrayOperatorsMixin):
     """Values of one variable; both limits at every event.
 
     Sums, differences, multiples and products of signals of one result are signals again. In other arithmetic and in
@@ -33,9 +241,8 @@ class Signal(NDArrayOperatorsMixin):
     names : dict of int to str
         Names of the codes of an enumeration.
     t, values : (k,) arrays
-        Times in seconds and values; equal times are left and right limit. Where values are not numbers, a warning
-        says so with the equation and the time. Values
-        of Boolean variables are of type bool, those of integers and enumerations of type int.
+        Times in seconds and values; equal times are left and right limit. Where values are not numbers, a warning says so with
+        the equation and the time. Values of Boolean variables are of type bool, those of integers and enumerations of type int.
     """
 
     def __init__(
@@ -59,7 +266,7 @@ class Signal(NDArrayOperatorsMixin):
         return self.source.t
 
     @property
-    @_QUIET
+    @QUIET
     def values(self) -> np.ndarray:
         """Values at ``t``."""
         if self._values is None:
@@ -70,11 +277,9 @@ class Signal(NDArrayOperatorsMixin):
         """Warn of values that are not numbers."""
         bad = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
         if bad.any():
-            origin = getattr(self.source, "origin", str)()
-            warn(
-                f"`{self.path}` is not a number at {counted(int(bad.sum()), 'point')}, first at t = {t[bad][0]:.9g} s"
-                + (f": {origin}" if origin else "")
-            )
+            what = f"`{self.path}` is not a number at {counted(int(bad.sum()), 'point')}"
+            origin = self.source.origin()
+            warn(f"{what}, first at t = {t[bad][0]:.9g} s" + (f": {origin}" if origin else ""))
         return values
 
     @property
@@ -92,7 +297,7 @@ class Signal(NDArrayOperatorsMixin):
         """Mask over ``t``: the model leaves the value open (a floating potential, a circulating flow)."""
         return self.source.undetermined()
 
-    @_QUIET
+    @QUIET
     def at(self, t: Any, side: str = "right") -> Any:
         """Return the values at times ``t``; at an event the limit from ``side``, "left" or "right".
 
@@ -117,7 +322,7 @@ class Signal(NDArrayOperatorsMixin):
         values = self._named(self.source.at(inside, side), inside).astype(self._kind, copy=False)
         return values.reshape(times.shape) if times.ndim else values[0].item()
 
-    @_QUIET
+    @QUIET
     def mean(self, t0: float | None = None, t1: float | None = None) -> float:
         """Return the mean over time in [t0, t1], by default the whole run; of a Boolean signal the duty ratio.
 
@@ -132,7 +337,7 @@ class Signal(NDArrayOperatorsMixin):
         a, b = window(t0, t1, self.source.t_start, self.source.t_end)
         return self.source.power_integral(a, b, 1) / (b - a)
 
-    @_QUIET
+    @QUIET
     def rms(self, t0: float | None = None, t1: float | None = None) -> float:
         """Return the root mean square over time in [t0, t1], by default the whole run; see `mean`."""
         a, b = window(t0, t1, self.source.t_start, self.source.t_end)
@@ -159,12 +364,14 @@ class Signal(NDArrayOperatorsMixin):
         """Return the distance from the smallest to the largest value in [t0, t1]; see `max`."""
         return self.max(t0, t1) - self.min(t0, t1)
 
-    @_QUIET
+    @QUIET
     def _extreme(self, factor: float, t0: float | None, t1: float | None) -> Any:
         """The largest value, of the negative signal for a negative factor."""
         source = self.source
         a, b = window(t0, t1, source.t_start, source.t_end)
-        found, t, side, rounding, bound = extreme(source, factor, a, b)
+        found, t, side, rounding, bound = extreme(
+            source.result.segments, source.affine(), lambda c, d: source.panels(c, d, d - c), factor, a, b
+        )
         if bound > found:
             low, high = sorted((factor * found, factor * bound))
             warn(
@@ -181,103 +388,6 @@ class Signal(NDArrayOperatorsMixin):
         """Return a matplotlib figure of the signal."""
         return plot_signals([self])
 
-    # -- harmonics -----------------------------------------------------------------------------------------------
-
-    @_QUIET
-    def harmonics(
-        self, frequency: float, count: int = 40, t0: float | None = None, t1: float | None = None
-    ) -> np.ndarray:
-        """Return the complex amplitudes of the harmonics over whole periods.
-
-        Parameters
-        ----------
-        frequency : float
-            Frequency of the fundamental in Hz.
-        count : int
-            Order of the highest harmonic.
-        t0, t1 : float, optional
-            Window in seconds, a whole number of periods. By default the last period before ``t1``, or before the
-            end of the run; with ``t0`` alone as many periods as fit.
-
-        Returns
-        -------
-        c : (count + 1,) complex array
-            In the unit of the signal: ``x(t) = c[0] + sum of Re(c[n] exp(2j pi n frequency t))``. So ``abs(c[n])``
-            is the peak amplitude, ``numpy.angle(c[n])`` the phase in rad of a cosine at time zero (a sine has
-            -pi/2), and ``c[0]`` the mean.
-
-        Raises
-        ------
-        ParameterError
-            If the window is no whole number of periods or not inside the run, or frequency or count are not
-            positive.
-
-        Notes
-        -----
-        The Fourier integrals are those of the solution itself, piece by piece between the events. Nothing is
-        sampled, so nothing folds back from high frequencies. Impulses within instants do not count. If the
-        signal is not periodic in the window, the harmonics are those of its periodic continuation.
-        """
-        return harmonics(self.source, frequency, count, t0, t1)
-
-    def spectrum(
-        self, frequency: float, count: int = 40, t0: float | None = None, t1: float | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return frequencies in Hz and peak amplitudes (count + 1,), from the magnitude of the mean on.
-
-        The arguments are those of `harmonics`. For lines between the multiples of a carrier give the frequency
-        that all lines are multiples of.
-        """
-        amplitudes = np.abs(harmonics(self.source, frequency, count, t0, t1))
-        return np.arange(len(amplitudes)) * float(frequency), amplitudes
-
-    @_QUIET
-    def thd(
-        self, frequency: float, count: int | None = None, t0: float | None = None, t1: float | None = None
-    ) -> float:
-        """Return the total harmonic distortion: the rms value of the harmonics over that of the fundamental.
-
-        Parameters
-        ----------
-        frequency : float
-            Frequency of the fundamental in Hz.
-        count : int, optional
-            Order of the highest harmonic that counts; by default all do, and all else but the mean with them.
-        t0, t1 : float, optional
-            Window as in `harmonics`.
-
-        Returns
-        -------
-        thd : float
-            As a ratio, 0.01 is 1 %. Relative to the fundamental, THD_F, it may exceed one; relative to the rms value
-            without the mean it is ``THD_R = THD_F / sqrt(1 + THD_F**2)``.
-
-        Raises
-        ------
-        ParameterError
-            As `harmonics`, and if there is no fundamental.
-
-        References
-        ----------
-        D. Shmilovitz, On the definition of total harmonic distortion and its effect on measurement interpretation,
-        IEEE Transactions on Power Delivery 20 (2005).
-        """
-        return distortion(self.source, frequency, count, t0, t1)
-
-    def plot_spectrum(
-        self,
-        frequency: float,
-        count: int = 40,
-        t0: float | None = None,
-        t1: float | None = None,
-        log: bool = False,
-    ) -> Any:
-        """Return a matplotlib figure of the lines of the spectrum; ``log`` for a logarithmic axis of amplitudes.
-
-        The other arguments are those of `harmonics`.
-        """
-        return plot_lines(self, *self.spectrum(frequency, count, t0, t1), log=log)
-
     # -- array protocol ------------------------------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -286,11 +396,11 @@ class Signal(NDArrayOperatorsMixin):
         return np.array(self.values, dtype=dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        terms = [_term(x) for x in inputs]
-        if method == "__call__" and not keywords and None not in terms:
-            found = combined(ufunc.__name__, [t for t in terms if t is not None])
-            if found is not None:
-                return Signal(found.source, found.name, found.unit, "")
+        terms = [x for x in map(_operand, inputs) if x is not None]
+        if method == "__call__" and not keywords and len(terms) == len(inputs):
+            results = {id(s.result) for t in terms if isinstance(t, Operand) for _, s in t.parts}
+            if len(results) == 1 and (found := combined(ufunc.__name__, terms)) is not None:
+                return Signal(_source(found), found.name, found.unit, "")
         return getattr(ufunc, method)(
             *(_plain(a) for a in inputs), **{k: _plain(a) for k, a in keywords.items()}
         )
@@ -305,16 +415,27 @@ class Signal(NDArrayOperatorsMixin):
         return len(self.t)
 
     def __repr__(self) -> str:
-        unit = f" [{self.unit}]" if self.unit else ""
-        return f"<Signal {self.path}{unit}, {len(self.t)} points>"
+        return f"<Signal {self.path}{f' [{self.unit}]' * bool(self.unit)}, {len(self.t)} points>"
 
 
-def _term(value: Any) -> Operand | float | None:
+def _operand(value: Any) -> Operand[Source] | float | None:
     """What stands for an operand in a combination; None for one that has no place there."""
     if isinstance(value, Signal):
-        return None if value.is_discrete else Operand(value.source, value.path, value.unit)
+        source = value.source
+        composed = type(source) is Combination and len(source.parts) + bool(source.constant) > 1
+        return None if value.is_discrete else Operand(((1.0, source),), 0.0, value.path, value.unit, composed)
     number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
     return float(value) if number else None
+
+
+def _source(found: Operand[Source]) -> Source:
+    """The source of what was combined."""
+    if found.product is not None:
+        left, right = map(_source, found.product)
+        return Product(found.name, ((1.0, left), (1.0, right)))
+    if found.constant == 0.0 and len(found.parts) == 1 and found.parts[0][0] == 1.0:
+        return found.parts[0][1]
+    return Combination(found.name, found.parts, found.constant)
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from ..dynamics.work import STAGES
-from .record import Segment
+from .segments import Segment
 
 
 def _no_steps() -> np.ndarray:

@@ -18,7 +18,8 @@ from ..dynamics.readout import Moment, PointFrame, Readout
 from ..reduction.affine import Mode, ModeData
 from ..reduction.reduced_model import ReducedModel
 from .objects import register
-from .record import KnownJump, MicroStep, Recorded, Segment
+from .record import KnownJump, MicroStep, Recorded
+from .segments import Segment
 from .series import SeriesMotion, series_of
 
 
@@ -37,7 +38,6 @@ class ExactMode:
     path = "exact"
     reason = ""
     freedom = ModeData.freedom
-    spread, derived = ModeData.spread, ModeData.derived
 
 
 @dataclass(frozen=True, eq=False)

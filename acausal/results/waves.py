@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ..dynamics.basis import TURN, Basis
-from ..dynamics.panels import PANEL, longest_panel
-from .affine import Affine
+from ..dynamics.basis import PANEL, TURN, Basis, longest_panel
 from .extremes import ROUNDING, largest
 from .panels import NODES, TO_SERIES, Panels
-from .segments import SegmentGroup, Segments
-from .source import Source
+from .segments import Affine, SegmentGroup, Segments
 
 MOST_PANELS = 32768
 """Panels of one segment above which it is a wave."""
@@ -262,13 +259,21 @@ def _period(wave: Wave) -> float:
     return min(shortest, wave.h1 - wave.h0)
 
 
-def extreme(source: Source, factor: float, a: float, b: float) -> tuple[float, float, str, float, float]:
-    """Largest value of a multiple of a source on [a, b], its time and side, its rounding, and a bound.
+def extreme(
+    segments: Segments,
+    affine: Affine | None,
+    panels_of: Callable[[float, float], Panels],
+    factor: float,
+    a: float,
+    b: float,
+) -> tuple[float, float, str, float, float]:
+    """Largest value of a multiple of a signal on [a, b], its time and side, its rounding, and a bound.
+
+    ``affine`` is the signal as an affine expression, if it is one; ``panels_of`` gives its series on a part of [a, b].
 
     The bound equals the value where that is the largest one. Series late in a wave carry the rounding of time.
     """
-    affine = source.affine()
-    long = [] if affine is None else list(waves(source.result.segments, affine, a, b))
+    long = [] if affine is None else list(waves(segments, affine, a, b))
     found = []
     if long:
         best = largest_of_waves([w for _, _, parts in long for w in parts], factor)
@@ -276,7 +281,7 @@ def extreme(source: Source, factor: float, a: float, b: float) -> tuple[float, f
     edges = np.array([a, *(t for begin, end, _ in long for t in (begin, end)), b])
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         if end > begin:
-            panels = source.panels(begin, end, end - begin)
+            panels = panels_of(begin, end)
             panels = Panels(panels.middle, panels.half, factor * panels.series, panels.resolved)
             value, t, side = largest(panels) if panels.resolved else _sampled(panels)
             rounding = ROUNDING * float(np.abs(panels.series).sum(axis=1).max())

@@ -10,7 +10,7 @@ import numpy as np
 from ..dynamics.modal import Trajectory
 from ..dynamics.scan import first_crossing
 from ..reduction.affine import ModeData
-from ..results.record import Segment
+from ..results.segments import Segment
 from .confirmation import confirm_flow
 from .failures import NoProgress, NotFinite
 from .instants.instant import process, turning

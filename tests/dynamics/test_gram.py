@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from acausal.dynamics.basis import Basis
-from acausal.dynamics.gram import Bilinear, gram
+from acausal.dynamics.gram import gram
 from acausal.dynamics.modal import AffineFlow, Trajectory
 from acausal.dynamics.quadrature import integrate
+from acausal.results.segments import Bilinear
 
 from .oracle import blocks, chain, generator, sinusoid
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from acausal.dynamics.basis import COARSE, NODES, WEIGHTS, integrate_together
 from acausal.dynamics.modal import AffineFlow, Trajectory
-from acausal.dynamics.quadrature import COARSE, NODES, WEIGHTS, integrate, integrate_together
+from acausal.dynamics.quadrature import integrate
 
 from .oracle import blocks, chain, generator, sinusoid
 

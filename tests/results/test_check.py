@@ -164,5 +164,5 @@ def test_the_check_of_an_integrated_run_looks_at_its_points_alone(monkeypatch: p
         raise AssertionError
 
     monkeypatch.setattr(type(result.segments), "integral", integral)
-    monkeypatch.setattr(type(result.segments), "integral_of_forms", integral)
+    monkeypatch.setattr(type(result.segments), "integral_of_products", integral)
     assert result.check(20).ok

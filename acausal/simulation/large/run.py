@@ -328,8 +328,8 @@ class LargeRun(Run):
         """The same; second derivatives are not known."""
         rows = self.core.readout.rows(self.data, ids)
         size, values = np.abs(self.y), np.zeros((3, len(ids)))
-        values[0], values[1] = rows @ self.y, self.data.derived(rows) @ self.y
-        floors = ROUNDING * np.array([abs(rows) @ size, abs(self.data.derived(rows)) @ size, values[2]])
+        values[0], values[1] = rows @ self.y, rows @ self.data.Ay @ self.y
+        floors = ROUNDING * np.array([abs(rows) @ size, abs(rows @ self.data.Ay) @ size, values[2]])
         if self.error is not None:
             floors[0] += abs(rows) @ np.concatenate([self.error, np.zeros(len(size) - len(self.error))])
         return self.core.motions(ids, values, floors)

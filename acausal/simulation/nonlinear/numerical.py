@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dynamics.readout import PointFrame
 from ...reduction.labels import nonlinear_row
-from ...results.record import Segment
+from ...results.segments import Segment
 from ..confirmation import confirm_steps
 from ..failures import UNSOLVED, NotSolved
 from ..run import Run
