@@ -16,11 +16,7 @@ from ..simulation.starts.priorities import MISSED, combination
 from ..simulation.starts.stated import Rank
 from .nonlinear_points import accepted, core_at, named, surroundings, values, variables
 from .search_failures import constraints_on, demanding
-from .start_moving import moving
-
-MOST_NAMED = 8
-PART = 1e-6
-"""Factor, relative to the largest one, from which a condition takes part in a contradiction."""
+from .start_moving import MOST_NAMED, moving
 
 
 def start_not_met(run: Run, record: StartNotMet) -> AcausalError:
@@ -61,7 +57,7 @@ def _contradiction(system: System) -> list[int] | None:
         if factors is None:
             kept.append(row)
         elif abs(system.b[row] - factors @ system.b[kept]) > MISSED * (1.0 + np.abs(factors).sum()):
-            taking_part = np.abs(factors) > PART * np.abs(factors).max(initial=0.0)
+            taking_part = np.abs(factors) > MISSED * np.abs(factors).max(initial=0.0)
             return [*np.array(kept)[taking_part].tolist(), row]
     return None
 

@@ -11,13 +11,10 @@ from ..simulation.run import Run
 from ..simulation.starts.completion import Completion, Unreachable, completion
 from ..simulation.starts.conditions import Conditions
 from ..simulation.starts.frames import Frame
-from ..simulation.starts.integrals import RESTS
 from ..simulation.starts.priorities import MISSED, least_squares
 from ..simulation.starts.stated import Rank
 
 MOST_NAMED = 8
-PART = 1e-9
-"""Of a unit vector, that counts as not zero."""
 
 
 def moves_for_ever(run: Run, failure: MovesForEver) -> InitializationError:
@@ -61,7 +58,7 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
     items, model = conditions.items, run.core.model
     unknowns = np.array([items[k].rate_of for k in found.tolist()])
     rates = rest.slopes[unknowns]
-    moves = np.abs(rates) * model.T0 > RESTS * model.network_scale[unknowns]
+    moves = np.abs(rates) * model.T0 > MISSED * model.network_scale[unknowns]
     ids = [run.program.unknowns.listed[j] for j in unknowns[moves].tolist()]
     if not ids or not _alone(relaxed, rest, found[moves]):
         return None
@@ -78,7 +75,7 @@ def _free(conditions: Conditions, failure: Unreachable) -> np.ndarray:
     _, free = least_squares(system.A[system.top], np.zeros(int(system.top.sum())))
     over = nearest.of_states[[conditions.items[k].rate_of for k in steady.tolist()]]
     size = np.linalg.norm(over, axis=1)
-    return steady[np.linalg.norm(over @ free, axis=1) > PART * np.maximum(size, np.finfo(float).tiny)]
+    return steady[np.linalg.norm(over @ free, axis=1) > MISSED * np.maximum(size, np.finfo(float).tiny)]
 
 
 def _alone(conditions: Conditions, rest: Completion, moving: np.ndarray) -> bool:
@@ -99,7 +96,7 @@ def _independent(rows: np.ndarray) -> list[int]:
         new = row / np.linalg.norm(row)
         new = new - basis.T @ (basis @ new)
         new = new - basis.T @ (basis @ new)
-        if np.linalg.norm(new) > PART:
+        if np.linalg.norm(new) > MISSED:
             kept.append(k)
             basis = np.vstack([basis, new / np.linalg.norm(new)])
     return kept

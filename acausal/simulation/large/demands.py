@@ -9,11 +9,10 @@ import numpy as np
 
 from ...errors import Location
 from ..starts.conditions import Conditions
+from ..starts.left_limits import AGREES
 from ..starts.stated import Rank
 from .system import LargeSystem
 
-HOLDS = 1e-12
-"""Defect, relative to its terms, up to which a condition holds to rounding, so that nothing is to be solved."""
 NAMED = 4
 """Conditions in one message."""
 
@@ -54,7 +53,7 @@ class Demand:
         """Whether all of them are affine and hold at a point to rounding."""
         terms = abs(self.rows) @ np.abs(v) + np.abs(self.constant)
         defect = np.abs(self.rows @ v + self.constant)
-        return not (self.nonlinear >= 0).any() and bool((defect <= HOLDS * terms).all())
+        return not (self.nonlinear >= 0).any() and bool((defect <= AGREES * terms).all())
 
     def named(self, which: np.ndarray) -> tuple[str, tuple[Location, ...]]:
         """Some conditions in words, and where they stand."""

@@ -12,11 +12,10 @@ from ...errors import InitializationError
 from ...structure.incidence import Incidence
 from ...structure.matching import alternating_reach, maximum_matching
 from ..nonlinear.newton import NewtonFailure, newton
+from ..starts.conditions import VIOLATED
 from .demands import NAMED, Demand
 from .system import LargeSystem
 
-VIOLATED = 1e-6
-"""Defect, relative to its terms, of a condition that does not hold."""
 WISH = 1e-6
 """Weight of the distances from the start values: with that of one the matrix has the square of the condition of the equations
 (A. Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, section 2.5)."""

@@ -13,16 +13,14 @@ from ...dynamics.directions import generic_direction
 from ..instants.choice import BESIDE
 from ..nonlinear.newton import NewtonFailure
 from .conditions import Conditions
-from .descent import Descent, descend
+from .descent import STATIONARY, Descent, descend
 from .frames import Aim, Frame, StartPoint
-from .priorities import MISSED, Solution, least_squares, solve
+from .priorities import MISSED, SETTLED, Solution, least_squares, solve
 from .rows import ConditionRows
 from .rows import System as System
 from .stated import Rank
 
 MOST_ROUNDS = 60
-SETTLED = 1e-13
-"""Scaled step after which a point stays."""
 ACCEPTED = 1e-7
 """Scaled step up to which a point is taken when rounds are used up, for conditions that are no more than wishes converge
 slowly, and an iteration that does not meet all conditions makes no progress."""
@@ -30,8 +28,8 @@ SHORTEST = 2.0**-12
 """Of a step that is shortened."""
 MOST_MOVES = 8
 """Moves beside points at which slopes vanish."""
-ENOUGH, ALIKE = 3, 1e-6
-"""Descents that end at the same distance, relative to that, before no other begin is tried."""
+ENOUGH = 3
+"""Descents that end at the same distance before no other begin is tried."""
 DECREASE = 0.25
 """Part of the decrease a tangent promises that a step has to bring (natural monotonicity, Deuflhard 2004, section 3.3)."""
 
@@ -326,7 +324,7 @@ class Completer:
 
 def _agree(distances: list[float]) -> bool:
     """Whether descents from several begins have come to rest equally far away: that is as near as the model comes."""
-    return len(distances) >= ENOUGH and max(distances) - min(distances) <= ALIKE * max(distances)
+    return len(distances) >= ENOUGH and max(distances) - min(distances) <= STATIONARY * max(distances)
 
 
 def _length(b: np.ndarray) -> float:

@@ -14,11 +14,10 @@ from ...flattening.template import place_of
 from ...reduction.affine import Rows
 from ...reduction.core import Values
 from ...reduction.reduced_model import NonlinearFormRows
+from .priorities import DENSE
 from .problem import StartProblem
 from .stated import Rank
 
-DENSE = 2500
-"""Entries up to which dense matrices cost less than sparse ones."""
 VIOLATED = 1e-6
 """Relative defect of a condition that does not hold."""
 

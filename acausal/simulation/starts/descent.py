@@ -14,7 +14,7 @@ import numpy as np
 
 from ..nonlinear.newton import NewtonFailure
 from .frames import Aim, StartPoint
-from .priorities import least_squares
+from .priorities import SETTLED, least_squares
 from .rows import ConditionRows, System
 
 MOST_ROUNDS = 200
@@ -23,9 +23,7 @@ FIRST, LEAST, MOST = 1e-2, 1e-12, 1e8
 GROWS, SHRINKS = 4.0, 0.2
 """Change of the damping after a step that was of no use, and after one that was."""
 STATIONARY = 1e-7
-"""Slope of the length of what is missed, at which nothing more is to be gained."""
-MET = 1e-13
-"""What is missed, in units of its scale, that is rounding."""
+"""Slope of the length of what is missed, relative to that, at which nothing more is to be gained; such lengths are equal."""
 RETURNS = 6
 """Newton steps that lead back to the rows that are kept; they converge quadratically from nearby."""
 
@@ -86,7 +84,7 @@ class _Way:
             back, free = least_squares(A[self.kept], b[self.kept])
             J, r = A[self.wanted] @ free, b[self.wanted]
             distance, gradient = float(np.linalg.norm(r)), J.T @ r
-            if distance <= MET:
+            if distance <= SETTLED:
                 break
             if np.linalg.norm(gradient) <= STATIONARY * distance:
                 return self._ended(at, distance, True)
@@ -123,7 +121,7 @@ class _Way:
         for _ in range(RETURNS):
             system = self.rows.system(at, self.aim)
             b = system.b[self.kept]
-            if np.abs(b).max() <= MET:
+            if np.abs(b).max() <= SETTLED:
                 return at
             at = self.rows.frame.moved(system.here, least_squares(system.A[self.kept], b)[0])
         return None

@@ -14,6 +14,7 @@ from ...reduction.magnitudes import nonlinear_magnitudes
 from ..nonlinear.beginning import settled_unknowns
 from ..nonlinear.bounds import Bounds, within
 from ..nonlinear.motion import Motion
+from .priorities import RANK
 from .problem import StartProblem
 from .stated import Rank
 
@@ -203,7 +204,7 @@ def _sensitivity(F_y: np.ndarray, nx: int) -> tuple[np.ndarray, np.ndarray]:
         inverse = np.linalg.inv(F_H)
         H_X = -np.linalg.solve(F_H, F_X)
     except np.linalg.LinAlgError:
-        inverse = np.linalg.pinv(F_H, rcond=1e-12)
+        inverse = np.linalg.pinv(F_H, rcond=RANK)
         H_X = -inverse @ F_X
     return H_X, np.abs(inverse) @ (np.abs(F_X) + np.abs(F_H) @ np.abs(H_X))
 

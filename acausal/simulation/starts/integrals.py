@@ -8,12 +8,9 @@ import numpy as np
 
 from ..failures import MovesForEver
 from ..unknowns import Unknowns
-from .priorities import least_squares
+from .priorities import MISSED, least_squares
 from .rows import STEP
 from .stated import Starts
-
-RESTS = 1e-9
-"""Rate, in units of the value per unit of time, that counts as zero."""
 
 
 def rest_integrals(
@@ -37,10 +34,10 @@ def rest_integrals(
         q = q.copy()
         q[free] += scale * _step(rates_of, kept, free, scale, rates)
         rates = rates_of(q)[free]
-    if before * T0 <= RESTS:
+    if before * T0 <= MISSED:
         return kept
     rates = rates_of(kept)[free]
-    moves = np.abs(rates / scale) * T0 > RESTS
+    moves = np.abs(rates / scale) * T0 > MISSED
     ids = [asked[n] for n in free[moves].tolist()]
     signs = [unknowns.reinit_target(x)[2] for x in ids]
     return MovesForEver(ids, [s * rate for s, rate in zip(signs, rates[moves].tolist(), strict=True)], ids)

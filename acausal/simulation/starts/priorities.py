@@ -10,11 +10,13 @@ import numpy as np
 from .stated import Rank
 
 MISSED = 1e-9
-"""Scaled defect of a condition that does not hold."""
+"""Scaled defect of a condition that does not hold, and part of a unit vector that is not zero."""
 RANK = 1e-11
-"""Singular values below count as zero, relative to the largest one and to one."""
-LARGE = 400
-"""Entries from which systems are decomposed into independent ones."""
+"""Singular values, and influences of coordinates, below count as zero, relative to the largest one and to one."""
+SETTLED = 1e-13
+"""Scaled step after which a point stays, and defect that is met: rounding."""
+DENSE = 2500
+"""Entries up to which dense matrices cost less than sparse ones, and one decomposition less than those of independent parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,7 @@ def least_squares(M: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def _blocks(A: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Rows and columns of the independent parts."""
     k, m = A.shape
-    if A.size <= LARGE:
+    if A.size <= DENSE:
         yield np.arange(k), np.arange(m)
         return
     yield from independent(A)

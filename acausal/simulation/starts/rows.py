@@ -9,7 +9,7 @@ import numpy as np
 from ..checks import beyond_doubles
 from .conditions import Conditions
 from .frames import Aim, Frame, Linearised, StartPoint
-from .priorities import least_squares
+from .priorities import MISSED, RANK, least_squares
 from .stated import Rank
 
 SPEED = 1
@@ -21,12 +21,6 @@ SLIGHT = 1e-3
 with its vanishing slope as unit it would contradict others next to the point at which all of them are zero."""
 STEP = 1e-6
 """Of difference quotients, in units of the scale: truncation and rounding of central ones are both near 1e-11 there."""
-FOLLOWS = 1e-9
-"""Part of a variable that fixed ones leave open, up to which it follows from them."""
-NOISE = 1e-8
-"""Slope, times the scale over the value, up to which a difference quotient is rounding: that over `STEP`, with a margin."""
-DRIVEN = 1e-11
-"""Influence of the coordinates on a variable, relative to its scale, up to which sources alone determine it: rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +76,7 @@ class ConditionRows:
         here = self.frame.linearised(self.frame.begin, Aim(~self.involved))
         moved = np.abs(here.z_x * self.frame.scale).max(axis=1, initial=0.0)
         of = self._rate_of
-        return (of >= 0) & (moved[of] <= DRIVEN * self.problem.core.model.scale[of])
+        return (of >= 0) & (moved[of] <= RANK * self.problem.core.model.scale[of])
 
     def reads_motion(self, at: StartPoint) -> np.ndarray:
         """Mask of the conditions that depend on rates of constrained coordinates."""
@@ -145,7 +139,7 @@ class ConditionRows:
         _, free = least_squares(A[np.concatenate([hard, fixed])], np.zeros(len(hard) + int(fixed.sum())))
         over = point.z_x[self._rate_of[which[rates]]] * self.frame.scale
         size = np.linalg.norm(over, axis=1)
-        follows = (size > 0.0) & (np.linalg.norm(over @ free, axis=1) <= FOLLOWS * size)
+        follows = (size > 0.0) & (np.linalg.norm(over @ free, axis=1) <= MISSED * size)
         at = len(hard) + np.flatnonzero(rates)[follows]
         rank[at] = np.maximum(rank[at], Rank.STEADY_FIXED)
 
@@ -202,6 +196,6 @@ class ConditionRows:
                 read(point.z + dz, point.slopes + ds, xi) - read(point.z - dz, point.slopes - ds, xi)
             ) / (2.0 * h)
         # Rounding of the quotient is no slope.
-        noise = NOISE * size[at]
+        noise = CANCELLED / STEP * size[at]
         small = np.abs(rows[at]) * scale <= noise[:, None]
         rows[at] = np.where(small, 0.0, rows[at])

@@ -35,12 +35,8 @@ from .report import reporter
 Found = TypeVar("Found")
 Attempt = Callable[[float, np.ndarray | None], tuple[Found, np.ndarray]]
 """Solves a start with a share of the actual parts of homotopies, next to a point if one is given: the outcome, its point."""
-MOST_RETURNS = 8
-"""Modes in which initial equations are met anew, one after the other, when the first instant leaves them."""
-MOST_BEGINNINGS = 512
-"""Choices of branches that are tried when fixed values do not hold in the first mode found."""
-MOST_SIDES = 64
-"""Combinations of relations in which conditions are met anew when they do not hold after the first instant."""
+MOST_ATTEMPTS = 512
+"""Beginnings that are tried when conditions do not hold after the first one, and choices of branches among which they are."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +111,7 @@ class Starting:
             return along_homotopy(attempt, self.before.z, run.program.nonlinear_rows.has_homotopy)
         except InitializationError:
             ways = chain(self._settled(), self._reached(), self._others(), self._other_sides())
-            for beginning in ways:
+            for beginning in islice(ways, MOST_ATTEMPTS):
                 try:
                     return self._attempt(beginning)
                 except (AcausalError, Refused):
@@ -234,7 +230,7 @@ class Starting:
         Initial equations are met in the provisional mode; where the start leads to another one they are met in that.
         """
         run, tried = self.run, []
-        while run.mode not in tried and len(tried) < MOST_RETURNS:
+        while run.mode not in tried:
             tried.append(run.mode)
             branches = self._branches(run.mode)
             # Without any the first instant would be what it was.
@@ -254,7 +250,7 @@ class Starting:
         """
         run, known = self.run, self.known
         tried: list[tuple[Mode, tuple[int, ...]]] = [(run.mode, ())]
-        while len(tried) <= MOST_RETURNS and run.data is not None:
+        while run.data is not None:
             mode, R = list(run.mode), known.copy()
             R[run.discrete.state_relations] = run.relation_values()
             for k, table, select in run.core.test.prepared(run.data).conditions:
@@ -275,7 +271,7 @@ class Starting:
             if not (e.monotone or e.kind is Kind.CONTROLLED or forced[k] >= 0 or k in given)
         ]
         choices = [[b for b in free_branches(elements[k]) if elements[k].shown_as(b) == b] for k in free]
-        if not math.prod(map(len, choices)) <= MOST_BEGINNINGS:
+        if not math.prod(map(len, choices)) <= MOST_ATTEMPTS:
             return
         found = [dict(zip(free, chosen, strict=True)) for chosen in product(*choices)]
         changes = [sum(present[k] != b for k, b in branches.items()) for branches in found]
@@ -292,7 +288,7 @@ class Starting:
         rows, place = self.run.core.relations, np.asarray(self.run.discrete.state_relations, np.int64)
         open_ = place[rows.E.any(axis=1) | rows.A.any(axis=1)].tolist()
         sides = chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1))
-        return (Beginning(sides=changed) for changed in islice(sides, MOST_SIDES))
+        return (Beginning(sides=changed) for changed in sides)
 
 
 def along_homotopy(attempt: Attempt[Found], z: np.ndarray, able: bool) -> Found:
