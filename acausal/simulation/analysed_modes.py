@@ -38,34 +38,38 @@ def size_of(found: Analysis) -> int:
 
 
 def _bytes(found: Any) -> int:
-    return sum(part.nbytes for part in vars(found).values() if isinstance(part, np.ndarray))
+    # A copy at once: another thread may give it a cached property meanwhile.
+    return sum(part.nbytes for part in vars(found).copy().values() if isinstance(part, np.ndarray))
 
 
 class Recent(Generic[Key, Value]):
-    """A dictionary within a limit of bytes; the entries that were not asked for longest go first."""
+    """A dictionary within a limit of bytes; the entries that were not asked for longest go first. Threads may share it."""
 
     def __init__(self, limit: int, drop: Callable[[Value], None] | None = None) -> None:
         self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._limit, self._drop, self.bytes = limit, drop, 0
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def get(self, key: Key) -> Value | None:
         """What is kept, None if nothing is."""
-        found = self._kept.get(key)
-        if found is None:
-            return None
-        self._kept.move_to_end(key)
-        return found[0]
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            return found[0]
 
     def put(self, key: Key, value: Value, size: int) -> None:
         """Keep a value; the last one is kept whatever its size."""
-        self._forget(key)
-        self._kept[key] = value, size
-        self.bytes += size
-        while self.bytes > self._limit and len(self._kept) > 1:
-            self._forget(next(iter(self._kept)))
+        with self._lock:
+            self._forget(key)
+            self._kept[key] = value, size
+            self.bytes += size
+            while self.bytes > self._limit and len(self._kept) > 1:
+                self._forget(next(iter(self._kept)))
 
     def _forget(self, key: Key) -> None:
         value, size = self._kept.pop(key, (None, 0))

@@ -1,10 +1,9 @@
-"""Options of a run: parameters, start, end, continuation, steps, threads, progress, failures."""
+"""Options of a run: parameters, start, end, continuation, steps, progress, failures."""
 
 import io
 import pickle
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -154,21 +153,6 @@ def test_programs_pickle_with_their_model() -> None:
     assert result[program.model.capacitor.v].final == pytest.approx(10 * np.exp(-0.5), rel=1e-13)
     circuit = pickle.loads(pickle.dumps(compile_model(sharing())))
     assert circuit.simulate(2e-3)[circuit.model.b.v].final == pytest.approx(2.5)
-
-
-def test_threads_may_share_a_program() -> None:
-    program = compile_model(Buck())
-    loads = [1.0 + 0.5 * k for k in range(12)]
-
-    def run(R: float) -> np.ndarray:
-        return program.simulate(2e-4, parameters={"load.R": R})["load.v"].values
-
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(run, loads))
-    for R, values in zip(loads, together, strict=True):
-        np.testing.assert_array_equal(
-            values, compile_model(Buck()).simulate(2e-4, parameters={"load.R": R})["load.v"].values
-        )
 
 
 def test_initial_values_may_be_given_by_handle() -> None:
