@@ -84,12 +84,20 @@ class Unknowns:
 
     def single(self, x: int) -> tuple[int, int] | None:
         """Return (kept unknown, sign) when variable ``x`` is a signed alias without a known offset, else None."""
+        return self._singles[x]
+
+    @cached_property
+    def _singles(self) -> list[tuple[int, int] | None]:
         W, V = self.reduced.W, self.reduced.V_known
-        if V.indptr[x + 1] != V.indptr[x]:
-            return None
-        if W.indptr[x + 1] - W.indptr[x] != 1 or abs(W.data[W.indptr[x]]) != 1:
-            return None
-        return int(W.indices[W.indptr[x]]), int(W.data[W.indptr[x]])
+        alone = np.flatnonzero((np.diff(W.indptr) == 1) & (np.diff(V.indptr) == 0))
+        at = W.indptr[alone]
+        alone, at = alone[abs(W.data[at]) == 1], at[abs(W.data[at]) == 1]
+        found: list[tuple[int, int] | None] = [None] * (len(W.indptr) - 1)
+        for x, k, sign in zip(
+            alone.tolist(), W.indices[at].tolist(), W.data[at].astype(int).tolist(), strict=True
+        ):
+            found[x] = k, sign
+        return found
 
     def settable(self, x: int) -> tuple[Any, ...] | None:
         """Return ("core", unknown, sign) or ("integral", position, sign) of a differentiated variable, else None."""

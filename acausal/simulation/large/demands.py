@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import Location
-from ..starts.conditions import Conditions
+from ..starts.conditions import Condition, Conditions
 from ..starts.left_limits import AGREES
 from ..starts.stated import Rank
 from .system import LargeSystem
@@ -25,8 +25,7 @@ class Demand:
     constant: np.ndarray
     nonlinear: np.ndarray
     """Nonlinear row of every condition, -1 for affine ones."""
-    texts: list[str]
-    places: list[tuple[Location, ...]]
+    conditions: list[Condition]
 
     @classmethod
     def of(cls, conditions: Conditions, which: np.ndarray, system: LargeSystem) -> Demand:
@@ -41,8 +40,7 @@ class Demand:
         nonlinear = np.full(len(conditions), -1)
         for k, row in conditions.nonlinear_rows:
             nonlinear[k] = row
-        some = [conditions.items[k] for k in which.tolist()]
-        return cls(rows, constant, nonlinear[which], [c.text for c in some], [c.where for c in some])
+        return cls(rows, constant, nonlinear[which], [conditions.items[k] for k in which.tolist()])
 
     def of_states(self, nx: int) -> bool:
         """Whether each of them is the value of one state."""
@@ -57,9 +55,9 @@ class Demand:
 
     def named(self, which: np.ndarray) -> tuple[str, tuple[Location, ...]]:
         """Some conditions in words, and where they stand."""
-        some = which[:NAMED].tolist()
+        some = [self.conditions[k] for k in which[:NAMED].tolist()]
         more = f" and {len(which) - NAMED} more" if len(which) > NAMED else ""
-        return "; ".join(self.texts[k] for k in some) + more, tuple(p for k in some for p in self.places[k])
+        return "; ".join(c.text for c in some) + more, tuple(p for c in some for p in c.where)
 
 
 def demands(conditions: Conditions, system: LargeSystem) -> tuple[Demand, Demand | None]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
-from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +21,6 @@ from ..instants.search import Choice
 from ..nonlinear.form_noise import FormNoise
 from ..nonlinear.forms import Forms
 from ..nonlinear.motion import Motion, Place
-from ..nonlinear.newton import NewtonFailure
 from ..nonlinear.tangents import Tangents
 from ..nonlinear.watching import Watched
 from ..numeric import NumericCore
@@ -43,14 +41,6 @@ from .system import LargeSystem
 
 NONE = SimpleNamespace(guards=0, forms=())
 """Tables of guards and forms: there are none."""
-
-
-class Begin(Enum):
-    """How a run begins."""
-
-    AT_REST = "steady state of the whole model"
-    AS_GIVEN = "the starts of the states meet what is demanded"
-    SOLVE = "demands next to the starts"
 
 
 class LargeRun(Run):
@@ -157,7 +147,7 @@ class LargeRun(Run):
 
         def attempt(share: float, near: np.ndarray | None) -> tuple[None, np.ndarray]:
             if near is not None:
-                states = self.core.model.differentiated & (not self._all_at_rest)
+                states = self.core.model.differentiated & ~self._resting
                 self.begin_anew(replace(before, z=np.where(states, before.z, near)), share)
             self._start(ticks, held)
             return None, self.z.copy()
@@ -175,10 +165,8 @@ class LargeRun(Run):
         row = self.base.contradicting_row(xi)
         if row is not None:
             raise self.failed(GivenContradict(row, xi))
-        begin, met = self._started(z, xi)
-        if begin is Begin.AT_REST:
-            z = self._at_rest(z, xi)
-        elif met is not None:
+        met = self._started(z, xi)
+        if met is not None:
             z, self.slopes = met
         try:
             self.linearise(*self.solved(z, self.slopes, xi), xi)
@@ -190,7 +178,7 @@ class LargeRun(Run):
         process(self, "start", (), ticks, held)
         check_held(self.program, self.core, self.starts, self.D, self.read)
         same = np.array_equal(self.D, outcome.D) and np.array_equal(self.R, outcome.R)
-        if begin is Begin.SOLVE or not same or any(step.jumps for step in self.record.steps):
+        if met is not None or not same or any(step.jumps for step in self.record.steps):
             self._check_demands()
         q = rest_integrals(self.program.unknowns, self.starts, self.q, self.T0, self._rates_of)
         if isinstance(q, MovesForEver):
@@ -200,16 +188,8 @@ class LargeRun(Run):
     def _rates_of(self, q: np.ndarray) -> np.ndarray:
         return self.core.readout.rates(self.data, self.y, replace(self.moment(), q=q))
 
-    @property
-    def _all_at_rest(self) -> bool:
-        starts = self.starts
-        steady = bool(starts.steady.any()) and starts.plain(self.reduced.differentiated)
-        return steady and not self.reduced.initials
-
-    def _started(self, z: np.ndarray, xi: np.ndarray) -> tuple[Begin, tuple[np.ndarray, np.ndarray] | None]:
-        """How the run begins, and the point with its slopes where that was solved for."""
-        if self._all_at_rest:
-            return Begin.AT_REST, None
+    def _started(self, z: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """The point at which the run begins, with its slopes, where the starts of the states do not meet what is demanded."""
         stated, wished = self._demands()
         if wished is not None:
             with suppress(InitializationError):
@@ -218,13 +198,13 @@ class LargeRun(Run):
 
     def _started_with(
         self, stated: Demand, z: np.ndarray, xi: np.ndarray
-    ) -> tuple[Begin, tuple[np.ndarray, np.ndarray] | None]:
+    ) -> tuple[np.ndarray, np.ndarray] | None:
         if stated.of_states(self.equations.nx):
-            return Begin.AS_GIVEN, None
+            return None
         place = self._consistent(z, xi)
         if place is not None and stated.hold(np.concatenate([place.X, place.H, place.xi])):
-            return Begin.AS_GIVEN, None
-        return Begin.SOLVE, self._met(self._sparse_start(stated), place, z, xi)
+            return None
+        return self._met(self._sparse_start(stated), place, z, xi)
 
     def _consistent(self, z: np.ndarray, xi: np.ndarray) -> Place | None:
         """The point with the starts of the states, if there is one."""
@@ -235,10 +215,15 @@ class LargeRun(Run):
 
     def _sparse_start(self, stated: Demand) -> SparseStart:
         starts, states = self.starts, self.equations.mode.states
-        steady = starts.steady if starts.steady.any() else np.zeros(len(starts.given), bool)
-        given = self._core_mask(starts.given & ~starts.fixed & ~steady & self.reduced.differentiated)
+        given = self._core_mask(starts.given & ~starts.fixed & self.reduced.differentiated) & ~self._resting
         where = f"start at t = {self.t:.9g}"
-        return SparseStart(self.equations, stated, given[states], self._core_mask(steady)[states], where)
+        return SparseStart(self.equations, stated, given[states], self._resting[states], where)
+
+    @cached_property
+    def _resting(self) -> np.ndarray:
+        """Mask of the core unknowns that are to be at rest."""
+        steady = self.starts.steady
+        return self._core_mask(steady) if steady.any() else np.zeros(len(self.z), bool)
 
     def _core_mask(self, of: np.ndarray) -> np.ndarray:
         """Mask of the differentiated core unknowns that some of these variables are."""
@@ -276,24 +261,6 @@ class LargeRun(Run):
         X, u = met.solve(z[ids][system.x], guess, xi, system.constants(self.present))
         v = np.concatenate([X, u, xi])
         return system.z_of @ v, system.mode.slope_of @ v
-
-    def _at_rest(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
-        """Core unknowns of the steady state next to the starts."""
-        system, ids = self.equations, self.equations.mode.open
-        constants = system.constants(self.present)
-        xi = xi[: system.q]
-        guess = np.where(system.mode.slopes, 0.0, z[ids])
-        try:
-            X, u = system.at_rest(z[ids][system.x], guess, xi, constants, self.work)
-        except NewtonFailure as failure:
-            raise InitializationError(
-                f"no steady state was found at t = {self.t:.9g}: {failure.reason}",
-                why="some variable may take any value at rest, or none"
-                if failure.reason == "singular"
-                else "",
-                hint="give start values near it, or start values instead of a steady state",
-            ) from None
-        return system.z_of @ np.concatenate([X, u, xi])
 
     def signs(self) -> list[int]:
         """Lexicographic signs of all relations: value, then time derivatives, against their noise."""

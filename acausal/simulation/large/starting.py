@@ -142,6 +142,7 @@ class SparseStart:
         first = np.concatenate([X0, u])
         size = abs(self._slopes(first, xi, constants)[:, kept] * scale[kept]).max(axis=1).toarray().ravel()
         size[~(np.isfinite(size) & (size > 0.0))] = 1.0
+        alone = len(size) == f + n
         wanted: Any = block_array([[WISH * eye_array(f), None], [None, csc_array((n, n))]])
 
         def point(w: np.ndarray) -> np.ndarray:
@@ -152,16 +153,20 @@ class SparseStart:
         def defect(w: np.ndarray) -> tuple[np.ndarray, Any]:
             y = point(w)
             G = (self._slopes(y, xi, constants)[:, kept] * scale[kept] / size[:, None]).tocsr()
-            r = np.concatenate([WISH * w[:f], np.zeros(n), self._defects(y, xi, constants) / size])
+            missed = self._defects(y, xi, constants) / size
+            if alone:
+                return missed, G.tocsc()
+            r = np.concatenate([WISH * w[:f], np.zeros(n), missed])
             return r, block_array([[wanted, G.T], [G, None]], format="csc")
 
         # Multipliers enter linearly and are found anew in every step: no iteration waits for them.
-        units = np.concatenate([np.ones(f + n), np.full(len(size), np.inf)])
+        # As many equations as unknowns leave nothing to wishes.
+        units = np.concatenate([np.ones(f + n), np.full(0 if alone else len(size), np.inf)])
         y = point(newton(defect, np.zeros(len(units)), units))
         return y[:nx], y[nx:]
 
     def _not_met(self, failure: NewtonFailure) -> InitializationError:
-        missed = np.abs(failure.residual[-len(self.demands.texts) :])
+        missed = np.abs(failure.residual[-len(self.demands.conditions) :])
         text, places = self.demands.named(np.argsort(-missed, kind="stable")[:NAMED])
         return InitializationError(
             f"{self._where}: no point was found at which {text} hold: {failure.reason}",
@@ -169,7 +174,7 @@ class SparseStart:
             why="they depend on each other or on the equations of the model"
             if failure.reason == "singular"
             else "",
-            hint="give start values near the point that you mean, or drop a condition",
+            hint="give start values near the point that you mean, or drop a condition, such as that of a steady state",
         )
 
     def _slopes(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> Any:
@@ -189,7 +194,7 @@ class SparseStart:
         """Derivatives of the nonlinear demands by ``v``."""
         from scipy.sparse import csr_array
 
-        shape = (len(self.demands.texts), arguments.shape[0])
+        shape = (len(self.demands.conditions), arguments.shape[0])
         return csr_array((gradient[self._argument], (self._demand, self._argument)), shape=shape) @ arguments
 
     def _joined(self, slopes: np.ndarray, values: np.ndarray, rows: Any, bends: Any) -> Any:

@@ -224,30 +224,6 @@ class LargeSystem:
 
         return newton(defect, u, self.open_scale, work=work)
 
-    def at_rest(
-        self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray, work: Work
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """States and unknowns of the steady state next to a guess.
-
-        Raises
-        ------
-        NewtonFailure
-        """
-        y, scale = u.copy(), self.open_scale.copy()
-        y[self.x], scale[self.x] = X, self.scale
-
-        def parts(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            still = y.copy()
-            still[self.x] = 0.0
-            return y[self.x], still
-
-        def defect(y: np.ndarray) -> tuple[np.ndarray, Any]:
-            X, u = parts(y)
-            values = self.pattern.parts(self.gradient(X, u, xi, constants))[1]
-            return self.residual(X, u, xi, constants), self.pattern.matrix(values)
-
-        return parts(newton(defect, y, scale, work=work))
-
     def _simplified(
         self,
         X: np.ndarray,

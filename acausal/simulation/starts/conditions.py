@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import Location
+from ...flattening.flat_model import FlatModel
 from ...flattening.template import place_of
 from ...reduction.affine import Rows
 from ...reduction.core import Values
@@ -22,25 +22,45 @@ VIOLATED = 1e-6
 """Relative defect of a condition that does not hold."""
 
 
-@dataclass(frozen=True)
-class Condition:
-    """One equation that is to hold at the start."""
+class Condition(NamedTuple):
+    """One equation that is to hold at the start; its words are made where they are read."""
 
     rank: Rank
     kind: str
     """How it was stated, as reports name it."""
-    text: str
-    where: tuple[Location, ...] = ()
-    variable: int = -1
-    """Variable it prescribes a value of, -1 if none."""
+    flat: FlatModel
+    about: int = -1
+    """Variable it is about, -1 for an initial equation."""
     unknown: int = -1
-    """Core unknown that the variable is, if that is differentiated, else -1."""
+    """Core unknown whose value it prescribes, if that is differentiated, else -1."""
     value: float = 0.0
     """What is prescribed."""
-    name: str = ""
-    """That variable's name."""
     rate_of: int = -1
     """Core unknown whose derivative it wants to be zero, -1 if none."""
+    stated: tuple[str, Location] | None = None
+    """Text and place of an initial equation."""
+
+    @property
+    def variable(self) -> int:
+        """Variable it prescribes a value of, -1 if none."""
+        return self.about if self.rate_of < 0 else -1
+
+    @property
+    def name(self) -> str:
+        """Name of the variable that it is about."""
+        return self.flat.variable(self.about)
+
+    @property
+    def text(self) -> str:
+        """The equation."""
+        if self.stated is not None:
+            return self.stated[0]
+        return f"`{self.name}` = {self.value:.9g}" if self.rate_of < 0 else f"der(`{self.name}`) = 0"
+
+    @property
+    def where(self) -> tuple[Location, ...]:
+        """Where it was stated."""
+        return place_of(self.flat.root, self.name) if self.stated is None else (self.stated[1],)
 
 
 class Conditions:
@@ -105,12 +125,9 @@ class Conditions:
             target = problem.program.unknowns.settable(x)
             if target is not None and target[0] == "integral":
                 continue
-            name, value = problem.flat.variable(x), float(starts.value[x])
             unknown = -1 if target is None else target[1]
             own = self._own_rank(x, unknown, rank)
-            kind = starts.kind(x)
-            place = place_of(problem.flat.root, name)
-            made = Condition(own, kind, f"`{name}` = {value:.9g}", place, x, unknown, value, name)
+            made = Condition(own, starts.kind(x), problem.flat, x, unknown, float(starts.value[x]))
             if problem.core.readout.observed(x):
                 self._observed.append((len(self.items), x))
                 self._add(made)
@@ -135,7 +152,8 @@ class Conditions:
                 self._equations.append((own, problem.core.form_rows(rows.first, count)))
             for i in range(count):
                 place = problem.flat.location(rows.batch, i, form.statement.origin)
-                made = Condition(Rank.FIXED, f"initially at {place}", form.statement.text, (place,))
+                stated = form.statement.text, place
+                made = Condition(Rank.FIXED, f"initially at {place}", problem.flat, stated=stated)
                 if isinstance(rows, NonlinearFormRows):
                     row = problem.program.nonlinear_rows.position[rows.first + i]
                     self._nonlinear.append((len(self.items), row))
@@ -150,9 +168,7 @@ class Conditions:
                 continue
             seen.add(target[1])
             rank = Rank.STEADY_FIXED if target[1] in fixed else Rank.STEADY
-            name = problem.flat.variable(x)
-            place = place_of(problem.flat.root, name)
-            self._add(Condition(rank, "steady state", f"der(`{name}`) = 0", place, rate_of=target[1]))
+            self._add(Condition(rank, "steady state", problem.flat, x, rate_of=target[1]))
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
