@@ -184,7 +184,7 @@ UNITS = {"psi": "Wb", "e": "V", "v": "V", "v2": "V", "a": "V", "i": "A", "i2": "
 
 def defects(network: Sequence[Element], values: Mapping[str, Any], limit: float) -> dict[str, float]:
     """Violated laws of diodes, thyristors and nonlinear parts at many times, relative to what is allowed (see `residuals`)."""
-    size = magnitudes(values, UNITS)
+    size = magnitudes(values, UNITS, limit)
     found = {}
     for e in network:
         if e.kind in NONLINEAR:

@@ -26,6 +26,8 @@ BITS = 256
 SECANT_BITS = 1024
 """The same for systems with secants of characteristics, which have 40 bits."""
 ONE = Fraction(1)
+ROUNDING = 2.0**-46
+"""Part of the largest number of a run up to which others are rounding."""
 CONSTANT = ""
 """Column of the right-hand side."""
 
@@ -356,11 +358,10 @@ def residuals(
 ) -> dict[int, float]:
     """Defect of every equation at many times, relative to what is allowed.
 
-    Allowed is ``limit`` times the sum of what its terms would be at the largest magnitude of their unit at the same time, and a
-    thousandth of that of all times; ``units`` tells the unit of an unknown by the letters before its point. Equations with
+    Allowed is ``limit`` times the sum of what its terms would be at the `magnitudes` of their units; ``units`` tells the unit of an unknown by the letters before its point. Equations with
     unknowns that are neither in ``values`` nor, differentiated, in ``rates`` are left out.
     """
-    of_values, of_rates = magnitudes(values, units), magnitudes(rates, units)
+    of_values, of_rates = magnitudes(values, units, limit), magnitudes(rates, units, limit)
     found = {}
     for k, equation in enumerate(system.equations):
         if any(c not in values for c in equation.value) or any(c not in rates for c in equation.rate):
@@ -382,13 +383,18 @@ def unit(unknown: str, units: Mapping[str, str]) -> str:
     return units[unknown.split(".", 1)[0]]
 
 
-def magnitudes(values: Mapping[str, Any], units: Mapping[str, str]) -> dict[str, Any]:
-    """Per unit the largest magnitude at each time, and a thousandth of that of all times."""
+def magnitudes(values: Mapping[str, Any], units: Mapping[str, str], limit: float) -> dict[str, Any]:
+    """Per unit the largest magnitude at each time, and a thousandth of that of all times.
+
+    The coefficients of the models are of the order of one, so what is rounding beside the largest number of any unit is
+    rounding: ``limit`` times a magnitude is no less than that.
+    """
     found: dict[str, Any] = {}
     for c, x in values.items():
         name = unit(c, units)
         found[name] = np.maximum(found.get(name, 0.0), np.abs(x))
-    return {name: x + 1e-3 * x.max() for name, x in found.items()}
+    least = ROUNDING / limit * max((np.max(x, initial=0.0) for x in found.values()), default=0.0)
+    return {name: x + 1e-3 * x.max() + least for name, x in found.items()}
 
 
 def relative(defect: Any, allowed: Any) -> float:
