@@ -2,12 +2,13 @@
 
 Every seed of a family is a model. It runs on every path that can take it, each run in a process of its own under a limit of
 time, and is judged by the oracles of `tests/oracles`: laws and balances by direct evaluation, modes and jumps by exact
-complementarity problems, refusals by whether these have a solution. Findings are printed with the family and the seed that
-reproduce them; the exit code is 1 where there are any. With a log a campaign goes on where the last one ended, and counts what
-that has found.
+complementarity problems, trajectories by small implicit steps, refusals by whether the problem of their instant has a
+solution. Findings are printed with the family and the seed that reproduce them; the exit code is 1 where there are any. With a
+log a campaign goes on where the last one ended, and counts what that has found.
 
     python benchmarks/campaign.py                          two minutes over all families
     python benchmarks/campaign.py --minutes 120 --log campaign.jsonl    the long one, which may be ended and resumed
+    python benchmarks/campaign.py --summary *.jsonl        what the logs of several campaigns hold together
     python benchmarks/campaign.py --family resting --count 500 --first 1000
     python benchmarks/campaign.py --family resting --seed 17            one seed alone, with its model
     python benchmarks/campaign.py --family resting --seed 17 --shrink   its smallest part with the same outcome
@@ -52,6 +53,7 @@ class Outcome(NamedTuple):
     decisions: int
     seconds: float
     off: float = 0.0
+    stepping: str = ""
 
 
 def work(pipe: Connection, limit: float) -> None:
@@ -72,7 +74,17 @@ def work(pipe: Connection, limit: float) -> None:
         verdict = FAMILIES[family].run(parts, method, ran)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         sizes = verdict.parts, verdict.elements, verdict.events, verdict.decisions
-        pipe.send(Outcome(verdict.outcome, verdict.why, verdict.error, *sizes, took[0]))
+        pipe.send(
+            Outcome(
+                verdict.outcome,
+                verdict.why,
+                verdict.error,
+                *sizes,
+                took[0],
+                verdict.off,
+                verdict.stepping,
+            )
+        )
 
 
 class Worker:
@@ -131,11 +143,15 @@ class Log:
         self.found: dict[str, list[Outcome]] = {name: [] for name in names}
         self.last: dict[str, int] = {}
         if path is not None and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                family, seed, _, *outcome = json.loads(line)
-                if family in self.found:
-                    self.found[family].append(Outcome(*outcome))
-                    self.last[family] = max(seed, self.last.get(family, 0))
+            self.read(path)
+
+    def read(self, path: Path) -> None:
+        """Take what a file holds."""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            family, seed, _, *outcome = json.loads(line)
+            if family in self.found:
+                self.found[family].append(Outcome(*outcome))
+                self.last[family] = max(seed, self.last.get(family, 0))
 
     def add(self, family: str, seed: int, method: str, outcome: Outcome) -> None:
         """Keep what came of a run."""
@@ -182,15 +198,23 @@ def campaign(
                 print(f"{outcome.outcome}: {name} {seed} {method} {outcome.seconds:.2g} s", flush=True)
     worker.stop()
     print(f"\nseeds from {first}; the limit of a run is {limit:g} s")
+    return summary(log)
+
+
+def summary(log: Log) -> int:
+    """Print what came of all runs of a log; the number of findings."""
+    from tests.systems.campaign_families import FAMILIES
+
     for name, outcomes in log.found.items():
         if outcomes:
             table(name, outcomes, FAMILIES[name].decides)
     runs = [o for outcomes in log.found.values() for o in outcomes]
     decisions = sum(o.decisions + 1 for o in runs if o.outcome not in ("too stiff", "hanging", "dead"))
-    trajectories = sum(len(log.found[name]) for name in names if not FAMILIES[name].decides)
+    trajectories = sum(len(outcomes) for name, outcomes in log.found.items() if not FAMILIES[name].decides)
     findings = sum(o.outcome in FINDINGS for o in runs)
     print(
-        f"\n{decisions} decisions of modes in {len(runs)} runs, {trajectories} of them trajectories, {findings} findings"
+        f"\n{decisions} decisions of modes in {len(runs)} runs, {trajectories} of them trajectories, {findings} findings,"
+        f" {sum(o.seconds for o in runs) / 60:.0f} minutes"
     )
     return findings
 
@@ -205,6 +229,9 @@ def table(name: str, outcomes: Sequence[Outcome], decides: bool) -> None:
     refusals = Counter(o.error for o in outcomes if o.error)
     if refusals:
         print("  refusals  ", ", ".join(f"{k} {v}" for k, v in sorted(refusals.items())))
+    stepping = Counter(o.stepping for o in outcomes if o.stepping)
+    if stepping:
+        print("  steps     ", ", ".join(f"{k} {v}" for k, v in sorted(stepping.items())))
     for title, values, steps in (
         ("parts", [o.parts for o in outcomes], (5, 10, 20, 40, 1000)),
         ("elements", [o.elements for o in outcomes], (0, 2, 5, 10, 20, 1000)),
@@ -278,6 +305,9 @@ def main() -> int:
     options.add_argument("--method", action="append", help="by default all that the family is run on")
     options.add_argument("--limit", type=float, default=20.0, help="seconds of a processor for one run")
     options.add_argument("--log", type=Path, help="file to which outcomes are added, and from which to go on")
+    options.add_argument(
+        "--summary", type=Path, nargs="+", help="print what these logs hold, and run nothing"
+    )
     options.add_argument("--all", action="store_true", help="print a line for every run")
     options.add_argument("--shrink", action="store_true", help="with --seed: find the smallest part")
     args = options.parse_args()
@@ -286,6 +316,10 @@ def main() -> int:
     if args.seed is not None:
         return sum(single(name, args.seed, methods, args.limit, args.shrink) for name in names)
     log = Log(args.log, names)
+    if args.summary:
+        for path in args.summary:
+            log.read(path)
+        return summary(log)
     return campaign(log, args.first, args.count, 60 * args.minutes, args.limit, methods, args.all)
 
 

@@ -28,8 +28,10 @@ SECANT_BITS = 1024
 ONE = Fraction(1)
 ROUNDING = 2.0**-46
 """Part of the largest number of a run up to which others are rounding."""
-CONSTANT = ""
-"""Column of the right-hand side."""
+KNOWN = "-"
+"""First letter of columns of right-hand sides: left limits and sources, where these are kept apart from each other."""
+CONSTANT = KNOWN
+"""The right-hand side where all is numbers."""
 
 Row = dict[str, Fraction]
 
@@ -98,41 +100,54 @@ class Reduced:
 def reduced(system: System, states: Mapping[str, Any], bits: int = BITS) -> Reduced | None:
     """Elimination of all unknowns that are in no pair; None where equations without pairs contradict each other."""
     s = Fraction(1 << bits)
-    inner = {name for pair in system.pairs for name in (pair.a, pair.b)}
-    pending = [r for r in (_at(equation, states, s) for equation in system.equations) if r]
-    every = dict.fromkeys(c for r in pending for c in r if c != CONSTANT and c not in inner)
+    return eliminated(system.pairs, [_at(equation, states, s) for equation in system.equations], s)
+
+
+def eliminated(pairs: Sequence[Pair], rows: Sequence[Row], s: Fraction) -> Reduced | None:
+    """The same from rows at a point ``s``."""
+    inner = {name for pair in pairs for name in (pair.a, pair.b)}
+    pending = [r for r in rows if r]
+    every = dict.fromkeys(c for r in pending for c in r if not c.startswith(KNOWN) and c not in inner)
     done: list[Row] = []
     solved: list[tuple[str, Row]] = []
     while pending:
         k = min(range(len(pending)), key=lambda i: len(pending[i]))
         row = pending.pop(k)
-        candidates = [c for c in row if c != CONSTANT and c not in inner]
+        candidates = [c for c in row if not c.startswith(KNOWN) and c not in inner]
         if not candidates:
-            if set(row) == {CONSTANT}:
+            if all(c.startswith(KNOWN) for c in row):
                 return None
             done.append(row)
             continue
         pivot = min(candidates, key=lambda c: (abs(row[c]) != 1, sum(c in other for other in pending), c))
         unit = {c: v / row[pivot] for c, v in row.items()}
-        pending = [r for r in (_without(other, pivot, unit) for other in pending) if r]
+        pending = [r for r in (without(other, pivot, unit) for other in pending) if r]
         solved.append((pivot, unit))
     pivots = {c for c, _ in solved}
     return Reduced(done, solved, tuple(c for c in every if c not in pivots), s)
 
 
 def _at(equation: Equation, states: Mapping[str, Any], s: Fraction) -> Row:
-    row: Row = {}
-    for column, value in equation.value.items():
-        _add(row, column, Fraction(value))
+    row = left_side(equation, s)
     known = sum((Fraction(c) / s ** (k + 1) for k, c in enumerate(equation.source)), Fraction(0))
     for column, value in equation.rate.items():
-        _add(row, column, Fraction(value) * s)
         known += Fraction(value) * Fraction(states.get(column, 0))
-    _add(row, CONSTANT, known)
+    add(row, CONSTANT, known)
     return row
 
 
-def _add(row: Row, column: str, value: Fraction) -> None:
+def left_side(equation: Equation, s: Fraction) -> Row:
+    """Coefficients of the unknowns at a point ``s``."""
+    row: Row = {}
+    for column, value in equation.value.items():
+        add(row, column, Fraction(value))
+    for column, value in equation.rate.items():
+        add(row, column, Fraction(value) * s)
+    return row
+
+
+def add(row: Row, column: str, value: Fraction) -> None:
+    """Add to an entry; zeros are left out."""
     total = row.get(column, 0) + value
     if total:
         row[column] = total
@@ -140,13 +155,14 @@ def _add(row: Row, column: str, value: Fraction) -> None:
         row.pop(column, None)
 
 
-def _without(row: Row, column: str, unit: Row) -> Row:
+def without(row: Row, column: str, unit: Row) -> Row:
+    """The row without a column that another row is solved for."""
     factor = row.get(column)
     if not factor:
         return row
     out = dict(row)
     for c, v in unit.items():
-        _add(out, c, -factor * v)
+        add(out, c, -factor * v)
     return out
 
 
@@ -202,7 +218,7 @@ def _solution(system: System, states: Mapping[str, Any], bits: int) -> Instant |
     found = reduced(system, states, bits)
     if found is None:
         return None
-    basis = _complementary_basis(system.pairs, found.rows)
+    basis = complementary_basis(system.pairs, found.rows)
     if basis is None:
         return None
     chosen, rows = basis
@@ -235,7 +251,7 @@ class NotSquareError(Exception):
     """Neither unknown of a pair can be solved for: the pairs have more or fewer equations than a monotone system."""
 
 
-def _complementary_basis(
+def complementary_basis(
     pairs: Sequence[Pair], rows: Sequence[Row]
 ) -> tuple[list[bool], dict[str, Row]] | None:
     """One unknown of each pair, and the rows solved for them; None for a contradiction.
@@ -253,19 +269,18 @@ def _complementary_basis(
                 continue
             row = rest.pop(at)
             unit = {c: v / row[column] for c, v in row.items()}
-            rest = [r for r in (_without(r, column, unit) for r in rest) if r]
-            solved = {c: _without(r, column, unit) for c, r in solved.items()}
+            rest = [r for r in (without(r, column, unit) for r in rest) if r]
+            solved = {c: without(r, column, unit) for c, r in solved.items()}
             solved[column] = unit
             break
         else:
             if not rest:
                 raise NotSquareError(pair.name)
     for row in rest:
-        columns = [c for c in row if c != CONSTANT]
-        if not columns:
+        if all(c.startswith(KNOWN) for c in row):
             return None
     if rest or len(solved) != len(pairs):
-        raise NotSquareError([owner[c] for r in rest for c in r if c])
+        raise NotSquareError([owner[c] for r in rest for c in r if c in owner])
     return [pair.b in solved for pair in pairs], solved
 
 
@@ -289,8 +304,8 @@ def in_mode(
             continue
         row = rest.pop(at)
         unit = {c: v / row[column] for c, v in row.items()}
-        rest = [r for r in (_without(r, column, unit) for r in rest) if r]
-        solved = [(c, _without(r, column, unit)) for c, r in solved]
+        rest = [r for r in (without(r, column, unit) for r in rest) if r]
+        solved = [(c, without(r, column, unit)) for c, r in solved]
         solved.append((column, unit))
     if any(set(r) == {CONSTANT} for r in rest):
         return None
@@ -358,8 +373,9 @@ def residuals(
 ) -> dict[int, float]:
     """Defect of every equation at many times, relative to what is allowed.
 
-    Allowed is ``limit`` times the sum of what its terms would be at the `magnitudes` of their units; ``units`` tells the unit of an unknown by the letters before its point. Equations with
-    unknowns that are neither in ``values`` nor, differentiated, in ``rates`` are left out.
+    Allowed is ``limit`` times the sum of what its terms would be at the `magnitudes` of their units; ``units`` tells the unit of
+    an unknown by the letters before its point. Equations with unknowns that are neither in ``values`` nor, differentiated, in
+    ``rates`` are left out.
     """
     of_values, of_rates = magnitudes(values, units, limit), magnitudes(rates, units, limit)
     found = {}

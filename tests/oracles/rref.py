@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 
-def rref(matrix: np.ndarray) -> tuple[list[list[Fraction]], list[int]]:
+def rref(matrix: np.ndarray | Sequence[Sequence[Any]]) -> tuple[list[list[Fraction]], list[int]]:
     """Non-zero rows of the reduced form of an integer or Fraction matrix, and the pivot columns."""
-    rows = [[Fraction(value) for value in row] for row in np.asarray(matrix).tolist()]
-    columns = np.asarray(matrix).shape[1]
+    rows = [[Fraction(value) for value in row] for row in np.asarray(matrix, object).tolist()]
+    columns = np.asarray(matrix, object).shape[1]
     pivots: list[int] = []
     for col in range(columns):
         rank = len(pivots)

@@ -18,6 +18,7 @@ from tests.oracles.complementarity import (
     solution,
 )
 from tests.oracles.networks import GROUND, Element
+from tests.oracles.time_stepping import Friction, holding
 from tests.systems import line_models, network_models
 
 Read = Callable[[str], float]
@@ -63,6 +64,8 @@ class Case:
         Impulses -> energy that goes into sources with them.
     snapped : callable
         Rounded left limits, distance -> left limits that obey exactly what they obey up to that distance.
+    holding : callable or None
+        Equations -> frictions that hold more than they slide with; None where equations leave nonlinear parts out.
     """
 
     text: str
@@ -83,6 +86,7 @@ class Case:
     snapped: Callable[[Mapping[str, Fraction], Fraction], dict[str, Fraction]] = lambda states, near: dict(
         states
     )
+    holding: Callable[[System], tuple[Friction, ...]] | None = None
 
 
 def network_case(network: Sequence[Element], change: float) -> Case:
@@ -122,6 +126,7 @@ def network_case(network: Sequence[Element], change: float) -> Case:
         stored=lambda values: circuits.stored(network, values),
         power=lambda values, after: circuits.power(network, values),
         work=lambda impulses: circuits.work(network, impulses),
+        holding=None if any(e.kind in circuits.NONLINEAR for e in network) else lambda model: (),
     )  # fmt: skip
 
 
@@ -164,6 +169,9 @@ def line_case(parts: Sequence[lines.Part], change: float) -> Case:
         stored=lambda values: lines.stored(parts, values),
         power=lambda values, after: lines.power(parts, values, after),
         snapped=lambda states, near: lines.snapped(parts, states, near),
+        holding=None
+        if any(e.kind in lines.NONLINEAR for e in parts)
+        else lambda model: holding(parts, model),
     )
 
 

@@ -17,7 +17,7 @@ from tests.oracles.circuits import random_circuit
 from tests.oracles.lines import random_mechanism
 from tests.systems import general_path_cases
 from tests.systems.campaign_cases import Case, line_case, network_case
-from tests.systems.campaign_judge import EXACT, Verdict, attempt, judged
+from tests.systems.campaign_judge import EXACT, TRAJECTORY, Verdict, attempt, judged
 from tests.systems.circuits import circuit, diode_bridge
 from tests.systems.general_path_cases import CASES
 
@@ -54,7 +54,7 @@ class Family:
     @property
     def decides(self) -> bool:
         """Whether single instants are counted, not trajectories."""
-        return self.span < 0.1
+        return self.span < TRAJECTORY
 
     def text(self, parts: Sequence[Any]) -> str:
         """The description, to print."""

@@ -19,6 +19,7 @@ import numpy as np
 from acausal import AcausalError, Result, compile_model
 from tests.oracles.complementarity import Instant, NotSquareError, residuals
 from tests.systems.campaign_cases import Case
+from tests.systems.campaign_steps import stepping_defects
 
 EXACT = 1e-8
 """Relative error allowed to closed forms."""
@@ -30,6 +31,8 @@ INSIDE = (0.02, 0.31, 0.5, 0.77, 0.98)
 """Places within a segment at which everything is judged, beside both ends."""
 PANELS = np.concatenate([[0.0], 2.0 ** np.arange(-20, -2), np.arange(0.25, 1.01, 0.125)])
 """Parts of a segment over which powers are integrated: what an event excites decays after it."""
+TRAJECTORY = 0.1
+"""Seconds from which a run is a trajectory, not a decision."""
 BALANCED = 16
 """Segments of a run over which energies are balanced."""
 
@@ -42,6 +45,8 @@ class Verdict:
     ----------
     off : float
         Largest error relative to the size of what is off, where one is measured.
+    stepping : str
+        How small steps judge the run, see `campaign_steps`; empty where they were not asked.
     """
 
     outcome: str
@@ -52,6 +57,7 @@ class Verdict:
     parts: int = 0
     elements: int = 0
     off: float = 0.0
+    stepping: str = ""
 
 
 def attempt(case: Case, span: float, **options: Any) -> Result | Exception:
@@ -130,8 +136,11 @@ def verdict(case: Case, result: Result, limit: float) -> Verdict:
         *gains(case, result, times[1:-1], limit),
         *law_defects(case, result, times, limit),
     ]
-    count = len(result.events)
-    return Verdict("wrong" if wrong else "right", "; ".join(wrong[:4]), count, len(times) - 1)
+    stepping = ""
+    if not wrong and case.holding is not None and result.t_end > TRAJECTORY:
+        stepping, wrong = stepping_defects(case, result)
+    found = "wrong" if wrong else "right"
+    return Verdict(found, "; ".join(wrong[:4]), len(result.events), len(times) - 1, stepping=stepping)
 
 
 def start_defects(case: Case, result: Result, limit: float) -> list[str]:
@@ -318,10 +327,12 @@ def _integral_defects(
         rounding = 1e-13 + (UNIT * h / time_constant(result, t0) if limit <= EXACT else 0.0)
         x = {c: read(case, result, c, np.array([t0, t0 + h])) for c in case.states}
         for c in case.states:
-            fine = h / 2 * WEIGHTS @ rate(case, result, c, t0 + h / 2 * (NODES + 1))
+            rates = rate(case, result, c, t0 + h / 2 * (NODES + 1))
+            fine = h / 2 * WEIGHTS @ rates
             coarse = h / 2 * COARSE_WEIGHTS @ rate(case, result, c, t0 + h / 2 * (COARSE_NODES + 1))
             around = max(np.abs(v).max() for other, v in x.items() if other[0] == c[0])
             allowed = limit * (abs(fine) + around * (limit > EXACT)) + rounding * size[c[0]]
+            allowed += 2 * np.spacing(b) * np.abs(rates).max()
             if abs(fine - coarse) <= 1e-2 * allowed and abs(x[c][1] - x[c][0] - fine) > allowed:
                 found.setdefault(c, f"{c} does not follow its derivative at t = {t0:.6g}")
     return list(found.values())

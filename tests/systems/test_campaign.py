@@ -12,6 +12,7 @@ from tests.oracles.networks import GROUND, Element
 from tests.systems.campaign_cases import line_case, network_case
 from tests.systems.campaign_families import FAMILIES
 from tests.systems.campaign_judge import attempt, judged
+from tests.systems.campaign_steps import stepping_defects
 
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
@@ -84,6 +85,21 @@ def test_the_judge_sees_a_wrong_number() -> None:
             changed = [*parts]
             changed[k] = e._replace(value=e.value + 1)
             assert judged(line_case(changed, 1e-3), answer).outcome == "wrong", e
+
+
+@pytest.mark.parametrize(("name", "kinds", "seed"), [("network runs", "CR", 3), ("mechanism runs", "MFB", 6)])
+def test_small_steps_see_a_wrong_trajectory(name: str, kinds: str, seed: int) -> None:
+    """They agree with a right run, and with no run of another capacitor, resistor, mass, friction or force."""
+    family = FAMILIES[name]
+    parts = family.describe(seed)
+    case = family.case(parts, family.change)
+    answer = attempt(case, family.span)
+    assert stepping_defects(case, answer) == ("agrees", [])
+    for kind in kinds:
+        k = next(k for k, e in enumerate(parts) if e.kind == kind)
+        other = [*parts]
+        other[k] = parts[k]._replace(value=parts[k].value + 4)
+        assert stepping_defects(family.case(other, family.change), answer)[0] == "disagrees", kind
 
 
 def test_the_judge_sees_wrong_characteristics_jumps_and_energies() -> None:
