@@ -74,6 +74,7 @@ class SignTable:
         "_absolute_z",
         "_floor",
         "_floors",
+        "_flow",
         "_forms",
         "_over_z",
         "_rounding",
@@ -106,15 +107,10 @@ class SignTable:
         sources = SCALE_FLOOR * (size[:, nx:] @ amplitudes(data.Ay[nx:, nx:]))
         bound[:, nx:] += sources
         self.coefficients[:, nx:] += sources
-        forms, bounds = [over_y], [bound]
-        for _ in range(3):
-            forms.append(forms[-1] @ flow)
-            bounds.append(bounds[-1] @ np.abs(flow))
         self._size, self._states = len(over_y), data.states
-        self.noise = bounds[0]
-        self._tau = tau
-        self._forms = np.vstack(forms)
-        self._rounding = np.vstack(bounds[:3])
+        self.noise, self._tau, self._flow = bound, tau, flow
+        forms, moved, bounds = _surfaces(over_y, bound, flow, data.balance.z[data.states])
+        self._forms, self._rounding = np.vstack([*forms, *moved]), np.vstack(bounds)
         self._floors = np.concatenate([SCALE_FLOOR * scale * (tau / T0) ** k for k in range(3)])
         self._floor, self._seconds = self._floors.tolist(), tau ** np.arange(3.0)[:, None]
         self._over_z, self._z_scale = over_z, z_scale
@@ -135,12 +131,12 @@ class SignTable:
         # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
         noise = self._rounding.dot(self._terms(y, known)).tolist()
         value, floor = self._forms.dot(y).tolist(), self._floor
-        resolution = known.late / self._tau
+        resolution, moved = known.late / self._tau, 3 * m
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
             k = i
             for level in (1, 2, 3):
-                if abs(value[k]) > noise[k] + floor[k] + resolution * abs(value[k + m]):
+                if abs(value[k]) > noise[k] + floor[k] + resolution * abs(value[k + moved]):
                     signs[i], levels[i] = (1 if value[k] > 0.0 else -1), level
                     break
                 k += m
@@ -150,9 +146,13 @@ class SignTable:
 
     def levels(self, y: np.ndarray, known: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
         """Values and first two time derivatives (3, m) of the forms at ``y``, and their noise floors; arguments as in `signs`."""
-        values = (self._forms @ y).reshape(4, self._size)
-        floors = (self._rounding @ self._terms(y, known) + self._floors).reshape(3, self._size)
-        floors += known.late / self._tau * np.abs(values[1:])
+        forms, bounds = [self._forms[: self._size]], [self.noise]
+        for _ in range(3):
+            forms.append(forms[-1] @ self._flow)
+            bounds.append(bounds[-1] @ np.abs(self._flow))
+        values = np.array([form @ y for form in forms])
+        floors = np.array([bound @ self._terms(y, known) for bound in bounds[:3]])
+        floors += self._floors.reshape(3, -1) + known.late / self._tau * np.abs(values[1:])
         return values[:3] / self._seconds, floors / self._seconds
 
     def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
@@ -168,6 +168,34 @@ class SignTable:
         noise = self._absolute_z @ np.abs(J1) + self._z_floor * duration
         for i in np.flatnonzero(np.abs(impulse) > noise).tolist():
             signs[i], levels[i] = (1 if impulse[i] > 0.0 else -1), 0
+
+
+def _surfaces(
+    form: np.ndarray, bound: np.ndarray, flow: np.ndarray, weight: np.ndarray
+) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+    """Rows of the value and of two derivatives, each where those before it vanish.
+
+    So flows that agree where a form vanishes decide alike, as those of both sides of a characteristic with a kink: how far the
+    value may be off, times what one of them makes of it, is in neither. It is the states, of magnitudes ``weight``, that may be
+    off; the sources are known. With them the rates of these rows while those before them go on to vanish, and bounds of their
+    rounding.
+    """
+    forms, rates, bounds, states = [form], [], [bound], slice(len(weight))
+    for _ in range(3):
+        row, least = forms[-1] @ flow, bounds[-1] @ np.abs(flow)
+        for before, rounding in zip(forms, bounds, strict=True):
+            if before is forms[-1]:
+                rates.append(row)
+            unit = before[:, states] * weight
+            size = np.max(np.abs(unit), axis=1, initial=0.0, keepdims=True)
+            unit = np.divide(unit, size, out=np.zeros_like(unit), where=size > 0.0)
+            square = np.sum(unit * unit, axis=1, keepdims=True) * size
+            part = np.sum(row[:, states] * weight * unit, axis=1, keepdims=True)
+            share = np.divide(part, square, out=np.zeros_like(part), where=size > 0.0)
+            row, least = row - share * before, least + np.abs(share) * rounding
+        forms.append(np.where(np.abs(row) > least, row, 0.0))
+        bounds.append(least)
+    return forms[:3], rates, bounds[:3]
 
 
 def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
