@@ -18,8 +18,13 @@ from acausal import (
     Variable,
     connect,
     der,
+    reinit,
     simulate,
     sqrt,
+    when,
+)
+from acausal import (
+    initial as at_start,
 )
 from acausal.components import electrical as el
 from acausal.components import rotational
@@ -121,6 +126,41 @@ def test_what_a_source_drives_for_ever_has_no_steady_state() -> None:
     with pytest.raises(InitializationError, match="steady state"):
         simulate(Cart(push=1.0), 1.0, initial="steady state")
     assert simulate(Cart(push=1.0), 1.0, initial={"v": "steady state"})["v"].at(0.0) == pytest.approx(1.0)
+
+
+class Driven(Component):
+    """A capacitor on a sine beside one that charges over a resistor, and something that jumps at the start."""
+
+    cubic: Structural = Structural(bool, default=False)
+    x: Variable = Variable()
+
+    def build(self) -> None:
+        self.ground, self.sine, self.driven = (
+            el.Ground(),
+            el.SineVoltage(V=10.0, f=50.0),
+            el.Capacitor(C=1e-3),
+        )
+        self.supply, self.resistor = el.ConstantVoltage(V=7.0), el.Resistor(R=2.0)
+        self.charged = el.Capacitor(C=1e-3)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.ground.p, self.sine.n, self.driven.n, self.supply.n, self.charged.n)
+        yield connect(self.sine.p, self.driven.p)
+        yield connect(self.supply.p, self.resistor.p)
+        yield connect(self.resistor.n, self.charged.p)
+        yield Eq(der(self.x), -(self.x**3) if self.cubic else -self.x)
+        yield when(at_start(), reinit(self.x, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("cubic", "method"), [(False, "exact"), (False, "explicit"), (True, "explicit"), (True, "implicit")]
+)
+def test_what_a_source_drives_need_not_rest_after_a_jump_of_something_else(cubic: bool, method: str) -> None:
+    """Its rate, 10 V * 2 pi 50 Hz, was no condition of the start, and is none after it."""
+    rest = {"driven": "steady state", "charged": "steady state"}
+    result = simulate(Driven(cubic=cubic), 1e-4, initial=rest, method=method)
+    found = [result[path].at(0.0) for path in ("charged.v", "driven.v", "x", "der(driven.v)")]
+    assert found == pytest.approx([7.0, 0.0, 2.0, 1000.0 * pi], rel=1e-9, abs=1e-12)
 
 
 def test_the_steady_state_of_a_rectifier_is_in_the_mode_that_it_has_then() -> None:

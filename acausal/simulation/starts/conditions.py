@@ -14,7 +14,7 @@ from ...flattening.template import place_of
 from ...reduction.affine import Rows
 from ...reduction.core import Values
 from ...reduction.reduced_model import NonlinearFormRows
-from .priorities import DENSE
+from .priorities import DENSE, RANK
 from .problem import StartProblem
 from .stated import Rank
 
@@ -244,6 +244,14 @@ class Conditions:
                 reach = np.abs(gradient) * (tangents.scale[at] + np.abs(arguments[at]))
                 wrong[k] = abs(value) > VIOLATED * reach.max(initial=0.0)
         return np.flatnonzero(wrong).tolist()
+
+    def driven(self, z_x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Mask of the derivatives that cannot be zero, as sources alone determine their variables.
+
+        ``z_x`` are core unknowns of magnitudes ``scale`` over scaled coordinates.
+        """
+        moved, of = np.abs(z_x).max(axis=1, initial=0.0), self.rate_of
+        return (of >= 0) & (moved[of] <= RANK * scale[of])
 
     def rates(self) -> list[tuple[int, int]]:
         """(condition, core unknown) of the rates that affine initial equations read."""

@@ -86,8 +86,11 @@ class Completed:
 def check_conditions(completed: Completed, now: StartProblem) -> None:
     """Raise InitializationError unless conditions that were met hold at another point."""
     conditions, system = completed.conditions, completed.found.system
-    # Rates of what follows from fixed values need not be zero.
+    # Rates of what follows from fixed values, or of what sources alone determine in the mode that there is now, need not be zero.
     free = set(system.which[~system.top].tolist())
+    states, model = now.data.states, now.core.model
+    own_rates = conditions.driven(now.data.T[:, : len(states)] * model.scale[states], model.scale)
+    free.update(np.flatnonzero(own_rates).tolist())
     for k in conditions.violated(now.z, now.slopes, now.xi, now.values):
         if k in free:
             continue

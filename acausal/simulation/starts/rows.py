@@ -9,7 +9,7 @@ import numpy as np
 from ..checks import beyond_doubles
 from .conditions import Conditions
 from .frames import Aim, Frame, Linearised, StartPoint
-from .priorities import MISSED, RANK, least_squares
+from .priorities import MISSED, least_squares
 from .stated import Rank
 
 SPEED = 1
@@ -74,9 +74,7 @@ class ConditionRows:
     def driven(self) -> np.ndarray:
         """Mask of the derivatives that cannot be zero: sources alone determine their variables."""
         here = self.frame.linearised(self.frame.begin, Aim(~self.involved))
-        moved = np.abs(here.z_x * self.frame.scale).max(axis=1, initial=0.0)
-        of = self._rate_of
-        return (of >= 0) & (moved[of] <= RANK * self.problem.core.model.scale[of])
+        return self.conditions.driven(here.z_x * self.frame.scale, self.problem.core.model.scale)
 
     def reads_motion(self, at: StartPoint) -> np.ndarray:
         """Mask of the conditions that depend on rates of constrained coordinates."""
