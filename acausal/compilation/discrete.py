@@ -42,6 +42,8 @@ class WhenBranch:
     """(variable, position among the reinit values)."""
     messages: tuple[str, ...]
     place: Location
+    compares: bool
+    """Whether its actions compare what moves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +179,11 @@ class _Update:
         reinits, messages = [], [a.message for a in actions if isinstance(a, Terminate)]
         place = self.flat.location(batch, instance, item.origin)
         fresh: dict[int, Any] = {}
+        compares = False
         for action in self._action_order(batch, instance, actions, place):
             self.context.new.update(fresh)
             value = self.lower(batch, instance, action.value, True)
+            compares |= self._reads_motions(value)
             _, k = self.context.number(batch, instance, action.target)
             if isinstance(action, Reinit):
                 reinits.append((k, len(self.reinits)))
@@ -190,7 +194,7 @@ class _Update:
                 self.ways.setdefault(k, (batch, instance, []))[2].append((now, action.value))
         for k in fresh:
             self.context.new.pop(k, None)
-        self.branches.append(WhenBranch(tuple(reinits), tuple(messages), place))
+        self.branches.append(WhenBranch(tuple(reinits), tuple(messages), place, compares))
         self.fired.append(now)
 
     def _action_order(self, batch: int, instance: int, actions: Any, place: Location) -> list[Any]:
@@ -235,6 +239,10 @@ class _Update:
     def _compares(self, batch: int, instance: int, ways: list[tuple[Any, Expr]]) -> bool:
         nodes = (n for _, expr in ways for n in walk(expr) if n.op in RELATIONS)
         return any(self.context.relation_number(batch, instance, n) is None for n in nodes)
+
+    def _reads_motions(self, value: Any) -> bool:
+        own = {s.name() for s in ca.symvar(self.arguments.motions())}
+        return bool(own) and not own.isdisjoint(s.name() for s in ca.symvar(ca.SX(value)))
 
     def relation(self, number: int) -> Any:
         """A relation in this micro-step."""

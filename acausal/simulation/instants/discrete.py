@@ -85,12 +85,14 @@ class DiscretePart:
         now: Now,
         mode: Mode,
     ) -> Outcome:
-        """Evaluate all discrete equations and conditions once."""
+        """Evaluate all discrete equations and conditions once.
+
+        ``x`` may end before the motions of what is compared: they count where a branch fires that `compares`.
+        """
         _, to_D, to_R, to_x, to_ticks, to_memory, clock = self.f.inputs
         to_D[:] = D
         to_R[:] = R
-        if len(x):
-            to_x[:] = x
+        to_x[: len(x)], to_x[len(x) :] = x, 0.0
         if len(to_ticks):
             to_ticks[:] = ticks if len(ticks) else 0.0
         to_memory[:] = memory
@@ -115,8 +117,11 @@ class DiscretePart:
         mode: Mode,
     ) -> Outcome:  # fmt: skip
         """The first micro-step as far as start values of all variables tell: slopes count as zero."""
-        x = np.concatenate([start[list(self.x_ids)], np.zeros(len(self.slope_ids) + 5 * len(self.compared))])
-        return self(D, R, x, ticks, memory, now, mode)
+        return self(D, R, start[list(self.x_ids)], ticks, memory, now, mode)
+
+    def compares(self, o: Outcome) -> bool:
+        """Whether a branch has fired whose actions compare what moves."""
+        return any(self.program.branches[b].compares for b in o.fired)
 
     def _decide(
         self, controls: np.ndarray, flags: np.ndarray, mode: Mode

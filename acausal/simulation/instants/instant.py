@@ -97,14 +97,12 @@ class Process:
             x = run.read(discrete.x_ids, discrete.slope_ids)
             if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
                 raise run.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
-            if discrete.compared:
-                x = np.concatenate([x, run.motions(discrete.compared).ravel()])
-        return self._update(R, x, ticks, initial, terminal)
-
-    def _update(self, R: np.ndarray, x: Any, ticks: Sequence[bool], initial: bool, terminal: bool) -> Outcome:
-        run = self.run
         now = (run.t, self.resolution, initial, terminal)
-        found = self.discrete(run.D, R, x, ticks, run.memory, now, run.mode)
+        found = discrete(run.D, R, x, ticks, run.memory, now, run.mode)
+        if discrete.compares(found):
+            # Only then does it matter how variables move: a mode that is left at once need not be analysed for that.
+            x = np.concatenate([x, run.motions(discrete.compared).ravel()])
+            found = discrete(run.D, R, x, ticks, run.memory, now, run.mode)
         if not found.sound:
             raise run.failed(DiscreteUnsound(found.D))
         if found.defects is not None:
