@@ -65,11 +65,9 @@ def correcting(function: ca.Function, columns: np.ndarray, rate: Jet) -> ca.Func
         value, slope = function(x, xi, c)
         matrix = slope[:, at]
         if divisor is None or wide is None:
-            # Rows of one size make partial pivoting independent of their units. Those without any slope give no numbers
-            # then; LAPACK's own equilibration would print a warning about them.
             divisor = ca.sum2(ca.fabs(matrix))
             wide = ca.repmat(divisor, 1, len(at))
-        d = ca.solve(matrix / wide, -value / divisor, "lapacklu", {"equilibration": False})
+        d = _solved(matrix / wide, -value / divisor)
         sizes.append(ca.norm_2(d / (magnitude + ca.fabs(x[at]))))
         moved = ca.MX(x)
         moved[at] = x[at] + d
@@ -77,6 +75,48 @@ def correcting(function: ca.Function, columns: np.ndarray, rate: Jet) -> ca.Func
     # A sparse output would leave out a rate that is zero whatever happens, and shift those below it.
     found = ca.densify(_times(rate.y, x) + _times(rate.xi, xi))
     return ca.Function("correction", [y, xi, c, magnitude], [x, found, ca.vertcat(*sizes)])
+
+
+class Following:
+    """Time derivatives of the unknowns that the last rows of a mode give, by those of the others; made of `following`."""
+
+    def __init__(self, function: ca.Function) -> None:
+        self._f = Buffered(function)
+
+    def __call__(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """Derivatives at a point; not numbers where they do not exist, or where a slope of a row does not."""
+        f = self._f
+        f.inputs[0][:], f.inputs[1][:], f.inputs[2][:], f.inputs[3][:] = y, xi, constants, rate
+        f.outputs[0].fill(np.nan)
+        f()
+        return f.outputs[0].copy()
+
+
+def following(function: ca.Function, known: int) -> ca.Function:
+    """The function of a `Following`.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        ``(y, xi, constants)`` to values (n,), slopes (n, ny) and derivatives by time (n,).
+    known : int
+        Coordinates whose rates are known, the first ones.
+    """
+    y, xi, c = (ca.MX.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c")))
+    rate, m = ca.MX.sym("rate", known), function.numel_in(0) - known
+    _, slope, moved = (part[-m:, :] for part in function(y, xi, c))
+    matrix, given = slope[:, known:], ca.mtimes(slope[:, :known], rate) + moved
+    divisor = ca.sum2(ca.fabs(matrix))
+    found = _solved(matrix / ca.repmat(divisor, 1, m), -given / divisor)
+    return ca.Function("following", [y, xi, c, rate], [ca.densify(found)])
+
+
+def _solved(matrix: ca.MX, right: ca.MX) -> ca.MX:
+    """Rows of one size make partial pivoting independent of their units.
+
+    Those without any slope give no numbers then; LAPACK's own equilibration would print a warning about them.
+    """
+    return ca.solve(matrix, right, "lapacklu", {"equilibration": False})
 
 
 def dense(matrix: Any) -> np.ndarray:

@@ -122,6 +122,11 @@ class ModeEquations:
         """``(y, xi, constants)`` to residuals and their derivatives."""
         return self._plain.function
 
+    @property
+    def timed(self) -> ca.Function:
+        """The same with derivatives by time."""
+        return self._timed.function
+
     def _mended(self, f: Buffered, found: list[np.ndarray]) -> list[np.ndarray]:
         """Difference quotients over the scales in place of slopes that are not finite.
 

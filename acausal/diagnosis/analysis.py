@@ -144,7 +144,7 @@ class Analysis:
         pattern = np.zeros((system.constraints + system.m, len(y)), bool)
         for step in (0.0, BESIDE):
             at = y + step * scale * generic_direction(len(y))
-            found = system.linear(at[: system.nx], at[system.nx :], place.xi, motion.constants)
+            found = system.linear(at, place.xi, motion.constants)
             J = np.concatenate([found.C_y, found.F_y])
             pattern |= (J != 0.0) | np.isnan(J)
         rows = [*zip(system.constraint_rows.tolist(), system.constraint_levels.tolist(), strict=True)]

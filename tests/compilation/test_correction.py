@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from acausal.compilation.correction import Correction, correcting
+from acausal.compilation.correction import Correction, Following, correcting, following
 from acausal.compilation.equations import Jet
 
 
@@ -39,3 +39,17 @@ def test_a_singular_matrix_is_no_step_and_prints_nothing(
     for _ in range(2):
         found = correction(found, none, none)[0].copy()
     assert found == pytest.approx([1.0, 2.0], abs=1e-14)
+
+
+def test_time_derivatives_of_unknowns_that_rows_give() -> None:
+    """x^3 + h = sin(xi), 2 h + k x = c: h' and k' for x' given follow by differentiation."""
+    y, xi, c, along = ca.SX.sym("y", 3), ca.SX.sym("xi"), ca.SX.sym("c"), 2.0
+    value = ca.vertcat(y[0] ** 3 + y[1] - ca.sin(xi), 2 * y[1] + y[2] * y[0] - c)
+    rows = ca.Function("rows", [y, xi, c], [value, ca.jacobian(value, y), ca.jacobian(value, xi) * along])
+    found = Following(following(rows, 1))
+    x, h, k, moved = 1.5, 0.3, 4.0, -0.7
+    rates = found(np.array([x, h, k]), np.array([0.4]), np.array([1.0]), np.array([moved]))
+    h_t = np.cos(0.4) * along - 3 * x**2 * moved
+    np.testing.assert_allclose(rates, [h_t, -(2 * h_t + k * moved) / x], rtol=1e-14)
+    singular = found(np.array([0.0, h, k]), np.array([0.4]), np.array([1.0]), np.array([moved]))
+    assert not np.isfinite(singular).all()

@@ -31,9 +31,8 @@ class LargeMotion(Motion):
     ) -> Place:
         """The point with states ``y``, sought from ``near``, by default the last point."""
         near, xi = near or self.last, self.sources.at(h)
-        X = y.copy()
-        H = self.open_unknowns(X, near.H, xi)
-        return Place(h, X, H, xi, H[self.system.x])
+        H = self.open_unknowns(y, near.H, xi)
+        return Place(h, np.concatenate((y, H)), len(y), xi, H[self.system.x])
 
     def open_unknowns(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Unknowns at ``X``; ``H`` is a guess."""
@@ -166,7 +165,7 @@ class LargeMotion(Motion):
         return factors.solve(-(values @ moved + rest))
 
     def _first_two(self, place: Place, u_t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        v0 = np.concatenate([place.X, place.H, place.xi])
+        v0 = np.concatenate((place.y, place.xi))
         return v0, np.concatenate([place.X_t, u_t, self.system.S @ place.xi])
 
 

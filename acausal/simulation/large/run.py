@@ -202,7 +202,7 @@ class LargeRun(Run):
         if stated.of_states(self.equations.nx):
             return None
         place = self._consistent(z, xi)
-        if place is not None and stated.hold(np.concatenate([place.X, place.H, place.xi])):
+        if place is not None and stated.hold(np.concatenate((place.y, place.xi))):
             return None
         return self._met(self._sparse_start(stated), place, z, xi)
 
@@ -248,7 +248,7 @@ class LargeRun(Run):
         """
         assert self.linearisation.last is not None
         place = self.linearisation.last.last
-        v = np.concatenate([place.X, place.H, place.xi])
+        v = np.concatenate((place.y, place.xi))
         self._sparse_start(self._demands()[0]).check(v, self.equations.constants(self.present))
 
     def _met(

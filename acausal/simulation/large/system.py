@@ -161,9 +161,9 @@ class LargeSystem:
         """``v`` from ``[X; u]`` and the sources."""
         return np.concatenate([y, xi])
 
-    def rate(self, X: np.ndarray, u: np.ndarray, xi: np.ndarray) -> np.ndarray:
-        """``dX/dt``."""
-        return u[self.x]
+    def rate(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """``dX/dt`` at a point ``y = [X; u]``."""
+        return y[self.nx :][self.x]
 
     def evaluate(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:
         """Nonlinear rows at given arguments: see `NonlinearFunctions`."""

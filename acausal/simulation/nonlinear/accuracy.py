@@ -12,6 +12,7 @@ inside of a step they are compared with the cubic through their values and slope
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +80,7 @@ class Accuracy:
     def begin(self, place: Place) -> None:
         """Go on from a place."""
         motion = self._motion
-        v = motion.system.v0(np.concatenate([place.X, place.H]), place.xi)
+        v = motion.system.v0(place.y, place.xi)
         self._place, self._tangent = place, self._forms.tangent(motion, v)
         np.maximum(self._largest, np.abs(self._tangent.values), out=self._largest)
         rounding = np.maximum(EVALUATION * self._tangent.terms, UNSEEN * self._noise.resolution)
@@ -99,7 +100,7 @@ class Accuracy:
             end = motion.found(t1, y1)
         except NewtonFailure as failure:
             raise motion.failed(failure) from failure
-        values = self._forms.values(motion, motion.system.v0(np.concatenate([end.X, end.H]), end.xi)[None])[0]
+        values = self._forms.values(motion, motion.system.v0(end.y, end.xi)[None])[0]
         size = np.maximum(np.abs(self._tangent.values), np.abs(values))
         return float((self.error / (self._absolute + self._tolerances.rtol * size)).max(initial=0.0))
 
@@ -121,16 +122,14 @@ class Resolution:
         self._scale = np.concatenate([motion.system.scale, motion.system.open_scale])
         self._largest = np.zeros(len(self._scale))
         """Largest changes of coordinates and open unknowns over a step so far."""
-        self.cubic: Step | None = None
-        """Coordinates and open unknowns over the last step."""
         self._longest = 0.0
         self._usual = 0.0
         """Longest step so far; before there is any, the first one tried."""
 
-    def accept(self, course: Step) -> None:
-        """Go on behind a step with these coordinates and open unknowns."""
-        self._usual = self._longest = max(self._longest, course.t1 - course.t0)
-        np.maximum(self._largest, np.abs(course.y1 - course.y0), out=self._largest)
+    def accept(self, begin: Place, end: Place) -> None:
+        """Go on behind a step between these points."""
+        self._usual = self._longest = max(self._longest, end.h - begin.h)
+        np.maximum(self._largest, np.abs(end.y - begin.y), out=self._largest)
 
     def __call__(self, step: Step, end: Place) -> float:
         """Largest distance from a cubic over a step with this point at its end, in units of what may be.
@@ -141,31 +140,41 @@ class Resolution:
         """
         motion, begin, h = self._motion, self._motion.accepted, step.t1 - step.t0
         self._usual = self._usual or h
-        cubic = self.cubic = between(begin, end, motion.slopes(begin), motion.slopes(end))
         # A method looks at a point inside of its step itself.
         places = [p for p in motion.recent if step.t0 < p.h < step.t1]
         if not places or h > LONGER * self._longest:
-            time = step.t0 + PROBE * h
-            guess = motion.guessed(cubic.at(np.array([PROBE]))[0], time)
-            places.append(motion.solve(time, step.at(np.array([PROBE]))[0], guess, motion.selection))
-        return max(self._distance(step, cubic, place) for place in places)
+            time, there = step.t0 + PROBE * h, np.array([PROBE])
+            guess = motion.guessed(cubic(motion, begin, end).at(there)[0], time)
+            places.append(motion.solve(time, step.at(there)[0], guess, motion.selection))
+        return max(self._distance(step, end, place) for place in places)
 
-    def _distance(self, step: Step, cubic: Step, place: Place) -> float:
-        """Distance of a point inside of a step from the cubic."""
-        motion, h = self._motion, step.t1 - step.t0
-        solved, inner = motion.solved, np.concatenate((place.X, place.H))
-        far = np.abs(inner - cubic.at(np.array([(place.h - step.t0) / h]))[0])[solved]
-        change = np.maximum(np.abs(cubic.y1 - cubic.y0), np.abs(inner - cubic.y0))
+    def _distance(self, step: Step, end: Place, place: Place) -> float:
+        """Distance of a point inside of a step from what rates or else the cubic say.
+
+        Where rates tell the open unknowns, those that belong to the slope of the step are known without the cubic.
+        """
+        motion, begin, h = self._motion, self._motion.accepted, step.t1 - step.t0
+        solved, s, states = motion.solved, (place.h - step.t0) / h, motion.selection.states
+        y0, inner = begin.y[solved], place.y[solved]
+        moved, chord = inner - y0, end.y[solved] - y0
+        change = np.maximum(np.abs(chord), np.abs(moved))
         part = self._rtol * max(1.0, self._usual / h)
-        may_be = RESOLVED * change + part * np.maximum(change, self._largest) + self._precision(inner)
-        if (far > may_be[solved]).any():
-            may_be += FLOOR * np.abs(motion.moved(motion.accepted, step.errors.T)).max(axis=1, initial=0.0)
-            may_be += self._rounding(place)
-        return float((far / may_be[solved]).max())
-
-    def _precision(self, y: np.ndarray) -> np.ndarray:
-        """How exactly coordinates and open unknowns are sought."""
-        return ACCURATE * (self._scale + np.abs(y))
+        may_be = RESOLVED * change + part * np.maximum(change, self._largest[solved])
+        # How exactly they are sought.
+        may_be += ACCURATE * (self._scale[solved] + np.abs(inner))
+        open_of_rates = motion.system.open_of_rates
+        if open_of_rates is not None:
+            far = np.abs(open_of_rates.dot(step.slope(np.array([s]))[0] - place.X_t[states]))
+            found = float((far / may_be).max())
+            if found <= 1.0:
+                return found
+        b0, b1 = _bends(chord, h * motion.slopes(begin)[solved], h * motion.slopes(end)[solved])
+        far = np.abs(inner - (y0 + s * (chord + (1.0 - s) * (b0 + s * b1))))
+        found = float((far / may_be).max())
+        if not found <= 1.0:
+            errors = np.abs(motion.moved(motion.accepted, step.errors.T)).max(axis=1, initial=0.0)
+            found = float((far / (may_be + (FLOOR * errors + self._rounding(place))[solved])).max())
+        return found
 
     def _rounding(self, place: Place) -> np.ndarray:
         """Rounding of what is solved for at a place; not a number where it does not exist.
@@ -173,8 +182,8 @@ class Resolution:
         That of the terms of every row, through the inverse of the matrix: Higham, Accuracy and Stability of Numerical
         Algorithms, 2nd ed., SIAM 2002, section 7.2.
         """
-        motion, y = self._motion, np.concatenate([place.X, place.H])
-        lin = motion.system.linear(place.X, place.H, place.xi, motion.constants)
+        motion, y = self._motion, place.y
+        lin = motion.system.linear(y, place.xi, motion.constants)
         J, solved, found = np.vstack([lin.C_y, lin.F_y]), motion.solved, np.zeros(len(y))
         try:
             inverse = np.abs(np.linalg.inv(J[:, solved]))
@@ -184,16 +193,22 @@ class Resolution:
         return found
 
 
-def between(
-    begin: Place, end: Place, first: np.ndarray | None = None, last: np.ndarray | None = None
-) -> Step:
-    """Coordinates and open unknowns over a step: cubics with the slopes at both ends, else straight lines.
+def straight(begin: Place, end: Place) -> Step:
+    """Coordinates and open unknowns along straight lines between two points."""
+    bend = np.zeros((3, len(begin.y)))
+    return Step(begin.h, end.h, begin.y, end.y, bend, bend[:0])
 
-    A slope that is no number is that of the chord.
-    """
-    y0, y1 = np.concatenate([begin.X, begin.H]), np.concatenate([end.X, end.H])
-    h, bend = end.h - begin.h, np.zeros((3, len(y0)))
-    if first is not None and last is not None:
-        m0, m1 = (np.where(np.isfinite(m), h * m, y1 - y0) - (y1 - y0) for m in (first, last))
-        bend[0], bend[1] = m0, -m0 - m1
-    return Step(begin.h, end.h, y0, y1, bend, bend[:0])
+
+def cubic(motion: Motion, begin: Place, end: Place) -> Step:
+    """Coordinates and open unknowns along cubics with the slopes at both points."""
+    found, h = straight(begin, end), end.h - begin.h
+    found.bend[:2] = _bends(end.y - begin.y, h * motion.slopes(begin), h * motion.slopes(end))
+    return found
+
+
+def _bends(chord: np.ndarray, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients of `Step` of a cubic with these slopes over the step; one that is no number is that of the chord."""
+    m0, m1 = first - chord, last - chord
+    if not math.isfinite(np.add.reduce(m0) + np.add.reduce(m1)):
+        m0, m1 = (np.where(np.isfinite(m), m, 0.0) for m in (m0, m1))
+    return m0, -m0 - m1

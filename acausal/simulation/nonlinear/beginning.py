@@ -19,7 +19,8 @@ def settled(motion: Motion) -> Place:
     if len(dependent):
         X = motion.on_constraints(X, H, guess.xi, dependent)
     H = settled_unknowns(motion, X, H)
-    return Place(0.0, X, H, guess.xi, system.rate(X, H, guess.xi))
+    y = np.concatenate((X, H))
+    return Place(0.0, y, len(X), guess.xi, system.rate(y, guess.xi))
 
 
 def settled_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray) -> np.ndarray:

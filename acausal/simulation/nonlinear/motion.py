@@ -27,6 +27,8 @@ BESIDE = 1e-6
 UNMOVED = 1e-6
 """Magnitude, in units of the scale, of coordinates that are zero so far."""
 
+NONE = np.full(1, np.nan)
+
 
 @dataclass(frozen=True, eq=False)
 class Anchor:
@@ -43,14 +45,18 @@ class Place:
     """A point of the motion: coordinates, open unknowns, sources and all arguments with their rates."""
 
     h: float
-    X: np.ndarray
-    H: np.ndarray
+    y: np.ndarray
+    """Coordinates ``X``, then open unknowns ``H``."""
+    nx: int
     xi: np.ndarray
     X_t: np.ndarray
     linear: Linear | None = None
     """Residuals and Jacobians here, once they were looked at."""
-    H_t: np.ndarray | None = None
-    """Time derivatives of the open unknowns, once they were looked at."""
+    y_t: np.ndarray | None = None
+    """Time derivatives of the coordinates and the open unknowns, once they were looked at."""
+
+    def __post_init__(self) -> None:
+        self.X, self.H = self.y[: self.nx], self.y[self.nx :]
 
 
 class Motion:
@@ -73,20 +79,15 @@ class Motion:
     """Many points may be solved at once."""
 
     def __init__(
-        self,
-        system: NonlinearSystem,
-        sources: Trajectory,
-        constants: np.ndarray,
-        X: np.ndarray,
-        H: np.ndarray,
-        work: Work,
-    ) -> None:
+        self, system: NonlinearSystem, sources: Trajectory, constants: np.ndarray, X: np.ndarray, H: np.ndarray, work: Work
+    ) -> None:  # fmt: skip
         self.system, self.sources, self.constants, self.work = system, sources, constants, work
         self.failure: NewtonFailure | None = None
-        self.last = self.accepted = Place(0.0, X, H, sources.at(0.0), np.zeros(len(X)))
+        y = np.concatenate((X, H))
+        self.last = self.accepted = Place(0.0, y, len(X), sources.at(0.0), np.zeros(len(X)))
         self.recent: list[Place] = []
         """The points found last since a step was accepted."""
-        self.selection = Selection(np.arange(system.nx), np.zeros(0, np.int64))
+        self._take(Selection(np.arange(system.nx), np.zeros(0, np.int64)))
         self.anchor: Anchor | None = None
         self.size = system.scale
         """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
@@ -122,11 +123,6 @@ class Motion:
         """Whether some source is a polynomial of a degree above one, which may rise and fall within a step."""
         return bool(self.sources.flow.basis.power.max(initial=0.0) > 1.0)
 
-    @property
-    def solved(self) -> np.ndarray:
-        """Which of the coordinates and open unknowns are solved for."""
-        return np.concatenate((self.selection.dependent, self.system.nx + np.arange(self.system.m)))
-
     # -- choice of states ----------------------------------------------------------------------------------------
 
     def select(self, place: Place) -> None:
@@ -138,8 +134,13 @@ class Motion:
         """
         if self.system.constraints:
             self._bends = self._radii(place)
-            self.selection = self._selections.best(self._scaled_slopes(place))
+            self._take(self._selections.best(self._scaled_slopes(place)))
             self.anchor = None
+
+    def _take(self, selection: Selection) -> None:
+        self.selection = selection
+        self.solved = np.concatenate((selection.dependent, self.system.nx + np.arange(self.system.m)))
+        """Which of the coordinates and open unknowns are solved for."""
 
     def worn(self, place: Place) -> bool:
         """Whether other coordinates would make better states by now."""
@@ -166,7 +167,7 @@ class Motion:
         """
         system, size = self.system, np.maximum(self.size, UNMOVED * self.system.scale)
         first, own = system.constraint_levels == 0, np.arange(system.nx)
-        y = np.tile(np.concatenate([place.X, place.H]), (system.nx, 1))
+        y = np.tile(place.y, (system.nx, 1))
         y[own, own] += BESIDE * size
         C_y = self._linear(place).C_y[first, : system.nx]
         moved = system.many(y, np.tile(place.xi, (system.nx, 1)), self.constants)[1][:, : system.constraints]
@@ -192,9 +193,10 @@ class Motion:
         NewtonFailure
         """
         near, chosen = near or self.last, selection or self.selection
-        system, xi = self.system, self.sources.at(h)
-        X = near.X + near.X_t * (h - near.h)
-        X[chosen.states] = y
+        system, xi, X = self.system, self.sources.at(h), y
+        if len(chosen.dependent):
+            X = near.X + near.X_t * (h - near.h)
+            X[chosen.states] = y
         anchor = self.anchor
         if anchor is None or anchor.h != self.accepted.h or selection is not None:
             guess = near.H
@@ -204,8 +206,8 @@ class Motion:
         if place is None:
             if len(chosen.dependent):
                 X = self.on_constraints(X, near.H, xi, chosen.dependent)
-            H = self.open_unknowns(X, guess, xi)
-            place = Place(h, X, H, xi, system.rate(X, H, xi))
+            found = np.concatenate((X, self.open_unknowns(X, guess, xi)))
+            place = Place(h, found, len(X), xi, system.rate(found, xi))
         return place
 
     def _corrected(
@@ -215,16 +217,16 @@ class Motion:
         correction = self.system.correction(dependent)
         if correction is None:
             return None
-        y, nx, before = np.concatenate((X, H)), len(X), math.inf
+        y, before = np.concatenate((X, H)), math.inf
         while True:
             y, rate, sizes = correction(y, xi, self.constants)
             self.work.iterated(len(sizes))
             for size in sizes:
-                if not size <= max(CONTRACTS * before, ACCURATE):
+                if not (size <= ACCURATE or size <= CONTRACTS * before):
                     return None
-                before = min(size, 1.0)
+                before = size if size < 1.0 else 1.0
             if before <= ACCURATE:
-                return Place(h, y[:nx].copy(), y[nx:].copy(), xi, rate.copy())
+                return Place(h, y.copy(), len(X), xi, rate.copy())
 
     def on_constraints(
         self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
@@ -235,7 +237,7 @@ class Motion:
 
         def defect(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             X[dependent] = x
-            found = system.linear(X, H, xi, constants)
+            found = system.linear(np.concatenate((X, H)), xi, constants)
             return found.C, found.C_y[:, dependent]
 
         try:
@@ -252,7 +254,7 @@ class Motion:
             return H
 
         def defect(unknown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            found = system.linear(X, unknown, xi, constants)
+            found = system.linear(np.concatenate((X, unknown)), xi, constants)
             return found.F, found.F_y[:, system.nx :]
 
         try:
@@ -279,24 +281,21 @@ class Motion:
     def _linear(self, place: Place) -> Linear:
         """Residuals and Jacobians at a place, kept with it."""
         if place.linear is None:
-            place.linear = self.system.linear(place.X, place.H, place.xi, self.constants, True).copy()
+            place.linear = self.system.linear(place.y, place.xi, self.constants, True).copy()
         return place.linear
 
     def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Surroundings:
         """Slopes of the nonlinear rows at a point, which need not be consistent."""
         system, solved = self.system, self.selection.dependent
-        found = system.linear(X, H, xi, self.constants, time=True)
+        found = system.linear(np.concatenate((X, H)), xi, self.constants, time=True)
         first = system.constraint_levels == 0
         branching = branches(found.C_y[first, : system.nx] * system.scale, found.C_t[first])
         if len(solved) != system.constraints:
             solved = np.arange(system.nx)
         columns = np.concatenate([solved, system.nx + np.arange(system.m)])
-        J = (np.vstack([found.C_y, found.F_y]) * np.concatenate([system.scale, system.open_scale]))[
-            :, columns
-        ]
-        return Surroundings(
-            np.concatenate([system.constraint_rows, system.mode.nonlinear]), scaled(J), branching
-        )
+        J = np.vstack([found.C_y, found.F_y]) * np.concatenate([system.scale, system.open_scale])
+        rows = np.concatenate([system.constraint_rows, system.mode.nonlinear])
+        return Surroundings(rows, scaled(J[:, columns]), branching)
 
     # -- the problem of the solvers ------------------------------------------------------------------------------
 
@@ -388,7 +387,7 @@ class Motion:
         any amount where the states are stiff.
         """
         system = self.system
-        v0 = system.v0(np.concatenate([place.X, place.H]), place.xi)
+        v0 = system.v0(place.y, place.xi)
         try:
             dX, dH = self._carried(place, slope[:, None], True, selection)
         except np.linalg.LinAlgError:
@@ -400,31 +399,33 @@ class Motion:
     def jets(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
         """``v = [s; h; xi]`` and its time derivative at a point."""
         system = self.system
-        y = np.concatenate([place.X, place.H])
-        v0, v1 = system.v0(y, place.xi), system.v1(y, place.xi)
+        v0, v1 = system.v0(place.y, place.xi), system.v1(place.y, place.xi)
         if len(system.algebraic):
-            v1[len(system.mode.states) + system.algebraic] = self._open_rates(place)[system.algebraic]
+            v1[len(system.mode.states) + system.algebraic] = self.slopes(place)[system.nx + system.algebraic]
         return v0, v1
 
     def guessed(self, y: np.ndarray, h: float) -> Place:
         """A guess of coordinates and open unknowns at a time as a place to begin at."""
         nx = self.system.nx
-        return Place(h, y[:nx], y[nx:], self.accepted.xi, np.zeros(nx))
+        return Place(h, y, nx, self.accepted.xi, np.zeros(nx))
 
     def slopes(self, place: Place) -> np.ndarray:
-        """Time derivatives of the coordinates and the open unknowns."""
-        return np.concatenate([place.X_t, self._open_rates(place)])
+        """Time derivatives of the coordinates and the open unknowns; not numbers where they do not exist."""
+        if place.y_t is None:
+            follow = self.system.following
+            H_t = NONE if follow is None else follow(place.y, place.xi, self.constants, place.X_t)
+            if not math.isfinite(np.add.reduce(H_t)):
+                H_t = self._mended_rates(place)
+            place.y_t = np.concatenate((place.X_t, H_t))
+        return place.y_t
 
-    def _open_rates(self, place: Place) -> np.ndarray:
-        """Time derivatives of ``H``; not numbers where they do not exist."""
-        if place.H_t is None:
-            system, lin = self.system, self._linear(place)
-            moved = lin.F_y[:, : system.nx] @ place.X_t + lin.F_t
-            try:
-                place.H_t = -solve_linear(lin.F_y[:, system.nx :], moved)
-            except np.linalg.LinAlgError:
-                place.H_t = np.full(system.m, np.nan)
-        return place.H_t
+    def _mended_rates(self, place: Place) -> np.ndarray:
+        """Time derivatives of the open unknowns, with difference quotients where a row has no slope."""
+        lin, nx = self._linear(place), self.system.nx
+        try:
+            return -solve_linear(lin.F_y[:, nx:], lin.F_y[:, :nx] @ place.X_t + lin.F_t)
+        except np.linalg.LinAlgError:
+            return np.full(self.system.m, np.nan)
 
     def bends(self, place: Place) -> np.ndarray:
         """Second time derivatives of the core unknowns at a point; open unknowns without derivatives count as straight."""
@@ -433,7 +434,7 @@ class Motion:
         ns, order = len(mode.states), system.orders.unknowns
         v2 = np.zeros_like(v1)
         v2[:ns] = mode.rate @ v1
-        v2[ns:][: system.m][order == 1] = self._open_rates(place)[order == 1]
+        v2[ns:][: system.m][order == 1] = self.slopes(place)[system.nx :][order == 1]
         v2[ns:][: system.m][order == 2] = place.H[order == 2]
         v2[ns + system.m :] = system.S @ (system.S @ place.xi)
         return mode.z_of @ v2

@@ -26,7 +26,7 @@ def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not steps.motion.batched:
         return tuple(np.array(part) for part in zip(*map(steps.jets_at, hs.tolist()), strict=True))  # type: ignore[return-value]
     if steps.stacked is None or steps.stacked.count != len(steps.accepted):
-        steps.stacked = Stacked(steps.accepted)
+        steps.stacked = Stacked(steps)
     stacked: Stacked = steps.stacked
     of = np.searchsorted(stacked.ends, hs)
     nv = steps.motion.system.arguments.shape[1]
@@ -82,13 +82,14 @@ def _first_unsolved(steps: Steps, h0: float, h1: float) -> float | None:
 class Stacked:
     """Accepted steps in arrays, those that integrate the same coordinates together."""
 
-    def __init__(self, accepted: list[Accepted]) -> None:
+    def __init__(self, steps: Steps) -> None:
+        accepted = steps.accepted
         self.count = len(accepted)
         self.ends = np.array([a.step.t1 for a in accepted[:-1]])
         groups: dict[bytes, list[int]] = {}
         for k, a in enumerate(accepted):
             groups.setdefault(a.selection.states.tobytes(), []).append(k)
-        self.stacks = [Stack([accepted[k] for k in numbers]) for numbers in groups.values()]
+        self.stacks = [Stack(steps, [accepted[k] for k in numbers]) for numbers in groups.values()]
         self.stack_of, self.place = np.empty(self.count, np.int64), np.empty(self.count, np.int64)
         for number, numbers in enumerate(groups.values()):
             self.stack_of[numbers], self.place[numbers] = number, np.arange(len(numbers))
@@ -112,9 +113,10 @@ class _Many:
 class Stack:
     """Steps that integrate the same coordinates."""
 
-    def __init__(self, accepted: list[Accepted]) -> None:
+    def __init__(self, steps: Steps, accepted: list[Accepted]) -> None:
         self.selection: Selection = accepted[0].selection
-        self._states, self._course = _Many([a.step for a in accepted]), _Many([a.course for a in accepted])
+        self._states = _Many([a.step for a in accepted])
+        self._course = _Many([steps.course(a) for a in accepted])
 
     def guess(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Coordinates at times ``hs`` in the steps ``k``: what is integrated, and what is solved is near."""
@@ -165,7 +167,7 @@ class _Batch:
     def _one_by_one(self, left: np.ndarray) -> None:
         for i in left.tolist():
             place = self.steps.inside(self.accepted[int(self.of[i])], float(self.hs[i]))
-            self.y[i] = np.concatenate([place.X, place.H])
+            self.y[i] = place.y
 
     def _open_rates(self, rates: np.ndarray) -> np.ndarray:
         """Time derivatives of the open unknowns that are not differentiated."""

@@ -16,7 +16,7 @@ from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Stepper
-from .accuracy import Accuracy, Resolution, Tolerances, between
+from .accuracy import Accuracy, Resolution, Tolerances, cubic, straight
 from .form_noise import FormNoise
 from .forms import Forms
 from .motion import Motion, Place
@@ -71,13 +71,14 @@ SINKING = np.array([[0.0], [-1.0], [-2.0], [-2.0], [-2.0], [-2.0]])
 
 @dataclass(slots=True, eq=False)
 class Accepted:
-    """A step with the coordinates it integrates, the points at its ends, and what all coordinates and open unknowns are near."""
+    """A step with the coordinates it integrates, and the points at its ends."""
 
     step: Step
     selection: Selection
     begin: Place
     end: Place
-    course: Step
+    course: Step | None = None
+    """What all coordinates and open unknowns are near, once that was asked for."""
 
 
 @dataclass(slots=True, eq=False)
@@ -187,15 +188,14 @@ class Steps:
         motion, begin = self.motion, self._place
         step, end = self._made(begin)
         known = self._resolution
-        course = between(begin, end) if known is None or known.cubic is None else known.cubic
-        made = Accepted(step, motion.selection, begin, end, course)
+        made = Accepted(step, motion.selection, begin, end)
         self.accepted.append(made)
         self._place = end
         motion.accept(end)
         if self.accuracy is not None:
             self.accuracy.begin(end)
         if known is not None:
-            known.accept(course)
+            known.accept(begin, end)
         begin.linear = None
         np.maximum(self.size, np.abs(end.X), out=self.size)
         self._stepper.atol = self._absolute()
@@ -248,7 +248,7 @@ class Steps:
     def ends(self) -> np.ndarray:
         """``v`` (k, nv) at the begin and at the ends of all steps, the last of which may lie beyond the segment."""
         v0, places = self.motion.system.v0, [self.begin, *(a.end for a in self.accepted)]
-        return np.array([v0(np.concatenate([p.X, p.H]), p.xi) for p in places])
+        return np.array([v0(p.y, p.xi) for p in places])
 
     def place(self, h: float) -> Place:
         """The point at a time within the steps made."""
@@ -265,6 +265,13 @@ class Steps:
                 high = middle
         return self.accepted[low]
 
+    def course(self, a: Accepted) -> Step:
+        """What all coordinates and open unknowns are near along a step."""
+        if a.course is None:
+            curved = self._resolution is not None
+            a.course = cubic(self.motion, a.begin, a.end) if curved else straight(a.begin, a.end)
+        return a.course
+
     def inside(self, a: Accepted, h: float) -> Place:
         """The point at a time within a step."""
         step = a.step
@@ -273,7 +280,7 @@ class Steps:
         if h >= step.t1:
             return a.end
         theta = np.array([(h - step.t0) / (step.t1 - step.t0)])
-        y, guess = step.at(theta)[0], self.motion.guessed(a.course.at(theta)[0], h)
+        y, guess = step.at(theta)[0], self.motion.guessed(self.course(a).at(theta)[0], h)
         for near in (guess, a.begin):
             try:
                 return self.motion.solve(h, y, near, a.selection)

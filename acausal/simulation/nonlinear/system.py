@@ -8,11 +8,12 @@ needed constrain ``X`` (``C = 0``); differentiated fully they determine ``H`` (`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...compilation.correction import MOST_COLUMNS, Correction, correcting, dense
+from ...compilation.correction import MOST_COLUMNS, Correction, Following, correcting, dense, following
 from ...compilation.equations import Jet, ModeEquations
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...reduction.nonlinear_rows import NonlinearRows
@@ -22,6 +23,8 @@ LARGE = 4096
 """Entries from which a matrix may be stored sparse."""
 PREFERENCE = 8.0
 """Factor by which a coordinate of the next higher priority may be the better pivot and still be kept as a state."""
+DETERMINED = 2.0**-26
+"""Error of an inverse, half the digits, from which it is none."""
 SPARSE = 0.1
 """Share of entries that are not zero up to which it is."""
 
@@ -119,11 +122,9 @@ class NonlinearSystem:
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
-    def linear(
-        self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, constants: np.ndarray, time: bool = False
-    ) -> Linear:
-        """Constraints ``C`` and equations ``F`` at a point with their derivatives, until the next call."""
-        value, slope, *moved = self._equations(np.concatenate((X, H)), xi, constants, time)
+    def linear(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, time: bool = False) -> Linear:
+        """Constraints ``C`` and equations ``F`` at a point ``y = [X; H]`` with their derivatives, until the next call."""
+        value, slope, *moved = self._equations(y, xi, constants, time)
         n = self.constraints
         t = moved[0] if time else value
         return Linear(value[:n], value[n:], slope[:n], slope[n:], t[:n], t[n:])
@@ -143,19 +144,38 @@ class NonlinearSystem:
             found = self._corrections[key] = Correction(made, scale)
         return found
 
+    @cached_property
+    def following(self) -> Following | None:
+        """Time derivatives of ``H``; None where there are too many for it, or constraints, whose slopes are looked at anyway."""
+        if self.constraints or not 0 < self.m <= MOST_COLUMNS:
+            return None
+        equations = self._equations
+        return Following(equations.compiled("following", lambda: following(equations.timed, self.nx)))
+
     def many(
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """``[C, F]``, their derivatives over [X, H] and by time at many points, one per row of ``y`` and ``xi``."""
         return self._equations.many(y, xi, constants)
 
-    def rate(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
-        """``dX/dt``."""
-        return self._rate(np.concatenate([X, H]), xi)
+    def rate(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """``dX/dt`` at a point ``y = [X; H]``."""
+        return self._rate(y, xi)
 
     def free_rate(self, X: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """``dX/dt`` of a mode without open unknowns."""
         return self._rate(X, xi)
+
+    @cached_property
+    def open_of_rates(self) -> np.ndarray | None:
+        """Matrix by which changes of the rates give those of the open unknowns; None where they do not, or are constrained."""
+        if self.constraints or not self.m:
+            return None
+        scaled = self.rate_of_open * self.open_scale / self.scale[:, None]
+        found = np.linalg.pinv(scaled)
+        if np.abs(found @ scaled - np.eye(self.m)).max() > DETERMINED:
+            return None
+        return self.open_scale[:, None] * found / self.scale
 
     @property
     def rate_of_both(self) -> Any:

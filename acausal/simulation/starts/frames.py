@@ -184,7 +184,8 @@ class Frame:
 
     def _linear(self, at: StartPoint) -> Any:
         assert self._motion is not None
-        return self._system.linear(at.x, at.H, self._motion.last.xi, self._motion.constants)
+        y = np.concatenate([at.x, at.H])
+        return self._system.linear(y, self._motion.last.xi, self._motion.constants)
 
 
 def _sensitivity(F_y: np.ndarray, nx: int) -> tuple[np.ndarray, np.ndarray]:
