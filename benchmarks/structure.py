@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import math
 import re
 import sys
 from collections import Counter
@@ -15,11 +16,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = 1e-3
 """Constants up to this size are counted: most of them are tolerances."""
+RESISTANCE = 2.5887
+"""A resistance beside which all numbers of a model are powers of two."""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -239,11 +244,77 @@ def opened(walk: Callable[[], object]) -> Walk:
     return found
 
 
+def made_of(value: float) -> Callable[[object], bool]:
+    """Recognise numbers made of one alone, as its negative, its inverse and multiples of powers of two, by their mantissa."""
+    mantissas = (_mantissa(value), _mantissa(1.0 / value))
+
+    def holds(x: object) -> bool:
+        if isinstance(x, float):
+            return _mantissa(x) in mantissas
+        if isinstance(x, np.ndarray):
+            return x.dtype.kind == "f" and bool(np.isin(np.frexp(np.abs(x))[0].round(14), mantissas).any())
+        return type(x).__module__.startswith("scipy.sparse") and holds(getattr(x, "data", None))
+
+    return holds
+
+
+def mentions(name: str) -> Callable[[object], bool]:
+    """Recognise expressions with a symbol of some name."""
+    from acausal.modeling.expressions import Expr, Symbol, walk
+
+    return lambda x: isinstance(x, Expr) and any(isinstance(n, Symbol) and n.name == name for n in walk(x))
+
+
+def carrying(walk: Callable[[], object], wanted: Callable[[object], bool]) -> Walk:
+    """Follow something through one call until a mode is analysed, in functions that make something of it.
+
+    A function that only passes an argument on, or looks at one, does not count.
+    """
+    found, done = Walk(), False
+
+    def holds(x: object, depth: int = 2) -> bool:
+        if type(x) in (list, tuple, dict):
+            parts = cast(dict[object, object], x).values() if type(x) is dict else cast(Iterable[object], x)
+            return depth > 0 and any(holds(part, depth - 1) for part in parts)
+        return wanted(x)
+
+    def trace(frame: FrameType, event: str, result: object) -> Any:
+        nonlocal done
+        name = Path(frame.f_code.co_filename)
+        if event == "call":
+            inside = name.is_relative_to(ROOT) and name.parts[len(ROOT.parts)] in ("acausal", "components")
+            return trace if inside and not done else None
+        if event == "return" and not done:
+            code = frame.f_code
+            given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            made = [result, *(x for n, x in frame.f_locals.items() if n not in given)]
+            sys.settrace(None)
+            if any(map(holds, made)):
+                found.files.setdefault(name.relative_to(ROOT).as_posix())
+                found.functions.add(code)
+                found.calls += 1
+            sys.settrace(trace)
+            done = code.co_name == "reduce_mode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        walk()
+    finally:
+        sys.settrace(before)
+    return found
+
+
+def _mantissa(x: float) -> float:
+    return round(math.frexp(abs(x))[0], 14)
+
+
 def walks() -> dict[str, Walk]:
     """Files that three walks through the engine open.
 
-    The first follows a resistance from its declaration to the end of a run, the second is one event
-    of a converter whose modes are known, the third reads a mean from a finished run.
+    The first follows the value of a resistance from its declaration to the tables of a mode, and what runs from there to
+    the end of a run, the second is one event of a converter whose modes are known, the third reads a mean from a finished run.
     """
     from circuits import Buck
 
@@ -255,7 +326,7 @@ def walks() -> dict[str, Walk]:
 
         def build(self) -> None:
             self.source, self.ground = ConstantVoltage(V=1.0), Ground()
-            self.resistor, self.load = Resistor(R=2.0), Capacitor(C=1e-3)
+            self.resistor, self.load = Resistor(R=RESISTANCE), Capacitor(C=2.0**-10)
 
         def equations(self) -> Iterator[Any]:
             yield connect(self.source.p, self.resistor.p)
@@ -267,9 +338,11 @@ def walks() -> dict[str, Walk]:
     warm.advance(1.001e-3)
     result = program.simulate(1e-3)
     return {
-        "a resistance, from its declaration to the end of the run": opened(
-            lambda: Program(Charging()).simulate(1e-3)
+        "the value of a resistance, to the tables of a mode": carrying(
+            lambda: Program(Charging()).simulate(1e-3), made_of(RESISTANCE)
         ),
+        "its symbol, in equations": carrying(lambda: Program(Charging()).simulate(1e-3), mentions("R")),
+        "everything that a run with it opens": opened(lambda: Program(Charging()).simulate(1e-3)),
         "one warm event of a converter": opened(lambda: warm.advance(1.007e-3)),
         '`result["capacitor.v"].mean()`': opened(lambda: result["capacitor.v"].mean()),
     }

@@ -5,15 +5,18 @@ from collections import Counter
 
 import pytest
 
-from acausal import simulate
+from acausal import Circuit, simulate
+from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, Resistor
 from benchmarks.structure import (
     ROOT,
     Tree,
+    carrying,
     cycles,
     duplicate_classes,
     foreign_stores,
     implementations,
     import_cycles,
+    made_of,
     opened,
     readers_of_texts,
     takers_of_run,
@@ -100,6 +103,18 @@ def test_a_mean_is_read_within_five_files(path: str) -> None:
     result = simulate(Buck(), 1e-3)
     walk = opened(lambda: result[path].mean())
     assert len(walk.files) <= 5, list(walk.files)
+
+
+def test_a_resistance_is_followed_through_twelve_files() -> None:
+    circuit = Circuit()
+    source, resistor = circuit.add("source", ConstantVoltage(V=1.0)), circuit.add("r", Resistor(R=2.5887))
+    load, ground = circuit.add("load", Capacitor(C=2.0**-10)), circuit.add("ground", Ground())
+    circuit.connect(source.p, resistor.p)
+    circuit.connect(resistor.n, load.p)
+    circuit.connect(load.n, source.n, ground.p)
+    walk = carrying(lambda: simulate(circuit, 1e-3), made_of(2.5887))
+    assert "acausal/reduction/elimination.py" in walk.files
+    assert len(walk.files) <= 12, list(walk.files)
 
 
 def test_a_cycle_is_found_whatever_its_place() -> None:

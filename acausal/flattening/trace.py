@@ -76,9 +76,8 @@ class Tracer:
             If a component contains itself.
         """
         cls = type(obj)
-        values = obj.__dict__
         structural = tuple(
-            values.get(n, f.default) for n, f in cls._fields.items() if isinstance(f, Structural)
+            vars(obj).get(n, f.default) for n, f in cls._fields.items() if isinstance(f, Structural)
         )
         key = (cls, structural, computed_names(obj), None if _shared(obj) else id(obj))
         found = self.templates.get(key)

@@ -13,13 +13,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ..dynamics.modal import AffineFlow
-from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
+from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, digest
 from ..reduction.index_reduction import reduce_mode, with_guards
 
 MODE_BYTES = 100_000_000
@@ -87,13 +86,10 @@ class Contents:
     @cached_property
     def _parts(self) -> tuple[bytes, list[list[bytes]], list[list[bytes]]]:
         model = self._model
-        common = _digest(model.S, model.differentiated, *_arrays(model.base))
-        equations = [[_digest(*_arrays(b.equations)) for b in e.branches] for e in model.elements]
+        common = digest(model.S, model.differentiated) + model.base.digest
+        equations = [[b.equations.digest for b in e.branches] for e in model.elements]
         others = [
-            [
-                _digest(*_arrays(b.guards), *_arrays(blocked))
-                for b, blocked in zip(e.branches, e.blocked, strict=True)
-            ]
+            [b.guards.digest + blocked.digest for b, blocked in zip(e.branches, e.blocked, strict=True)]
             for e in model.elements
         ]
         return common, equations, others
@@ -102,22 +98,7 @@ class Contents:
         """Digests of the equations of a mode, and of its guards and what it blocks."""
         common, equations, others = self._parts
         rows = [common, *(e[b] for e, b in zip(equations, mode, strict=True)), repr(mode).encode()]
-        return _joined(rows), _joined([o[b] for o, b in zip(others, mode, strict=True)])
-
-
-def _arrays(rows: Rows) -> tuple[np.ndarray, ...]:
-    return rows.E, rows.A, rows.B
-
-
-def _digest(*arrays: np.ndarray) -> bytes:
-    return _joined([part for a in arrays for part in (repr(a.shape).encode(), np.ascontiguousarray(a).data)])
-
-
-def _joined(parts: list[bytes] | list[bytes | memoryview]) -> bytes:
-    found = blake2b(digest_size=16)
-    for part in parts:
-        found.update(part)
-    return found.digest()
+        return b"".join(rows), b"".join(o[b] for o, b in zip(others, mode, strict=True))
 
 
 @dataclass(eq=False)
@@ -162,7 +143,7 @@ class AnalysedModes:
 
     def flow(self, Ay: np.ndarray, nx: int, unit: float) -> AffineFlow:
         """The closed form of ``y' = Ay y`` with ``nx`` physical states: one for all modes that move alike."""
-        key = _digest(Ay), nx, unit
+        key = digest(Ay), nx, unit
         with self._lock:
             found = self._flows.get(key)
             if found is None:
