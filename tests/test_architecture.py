@@ -37,7 +37,7 @@ FOREIGN_STORES = {
     "acausal/results/events.py": 1,
     "acausal/simulation/continuation.py": 1,
     "acausal/simulation/large/motion.py": 2,
-    "acausal/simulation/loop.py": 8,
+    "acausal/simulation/loop.py": 5,
     "acausal/simulation/nonlinear/motion.py": 2,
     "acausal/simulation/nonlinear/numerical.py": 6,
     "acausal/simulation/nonlinear/sampling.py": 1,

@@ -52,6 +52,11 @@ def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]
             f"the jump of `{run.program.unknowns.state_name(found.which)}` is not recorded with its impulses",
             (),
         )
+    if found.what == "hidden":
+        name, place = form_name(run, found.which)
+        return f"rounding hides whether {name} has been left", (place,)
+    if found.what == "crossing":
+        return f"rounding hides the time of a crossing, and with it `{_state(run, found.which)}`", ()
     if found.what == "drift":
         return f"rates that cancel exceed the motion of `{_state(run, found.which)}` too far for doubles", ()
     if found.what == "motion":

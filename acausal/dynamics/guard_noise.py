@@ -21,6 +21,8 @@ class Sizes(NamedTuple):
     """Coefficients (ng, nt) of the part that moves, for each function."""
     staying: np.ndarray
     """The same of the part that stays."""
+    shifted: np.ndarray | None
+    """Like ``moving``, what the shift of the start does; None without one."""
 
 
 class GuardNoise:
@@ -44,8 +46,8 @@ class GuardNoise:
 
     def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
         left, self._right, self._moves = flow.independent
-        self._right = np.abs(self._right)
-        self._moving = error * np.abs(G @ left)
+        self._left, self._follows = G @ left, np.abs(self._right)
+        self._moving = error * np.abs(self._left)
         self._start = error * np.abs(G)
         self._staying = CANCELLATION * (np.abs(G) @ np.abs(flow.left))
         self._basis, self._function = flow.basis, flow.function
@@ -55,23 +57,43 @@ class GuardNoise:
     def sizes(self, trajectory: Trajectory) -> Sizes:
         """What noise a trajectory has."""
         y = np.abs(trajectory.y0)
-        return Sizes(self._start @ y, self._moving * (self._right @ y), self._staying * (self._size @ y))
+        shift = trajectory.shift
+        return Sizes(
+            self._start @ y,
+            self._moving * (self._follows @ y),
+            self._staying * (self._size @ y),
+            None if shift is None else self._shifted(shift),
+        )
+
+    def _shifted(self, shift: np.ndarray) -> np.ndarray:
+        return np.abs(self._left * self._right.dot(shift))
 
     def most(self, trajectory: Trajectory, length: float) -> np.ndarray:
         """A bound (ng,) of the noise in the first ``length`` seconds: what moves counts as all that it can be at the start."""
         y = np.abs(trajectory.y0)
         weights = self._basis.weights(length)
         if weights is self._basis.ones:
-            return self._most.dot(y)
-        return self._start.dot(y) + self._staying.dot(self._size.dot(y) * weights[self._function])
+            found = self._most.dot(y)
+        else:
+            found = self._start.dot(y) + self._staying.dot(self._size.dot(y) * weights[self._function])
+        shift = trajectory.shift
+        return found if shift is None else found + self._shifted(shift).dot(weights[self._moves])
+
+    def rounding(self, trajectory: Trajectory, h: float) -> np.ndarray:
+        """That of an evaluation (ng,) at one time."""
+        start, piece = trajectory.piece(h)
+        weights = self._basis.weights(h - start)[self._function]
+        return self._staying @ (weights * (self._size @ np.abs(piece.y0)))
 
     def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest noise (ng,) in the interval ``[a, b]``."""
-        start, moving, staying = sizes
+        start, moving, staying, shifted = sizes
         basis, f = self._basis, self._function
         small, large = basis.magnitudes(a, b)
         grown = basis.weights(b)
         least = np.minimum(start, moving.dot(small[self._moves]))
         most = np.minimum(start, moving.dot(large[self._moves]))
+        if shifted is not None:
+            least, most = least + shifted.dot(small[self._moves]), most + shifted.dot(large[self._moves])
         rest = staying.dot(grown[f])
         return least + (rest if grown is basis.ones else staying.dot(basis.weights(a)[f])), most + rest

@@ -78,9 +78,9 @@ class AffineFlow:
         left = np.hstack([self.left[:, :0], *(left for left, _ in pairs)])
         return left, np.vstack([self.right[:0], *(right for _, right in pairs)]), function
 
-    def start(self, y0: np.ndarray) -> Trajectory:
-        """The trajectory through `y0` (ny,) at the start of the segment."""
-        return Trajectory(self, y0, self.coefficients(y0))
+    def start(self, y0: np.ndarray, shift: np.ndarray | None = None) -> Trajectory:
+        """The trajectory through `y0` (ny,) at the start of the segment, off by up to ``shift``, all of it together."""
+        return Trajectory(self, y0, self.coefficients(y0), shift=shift)
 
     def coefficients(self, y0: np.ndarray) -> np.ndarray:
         """Coefficients (ny, basis.size) of the trajectory through `y0`."""
@@ -129,9 +129,11 @@ class Trajectory:
     C : (ny, basis.size)
         ``y(h) = C phi(h)`` as long as ``h <= reach``.
     reach : float
+    shift : (ny,) or None
+        By how much ``y0`` may be off, all of it together.
     """
 
-    __slots__ = ("C", "_largest", "_next", "flow", "reach", "y0")
+    __slots__ = ("C", "_largest", "_next", "flow", "reach", "shift", "y0")
 
     precision = PRECISION
     """Relative error that integrals along the trajectory may have."""
@@ -139,9 +141,10 @@ class Trajectory:
     """Halvings of a panel of `edges` beyond which integrals gain nothing: as many as it takes."""
 
     def __init__(
-        self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray, largest: np.ndarray | None = None
-    ) -> None:
-        self.flow, self.y0, self.C = flow, y0, C
+        self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray, largest: np.ndarray | None = None,
+        shift: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        self.flow, self.y0, self.C, self.shift = flow, y0, C, shift
         self.reach = flow.reach
         self._next: Trajectory | None = None
         self._largest = largest
@@ -177,9 +180,15 @@ class Trajectory:
     def at(self, h: float) -> np.ndarray:
         """State (ny,) at time `h`."""
         if h > self.reach:
-            start, piece = self._piece(h)
+            start, piece = self.piece(h)
             return piece.C.dot(piece.flow.basis.at(h - start))
         return self.C.dot(self.flow.basis.at(h))
+
+    def slope(self, h: float) -> np.ndarray:
+        """Time derivative (ny,) at time `h`, of every function by itself."""
+        start, piece = self.piece(h)
+        basis = piece.flow.basis
+        return piece.C.dot(basis.derivative.dot(basis.at(h - start)))
 
     def sample(self, hs: np.ndarray) -> np.ndarray:
         """States (k, ny) at the times `hs` (k,)."""
@@ -202,7 +211,8 @@ class Trajectory:
             start, piece = start + piece.reach, piece._continue()
             yield start, piece
 
-    def _piece(self, h: float) -> tuple[float, Trajectory]:
+    def piece(self, h: float) -> tuple[float, Trajectory]:
+        """Start of the piece that holds a time, and its trajectory."""
         start, piece = 0.0, self
         while h > start + piece.reach:
             start, piece = start + piece.reach, piece._continue()
@@ -211,5 +221,6 @@ class Trajectory:
     def _continue(self) -> Trajectory:
         if self._next is None:
             y = self.at(self.reach)
-            self._next = Trajectory(self.flow, y, self.flow.coefficients(y), self._largest)
+            shift = None if self.shift is None else self.flow.start(self.shift).at(self.reach)
+            self._next = Trajectory(self.flow, y, self.flow.coefficients(y), self._largest, shift)
         return self._next

@@ -263,6 +263,10 @@ class ModeData:
         """Number of states."""
         return len(self.states)
 
+    def chosen(self, point: np.ndarray) -> np.ndarray:
+        """The state vector (ny,) of values (n + q,) of unknowns and sources."""
+        return np.concatenate([point[self.states], point[len(self.T) :]])
+
     @cached_property
     def _maps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.maps(self)

@@ -10,18 +10,21 @@ from typing import Any
 import numpy as np
 
 from ..compilation.discrete import DiscreteProgram
-from ..reduction.affine import Kind, Mode, ModeData, Restart
+from ..dynamics.modal import Trajectory
+from ..reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
+from ..reduction.restart import restart as entered
 from ..results.record import Jump
 from .failures import Inconsistent
 from .instants.collisions import Stage
 from .instants.discrete import Outcome
 from .nonlinear.steps import Steps
-from .numeric import CLOSED_FORM, SegmentTables
+from .numeric import CLOSED_FORM, NumericCore, SegmentTables
 from .run import Run
 from .self_check import (
     ELIMINATED,
     LATE,
     NOTHING,
+    RESOLVED,
     ROUNDED,
     SOLVED,
     WHERE,
@@ -29,6 +32,7 @@ from .self_check import (
     Held,
     Point,
     Violation,
+    covered,
     drifting,
     is_due,
     left_branch,
@@ -116,8 +120,33 @@ def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, rest
     require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.t)
 
 
-def confirm_flow(run: Run, tables: SegmentTables, trajectory: Any, length: float) -> None:
-    """Raise ConsistencyError unless the end of a segment in closed form, and at times the way there, is as the mode says."""
+def _unlocated(
+    model: AffineModel, data: ModeData, trajectory: Trajectory, late: float, length: float
+) -> Violation | None:
+    """The state that depends too much on whether the crossing that began a segment was ``late`` or early."""
+    states, y0, shift = data.states, trajectory.y0, trajectory.shift
+    if shift is None:
+        return None
+    k, off = len(states), late * (data.Ay @ y0) - shift
+    if (np.abs(off[:k]) <= RESOLVED * np.abs(y0[:k])).all():
+        return None
+    off[k:] = 0.0
+    left = np.abs(trajectory.flow.start(off).at(length)[:k])
+    terms = _sizes_of_units(model, data, trajectory, length)[states]
+    return worst("crossing", np.arange(k), left, terms, RESOLVED * terms)
+
+
+def _sizes_of_units(model: AffineModel, data: ModeData, trajectory: Trajectory, length: float) -> np.ndarray:
+    """Magnitudes (n,) of the terms of the core unknowns in a segment, the largest of each unit."""
+    return model.largest_of_unit(np.abs(data.T) @ trajectory.magnitude(length))
+
+
+def confirm_flow(run: Run, tables: SegmentTables, trajectory: Trajectory, length: float, late: float) -> None:
+    """Raise ConsistencyError unless the end of a segment in closed form, and at times the way there, is as the mode says.
+
+    ``late`` are the seconds by which the crossing that began it may have been off.
+    """
+    require(run, _unlocated(run.core.model, run.data, trajectory, late, length), run.t)
     held = _in_force(run, tables)
     if held is not None and not held.clear(run.y):
         require(run, _left_on_the_way(run, held, trajectory, length, length), run.t + length)
@@ -131,6 +160,33 @@ def confirm_flow(run: Run, tables: SegmentTables, trajectory: Any, length: float
     require(run, unsolved(rows, np.arange(len(rows)), _point(run, data, y, size), ELIMINATED), t)
     require(run, unmoved(data, trajectory, length, size), t)
     require(run, drifting(data, trajectory, length), run.t + length)
+    if held is not None:
+        require(run, _hidden(run.core, data, held, trajectory, length), run.t)
+
+
+def _hidden(
+    core: NumericCore, data: ModeData, held: Held, trajectory: Trajectory, length: float
+) -> Violation | None:
+    """The guard that rounding hides along a segment, where it matters for the motion whether it holds."""
+    times = np.array([0.0, *WHERE]) * length
+    y, k = trajectory.sample(times), len(data.states)
+    hidden = covered(data, held, trajectory, y, length)
+    z, states = y @ data.T.T, np.flatnonzero(core.model.differentiated)
+    terms = _sizes_of_units(core.model, data, trajectory, length)[states]
+    for guard in hidden[hidden < len(data.guards)].tolist():
+        branches = list(data.mode)
+        branches[data.guard_element[guard]] = int(data.guard_target[guard])
+        try:
+            other = core.mode(tuple(branches))
+            begin = entered(core.model, other, z[0], y[0, k:])
+        except Inadmissible:
+            continue
+        moved = core.tables(other).flow.start(begin.y).sample(times) @ other.T.T
+        off = np.abs(moved - z).max(axis=0)[states]
+        found = worst("hidden", np.full(len(states), guard), off, terms, RESOLVED * terms)
+        if found is not None:
+            return found
+    return None
 
 
 def _left_on_the_way(run: Run, held: Held, trajectory: Any, length: float, h: float) -> Violation | None:

@@ -17,6 +17,7 @@ from .instants.instant import process, turning
 from .nonlinear.numerical import integrate
 from .numeric import SegmentTables
 from .run import Run
+from .uncertainty import LOCATED
 
 TIME = -1
 """In the place of a guard: what comes due is a time, not a crossing."""
@@ -74,24 +75,27 @@ def finish(run: Run) -> None:
 def _flow(run: Run, horizon: float) -> int | None:
     """Follow the closed form to the horizon or the first crossing; return the form that crossed, or None."""
     data, tables, t = run.data, run.tables, run.t
-    trajectory = tables.flow.start(run.y)
+    trajectory = tables.flow.start(run.y, None if run.shift is None else data.chosen(run.shift))
     length = horizon - t
-    hit = None
+    hit, late = None, 0.0
     if len(tables.forms) and length > 0.0:
-        hit = _crossing(run, data, tables, trajectory, length)
+        hit, late = _crossing(run, data, tables, trajectory, length)
     h = length if hit is None else hit[0]
     end = horizon if hit is None else t + h
     if h > 0.0:
         moment = run.moment()
         run.record.segments.append(Segment(t, end, data, trajectory, moment, run.core.readout))
         run.integrate(data, trajectory, moment, h)
-        run.y = y = trajectory.at(h)
-        run.z = data.T.dot(y)
-        run.error = tables.rounding.dot(trajectory.magnitude(h))
+        y, shift = trajectory.at(h), None
+        if late > LOCATED * math.ulp(end):
+            rate = late * data.Ay.dot(y)
+            shift = np.concatenate([data.T.dot(rate), rate[len(data.states) :]])
+        before = run.late
+        run.follow(y, tables.rounding.dot(trajectory.magnitude(h)), late, shift)
         if not math.isfinite(np.add.reduce(y)):
             wrong = np.flatnonzero(~np.isfinite(y[: len(data.states)]))
             raise run.failed(NotFinite("state", tuple(wrong.tolist())))
-        confirm_flow(run, tables, trajectory, h)
+        confirm_flow(run, tables, trajectory, h, before)
     run.t = end
     run.forget_signs()
     return None if hit is None else hit[1]
@@ -99,17 +103,21 @@ def _flow(run: Run, horizon: float) -> int | None:
 
 def _crossing(
     run: Run, data: ModeData, tables: SegmentTables, trajectory: Trajectory, length: float
-) -> tuple[float, int] | None:
+) -> tuple[tuple[float, int] | None, float]:
+    """The first crossing, if there is one, and by how many seconds it may be off."""
     which = run.discrete.state_relations
     values = run.R[which].tolist() if len(which) else []
     operators = run.program.unknowns.relation_operators
     watch = tables.watch(data, run.signs(), operators, values, run.forced, run.disabled)
     if not watch.which:
-        return None
+        return None, 0.0
     error = None if run.error is None else run.error[data.states]
     floor = watch.floor(trajectory.y0, error, run.t)
     hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, run.t, noise=watch.noise)
-    return None if hit is None else (hit[0], watch.which[hit[1]])
+    if hit is None:
+        return None, 0.0
+    h, k = hit
+    return (h, watch.which[k]), watch.lateness(trajectory, h, k)
 
 
 def _instant(run: Run, hit: int) -> None:

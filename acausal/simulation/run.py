@@ -91,7 +91,6 @@ class Run:
         self.mode: Mode = self.program.unknowns.first_mode
         self.schedule = Schedule(self.clocks)
         self.ticks = self.schedule.begin(self.t)
-        """Number of the next tick of every clock."""
         self.search = Searching(self.core)
         self.analysed = {self.core: (self.core.analysed, self.core.seconds)}
         self._begin = self.t
@@ -99,8 +98,7 @@ class Run:
         self._prepare_numerical()
         self._signs: tuple[NumericCore, list[int]] | None = None
         """The model in force and the signs at the present point."""
-        self.error, self.late = None, 0.0
-        """Rounding of ``z`` as the last segment left it, and seconds by which the crossing that ended it may be off."""
+        self.error, self.late, self.shift = None, 0.0, None  # as in `State`
         self._frozen = any(len(ids) for ids in self.reduced.frozen)
         elements, accuracy = self.core.model.elements, self.method.accuracy
         self.discrete = DiscretePart(self.program, elements, self.values.P, accuracy)
@@ -110,8 +108,7 @@ class Run:
         """Next time that a relation of time asks for."""
         self.report: Callable[[float], object] | None = None
         """Called with the time reached; what it raises ends the run."""
-        self.pending: int | None = None
-        """Number of the guard whose crossing the present left limits belong to, -1 for a time, None between instants."""
+        self.pending: int | None = None  # as in `State`
         self._mark: tuple[State, Status, int, int] | None = None
         self.last: tuple[Any, ...] = ()
         self.repeats = 0
@@ -171,7 +168,7 @@ class Run:
     @property
     def known(self) -> Uncertainty:
         """How exactly the present point is known."""
-        return Uncertainty.at(self.t, self.error, self.late if self.numerical else 0.0)
+        return Uncertainty.at(self.t, self.error, self.late if self.numerical else 0.0, self.shift)
 
     def take_ticks(self) -> list[bool]:
         """Which clocks tick in the present instant; they move on to their next ticks."""
@@ -185,8 +182,8 @@ class Run:
     def state(self) -> State:
         """The present state; later instants do not change it."""
         return State(
-            self.t, self.mode, self.z, self.slopes, self.bends, self.q, self.D, self.R, self.memory,
-            self.forced, self.disabled, self.timed_next, self.ticks, self.error, self.pending, self.late,
+            self.t, self.mode, self.z, self.slopes, self.bends, self.q, self.D, self.R, self.memory, self.forced,
+            self.disabled, self.timed_next, self.ticks, self.error, self.pending, self.late, self.shift,
         )  # fmt: skip
 
     def put(self, state: State) -> None:
@@ -199,8 +196,8 @@ class Run:
         self.t, self.mode, self.ticks, self.timed_next = state.t, state.mode, state.ticks, state.timed_next
         self.z, self.slopes, self.bends, self.q = state.z, state.slopes, state.second, state.q
         self.D, self.R, self.memory, self.pending = state.D, state.R, state.memory, state.pending
+        self.error, self.late, self.shift = state.error, state.late, state.shift
         self.forced, self.disabled = state.forced, state.disabled
-        self.error, self.late = state.error, state.late
 
     def mark(self) -> None:
         """Note that the run is between two instants, to go back to where it is interrupted."""
@@ -306,13 +303,18 @@ class Run:
 
     def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known, and the ``error`` of its left limits, (n,) or None."""
-        self.error = error if restart.jumped else self.error  # What moves slower then is known no better.
+        if restart.jumped:  # What moves slower then is known no better.
+            self.error, self.shift = error, None
         self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
         self.D = self.discrete.written(self.D, self.mode)
         self._signs = None if signs is None or self.discrete.operators else (self.core, signs)
         if self.numerical:
             self.slopes, self.bends = derivatives(restart)
             self.xi = self.y[len(self.data.states) :]
+
+    def follow(self, y: np.ndarray, *known: Any) -> None:
+        """Take the end of a segment in closed form, with ``error``, ``late`` and ``shift`` of it."""
+        self.y, self.z, (self.error, self.late, self.shift) = y, self.data.T.dot(y), known
 
     def forget_signs(self) -> None:
         """The point has moved: signs of forms are taken anew."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.guard_noise import CANCELLATION
 from ..dynamics.modal import Trajectory
 from ..reduction.affine import AffineModel, Kind, ModeData, Rows
 from .watch import can_trigger, orientations
@@ -45,7 +46,8 @@ class Violation:
 
     what: str
     """"guard" (or relation), "branch" (number of an element), "conservation", "equation", "record" (number of an unknown
-    whose jump is not recorded), "motion" or "drift" (number of a state), "discrete" or "time" (number of a relation of time)."""
+    whose jump is not recorded), "motion", "drift" or "crossing" (number of a state), "hidden" (as of a guard), "discrete" or
+    "time" (number of a relation of time)."""
     which: int
     value: float
     terms: float
@@ -246,6 +248,18 @@ def drifting(data: ModeData, trajectory: Trajectory, length: float) -> Violation
     off, terms = trajectory.flow.drift(rates, y, length)
     off, terms = off[:states], terms[:states]
     return worst("drift", np.arange(states), off, terms, RESOLVED * terms)
+
+
+def covered(data: ModeData, rows: Held, trajectory: Trajectory, y: np.ndarray, length: float) -> np.ndarray:
+    """Numbers of the forms that rounding covers at all states ``y`` (k, ny) of a segment, in a mode whose rates it covers too.
+
+    That is what the search for crossings does not see, by its own depth.
+    """
+    size, states = trajectory.magnitude(length), len(data.states)
+    rounded = CANCELLATION * length * (np.abs(data.Ay[:states]) @ np.abs(y).max(axis=0))
+    if (rounded <= RESOLVED * size[:states]).all():
+        return rows.which[:0]
+    return rows.which[(np.abs(y @ rows.rows.T) <= CANCELLATION * (rows.parts @ size)).all(axis=0)]
 
 
 RESOLVED = 2.0**-24

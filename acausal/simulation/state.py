@@ -50,6 +50,8 @@ class State:
     """Number of the guard whose crossing these left limits belong to, -1 for a time; None between instants."""
     late: float = 0.0
     """Seconds by which that crossing may be early or late."""
+    shift: np.ndarray | None = None
+    """How far core unknowns and sources move while rounding leaves its time open."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,24 +22,26 @@ class Uncertainty(NamedTuple):
     """Time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not count."""
     sources: np.ndarray | None = None
     """How far sources (q,) may have moved because they are fitted anew; None where they go on."""
+    shift: np.ndarray | None = None
+    """How far (n + q,) core unknowns and sources move while rounding leaves the time of a crossing open; None if it does not."""
 
     @classmethod
     def at(
-        cls, t: float, error: np.ndarray | None = None, late: float = 0.0, rate: np.ndarray | None = None,
-        sources: np.ndarray | None = None,
-    ) -> Uncertainty:  # fmt: skip
+        cls, t: float, error: np.ndarray | None = None, late: float = 0.0, shift: np.ndarray | None = None
+    ) -> Uncertainty:
         """At a time, where an instant is located to its last places, or less exactly to ``late`` seconds."""
-        return cls(max(LOCATED * math.ulp(t), late), error, rate, sources)
+        return cls(max(LOCATED * math.ulp(t), late), error, shift=shift)
 
     def of(self, which: np.ndarray) -> np.ndarray | None:
         """Rounding of some of the unknowns."""
         return None if self.error is None else self.error[which]
 
-    def part(self, which: np.ndarray, sources: np.ndarray) -> Uncertainty:
-        """The same for some of the unknowns and sources."""
+    def part(self, which: np.ndarray, sources: np.ndarray, n: int) -> Uncertainty:
+        """The same for some of ``n`` unknowns and of the sources."""
         rate = None if self.rate is None else self.rate[which]
         moved = None if self.sources is None else self.sources[sources]
-        return Uncertainty(self.late, self.of(which), rate, moved)
+        shift = None if self.shift is None else self.shift[np.concatenate([which, n + sources])]
+        return Uncertainty(self.late, self.of(which), rate, moved, shift)
 
     def doubt(self, rows: np.ndarray, driven: np.ndarray) -> np.ndarray:
         """How uncertain rows (k, n) over the core unknowns and (k, q) over the sources are.

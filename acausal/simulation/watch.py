@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.guard_noise import GuardNoise
-from ..dynamics.modal import AffineFlow
+from ..dynamics.modal import AffineFlow, Trajectory
 from ..reduction.affine import ModeData
 from .instants.lexicographic import ROUNDING, SCALE_FLOOR
 
@@ -53,6 +53,16 @@ class Watch:
         """Depth at which a form reacts at ``y`` (ny,) beside the noise along the motion; ``error`` of the physical states."""
         floor = self._coefficients.dot(np.abs(y)) + math.ulp(t) * np.abs(self._slope.dot(y)) + self._least
         return floor if error is None else floor + self._known.dot(error)
+
+    def lateness(self, trajectory: Trajectory, h: float, k: int) -> float:
+        """By how many seconds a crossing at ``h`` may be off: while its form passes through its rounding.
+
+        Zero where it does not pass: a form that touches zero tells no time.
+        """
+        rounding = float(self.noise.rounding(trajectory, h)[k])
+        # The rate of a state amplifies its rounding by what is fast; the functions that are left at that time do not.
+        slope = abs(float(self.forms[k].dot(trajectory.slope(h))))
+        return rounding / slope if slope * h > rounding else 0.0
 
 
 def can_trigger(data: ModeData, forced: Sequence[int], disabled: frozenset[Any], count: int) -> np.ndarray:

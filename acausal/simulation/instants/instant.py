@@ -315,8 +315,7 @@ def _known(run: Run, start: bool) -> Uncertainty:
         solved = ROUNDING * run.core.model.scale if run.reduced.nonlinear else None
         return run.known._replace(error=solved)
     rate = run.slopes if run.numerical else run.data.T.dot(run.data.Ay.dot(run.y))
-    late = run.late if run.numerical else 0.0
-    return Uncertainty.at(run.t, run.error, late, rate, run.sources.doubt(run.t))
+    return run.known._replace(rate=rate, sources=run.sources.doubt(run.t))
 
 
 def process(

@@ -72,6 +72,7 @@ class SignTable:
         "coefficients",
         "noise",
         "_absolute_z",
+        "_chosen",
         "_floor",
         "_floors",
         "_flow",
@@ -107,7 +108,7 @@ class SignTable:
         sources = SCALE_FLOOR * (size[:, nx:] @ amplitudes(data.Ay[nx:, nx:]))
         bound[:, nx:] += sources
         self.coefficients[:, nx:] += sources
-        self._size, self._states = len(over_y), data.states
+        self._size, self._states, self._chosen = len(over_y), data.states, data.chosen
         self.noise, self._tau, self._flow = bound, tau, flow
         forms, moved, bounds = _surfaces(over_y, bound, flow, data.balance.z[data.states])
         self._forms, self._rounding = np.vstack([*forms, *moved]), np.vstack(bounds)
@@ -132,11 +133,13 @@ class SignTable:
         noise = self._rounding.dot(self._terms(y, known)).tolist()
         value, floor = self._forms.dot(y).tolist(), self._floor
         resolution, moved = known.late / self._tau, 3 * m
+        shifted = self._shifted(known) if J1 is None else None
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
             k = i
             for level in (1, 2, 3):
-                if abs(value[k]) > noise[k] + floor[k] + resolution * abs(value[k + moved]):
+                depth = noise[k] + floor[k] + resolution * abs(value[k + moved])
+                if abs(value[k]) > (depth if shifted is None else depth + shifted[k]):
                     signs[i], levels[i] = (1 if value[k] > 0.0 else -1), level
                     break
                 k += m
@@ -154,6 +157,16 @@ class SignTable:
         floors = np.array([bound @ self._terms(y, known) for bound in bounds[:3]])
         floors += self._floors.reshape(3, -1) + known.late / self._tau * np.abs(values[1:])
         return values[:3] / self._seconds, floors / self._seconds
+
+    def _shifted(self, known: Uncertainty) -> list[float] | None:
+        """What value and derivatives (3 m,) change by while the crossing may be early or late.
+
+        Left limits move as the mode before does. The motion of the mode that is tested says nothing of it: through a small
+        loss it takes anything to zero within that time.
+        """
+        if known.shift is None:
+            return None
+        return np.abs(self._forms[: 3 * self._size].dot(self._chosen(known.shift))).tolist()
 
     def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
         """Magnitudes (ny,) whose rounding is that of ``y``."""

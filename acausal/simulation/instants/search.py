@@ -363,7 +363,7 @@ def _instant_of(part: IndependentPart, instant: Instant) -> Instant:
         mode, (k, b, g) = instant.crossed
         crossed = tuple(mode[i] for i in part.elements), (element[k], b, g)
     return Instant(
-        instant.known.part(part.columns, part.sources),
+        instant.known.part(part.columns, part.sources, len(instant.z_minus)),
         instant.z_minus[part.columns],
         instant.xi[part.sources],
         tuple(instant.forced[k] for k in part.elements),
