@@ -24,6 +24,7 @@ from ..simulation.failures import (
     ReadNotFinite,
     RequirementMissed,
     SearchFailed,
+    Sliding,
     Started,
     StartNotMet,
     StartSteep,
@@ -35,7 +36,7 @@ from .inconsistent import inconsistent
 from .instant_failures import not_finite, unsettled
 from .interruption import flow_interrupted
 from .nonlinear_failures import nonlinear_failed
-from .relation_names import without_progress
+from .relation_names import sliding, without_progress
 from .search_failures import (
     crossing_unresolved,
     discrete_unsound,
@@ -67,6 +68,7 @@ WORDS: dict[type[Failure], Callable[[Run, Any], AcausalError]] = {
     ReadNotFinite: read_not_finite,
     RequirementMissed: lambda run, failure: requirement_failed(failure),
     SearchFailed: search_failed,
+    Sliding: lambda run, failure: sliding(run.flat, failure),
     StartNotMet: start_not_met,
     StartSteep: with_steep_rows,
     TwoReinits: two_reinits,

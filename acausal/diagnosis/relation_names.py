@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..errors import ChatteringError, Location
-from ..simulation.failures import NoProgress
+from ..flattening.flat_model import FlatModel
+from ..simulation.failures import NoProgress, Sliding
 from ..simulation.run import Run
 
 
@@ -30,6 +31,21 @@ def form_name(run: Run, hit: int) -> tuple[str, Location]:
         return f"a guard of `{name}`", place
     number = int(run.discrete.state_relations[hit - n])
     return relation_text(run, number), relation_place(run, number)
+
+
+def sliding(flat: FlatModel, failure: Sliding) -> ChatteringError:
+    """Return the error for comparisons without events along which a motion slides."""
+    texts, places = [], []
+    for batch, i, node in failure.which:
+        path = flat.path(batch, i)
+        texts.append(f"`{node}`" + (f" of `{path}`" if path else ""))
+        places.append(flat.location(batch, i, flat.batches[batch].template.origin_of(node)))
+    return ChatteringError(
+        f"at t = {failure.t:.9g} the motion slides along {', '.join(dict.fromkeys(texts))} within no_event",
+        where=tuple(dict.fromkeys(places)),
+        why="the equations jump there, and on both sides the flow leads back at once: no step is short enough",
+        hint="make it continuous there, or state the switching as a set-valued element (DryFriction, Modes)",
+    )
 
 
 def without_progress(run: Run, failure: NoProgress) -> ChatteringError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -208,6 +209,18 @@ class Readout:
                 found[n] = (e.variable(k) if n < len(ids) else e.slope(k))[0]
         return found
 
+    def expressions(
+        self,
+        which: Sequence[tuple[int, int, Expr]],
+        data: ModeData,
+        ys: np.ndarray,
+        moment: Moment,
+        hs: np.ndarray,
+    ) -> np.ndarray:
+        """Values (len(which), k) of expressions of instances of batches at some states (k, ny) and times (k,)."""
+        e = _Evaluation(self, data, None, moment, hs, ys)
+        return np.array([e.expression(batch, i, expr) for batch, i, expr in which])
+
     def rates(self, data: ModeData, y: np.ndarray, moment: Moment) -> np.ndarray:
         """Time derivatives of the integrals at one state."""
         e = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :])
@@ -298,7 +311,8 @@ class _Evaluation:
         return self._solve(self.r.model.output_equations[k])
 
     def _solve(self, o: OutputEquation) -> np.ndarray:
-        return -self._expression(o, o.rest) / self._expression(o, o.factor)
+        rest, factor = (self.expression(o.batch, o.instance, part) for part in (o.rest, o.factor))
+        return -rest / factor
 
     def _integral(self, k: int) -> np.ndarray:
         o = self.r.model.output_equations[k]
@@ -326,14 +340,15 @@ class _Evaluation:
             out[i] = total
         return o.sign * out
 
-    def _expression(self, o: OutputEquation, expr: Expr) -> np.ndarray:
+    def expression(self, batch: int, i: int, expr: Expr) -> np.ndarray:
+        """Value of an expression of an instance of a batch."""
         model, moment = self.r.model, self.moment
-        forms, flat, i = model.forms[o.batch], model.flat, o.instance
+        forms, flat = model.forms[batch], model.flat
 
         def leaf(node: Expr) -> Any:
             if isinstance(node, Symbol):
                 kind = kind_of(node)
-                k = flat.symbol(o.batch, i, kind, node)
+                k = flat.symbol(batch, i, kind, node)
                 return self.r.P[k] if kind == "p" else moment.D[k] if kind == "d" else self.variable(k)
             return moment.t + self.hs if node.op == "time" else node.data
 
@@ -343,9 +358,9 @@ class _Evaluation:
         def whole(node: Expr) -> Any:
             local = forms.relation_at.get(id(node))
             if local is not None:
-                return moment.R[model_relation(model, o.batch, local) + i] != 0.0
+                return moment.R[model_relation(model, batch, local) + i] != 0.0
             if node.op in ("der", "slope"):
-                return self.slope(flat.symbol(o.batch, i, "v", inner(node)))
+                return self.slope(flat.symbol(batch, i, "v", inner(node)))
             return None
 
         with np.errstate(all="ignore"):

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..flattening.flat_model import kind_of
 from ..flattening.locating import locate_symbol
-from ..modeling.expressions import Expr, Symbol, walk
+from ..modeling.expressions import RELATIONS, Expr, Symbol, walk
 from .core import Exosystem, Values, model_relation
 from .reduced_model import NonlinearFormRows, ReducedModel, Sparse
 
@@ -57,6 +57,17 @@ class NonlinearRows:
         widths = [np.full(len(c.instances), len(c.form.keys) + len(c.knowns)) for c in model.nonlinear]
         self.owner = np.repeat(np.arange(len(self.rows)), _joined(widths))
         self.position = {int(row): k for k, row in enumerate(self.rows.tolist())}
+
+    @cached_property
+    def eventless(self) -> tuple[tuple[int, int, Expr], ...]:
+        """Batch and instance of every comparison within `no_event`, and the comparison."""
+        found: dict[tuple[int, int, int], tuple[int, int, Expr]] = {}
+        for rows in self.model.nonlinear:
+            within = (n for top in walk(rows.form.expr) if top.op == "no_event" for n in walk(top))
+            for node in (n for n in within if n.op in RELATIONS):
+                for i in rows.instances.tolist():
+                    found[rows.batch, i, id(node)] = rows.batch, i, node
+        return tuple(found.values())
 
     @cached_property
     def constant_owner(self) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..dynamics.problem import StepSizeError
 from ..errors import AcausalError, Location
+from ..modeling.expressions import Expr
 from ..reduction.affine import Inadmissible, Mode, Restart
 from ..reduction.open_mode import StructurallySingular
 from .instants.collisions import ImpactFailed
@@ -99,6 +100,14 @@ class Unsettled(Failure):
     first: int
     """Number of the first micro-step of the trail."""
     switching: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Sliding(Failure):
+    """Comparisons within ``no_event``, of instances of batches, along which the motion slides at time ``t``."""
+
+    t: float
+    which: tuple[tuple[int, int, Expr], ...]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from acausal import (
+    ChatteringError,
     Component,
     Discrete,
     Eq,
@@ -280,3 +281,56 @@ def test_it_takes_a_number_not_a_condition() -> None:
     for statement in (lambda c: when(c), lambda c: If(c, [], [])):
         with pytest.raises(ExpressionError, match="condition is needed"):
             statement(no_event(x > 0))
+
+
+class Relays(Component):
+    """States that a relay drives to a line, each to that of another one, or a speed by which a place creeps to zero."""
+
+    kind: Structural[str] = Structural(str)
+    x: Variable = Variable(start=0.5)
+    y: Variable = Variable(start=0.7)
+
+    def equations(self) -> Statements:
+        if self.kind == "relay":
+            yield Eq(der(self.x), no_event(if_else(self.x > 0.0, -1.0, 1.0)))
+            yield Eq(der(self.y), -self.y)
+        elif self.kind == "two":
+            yield Eq(der(self.x), -no_event(sign(self.x)))
+            yield Eq(der(self.y), -no_event(sign(self.y - self.x)))
+        else:
+            yield Eq(der(self.x), self.y)
+            yield Eq(der(self.y), -5.0 * no_event(sign(self.y + self.x)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize(
+    ("kind", "begin", "text"), [("relay", 0.5, "x > 0"), ("two", 0.5, "x > 0"), ("creep", 0.2, "y + x")]
+)
+def test_a_motion_that_slides_is_told(kind: str, begin: float, text: str, method: str, rtol: float) -> None:
+    with pytest.raises(ChatteringError, match="slides along .* within no_event") as caught:
+        simulate(Relays(kind=kind), 2.0, method=method, rtol=rtol)
+    assert text in str(caught.value)
+    assert line_of(Relays, "no_event") <= caught.value.where[0].line <= line_of(Relays, "-5.0 * no_event")
+    assert caught.value.result.t[-1] == pytest.approx(begin, abs=0.15)
+
+
+class AtRest(Component):
+    """What comes to rest where comparisons within no_event turn: nothing jumps there."""
+
+    x: Variable = Variable(start=1.0)
+    v: Variable = Variable(start=0.0)
+    q: Variable = Variable(start=0.3)
+
+    def equations(self) -> Statements:
+        yield Eq(der(self.x), self.v)
+        yield Eq(der(self.v), -no_event(if_else(self.x > 0.0, 4.0 * self.x, self.x)) - 0.3 * self.v)
+        yield Eq(der(self.q), -no_event(if_else(self.q > 0.0, 9.0, 2.0)) * self.q - self.q**3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+def test_rest_where_nothing_jumps_is_no_sliding(method: str, rtol: float) -> None:
+    result = simulate(AtRest(), 300.0, method=method, rtol=rtol)
+    assert result.t[-1] == 300.0
+    assert [result[k].final for k in "xvq"] == pytest.approx([0.0] * 3, abs=10.0 * rtol)

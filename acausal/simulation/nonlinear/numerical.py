@@ -10,9 +10,11 @@ from ...dynamics.readout import PointFrame
 from ...reduction.labels import nonlinear_row
 from ...results.segments import Segment
 from ..confirmation import confirm_steps
-from ..failures import UNSOLVED, NotSolved
+from ..failures import UNSOLVED, NotSolved, Sliding
 from ..run import Run
 from .integration import SampledMotion, Span, StillMotion
+from .motion import Place
+from .sliding import slides
 
 
 def integrate(run: Run, horizon: float) -> int | None:
@@ -46,8 +48,27 @@ def _segment(run: Run, horizon: float) -> tuple[float, int | None, SampledMotion
     system = run.system()
     run.integration.begin()
     motion = run.linearisation.begin(run.z, run.slopes, run.xi, system, run.present)
-    span = Span(run.t, horizon - run.t, run.tolerance, run.report)
     hidden = run.core.model.q - len(motion.sources.y0)
+    which, least = run.program.nonlinear_rows.eventless, run.options.max_micro_steps
+    between = [(batch, i, node.args[0] - node.args[1]) for batch, i, node in which]
+
+    def values(places: list[Place]) -> np.ndarray:
+        frame = _frame(run, len(motion.selection.states))
+        ys = np.array([np.concatenate([*motion.unknowns(p), p.xi, np.zeros(hidden)]) for p in places])
+        return run.core.readout.expressions(between, frame, ys, run.moment(), np.array([p.h for p in places]))  # type: ignore[arg-type]
+
+    def report(t: float) -> None:
+        steps = run.integration.steps
+        assert steps is not None
+        count = len(steps.accepted)
+        # At powers of two: looking back at half of the steps takes no longer than the steps.
+        sliding = slides(steps, values, least) if count > least and not count & (count - 1) else []
+        if sliding:
+            raise run.failed(Sliding(t, tuple(which[k] for k in sliding)))
+        if run.report is not None:
+            run.report(t)
+
+    span = Span(run.t, horizon - run.t, run.tolerance, report if which else run.report)
     return run.integration.segment(motion, run.watched(system), run.mode, run.z, span, hidden)
 
 
