@@ -244,3 +244,25 @@ def test_the_charge_of_a_node_is_kept_where_a_constraint_fixes_another(
     n2, n1 = np.linalg.solve(charges, kept)
     found = [result[f"{c}.v"].at(0.0) for c in ("C1", "C2", "C3")]
     assert found == pytest.approx([n1, n2 - n1, n2], rel=1e-9, abs=1e-9 * volts)
+
+
+class Pair(Component):
+    """Two equal diodes at one capacitor."""
+
+    def build(self) -> None:
+        self.source, self.ground, self.resistor = ConstantVoltage(V=10.0), Ground(), Resistor(R=1e3)
+        self.capacitor, self.a, self.b = Capacitor(C=1e-6), Diode(), Diode()
+
+    def equations(self):
+        yield connect(self.ground.p, self.source.n, self.capacitor.n, self.a.n, self.b.n)
+        yield connect(self.source.p, self.resistor.p)
+        yield connect(self.resistor.n, self.capacitor.p, self.a.p, self.b.p)
+
+
+@pytest.mark.parametrize("i", [1e-3, 1e-6, 1e-9])
+def test_fixed_currents_contradict_each_other_however_small_they_are(i: float) -> None:
+    """The network carries 10 mA: a ten-millionth of that is still a current."""
+    with pytest.raises(InitializationError, match=r"a\.i"):
+        simulate(Pair(), 1e-6, initial={"a.i": i, "b.i": 2.0 * i})
+    result = simulate(Pair(), 1e-6, initial={"a.i": i})
+    assert [result[f"{d}.i"].at(0.0) for d in "ab"] == pytest.approx([i, i], rel=1e-9, abs=0.0)

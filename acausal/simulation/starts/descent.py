@@ -18,8 +18,8 @@ from .priorities import SETTLED, least_squares
 from .rows import ConditionRows, System
 
 MOST_ROUNDS = 200
-FIRST, LEAST, MOST = 1e-2, 1e-12, 1e8
-"""Damping, in units of the scaled slopes: at first, where tangents are trusted, and where no step decreases any more."""
+FIRST, MOST = 1e-2, 1e8
+"""Damping, in units of the scaled slopes: at first, and where no step decreases any more."""
 GROWS, SHRINKS = 4.0, 0.2
 """Change of the damping after a step that was of no use, and after one that was."""
 STATIONARY = 1e-7
@@ -92,7 +92,7 @@ class _Way:
                 step = np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), gradient)
                 after = self._advanced(system, (back + free @ step) / size, distance)
                 if after is not None:
-                    at, damping = after, max(damping * SHRINKS, LEAST)
+                    at, damping = after, max(damping * SHRINKS, float(np.finfo(float).eps))
                     break
                 damping *= GROWS
                 if damping > MOST:
