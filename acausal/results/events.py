@@ -138,6 +138,12 @@ class Events(Sequence[Event]):
         return np.array([self._record.steps[a].t for a, _ in self._instants])
 
     @property
+    def after_start(self) -> list[float]:
+        """Times of the events that are not the start."""
+        found = (self._record.steps[a] for a, _ in self._instants)
+        return [step.t for step in found if step.kind != "start"]
+
+    @property
     def moved_at_start(self) -> bool:
         """True if a differentiated variable jumped in the first instant."""
         return any(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..errors import ParameterError
-from .events import Event
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +53,7 @@ class Curve(Protocol):
 def plot_signals(
     signals: Sequence[Curve | Sequence[Curve]],
     window: tuple[float, float] | None = None,
-    events: Sequence[Event] = (),
+    events: Sequence[float] = (),
 ) -> Figure:
     """Draw signals in one figure.
 
@@ -64,8 +63,8 @@ def plot_signals(
         Signals alone share one axis per unit. With sequences among them there is one axis per item.
     window : (float, float), optional
         Begin and end in seconds.
-    events : sequence of Event
-        Marked by thin vertical lines, unless they are too many to be seen.
+    events : sequence of float
+        Times marked by thin vertical lines, unless they are too many to be seen.
 
     Returns
     -------
@@ -95,7 +94,7 @@ def plot_signals(
     )
     for ax, group in zip(axes[:, 0], groups, strict=True):
         _draw(ax, [(s, *_points(s, window)) for s in group], scale)
-        _mark(ax, [e.t for e in events if a <= e.t <= b], scale)
+        _mark(ax, [t for t in events if a <= t <= b], scale)
     axes[-1, 0].set_xlabel(f"time [{unit}]")
     axes[-1, 0].set_xlim(a / scale, b / scale)
     return figure

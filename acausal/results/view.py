@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import DeclarationError, ParameterError, UnknownPathError
 from .drawing import Drawing
-from .events import Event
+from .events import Events
 from .initial import InitialValues
 from .modes import ModeVisit
 from .plotting import plot_signals
@@ -117,7 +117,7 @@ class ResultView(ABC):
 
     @property
     @abstractmethod
-    def events(self) -> Sequence[Event]:
+    def events(self) -> Events:
         """Events in order of time."""
 
     @property
@@ -161,7 +161,7 @@ class ResultView(ABC):
             [self._signal(p) for p in panel] if isinstance(panel, (list, tuple)) else self._signal(panel)
             for panel in chosen
         ]
-        return plot_signals(signals, window=t, events=[e for e in self.events if e.kind != "start"])
+        return plot_signals(signals, window=t, events=self.events.after_start)
 
     def animate(
         self,
