@@ -1,6 +1,7 @@
 """What keeps the engine in one direction: no import cycles, no hands in other modules' objects, no reading of errors' words."""
 
 import ast
+import re
 from collections import Counter
 
 import pytest
@@ -87,6 +88,13 @@ def test_the_documentation_names_the_implementations_of_each_step() -> None:
     assert found.keys() == IMPLEMENTATIONS.keys()
     named = {m.replace(".", "/").removeprefix("acausal/") for m in ENGINE.paths}
     assert [module for _, modules in found.values() for module in modules if module not in named] == []
+
+
+def test_the_files_to_touch_exist() -> None:
+    text = (ROOT / "docs/developer/extending.md").read_text()
+    named = [n for n in re.findall(r"`((?:acausal|tests|docs)/[^`]*)`", text) if "NAME" not in n]
+    assert len(named) > 30
+    assert [n for n in named if not (ROOT / n).exists()] == []
 
 
 def test_no_decision_reads_the_words_of_an_error() -> None:

@@ -46,7 +46,7 @@ QUARTIC = np.array(
 )
 
 
-def _bend() -> np.ndarray:
+def _dense_weights() -> np.ndarray:
     """Weights of the stages in the coefficients of `Step`: a cubic Hermite polynomial plus the quartic term."""
     first, last = np.eye(7)[[0, 6]]
     start = first - STAGES[6]
@@ -54,7 +54,7 @@ def _bend() -> np.ndarray:
     return np.array([start, end + QUARTIC, -QUARTIC])
 
 
-BEND = _bend()
+DENSE = _dense_weights()
 
 EMBEDDED_WEIGHT = 1.5
 """Error in units of the embedded estimate. Measured: errors that add up over an oscillation stay within the tolerance."""
@@ -63,7 +63,7 @@ PROBE = 0.5
 PROBE_WEIGHT = 0.2
 """Error of the dense output in units of its residual times the step size. Measured: so it stays within the tolerance."""
 
-PROBE_VALUE, PROBE_SLOPE = weights_inside(STAGES[6], BEND, PROBE)
+PROBE_VALUE, PROBE_SLOPE = weights_inside(STAGES[6], DENSE, PROBE)
 
 
 class DormandPrince(Stepper):
@@ -114,5 +114,5 @@ class DormandPrince(Stepper):
     def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
         return self._slopes[6].copy()
 
-    def _bend(self, h: float) -> np.ndarray:
-        return h * BEND.dot(self._slopes)
+    def _dense(self, h: float) -> np.ndarray:
+        return h * DENSE.dot(self._slopes)

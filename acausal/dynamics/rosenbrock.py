@@ -75,8 +75,8 @@ class Rosenbrock(Stepper):
     def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
         return np.array(self._evaluate(t1, y1), dtype=float)
 
-    def _bend(self, h: float) -> np.ndarray:
-        return RODAS5P.bend.dot(self._parts)
+    def _dense(self, h: float) -> np.ndarray:
+        return RODAS5P.dense.dot(self._parts)
 
     def _linearise(self) -> None:
         """Jacobian and derivative by time at the start of a step; they serve all trials of it."""

@@ -30,7 +30,7 @@ class Tableau:
         Strictly lower triangular.
     nodes, times : (s,)
         Weights of the step size in the time of a stage, and of the derivative by time.
-    bend : (3, s)
+    dense : (3, s)
         Weights of the stages in the dense output, see `Step`.
     probe : float
         Fraction of the step where the error of the dense output is large, for slow as for stiff components.
@@ -43,7 +43,7 @@ class Tableau:
     c: np.ndarray
     nodes: np.ndarray
     times: np.ndarray
-    bend: np.ndarray
+    dense: np.ndarray
     probe: float
     error_order: int
 
@@ -55,7 +55,7 @@ class Tableau:
     @cached_property
     def inside(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights of the stages in the dense output at `probe`, see `weights_inside`."""
-        return weights_inside(self.solution, self.bend, self.probe)
+        return weights_inside(self.solution, self.dense, self.probe)
 
 
 def _padded(rows: Sequence[Sequence[float]], width: int) -> np.ndarray:
@@ -95,7 +95,7 @@ def _rodas5p() -> Tableau:
             *(66.9347231244047, -40.06618937091002, -54.66780262877968, -9.48861652309627),
         ],
     ]
-    bend = [
+    dense = [
         [
             *(25.948786856663858, -2.5579724845846235, 10.433815404888879, -2.3679251022685204),
             *(0.524948541321073, 1.1241088310450404, 0.4272876194431874, -0.17202221070155493),
@@ -111,7 +111,7 @@ def _rodas5p() -> Tableau:
     ]
     nodes = np.array([0, 3 * gamma, 0.4095798393397535, 0.9769306725060716, 0.4288403609558664, 1, 1, 1])
     times = np.array([gamma, -2 * gamma, -0.3384627126235924, 1.8046452872882734, 2.325825639765069, 0, 0, 0])
-    return Tableau(gamma, _padded(a, 8), _padded(c, 8), nodes, times, _padded(bend, 8), 0.5, 5)
+    return Tableau(gamma, _padded(a, 8), _padded(c, 8), nodes, times, _padded(dense, 8), 0.5, 5)
 
 
 RODAS5P = _rodas5p()

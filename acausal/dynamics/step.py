@@ -19,7 +19,7 @@ class Step:
     t0, t1 : float
     y0, y1 : (n,)
         Not to be changed: they are shared with the stepper.
-    bend : (3, n)
+    dense : (3, n)
         Coefficients c of the deviation from the chord.
     errors : (k, n)
         Estimates of the error, with their signs: what depends on several components may err less than each.
@@ -29,7 +29,7 @@ class Step:
     t1: float
     y0: np.ndarray
     y1: np.ndarray
-    bend: np.ndarray
+    dense: np.ndarray
     errors: np.ndarray
 
     def at(self, theta: np.ndarray) -> np.ndarray:
@@ -46,28 +46,28 @@ class Step:
             Exactly ``y0`` at 0, and ``y1`` up to rounding at 1. A row does not depend on the other fractions, to the bit.
         """
         s = np.asarray(theta, dtype=float)[:, None]
-        c0, c1, c2 = self.bend
+        c0, c1, c2 = self.dense
         return self.y0 + s * ((self.y1 - self.y0) + (1.0 - s) * (c0 + s * (c1 + s * c2)))
 
     def slope(self, theta: np.ndarray) -> np.ndarray:
         """Derivative of `at` by time at fractions of the step, (k,) to (k, n)."""
         s = np.asarray(theta, dtype=float)[:, None]
-        c0, c1, c2 = self.bend
+        c0, c1, c2 = self.dense
         chord = (self.y1 - self.y0) + (1.0 - 2.0 * s) * (c0 + s * (c1 + s * c2))
         return (chord + s * (1.0 - s) * (c1 + 2.0 * s * c2)) / (self.t1 - self.t0)
 
 
-def weights_inside(solution: np.ndarray, bend: np.ndarray, theta: float) -> tuple[np.ndarray, np.ndarray]:
+def weights_inside(solution: np.ndarray, dense: np.ndarray, theta: float) -> tuple[np.ndarray, np.ndarray]:
     """Weights of the stages of a method in its dense output at `theta`, and in the slope there times the step size.
 
     Parameters
     ----------
     solution : (s,)
         Weights in the solution at the end of the step.
-    bend : (3, s)
+    dense : (3, s)
         Weights in the coefficients of `Step`.
     theta : float
     """
-    unit = Step(0.0, 1.0, np.zeros(solution.size), solution, bend, np.empty((0, solution.size)))
+    unit = Step(0.0, 1.0, np.zeros(solution.size), solution, dense, np.empty((0, solution.size)))
     place = np.array([theta])
     return unit.at(place)[0], unit.slope(place)[0]

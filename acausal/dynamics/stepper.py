@@ -163,8 +163,8 @@ class Stepper(ABC):
         """Rate at the end of the last `_advance`, not shared. May raise `StepFailure`."""
 
     @abstractmethod
-    def _bend(self, h: float) -> np.ndarray:
-        """Coefficients of the dense output of the last `_advance`, see `Step`."""
+    def _dense(self, h: float) -> np.ndarray:
+        """Coefficients (3, n) of the dense output of the last `_advance`, see `Step`."""
 
     def _evaluate(self, t: float, y: np.ndarray) -> np.ndarray:
         self.work.evaluated()
@@ -201,7 +201,7 @@ class Stepper(ABC):
                 if not np.isfinite(rate).all():
                     self._ratio = rate
                     return math.inf, None, rate
-                step = Step(self.t, t1, self.y, y1, self._bend(t1 - self.t), self._errors)
+                step = Step(self.t, t1, self.y, y1, self._dense(t1 - self.t), self._errors)
             else:
                 step = Step(self.t, t1, self.y, self.y, np.empty((3, 0)), self._errors)
             if self.resolution is not None:

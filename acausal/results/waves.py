@@ -90,8 +90,8 @@ class Wave:
         slow = basis.speed * length[:, None] <= SLOW
         envelope = basis.envelope(left[:, None], right[:, None])
         ends = [(np.where(slow, basis.sample(h), 0.0) * self.c).sum(axis=1) for h in (left, right)]
-        bend = (np.abs(self.c @ basis.derivative @ basis.derivative) * envelope * slow).sum(axis=1)
-        bound = np.maximum(*ends) + 0.125 * length**2 * bend
+        curvature = (np.abs(self.c @ basis.derivative @ basis.derivative) * envelope * slow).sum(axis=1)
+        bound = np.maximum(*ends) + 0.125 * length**2 * curvature
         bound += (np.maximum(self.c, 0.0) * envelope * ~slow)[:, :n].sum(axis=1)
         for bundle in self.bundles:
             bound += self._amplitude(bundle, left, right, envelope, slow)

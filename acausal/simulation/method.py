@@ -27,7 +27,7 @@ class Method:
     @classmethod
     def of(cls, options: Options, model: AffineModel, needed: bool, T0: float) -> Method:
         """The method of a model; ``needed`` says that it has no closed form, ``T0`` is the unit of time."""
-        asked = options.method in ("explicit", "implicit")
+        asked = options.method not in ("auto", "exact")
         many = options.method == "auto" and np.count_nonzero(model.differentiated) > EXACT_STATES
         atol = options.rtol * 1e-2 if options.atol is None else options.atol
         reason = f'method="{options.method}"' if asked else f"more than {EXACT_STATES} states"

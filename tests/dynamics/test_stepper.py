@@ -254,7 +254,7 @@ def test_a_run_repeats_to_the_bit(method: type[Stepper]) -> None:
     def run() -> list:
         problem, exact = driven_logistic()
         steps = march(start(method, problem, list(exact(np.zeros(1))[0])), 5.0)
-        return [(step.t1, step.y1.tobytes(), step.bend.tobytes()) for step in steps]
+        return [(step.t1, step.y1.tobytes(), step.dense.tobytes()) for step in steps]
 
     assert run() == run()
 

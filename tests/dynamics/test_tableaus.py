@@ -49,7 +49,7 @@ def test_the_embedded_solution_of_dormand_prince_has_order_four() -> None:
 
 @pytest.mark.parametrize("theta", THETAS)
 def test_the_dense_output_of_dormand_prince_has_order_four(theta: float) -> None:
-    weights = inside(STAGES[6], exact(dp.BEND), exact(theta))
+    weights = inside(STAGES[6], exact(dp.DENSE), exact(theta))
     for order in range(1, 5):
         assert defect(weights, order, STAGES, STAGES, exact(theta)) < 1e-13
 
@@ -80,7 +80,7 @@ def test_its_times_follow_from_the_coefficients() -> None:
 @pytest.mark.parametrize("theta", THETAS)
 def test_the_order_of_its_dense_output(theta: float) -> None:
     alpha, beta, Gamma = weights_of()
-    weights = inside(exact(RODAS5P.solution), exact(RODAS5P.bend), exact(theta)) @ Gamma
+    weights = inside(exact(RODAS5P.solution), exact(RODAS5P.dense), exact(theta)) @ Gamma
     for k in range(1, DENSE + 1):
         assert defect(weights, k, alpha, beta, exact(theta)) < 1e-13
 

@@ -195,14 +195,14 @@ class Resolution:
 
 def straight(begin: Place, end: Place) -> Step:
     """Coordinates and open unknowns along straight lines between two points."""
-    bend = np.zeros((3, len(begin.y)))
-    return Step(begin.h, end.h, begin.y, end.y, bend, bend[:0])
+    dense = np.zeros((3, len(begin.y)))
+    return Step(begin.h, end.h, begin.y, end.y, dense, dense[:0])
 
 
 def cubic(motion: Motion, begin: Place, end: Place) -> Step:
     """Coordinates and open unknowns along cubics with the slopes at both points."""
     found, h = straight(begin, end), end.h - begin.h
-    found.bend[:2] = _bends(end.y - begin.y, h * motion.slopes(begin), h * motion.slopes(end))
+    found.dense[:2] = _bends(end.y - begin.y, h * motion.slopes(begin), h * motion.slopes(end))
     return found
 
 

@@ -101,12 +101,12 @@ class _Many:
     def __init__(self, steps: list[Step]) -> None:
         self.t0, self.t1 = np.array([s.t0 for s in steps]), np.array([s.t1 for s in steps])
         self.y0, self.y1 = np.array([s.y0 for s in steps]), np.array([s.y1 for s in steps])
-        self.bend = np.array([s.bend for s in steps]).transpose(1, 0, 2)
+        self.dense = np.array([s.dense for s in steps]).transpose(1, 0, 2)
 
     def at(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Values at times ``hs`` in the steps ``k``: as `Step.at`, to the bit."""
         s = ((hs - self.t0[k]) / (self.t1[k] - self.t0[k]))[:, None]
-        y0, (c0, c1, c2) = self.y0[k], self.bend[:, k]
+        y0, (c0, c1, c2) = self.y0[k], self.dense[:, k]
         return y0 + s * ((self.y1[k] - y0) + (1.0 - s) * (c0 + s * (c1 + s * c2)))
 
 
