@@ -209,7 +209,7 @@ def summary(log: Log) -> int:
         if outcomes:
             table(name, outcomes, FAMILIES[name].decides)
     runs = [o for outcomes in log.found.values() for o in outcomes]
-    decisions = sum(o.decisions + 1 for o in runs if o.outcome not in ("too stiff", "hanging", "dead"))
+    decisions = sum(o.decisions + 1 for o in runs if o.outcome not in ("hanging", "dead"))
     trajectories = sum(len(outcomes) for name, outcomes in log.found.items() if not FAMILIES[name].decides)
     findings = sum(o.outcome in FINDINGS for o in runs)
     print(

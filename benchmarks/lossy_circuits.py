@@ -79,7 +79,9 @@ def main() -> int:
         table(found, method, rtol, args.losses)
     outcomes = Counter(o.outcome for cell in found.values() for o in cell)
     print("\n" + ", ".join(f"{n} {kind}" for kind, n in sorted(outcomes.items())))
-    print("beside the errors: ts too stiff for an explicit method, wr wrong refusal, h hanging, u undecided")
+    print(
+        "beside the errors: rr right refusal, wr wrong refusal, h hanging, u unjudged; stiff ones explicitly over their begin"
+    )
     return sum(outcomes[kind] for kind in FINDINGS)
 
 

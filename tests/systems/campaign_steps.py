@@ -53,7 +53,7 @@ def compared(case: Case, result: Result, runs: list[Trajectory]) -> tuple[bool, 
         of = size[c[0]] or 1.0
         first, second = (mean_difference(runs[k], runs[k + 1], c) / of for k in (0, 1))
         resolved = resolved and second <= max(min(COARSE, ORDER * first), late)
-        values = np.asarray(result[case.paths[c]].at(finest.t), float)
+        values = np.asarray(result[case.paths[c]].at(np.minimum(finest.t, result.t_end)), float)
         off = float(weights @ np.abs(finest.values[c] - values)) / of
         if off > BEYOND * second + late:
             found.append(f"{c} is off by {off:.2g} of its size, small steps by {second:.2g}")
@@ -72,10 +72,11 @@ def stepped(case: Case, span: float, count: int, levels: int) -> Trajectory:
             LATEST.clear()
         change, end = (Fraction(t).limit_denominator(10**6) for t in (case.change, span))
         phases = []
-        for after, length in ((False, change), (True, end - change)):
+        for after, length in ((False, min(change, end)), (True, end - change)):
             model = case.equations(after)
             assert case.holding is not None
-            phases.append((model, case.holding(model), length))
+            if length > 0:
+                phases.append((model, case.holding(model), length))
         starts = {c: Fraction(case.starts[c]) for c in case.states}
         LATEST[key] = trajectory(graded(phases, levels), starts, count)
     return LATEST[key]

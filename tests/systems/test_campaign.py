@@ -51,7 +51,7 @@ def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: st
     family = FAMILIES["general path"]
     for seed in (3, 18, 20, 25):
         verdict = family.run(family.describe(seed), method)
-        assert verdict.outcome in ("right", "too stiff"), (seed, verdict.why)
+        assert verdict.outcome == "right", (seed, verdict.why)
 
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
