@@ -79,10 +79,14 @@ def _linear(x: np.ndarray, y: np.ndarray) -> Any:
 class Buffered:
     """A CasADi function called through its buffer: no conversion of arguments.
 
-    ``inputs`` and ``outputs`` are arrays that the caller fills and reads.
+    ``inputs`` and ``outputs`` are arrays that the caller fills and reads. A buffer holds entries that may differ from zero
+    alone; so outputs in which some never do are made dense.
     """
 
     def __init__(self, f: ca.Function) -> None:
+        if not all(f.sparsity_out(k).is_dense() for k in range(f.n_out())):
+            given = f.mx_in()
+            f = ca.Function(f.name(), given, [ca.densify(part) for part in f.call(given)])
         self.function = f
         self._bind()
 

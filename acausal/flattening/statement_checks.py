@@ -56,7 +56,7 @@ def check_element(table: ElementTable, name: str, classify: Classify) -> None:
     for branch in table.branches:
         for expr in (*branch.residuals, *(g.g for g in branch.guards)):
             dimension(expr)
-        for expr in branch.residuals:
+        for expr in (*branch.residuals, *(g.g for g in branch.guards)):
             check_continuous(expr)
     for what, expr in (("restitution", table.restitution), ("rest_speed", table.rest_speed)):
         if expr is None:

@@ -330,6 +330,7 @@ class _Statements:
         elif isinstance(statement, Initially):
             eq = statement.equation
             check_equation(eq.lhs, eq.rhs)
+            check_continuous(eq.residual)
             self.t.initials.append(ResidualStatement(choices(eq.residual), origin, eq.text(self._name)))
         else:
             held = self.integers.held(statement.condition, origin)

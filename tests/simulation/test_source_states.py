@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,15 @@ from acausal import (
     Discrete,
     Eq,
     Input,
+    Mode,
+    Modes,
     NonFiniteError,
     Parameter,
     ParameterError,
     Result,
+    Statement,
+    StatementError,
+    Structural,
     Variable,
     asin,
     assign,
@@ -27,7 +32,12 @@ from acausal import (
     cos,
     der,
     exp,
+    if_else,
+    initially,
+    leave,
+    mod,
     pre,
+    sample,
     simulate,
     sin,
     time,
@@ -312,3 +322,54 @@ def test_a_source_that_is_fitted_anew_makes_no_jump() -> None:
     t = np.linspace(0.0, 3.0, 301)
     x, y, angle = result["x"].at(t), result["y"].at(t), np.arcsin(0.1 * np.sin(10.0 * t))
     assert np.abs(np.cos(angle) * x + np.sin(angle) * y).max() < 1e-12
+
+
+class Still(Component):
+    """A source that does not move though time stands in it, beside others that do."""
+
+    x: Variable = Variable()
+    y: Variable = Variable()
+    z: Variable = Variable(start=0.0, fixed=True)
+    rest: Discrete = Discrete(float, start=5.0)
+    count: Discrete = Discrete(int)
+    second: Parameter = Parameter(default=1.0, unit="s")
+
+    def equations(self) -> Iterator[Statement]:
+        t = time / self.second
+        yield Eq(self.x, 100.0 + 0 * t)
+        yield Eq(self.y, mod(self.x, 3.0))
+        yield Eq(der(self.z), 0 * t * t + sin(3.0 * t))
+        yield when(time > 1.0, assign(self.rest, 0 * pre(self.rest)), assign(self.count, 7))
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+def test_a_slope_that_is_zero_as_written_takes_its_place(method: str) -> None:
+    result = simulate(Still(), 2.0, method=method)
+    assert [result[k].final for k in ("x", "y", "rest", "count")] == [100.0, 1.0, 0.0, 7]
+    assert result["z"].final == pytest.approx((1.0 - math.cos(6.0)) / 3.0, rel=1e-5)
+
+
+class Instants(Component):
+    """What is true at an instant only, in a guard or in a condition of the start."""
+
+    x: Variable = Variable()
+    f: Variable = Variable()
+    guard: Structural[bool] = Structural(bool)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), self.f)
+        if self.guard:
+            due = if_else(sample(period=0.1), 1.0, -1.0)
+            yield Modes(
+                "state", Mode("a", Eq(self.f, 1.0), leave("b", due)), Mode("b", Eq(self.f, 0.0)), start="a"
+            )
+        else:
+            yield Eq(self.f, 1.0)
+            yield initially(Eq(self.x, pre(self.x) + 1.0))
+
+
+@pytest.mark.parametrize("guard", [True, False])
+def test_what_is_true_at_an_instant_only_is_refused_in_guards_and_starts(guard: bool) -> None:
+    with pytest.raises(StatementError, match="in an equation that holds at every time") as caught:
+        simulate(Instants(guard=guard), 1.0)
+    assert [place.file for place in caught.value.where] == [__file__]
