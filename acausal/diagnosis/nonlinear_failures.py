@@ -144,11 +144,13 @@ def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray, nearly: bo
 
 
 def _dependent(run: Run, at: str, point: Point | None) -> AcausalError:
-    near = surroundings(run, point)
+    near, motion = surroundings(run, point), run.linearisation.last
     assert near is not None
+    assert motion is not None
     if len(near.flat):
         return _without_slope(run, near.flat.tolist(), at, core_at(run, point))
-    rows = near.dependent()[1].tolist()
+    # What depends on them, as rates do that have no bound there, is not to be named instead.
+    rows = near.constraints(motion.system.constraints).dependent()[1].tolist()
     text, places = named(run, rows)
     return SingularModelError(
         f"{at}: the constraints {text} depend on each other at this point: {values(run, rows, core_at(run, point))}",
