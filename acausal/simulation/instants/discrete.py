@@ -92,13 +92,14 @@ class DiscretePart:
         _, to_D, to_R, to_x, to_ticks, to_memory, clock = self.f.inputs
         to_D[:] = D
         to_R[:] = R
-        to_x[: len(x)], to_x[len(x) :] = x, 0.0
+        if len(to_x):
+            to_x[: len(x)], to_x[len(x) :] = x, 0.0
         if len(to_ticks):
             to_ticks[:] = ticks if len(ticks) else 0.0
         to_memory[:] = memory
         clock[0], clock[1], clock[2], clock[3] = now
         self.f()
-        D, memory, R, times, fired, _, _, controls, flags, sound, off = self.f.outputs
+        new_D, new_memory, new_R, times, fired, _, _, controls, flags, sound, off = self.f.outputs
         timed_next, soon = math.inf, now[0] + now[1]
         if len(times):
             for s in times.tolist():
@@ -108,9 +109,8 @@ class DiscretePart:
         which = tuple([b for b, on in enumerate(events) if on]) if any(events) else ()
         forced, disabled = self._decide(controls, flags, mode)
         defects = None if sound[1] else off.copy()
-        return Outcome(
-            D.copy(), memory.copy(), R.copy(), which, forced, disabled, timed_next, sound[0] != 0.0, defects
-        )
+        D, memory, R = _kept(D, new_D), _kept(memory, new_memory), _kept(R, new_R)
+        return Outcome(D, memory, R, which, forced, disabled, timed_next, sound[0] != 0.0, defects)
 
     def at_start(
         self, start: np.ndarray, D: np.ndarray, R: np.ndarray, ticks: Sequence[bool], memory: np.ndarray, now: Now,
@@ -171,6 +171,11 @@ class DiscretePart:
             if place is not None:
                 D[place[0]] = place[1](branch)
         return D
+
+
+def _kept(before: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """The array before where nothing has changed, which is never written to: most micro-steps confirm the one before."""
+    return before if before.tobytes() == now.tobytes() else now.copy()
 
 
 def _operators(reduced: ReducedModel) -> list[Callable[[int], bool]]:
