@@ -53,16 +53,15 @@ def check_element(table: ElementTable, name: str, classify: Classify) -> None:
 
     That is what has a meaning at instants only, and a number of an impact that moves between them.
     """
-    for branch in table.branches:
-        for expr in (*branch.residuals, *(g.g for g in branch.guards)):
-            dimension(expr)
-        for expr in (*branch.residuals, *(g.g for g in branch.guards)):
+    rows = [expr for b in table.branches for expr in (*b.residuals, *(g.g for g in b.guards))]
+    for expr in rows:
+        dimension(expr)
+    numbers = {"restitution": table.restitution, "rest_speed": table.rest_speed}
+    for expr in (*rows, table.control, *numbers.values()):
+        if expr is not None:
             check_continuous(expr)
-    for what, expr in (("restitution", table.restitution), ("rest_speed", table.rest_speed)):
-        if expr is None:
-            continue
-        check_continuous(expr)
-        if has_time(expr) or depends(expr, classify):
+    for what, expr in numbers.items():
+        if expr is not None and (has_time(expr) or depends(expr, classify)):
             raise StatementError(
                 f"`{what}` of the Impact `{name}` is `{expr}`, which moves between events",
                 hint="use parameters, discrete variables, and comparisons in if_else",

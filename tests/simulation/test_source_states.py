@@ -15,6 +15,7 @@ from acausal import (
     Component,
     Discrete,
     Eq,
+    If,
     Input,
     Mode,
     Modes,
@@ -350,15 +351,17 @@ def test_a_slope_that_is_zero_as_written_takes_its_place(method: str) -> None:
 
 
 class Instants(Component):
-    """What is true at an instant only, in a guard or in a condition of the start."""
+    """What is true at an instant only, in a guard, in a choice of equations or in a condition of the start."""
 
     x: Variable = Variable()
     f: Variable = Variable()
-    guard: Structural[bool] = Structural(bool)
+    at: Structural[str] = Structural(str)
 
     def equations(self) -> Iterator[Statement]:
         yield Eq(der(self.x), self.f)
-        if self.guard:
+        if self.at == "choice":
+            yield If(sample(period=0.1), [Eq(self.f, 1.0)], [Eq(self.f, 0.0)])
+        elif self.at == "guard":
             due = if_else(sample(period=0.1), 1.0, -1.0)
             yield Modes(
                 "state", Mode("a", Eq(self.f, 1.0), leave("b", due)), Mode("b", Eq(self.f, 0.0)), start="a"
@@ -368,8 +371,8 @@ class Instants(Component):
             yield initially(Eq(self.x, pre(self.x) + 1.0))
 
 
-@pytest.mark.parametrize("guard", [True, False])
-def test_what_is_true_at_an_instant_only_is_refused_in_guards_and_starts(guard: bool) -> None:
+@pytest.mark.parametrize("at", ["guard", "choice", "start"])
+def test_what_is_true_at_an_instant_only_is_refused(at: str) -> None:
     with pytest.raises(StatementError, match="in an equation that holds at every time") as caught:
-        simulate(Instants(guard=guard), 1.0)
+        simulate(Instants(at=at), 1.0)
     assert [place.file for place in caught.value.where] == [__file__]
