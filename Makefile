@@ -12,7 +12,7 @@ OMP_NUM_THREADS ?= 1
 OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
 
-.PHONY: demo test check campaign docs bench figures clean
+.PHONY: demo test check campaign sweeps docs bench figures clean
 
 demo: $(VENV)/.installed
 	MPLBACKEND=Agg $(PY) examples/buck_converter.py
@@ -28,6 +28,10 @@ check: $(VENV)/.installed-dev
 # Random models against oracles; ARGS="--minutes 120 --log campaign.jsonl" is the long one.
 campaign: $(VENV)/.installed-dev
 	$(PY) benchmarks/campaign.py $(ARGS)
+
+# Further seeds and sizes of what the suite tests a part of; ARGS names files.
+sweeps: $(VENV)/.installed-dev
+	$(PY) benchmarks/sweeps.py $(XDIST) $(ARGS)
 
 # Writes the pages that come from docstrings, examples and figures.
 docs: $(VENV)/.installed-dev
