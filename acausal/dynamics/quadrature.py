@@ -130,7 +130,10 @@ def _evaluated(
         hs = ((left[k : k + step] + part)[:, None] + part[:, None] * NODES).ravel()
         values = np.asarray(f(trajectory.sample(hs), hs), float).reshape(len(part), len(NODES), -1)
         found.append(panel_integrals(values, part))
-    return found[0] if len(found) == 1 else tuple(np.concatenate(x) for x in zip(*found, strict=True))  # type: ignore[return-value]
+    if len(found) == 1:
+        return found[0]
+    fine, error, size = (np.concatenate(x) for x in zip(*found, strict=True))
+    return fine, error, size
 
 
 def _resolved(trajectory: Trajectory, left: np.ndarray) -> np.ndarray | float:

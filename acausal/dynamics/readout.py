@@ -165,7 +165,7 @@ class Readout:
         trajectory: Trajectory | None,
         moment: Moment,
         hs: np.ndarray,
-        ys: np.ndarray | None = None,
+        ys: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Values (k, len(ids)) of several variables and time derivatives (k, len(slopes)) of others at once."""
         e = _Evaluation(self, data, trajectory, moment, hs, ys)
@@ -183,13 +183,13 @@ class Readout:
         self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
     ) -> np.ndarray:
         """Values of variable ``k`` at the times ``hs`` of a segment."""
-        return _Evaluation(self, data, trajectory, moment, hs).variable(k)
+        return _Evaluation(self, data, trajectory, moment, hs, trajectory.sample(hs)).variable(k)
 
     def slopes(
         self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
     ) -> np.ndarray:
         """Time derivative of variable ``k`` at the times ``hs`` of a segment."""
-        return _Evaluation(self, data, trajectory, moment, hs).slope(k)
+        return _Evaluation(self, data, trajectory, moment, hs, trajectory.sample(hs)).slope(k)
 
     def at(
         self,
@@ -230,7 +230,7 @@ class Readout:
         self, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
     ) -> np.ndarray:
         """Integrals (k, nq) at the times ``hs`` (k,) of a segment."""
-        e = _Evaluation(self, data, trajectory, moment, hs)
+        e = _Evaluation(self, data, trajectory, moment, hs, trajectory.sample(hs))
         columns = [self.model.output_equations[k].sign * e.output_equation(k) for k in self.integrals]
         return np.column_stack(columns) if columns else np.zeros((len(hs), 0))
 
@@ -273,10 +273,10 @@ class _Evaluation:
         trajectory: Trajectory | None,
         moment: Moment,
         hs: np.ndarray,
-        ys: np.ndarray | None = None,
+        ys: np.ndarray,
     ) -> None:
-        self.r, self.data, self.trajectory, self.moment, self.hs = readout, data, trajectory, moment, hs
-        self.ys = ys if ys is not None else trajectory.sample(hs)  # type: ignore[union-attr]
+        self.r, self.data, self.trajectory, self.moment = readout, data, trajectory, moment
+        self.hs, self.ys = hs, ys
         self.known: dict[int, np.ndarray] = {}
 
     def variable(self, k: int) -> np.ndarray:

@@ -148,7 +148,7 @@ class Names:
         UnknownPathError
             With the nearest components.
         """
-        template, bases = self.flat.root, (0, 0, 0)
+        template, bases = self.flat.root, [0, 0, 0]
         for step in path.split(".") if path else ():
             found = template.child(step)
             if found is None:
@@ -156,7 +156,7 @@ class Names:
                 raise UnknownPathError(f"no component is named `{path}`", hint=nearest(path, known))
             group, row = found
             offsets = (group.voff[row], group.poff[row], group.doff[row])
-            bases = tuple(b + int(o) for b, o in zip(bases, offsets, strict=True))  # type: ignore[assignment]
+            bases = [b + int(o) for b, o in zip(bases, offsets, strict=True)]
             template = group.template
         for k, s in enumerate(self.flat.batches):
             if s.template is template:

@@ -237,7 +237,7 @@ class Result(ResultView):
         return visited_modes(self.names, self.segments)
 
     @property
-    def stats(self) -> Statistics:  # type: ignore[override]
+    def stats(self) -> Statistics:
         """Work of the run."""
         kinds = [e.kind for e in self.events]
         events = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}

@@ -15,7 +15,6 @@ from .initial import InitialValues
 from .modes import ModeVisit
 from .plotting import plot_signals
 from .signal import Signal
-from .statistics import Statistics
 from .tables import columns, data_frame, html, write_csv
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ class ResultView(ABC):
     status: str
     saved: tuple[str, ...] | None
     parameters: dict[str, float]
-    stats: Statistics
     label: str
 
     @abstractmethod
