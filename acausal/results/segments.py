@@ -118,19 +118,18 @@ class Affine:
 
     def row(self, group: SegmentGroup) -> np.ndarray:
         """Row over ``y`` of a group, (1, ny)."""
-        data, readout = group.data, group.readout
+        data, W, V = group.data, group.readout.model.W_core, group.readout.VK
         states = len(data.states)
-        row = np.zeros((1, len(group.trajectories[0].y0)))
-        row[0, states] = self.constant
+        row = np.zeros(len(group.trajectories[0].y0))
+        row[states] = self.constant
         for slope in dict.fromkeys(slope for _, slope in self.terms):
-            ids = [k for k, s in self.terms if s == slope]
-            factors = np.array([[self.terms[k, slope] for k in ids]])
-            core = factors @ readout.model.W_core[ids]
-            used = np.flatnonzero(core[0])
-            part = core[:, used] @ data.T[used]
-            part[:, states:] += factors @ readout.VK[ids]
+            part = np.zeros_like(row)
+            for k in [k for k, s in self.terms if s == slope]:
+                core, known = slice(*W.indptr[k : k + 2]), slice(*V.indptr[k : k + 2])
+                part += (self.terms[k, slope] * W.data[core]) @ data.T[W.indices[core]]
+                part[states + V.indices[known]] += self.terms[k, slope] * V.data[known]
             row += part @ data.Ay if slope else part
-        return row
+        return row[None]
 
     def plus(self, other: Affine, factor: float) -> Affine:
         """Return the sum with a multiple of another one."""

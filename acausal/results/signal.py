@@ -200,6 +200,13 @@ class Combination(Source):
         """Left limit at the start."""
         return float(self._of([s.before() for _, s in self.parts]))
 
+    def power_integral(self, a: float, b: float, power: int) -> float:
+        """Integral over [a, b] of the value to a power."""
+        if self.factors(power) is not None:
+            return super().power_integral(a, b, power)
+        panels = self.panels(a, b, b - a)
+        return panels.integral(panels.values**power)
+
     def undetermined(self) -> np.ndarray:
         """Mask over ``t``: one of the signals is open."""
         return np.logical_or.reduce([s.undetermined() for _, s in self.parts])
@@ -327,12 +334,7 @@ class Signal(Harmonics[Source], NDArrayOperatorsMixin):
         """Return the mean over time in [t0, t1], by default the whole run; of a Boolean signal the duty ratio.
 
         Exact for any number of periods where the signal is a sum of exponentials and sinusoids between events, and
-        so is the mean of a product of two such signals.
-
-        Warns
-        -----
-        UserWarning
-            If another signal turns too often between two events to be followed.
+        so is the mean of a product of two such signals; a warning says where another one turns too often to be followed.
         """
         a, b = window(t0, t1, self.source.t_start, self.source.t_end)
         return self.source.power_integral(a, b, 1) / (b - a)
@@ -346,13 +348,8 @@ class Signal(Harmonics[Source], NDArrayOperatorsMixin):
     def max(self, t0: float | None = None, t1: float | None = None) -> Any:
         """Return the largest value in [t0, t1], by default the whole run; between the points too.
 
-        Values at single instants do not count: of a jump both limits do, of an impulse none.
-
-        Warns
-        -----
-        UserWarning
-            If the signal turns so often between two events that it cannot be followed; with several frequencies
-            the warning says between which limits the value lies.
+        Values at single instants do not count: of a jump both limits do, of an impulse none. A warning says where the signal
+        turns too often between two events to be followed, with several frequencies between which limits the value lies.
         """
         return self._extreme(1.0, t0, t1)
 
