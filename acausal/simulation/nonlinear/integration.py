@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -253,16 +254,27 @@ def _lateness(watched: WatchedSteps, forms: Forms, h: float, k: int) -> float:
 
 
 def _polished(steps: Steps, forms: Forms, h: float, k: int) -> float:
-    """Zero of the form itself next to that of its interpolation."""
-    for _ in range(POLISH):
+    """Zero of the form itself next to that of its interpolation.
+
+    Newton's method comes to the zero of a flat form, such as ``q**1.5``, from one side: the end is the next number at which the
+    form is positive no more, or its event would change nothing.
+    """
+
+    def at(h: float) -> list[float]:
         jets = steps.jets(steps.at(h), np.array([h]))
-        value, slope = forms.at(steps.motion, *jets)[0, :, k].tolist()
+        return forms.at(steps.motion, *jets)[0, :, k].tolist()
+
+    for _ in range(POLISH):
+        value, slope = at(h)
         if not slope < 0.0:
             break
         better = min(max(h - value / slope, 0.0), steps.reached)
         if better == h:
             break
         h = better
+    ahead = math.ulp(h)
+    while at(h)[0] > 0.0 and h < steps.reached:
+        h, ahead = min(h + ahead, steps.reached), 2.0 * ahead
     return h
 
 
