@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..reduction.nonlinear_rows import NonlinearRows
-from .lowering import Buffered
+from .lowering import BATCH, Buffered, Many
 from .nonlinear_rows import NonlinearFunctions
-
-BATCH = 64
-"""Points evaluated by one call."""
-FEW = 16
-"""Points up to which calls of one each are faster than one of a whole batch."""
+from .rounding import UNIT
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +55,14 @@ class ModeEquations:
         key = (tuple(rows), S.tobytes(), *((j.y.tobytes(), j.xi.tobytes()) for j in arguments))
         self._compiled = functions.compiled
         self._key = key
-        self._plain, self._timed = (
+        self._residual, self._plain, self._timed = (
             Buffered(f)
             for f in self.compiled(
                 "equations", lambda: _functions(nonlinear_rows, functions, rows, arguments, S)
             )
         )
+        timed = self._timed.function
+        self._many = Many(self._timed, lambda: self.compiled("many", lambda: timed.map(BATCH)))
 
     def compiled(self, name: Hashable, make: Callable[[], Any]) -> Any:
         """A function of these equations, from the cache of the program if it was made before."""
@@ -92,30 +89,16 @@ class ModeEquations:
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same at many points, (k, ny) and (k, q): residuals (k, m), slopes (k, m, ny), derivatives by time (k, m)."""
-        k, (m, ny) = len(y), self.shape
-        parts: tuple[np.ndarray, ...] = tuple(np.empty((k, *shape)) for shape in ((m,), (ny, m), (m,)))
-        for begin in range(0, k, BATCH):
-            some = slice(begin, min(begin + BATCH, k))
-            few = some.stop - begin < FEW
-            for at in (slice(i, i + 1) for i in range(begin, some.stop)) if few else (some,):
-                self._evaluate(self._timed if few else self._batch, at, y, xi, constants, parts)
-        return parts[0], parts[1].transpose(0, 2, 1), parts[2]
+        value, slope, moved = self._many([y, xi], {2: constants})
+        m, ny = self.shape
+        return value, slope.reshape(-1, ny, m).transpose(0, 2, 1), moved
 
-    @cached_property
-    def _batch(self) -> Buffered:
-        return Buffered(self.compiled("many", lambda: self._timed.function.map(BATCH)))
-
-    def _evaluate(
-        self, f: Buffered, at: slice, y: np.ndarray, xi: np.ndarray, constants: np.ndarray,
-        parts: tuple[np.ndarray, ...],
-    ) -> None:  # fmt: skip
-        """Put the values of some points into ``parts``, by a function of as many points or more."""
-        count, held = at.stop - at.start, f.inputs[0].size // self.shape[1]
-        for points, values in zip(f.inputs, (y[at], xi[at], np.tile(constants, (held, 1))), strict=True):
-            points.reshape(held, -1)[: len(values)] = values
+    def rounding(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """How far rounding may move the residuals (m,); overwritten by the next call."""
+        f = self._residual
+        f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = y, xi, constants
         f()
-        for part, found in zip(parts, f.outputs, strict=True):
-            part[at] = found.reshape(held, *part.shape[1:])[:count]
+        return f.outputs[1]
 
     @property
     def function(self) -> ca.Function:
@@ -126,6 +109,11 @@ class ModeEquations:
     def timed(self) -> ca.Function:
         """The same with derivatives by time."""
         return self._timed.function
+
+    @property
+    def residual(self) -> ca.Function:
+        """``(y, xi, constants)`` to residuals and their rounding."""
+        return self._residual.function
 
     def _mended(self, f: Buffered, found: list[np.ndarray]) -> list[np.ndarray]:
         """Difference quotients over the scales in place of slopes that are not finite.
@@ -160,21 +148,29 @@ def _functions(
     rows: list[tuple[int, int]],
     arguments: list[Jet],
     S: np.ndarray,
-) -> tuple[ca.Function, ca.Function]:
-    """Residuals with their derivatives, and with those by time."""
+) -> tuple[ca.Function, ca.Function, ca.Function]:
+    """Residuals with their rounding, with their derivatives, and with those by time."""
     ny, q = arguments[0].y.shape[1], len(S)
     y, xi, c = ca.SX.sym("y", ny), ca.SX.sym("xi", q), ca.SX.sym("c", len(nonlinear_rows.constant_owner))
-    values = []
+    size, size_xi = ca.fabs(y), ca.fabs(xi)
+    values, bounds = [], []
     for row, level in rows:
         at = np.flatnonzero(nonlinear_rows.owner == row)
         own = np.flatnonzero(nonlinear_rows.constant_owner == row)
         jets = [_combined(j.y[at], y) + _combined(j.xi[at], xi) for j in arguments[: level + 1]]
-        values.append(functions.row(row, level, jets, c[own.tolist()] if len(own) else ca.SX(0, 1)))
-    value = ca.vertcat(*values) if values else ca.SX(0, 1)
+        constants = c[own.tolist()] if len(own) else ca.SX(0, 1)
+        values.append(functions.row(row, level, jets, constants))
+        errors = [
+            UNIT * (_combined(abs(j.y[at]), size) + _combined(abs(j.xi[at]), size_xi))
+            for j in arguments[: level + 1]
+        ]
+        bounds.append(functions.row_rounding(row, level, jets, constants, errors))
+    value, bound = (ca.densify(ca.vertcat(*x)) if x else ca.SX(0, 1) for x in (values, bounds))
     slope = ca.densify(ca.jacobian(value, y))
     moved = ca.densify(ca.jtimes(value, xi, _combined(S, xi)))
-    plain = ca.Function("equations", [y, xi, c], [ca.densify(value), slope])
-    return plain, ca.Function("timed", [y, xi, c], [ca.densify(value), slope, moved])
+    residual = ca.Function("residual", [y, xi, c], [value, bound])
+    plain = ca.Function("equations", [y, xi, c], [value, slope])
+    return residual, plain, ca.Function("timed", [y, xi, c], [value, slope, moved])
 
 
 def _combined(matrix: np.ndarray, x: ca.SX) -> ca.SX:

@@ -76,6 +76,12 @@ def _linear(x: np.ndarray, y: np.ndarray) -> Any:
     return ca.interpolant("table", "linear", [x], y)
 
 
+BATCH = 64
+"""Points evaluated by one call."""
+FEW = 16
+"""Points up to which calls of one each are faster than one of a whole batch."""
+
+
 class Buffered:
     """A CasADi function called through its buffer: no conversion of arguments.
 
@@ -117,3 +123,45 @@ class Buffered:
     def __setstate__(self, state: Any) -> None:
         self.function = state
         self._bind()
+
+
+class Many:
+    """A CasADi function of vectors at many points.
+
+    Parameters
+    ----------
+    single : Buffered
+    mapped : callable
+        Makes the function mapped over `BATCH` points, when it is first needed.
+    """
+
+    def __init__(self, single: Buffered, mapped: Callable[[], ca.Function]) -> None:
+        self._single, self._mapped = single, mapped
+        self._batch: Buffered | None = None
+
+    def __call__(self, inputs: list[Any], common: dict[int, Any]) -> list[Any]:
+        """Outputs (k, ...) at points (k, ...), one array for each input that is not ``common``, in order."""
+        import numpy as np
+
+        k, f = len(inputs[0]), self._single
+        outputs = [np.empty((k, x.size)) for x in f.outputs]
+        own = [i for i in range(len(f.inputs)) if i not in common]
+        few = k < FEW
+        if not few and self._batch is None:
+            self._batch = Buffered(self._mapped())
+        if not few and self._batch is not None:
+            f = self._batch
+        held = 1 if few else BATCH
+        for i, values in common.items():
+            f.inputs[i].reshape(held, -1)[:] = values
+        for begin in range(0, k, held):
+            count = min(held, k - begin)
+            for i, values in zip(own, inputs, strict=True):
+                f.inputs[i].reshape(held, -1)[:count] = values[begin : begin + count]
+            # Nothing is written where a matrix is exactly singular.
+            for part in f.outputs:
+                part.fill(np.nan)
+            f()
+            for found, part in zip(outputs, f.outputs, strict=True):
+                found[begin : begin + count] = part.reshape(held, -1)[:count]
+        return outputs

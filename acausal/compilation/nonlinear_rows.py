@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -16,7 +16,10 @@ from ..modeling.expressions import Expr, Symbol
 from ..reduction.nonlinear_rows import Constants, NonlinearRows
 from ..reduction.reduced_model import NonlinearFormRows, ReducedModel
 from .lowering import Buffered, lower
+from .rounding import rounding_of
 
+ROUNDING = -1
+"""Stands for a level: bounds of the rounding of level 0."""
 MOST_COMPILED = 256
 """Functions of modes that are kept: a run of many modes makes some for each."""
 
@@ -36,7 +39,7 @@ class NonlinearFunctions:
         self._nonlinear_rows = nonlinear_rows
         self._made: dict[int, ca.Function] = {}
         self._levels: dict[int, Buffered] = {}
-        self._single: dict[tuple[int, int], Any] = {}
+        self._single: dict[Hashable, Any] = {}
         self._compiled: dict[Hashable, Any] = {}
         self._group = np.repeat(
             np.arange(len(nonlinear_rows.model.nonlinear)),
@@ -57,15 +60,21 @@ class NonlinearFunctions:
 
     def row(self, k: int, level: int, jets: list[Any], constants: Any) -> Any:
         """Symbolic value of one nonlinear row at a level; ``jets`` and ``constants`` are its own."""
-        group = int(self._group[k])
-        f = self._single.get((group, level))
-        if f is None:
-            nonlinear_rows = self._nonlinear_rows
-            expression = _expression(
-                nonlinear_rows.model, nonlinear_rows.model.nonlinear[group], nonlinear_rows.constants[group]
-            )
-            f = self._single[group, level] = _differentiated(expression, level)
+        f = self._of_group(_differentiated, int(self._group[k]), level)
         return f(*jets, constants)[0]
+
+    def row_rounding(self, k: int, level: int, jets: list[Any], constants: Any, errors: list[Any]) -> Any:
+        """Symbolic bound of the rounding of `row`, with ``errors`` of the jets."""
+        return self._of_group(_rounding, int(self._group[k]), level)(*jets, constants, *errors)
+
+    def _of_group(self, make: Callable[[Any, int], ca.Function], group: int, level: int) -> ca.Function:
+        """A function of the rows that are alike, made once."""
+        found = self._single.get((make, group, level))
+        if found is None:
+            own = self._nonlinear_rows
+            expression = _expression(own.model, own.model.nonlinear[group], own.constants[group])
+            found = self._single[make, group, level] = make(expression, level)
+        return found
 
     @cached_property
     def nonlinear(self) -> np.ndarray:
@@ -102,11 +111,7 @@ class NonlinearFunctions:
         The gradient of a level with respect to its highest jet is that of level 0 with respect to ``a``.
         The arrays are overwritten by the next call.
         """
-        f = self._levels.get(level)
-        if f is None:
-            if level not in self._made:
-                self._made[level] = _level(self._nonlinear_rows, level)
-            f = self._levels[level] = Buffered(self._made[level])
+        f = self._buffered(level)
         for k in range(level + 1):
             f.inputs[k][:] = jets[k]
         f.inputs[level + 1][:] = constants
@@ -114,6 +119,22 @@ class NonlinearFunctions:
         if level == 0 and not np.isfinite(f.outputs[1]).all():
             self._mend(f)
         return f.outputs
+
+    def rounding(self, a: np.ndarray, constants: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        """Bounds (m,) of the rounding of the rows at arguments with these errors; overwritten by the next call."""
+        f = self._buffered(ROUNDING)
+        f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = a, constants, errors
+        f()
+        return f.outputs[0]
+
+    def _buffered(self, level: int) -> Buffered:
+        """The function of all rows at a level, or of their rounding."""
+        f = self._levels.get(level)
+        if f is None:
+            if level not in self._made:
+                self._made[level] = _level(self._nonlinear_rows, level)
+            f = self._levels[level] = Buffered(self._made[level])
+        return f
 
     def _mend(self, f: Buffered) -> None:
         """Put difference quotients over the scale of an argument in place of slopes that are not finite.
@@ -137,13 +158,14 @@ class NonlinearFunctions:
 
 
 def _level(nonlinear_rows: NonlinearRows, level: int) -> ca.Function:
-    """One function for all rows: each one mapped over its instances."""
+    """One function for all rows at a level, or of their rounding: each one mapped over its instances."""
+    make = partial(_rounding, level=0) if level == ROUNDING else partial(_differentiated, level=level)
     functions = [
-        (_differentiated(_expression(nonlinear_rows.model, rows, k), level), len(rows.instances))
+        (make(_expression(nonlinear_rows.model, rows, k)), len(rows.instances))
         for rows, k in zip(nonlinear_rows.model.nonlinear, nonlinear_rows.constants, strict=True)
     ]
     symbols, parts = [], []
-    for j in range(level + 2):
+    for j in range(functions[0][0].n_in()):
         sizes = [f.size1_in(j) * n for f, n in functions]
         symbols.append(ca.MX.sym(f"a{j}", sum(sizes)))
         parts.append(ca.vertsplit(symbols[-1], np.cumsum([0, *sizes]).tolist()))
@@ -199,13 +221,25 @@ def _blended(share: Any, actual: Any, simplified: Any) -> Any:
     return way + ca.if_else(share != 1.0, (1.0 - share) * simplified, 0.0)
 
 
-def _differentiated(expression: tuple[Any, Any, Any], level: int) -> ca.Function:
-    """Total derivative of one nonlinear row, and its gradients."""
-    a, c, value = expression
+def _derivative(expression: tuple[Any, Any, Any], level: int) -> tuple[list[Any], Any]:
+    """Arguments with their time derivatives, and the total derivative of one nonlinear row."""
+    a, _, value = expression
     jets = [a]
     for k in range(level):
         jets.append(ca.SX.sym(f"a{k + 1}", a.numel()))
         value = sum((ca.jtimes(value, x, dx) for x, dx in zip(jets[:-1], jets[1:], strict=True)), ca.SX(0))
-    value = ca.SX(value)
+    return jets, ca.SX(value)
+
+
+def _rounding(expression: tuple[Any, Any, Any], level: int) -> ca.Function:
+    """Bound of the rounding of the total derivative of one nonlinear row."""
+    jets, value = _derivative(expression, level)
+    return rounding_of(value, jets, expression[1])
+
+
+def _differentiated(expression: tuple[Any, Any, Any], level: int) -> ca.Function:
+    """Total derivative of one nonlinear row, and its gradients."""
+    jets, value = _derivative(expression, level)
+    c = expression[1]
     gradients = [ca.densify(ca.gradient(value, x)) for x in jets[: max(level, 1) if level < 3 else 0]]
     return ca.Function("nonlinear_row", [*jets, c], [ca.densify(value), *gradients])

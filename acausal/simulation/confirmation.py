@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..compilation.discrete import DiscreteProgram
+from ..compilation.rounding import REACHED, UNIT
 from ..dynamics.modal import Trajectory
 from ..reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
 from ..reduction.restart import restart as entered
@@ -18,6 +19,7 @@ from .failures import Inconsistent
 from .instants.collisions import Stage
 from .instants.discrete import Outcome
 from .nonlinear.steps import Steps
+from .nonlinear.tangents import Tangents
 from .numeric import CLOSED_FORM, NumericCore, SegmentTables
 from .run import Run
 from .self_check import (
@@ -92,6 +94,9 @@ def confirm_jump(
         at = replace(_point(run, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
         mode = restart.data.mode
         require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
+        if run.reduced.nonlinear:
+            size, constants = np.maximum(_terms(run), np.abs(at.z)), run.tangents.constants(run.present)
+            require(run, _nonlinear(run.tangents, mode, at, size, constants), run.t)
 
 
 def _parts_of_jump(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
@@ -254,9 +259,27 @@ def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None
     xi = run.xi.copy()
     xi[: len(place.xi)] = place.xi
     at = Point(system.z_of @ v, system.z_of @ v1, xi, doubt)
-    return unsolved(
+    found = unsolved(
         run.core.model.rows(run.mode), _affine_rows(run, run.mode), at, SOLVED if system.m else ELIMINATED
     )
+    return found or _nonlinear(run.tangents, run.mode, at, size @ way, steps.motion.constants)
+
+
+def _nonlinear(
+    tangents: Tangents, mode: Mode, at: Point, size: np.ndarray, constants: np.ndarray
+) -> Violation | None:
+    """The nonlinear equation that does not hold at a point, where unknowns were of these magnitudes on the way."""
+    numbers = np.asarray(tangents.numbers_in_force(mode))
+    which = np.flatnonzero(numbers >= 0)
+    if not len(which):
+        return None
+    rows, functions = numbers[which], tangents.functions
+    a = tangents.arguments(at.z, at.slopes, at.xi)
+    sizes = abs(tangents.Z) @ size + abs(tangents.D) @ np.abs(at.slopes) + abs(tangents.X) @ np.abs(at.xi)
+    rounded = functions.rounding(a, constants, UNIT * (sizes + tangents.scale)).copy()
+    value, gradient = functions(0, [a], constants)
+    terms = np.bincount(tangents.nonlinear_rows.owner, np.abs(gradient) * sizes, len(value))[rows]
+    return worst("equation", which, np.abs(value[rows]), terms, SOLVED * terms + REACHED * rounded[rows])
 
 
 def _in_force(run: Run, tables: SegmentTables) -> Held | None:

@@ -81,10 +81,6 @@ def failure(model: Component, end: float) -> SimulationError:
     return caught.value
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="the kernel that a BLAS chooses for the processor decides whether one equation or two are named",
-)
 def test_a_guess_without_slope_and_a_solution_that_ends() -> None:
     """The start begins beside a guess at which the law is flat; where its branch ends, that cell alone is named."""
     error = failure(cells(Flat, y=Start(0.0)), 1.0)

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import acausal.compilation.context as context
+import acausal.compilation.correction as correction
 import acausal.compilation.discrete as discrete
+import acausal.compilation.rounding as rounding
 import acausal.simulation.instants.instant as instant
 import acausal.simulation.loop as loop
 import acausal.simulation.nonlinear.integration as integration
@@ -70,6 +72,15 @@ def pulsed() -> Circuit:
         ("diode", IdealDiode(), "a", "b"),
         ("resistor", Resistor(R=5.0), "b", "0"),
     )
+
+
+def test_a_nonlinear_equation_that_is_not_solved_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Corrections that are small beside the scale of their unknown, 1e5 times what it is, do not tell the next one."""
+    for module in (correction, rounding):
+        monkeypatch.setattr(module, "REACHED", 1e300)
+    error = refused(Rectifier(diodes=1, junction=True), 0.1)
+    assert "Ids" in str(error) and error.value > 1e-4
+    assert "semiconductors" in str(error)
 
 
 def test_a_search_that_keeps_the_present_mode_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

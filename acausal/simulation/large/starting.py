@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...compilation.rounding import UNIT
 from ...errors import InitializationError
 from ...structure.incidence import Incidence
 from ...structure.matching import alternating_reach, maximum_matching
-from ..nonlinear.newton import NewtonFailure, newton
+from ..nonlinear.newton import Linearized, NewtonFailure, newton
 from ..starts.conditions import VIOLATED
 from .demands import NAMED, Demand
 from .system import LargeSystem
@@ -145,24 +146,30 @@ class SparseStart:
         alone = len(size) == f + n
         wanted: Any = block_array([[WISH * eye_array(f), None], [None, csc_array((n, n))]])
 
+        begin = np.concatenate([first[kept] / scale[kept], np.zeros(0 if alone else len(size))])
+
         def point(w: np.ndarray) -> np.ndarray:
             y = first.copy()
-            y[kept] += scale[kept] * w[: f + n]
+            y[kept] = scale[kept] * w[: f + n]
             return y
 
-        def defect(w: np.ndarray) -> tuple[np.ndarray, Any]:
+        def defect(w: np.ndarray) -> Linearized:
             y = point(w)
             G = (self._slopes(y, xi, constants)[:, kept] * scale[kept] / size[:, None]).tocsr()
             missed = self._defects(y, xi, constants) / size
             if alone:
                 return missed, G.tocsc()
-            r = np.concatenate([WISH * w[:f], np.zeros(n), missed])
+            r = np.concatenate([WISH * (w - begin)[:f], np.zeros(n), missed])
             return r, block_array([[wanted, G.T], [G, None]], format="csc")
 
-        # Multipliers enter linearly and are found anew in every step: no iteration waits for them.
+        def rounding(w: np.ndarray) -> np.ndarray:
+            own = self._rounding(point(w), xi, constants) / size
+            # Multipliers enter linearly and are found anew in every step: no iteration waits for them.
+            return own if alone else np.concatenate([np.full(f + n, np.inf), own])
+
         # As many equations as unknowns leave nothing to wishes.
         units = np.concatenate([np.ones(f + n), np.full(0 if alone else len(size), np.inf)])
-        y = point(newton(defect, np.zeros(len(units)), units))
+        y = point(newton(defect, rounding, begin, units))
         return y[:nx], y[nx:]
 
     def _not_met(self, failure: NewtonFailure) -> InitializationError:
@@ -216,6 +223,20 @@ class SparseStart:
                 self._missing(np.concatenate([y, xi]), constants),
             ]
         )
+
+    def _rounding(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """How far rounding may move the defects."""
+        system, demands, nx = self.system, self.demands, self.system.nx
+        v = np.concatenate([y, xi])
+        size = UNIT * np.abs(v)
+        missing = abs(demands.rows) @ size + UNIT * np.abs(demands.constant)
+        if len(self._bent):
+            arguments = self.system.arguments
+            own = self.system.functions.rounding(
+                arguments @ v, constants, UNIT * (abs(arguments) @ np.abs(v))
+            )
+            missing[self._bent] += own[demands.nonlinear[self._bent]]
+        return np.concatenate([system.rounding(y[:nx], y[nx:], xi, constants), missing])
 
     def _missing(self, v: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """Defects of the demands."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...compilation.nonlinear_rows import NonlinearFunctions
+from ...compilation.rounding import UNIT
 from ...dynamics.work import Work
 from ...reduction.affine import Mode, Rows
 from ...reduction.core import TANGENT_STATES, Values
@@ -22,14 +23,9 @@ from ...reduction.linearize import Numbering
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
 from ...reduction.reduced_model import ReducedModel
-from ..nonlinear.newton import newton
+from ..nonlinear.newton import Linearized, newton, undamped
 from ..numeric import NumericCore
 from .sparse_matrices import Factors, Pattern
-
-SIMPLIFIED = 8
-"""Iterations with the matrix of an earlier point."""
-SETTLED, SHRINKS = 1e-11, 0.3
-"""Scaled correction at which these end, and ratio of successive ones up to which they go on."""
 
 
 def kept_back(reduced: ReducedModel, given: np.ndarray, priority: np.ndarray | None) -> np.ndarray:
@@ -131,6 +127,7 @@ class LargeSystem:
         slope_of = over_v(rows.z_of @ slopes, rows.sources_of @ csr_array(self.S))
         self.arguments = over_v(rows.Z @ values + rows.D @ slopes, rows.X)
         self._affine = over_v(rows.A @ values + rows.E @ slopes, rows.B)
+        self._affine_sizes, self._argument_sizes = abs(self._affine), abs(self.arguments)
         rate, nonlinear = over_v(slopes[x], csr_array((nx, self.q))), rows.nonlinear[self.nonlinear]
         index = rounds + (n > nx)
         self.mode = OpenMode((), rows.ids[x], rows.ids, known, z_of, slope_of, rate, nonlinear, index)
@@ -181,6 +178,18 @@ class LargeSystem:
             ]
         return found
 
+    def rounding(self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """How far rounding may move `residual`."""
+        v = np.concatenate((X, u, xi))
+        size = UNIT * np.abs(v)
+        found = self._affine_sizes @ size
+        if len(self.nonlinear):
+            errors = self._argument_sizes @ size
+            found[self.nonlinear] += self.functions.rounding(self.arguments @ v, constants, errors)[
+                self.mode.nonlinear
+            ]
+        return found
+
     def gradient(self, X: np.ndarray, u: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """Derivatives of all nonlinear rows by their arguments."""
         if not len(self.nonlinear):
@@ -213,38 +222,23 @@ class LargeSystem:
         """
         if factors is not None and not len(self.nonlinear):
             return factors.solve(-(self._over_states @ X + self.rows.B @ xi))
+        if factors is not None and factors.exact:
+            return u + factors.solve(-self.residual(X, u, xi, constants))
+
+        def defect(u: np.ndarray) -> Linearized:
+            return (
+                self.residual(X, u, xi, constants),
+                self.pattern.over_unknowns(self.gradient(X, u, xi, constants)),
+            )
+
+        def rounding(u: np.ndarray) -> np.ndarray:
+            return self.rounding(X, u, xi, constants)
+
         if factors is not None:
-            found = self._simplified(X, u, xi, constants, factors, work)
+            kept = factors
+            found = undamped(
+                lambda u: (self.residual(X, u, xi, constants), kept), rounding, u, self.open_scale, work
+            )
             if found is not None:
                 return found
-
-        def defect(u: np.ndarray) -> tuple[np.ndarray, Any]:
-            gradient = self.gradient(X, u, xi, constants)
-            return self.residual(X, u, xi, constants), self.pattern.over_unknowns(gradient)
-
-        return newton(defect, u, self.open_scale, work=work)
-
-    def _simplified(
-        self,
-        X: np.ndarray,
-        u: np.ndarray,
-        xi: np.ndarray,
-        constants: np.ndarray,
-        factors: Factors,
-        work: Work,
-    ) -> np.ndarray | None:
-        """Newton's method with one matrix; None where corrections do not shrink to rounding soon."""
-        before = np.inf
-        for _ in range(SIMPLIFIED):
-            work.iterated()
-            d = factors.solve(-self.residual(X, u, xi, constants))
-            u = u + d
-            if factors.exact:
-                return u
-            size = float(np.max(np.abs(d) / (self.open_scale + np.abs(u)), initial=0.0))
-            if size <= SETTLED:
-                return u
-            if not size <= SHRINKS * before:
-                return None
-            before = size
-        return None
+        return newton(defect, rounding, u, self.open_scale, work=work)

@@ -16,8 +16,8 @@ import numpy as np
 from ...dynamics.modal import Trajectory
 from ...dynamics.problem import StepFailure
 from ...dynamics.work import Work
-from .bounds import inside
-from .newton import ACCURATE, CONTRACTS, NewtonFailure, newton, solve_linear
+from .bounds import Bounds, inside
+from .newton import Linearized, NewtonFailure, newton, solve_linear
 from .singular_points import Surroundings, branches, scaled
 from .state_selection import Selection, StateSelection, radii
 from .system import Linear, NonlinearSystem
@@ -215,18 +215,10 @@ class Motion:
     ) -> Place | None:
         """The point next to a guess by full steps for all unknowns together; None where these do not contract."""
         correction = self.system.correction(dependent)
-        if correction is None:
+        found = correction and correction(np.concatenate((X, H)), xi, self.constants, self.work.iterated)
+        if found is None:
             return None
-        y, before = np.concatenate((X, H)), math.inf
-        while True:
-            y, rate, sizes = correction(y, xi, self.constants)
-            self.work.iterated(len(sizes))
-            for size in sizes:
-                if not (size <= ACCURATE or size <= CONTRACTS * before):
-                    return None
-                before = size if size < 1.0 else 1.0
-            if before <= ACCURATE:
-                return Place(h, y.copy(), len(X), xi, rate.copy())
+        return Place(h, found[0].copy(), len(X), xi, found[1].copy())
 
     def on_constraints(
         self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
@@ -235,13 +227,18 @@ class Motion:
         system, constants = self.system, self.constants
         X = X.copy()
 
-        def defect(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def defect(x: np.ndarray) -> Linearized:
             X[dependent] = x
             found = system.linear(np.concatenate((X, H)), xi, constants)
             return found.C, found.C_y[:, dependent]
 
+        def rounding(x: np.ndarray) -> np.ndarray:
+            X[dependent] = x
+            return system.rounding(np.concatenate((X, H)), xi, constants)[: system.constraints]
+
         try:
-            X[dependent] = newton(defect, X[dependent].copy(), system.scale[dependent], work=self.work)
+            scale = system.scale[dependent]
+            X[dependent] = newton(defect, rounding, X[dependent].copy(), scale, work=self.work)
         except NewtonFailure as failure:
             failure.rows = system.constraint_rows
             raise
@@ -253,30 +250,33 @@ class Motion:
         if not system.m:
             return H
 
-        def defect(unknown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def defect(unknown: np.ndarray) -> Linearized:
             found = system.linear(np.concatenate((X, unknown)), xi, constants)
             return found.F, found.F_y[:, system.nx :]
 
+        def rounding(unknown: np.ndarray) -> np.ndarray:
+            return system.rounding(np.concatenate((X, unknown)), xi, constants)[system.constraints :]
+
+        def solve(guess: np.ndarray, bounds: Bounds | None) -> np.ndarray:
+            return newton(defect, rounding, guess, system.open_scale, bounds, self.work)
+
         try:
-            if system.open_bounds is not None:
-                return self._within_bounds(defect, H)
-            return newton(defect, H, system.open_scale, work=self.work)
+            return self._within_bounds(solve, H)
         except NewtonFailure as failure:
             failure.rows = system.mode.nonlinear
             raise
 
     def _within_bounds(
-        self, defect: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], H: np.ndarray
+        self, solve: Callable[[np.ndarray, Bounds | None], np.ndarray], H: np.ndarray
     ) -> np.ndarray:
         """Open unknowns within the bounds of their variables if they are found there, else anywhere."""
-        scale, bounds = self.system.open_scale, self.system.open_bounds
-        assert bounds is not None
-        for guess in (H, inside(H, bounds, scale)):
+        bounds = self.system.open_bounds
+        for guess in () if bounds is None else (H, inside(H, bounds, self.system.open_scale)):
             try:
-                return newton(defect, guess, scale, bounds, self.work)
+                return solve(guess, bounds)
             except NewtonFailure:
                 continue
-        return newton(defect, H, scale, work=self.work)
+        return solve(H, None)
 
     def _linear(self, place: Place) -> Linear:
         """Residuals and Jacobians at a place, kept with it."""

@@ -8,18 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from ...compilation.correction import ACCURATE, CONTRACTS
+from ...compilation.rounding import UNIT, missed, solved
 from ...dynamics.work import Work
 from ..large.sparse_matrices import Factors
 
 Linearized = tuple[np.ndarray, Any]
-"""Residual (m,) and Jacobian (m, m), an array or a sparse matrix by columns."""
+"""Residual (m,) and Jacobian (m, m): an array, a sparse matrix by columns or the factors of one."""
+Rounding = Callable[[np.ndarray], np.ndarray]
+"""How far rounding may move the residual (m,) at a point."""
 
-ACCURATE = 1e-10
-"""Scaled correction after which the next one would be rounding: convergence is quadratic."""
 STALLED = 1e-8
-"""Scaled correction at which an iteration that does not go on has reached rounding."""
-CONTRACTS = 0.25
-"""Ratio of successive corrections up to which full steps are trusted."""
+"""Scaled correction at which an iteration whose residuals are rounding, and that does not go on, ends."""
+LINEAR, ALIKE = 0.9, UNIT**0.5
+"""Ratio of successive corrections up to which they are those of a multiple zero, ``1 - 1 / p`` for one of order ``p``, and how
+nearly two of these are the same: zeros next to each other, farther apart than the square root of this in units of the way to
+them, are told from a multiple one, and so are exponentials, which are descended in equal steps and then ever faster."""
 MOST_ITERATIONS = 300
 """An exponential is descended by its width an iteration."""
 SMALLEST_STEP = 2.0**-24
@@ -31,7 +35,8 @@ FIRST_STEP, SHORTEST_STEP = 0.1, 1e-5
 class NewtonFailure(Exception):
     """No solution was found.
 
-    ``reason`` is "singular", "not finite" or "no convergence"; ``x`` the last iterate, ``residual`` its defect.
+    ``reason`` is "singular", "not finite" or "no convergence"; ``x`` the last iterate, ``residual`` its defect, in units of its
+    rounding where it is more than that.
     """
 
     reason: str
@@ -43,6 +48,8 @@ class NewtonFailure(Exception):
 
 def solve_linear(J: Any, r: np.ndarray) -> np.ndarray:
     """Solution of ``J d = r``; raises LinAlgError when a matrix is singular, not finite values give such."""
+    if isinstance(J, Factors):
+        return J.solve(r)
     if not isinstance(J, np.ndarray):
         return Factors(J).solve(r)
     if len(J) == 1:
@@ -54,6 +61,7 @@ def solve_linear(J: Any, r: np.ndarray) -> np.ndarray:
 
 def newton(
     f: Callable[[np.ndarray], Linearized],
+    rounding: Rounding,
     x: np.ndarray,
     scale: np.ndarray,
     bounds: tuple[np.ndarray, np.ndarray] | None = None,
@@ -65,9 +73,11 @@ def newton(
     ----------
     f : callable
         Residual and Jacobian.
+    rounding : callable
+        How far rounding may move the residual, asked where corrections are small.
     x : (m,) array
     scale : (m,) array
-        Magnitudes of the unknowns.
+        Magnitudes of the unknowns: these compare corrections with each other and decide no accuracy.
     bounds : pair of (m,) arrays, optional
         Where the iteration is to stay: steps that lead out end at the bound.
     work : Work, optional
@@ -79,6 +89,9 @@ def newton(
 
     Notes
     -----
+    A point is a solution when its residuals are evaluated there and are rounding. However small a correction is, it does not
+    tell the next one, least of all in units of a scale: an exponential is descended in steps of its width.
+
     The step is shortened until the simplified correction with the old Jacobian decreases (natural
     monotonicity test: Deuflhard, "Newton Methods for Nonlinear Problems", Springer 2004, section 3.3).
     That test does not depend on how equations are scaled.
@@ -86,63 +99,76 @@ def newton(
     work = work or Work()
     with np.errstate(all="ignore"):
         if bounds is not None:
-            return _damped(f, np.clip(x, *bounds), scale, bounds, work)
-        found = _undamped(f, x, scale, work)
-        return _damped(f, x, scale, None, work) if found is None else found
+            return _damped(f, rounding, np.clip(x, *bounds), scale, bounds, work)
+        found = undamped(f, rounding, x, scale, work)
+        return _damped(f, rounding, x, scale, None, work) if found is None else found
 
 
-def _undamped(
-    f: Callable[[np.ndarray], Linearized], x: np.ndarray, scale: np.ndarray, work: Work
+def undamped(
+    f: Callable[[np.ndarray], Linearized], rounding: Rounding, x: np.ndarray, scale: np.ndarray, work: Work
 ) -> np.ndarray | None:
-    """Full steps as long as corrections shrink quickly, which near a solution they do; None when they do not."""
-    before = np.inf
+    """Full steps as long as corrections shrink quickly, which near a solution they do; None when they do not.
+
+    At a solution the last correction is made still, for it costs no evaluation. One at which the matrix is singular is none:
+    nothing can go on from it.
+    """
+    before, d = np.inf, np.zeros_like(x)
     while True:
         work.iterated()
         r, J = f(x)
+        step = d
         try:
             d = solve_linear(J, -r)
         except np.linalg.LinAlgError:
             return None
         size = _norm(d, x, scale)
-        if size <= ACCURATE:
+        shrinks = size < CONTRACTS * before
+        if size <= (ACCURATE if shrinks else STALLED) and solved(r, rounding(x), J, step, scale):
             return x + d
-        if not size <= CONTRACTS * before:
-            return x + d if max(size, before) <= STALLED else None
+        if not shrinks:
+            return None
         x, before = x + d, min(size, 1.0)
 
 
 def _damped(
     f: Callable[[np.ndarray], Linearized],
+    rounding: Rounding,
     x: np.ndarray,
     scale: np.ndarray,
     bounds: tuple[np.ndarray, np.ndarray] | None,
     work: Work,
 ) -> np.ndarray:
     r, J = _kept(f(x))
-    length = 1.0
+    length, before, ratio, beside, d = 1.0, np.inf, np.inf, None, np.zeros_like(x)
     for _ in range(MOST_ITERATIONS):
         work.iterated()
-        d = _correction(J, r, x)
+        step, d = length * d, _correction(J, r, x, rounding)
         size = _norm(d, x, scale)
-        if size <= ACCURATE:
+        if size <= ACCURATE and solved(r, rounding(x), J, step, scale):
             return x + d
-        length = min(1.0, 2.0 * length)
+        last, ratio = ratio, size / before
+        length, before = min(1.0, 2.0 * length), size
+        if beside is None and size <= ACCURATE:
+            beside = x + d
+        if beside is not None and CONTRACTS < ratio <= LINEAR and abs(ratio - last) <= ALIKE:
+            return beside
         while True:
             trial = x + length * d
             if bounds is not None:
                 trial = np.clip(trial, *bounds)
-            r_new, J_new = f(trial)
-            if np.isfinite(r_new).all():
-                simplified = _norm(_correction(J, r_new, x), x, scale)
-                if simplified <= (1.0 - 0.25 * length) * size or simplified <= ACCURATE:
+            found = f(trial)
+            if np.isfinite(found[0]).all():
+                simplified = _norm(_correction(J, found[0], x, rounding), x, scale)
+                if simplified <= (1.0 - 0.25 * length) * size:
                     break
             length *= 0.5
             if length < SMALLEST_STEP:
-                if size <= STALLED:
+                # No step leads nearer: so far the unknowns themselves are rounded.
+                if solved(r, rounding(x), J, x if size <= STALLED else step, scale):
                     return x
-                raise NewtonFailure("no convergence", x, r)
-        x, (r, J) = trial, _kept((r_new, J_new))
-    raise NewtonFailure("no convergence", x, r)
+                raise NewtonFailure("no convergence", x, missed(r, rounding(x)))
+        x, (r, J) = trial, _kept(found)
+    raise NewtonFailure("no convergence", x, missed(r, rounding(x)))
 
 
 def _kept(found: Linearized) -> Linearized:
@@ -150,15 +176,15 @@ def _kept(found: Linearized) -> Linearized:
     return found[0].copy(), found[1].copy()
 
 
-def _correction(J: Any, r: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _correction(J: Any, r: np.ndarray, x: np.ndarray, rounding: Rounding) -> np.ndarray:
     if not (np.isfinite(r).all() and np.isfinite(J if isinstance(J, np.ndarray) else J.data).all()):
         raise NewtonFailure("not finite", x, r.copy())
     try:
         d = solve_linear(J, -r)
     except np.linalg.LinAlgError:
-        raise NewtonFailure("singular", x, r.copy()) from None
+        raise NewtonFailure("singular", x, missed(r, rounding(x))) from None
     if not np.isfinite(d).all():
-        raise NewtonFailure("singular", x, r.copy())
+        raise NewtonFailure("singular", x, missed(r, rounding(x)))
     return d
 
 

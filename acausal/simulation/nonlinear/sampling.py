@@ -1,16 +1,14 @@
-"""Many points of a numerically integrated segment at once: one Newton iteration for all of them."""
+"""Many points of a numerically integrated segment at once: those that one iteration finds together."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...dynamics.step import Step
-from .newton import ACCURATE, NewtonFailure
+from .newton import NewtonFailure
 from .state_selection import Selection
 from .steps import Accepted, Steps
 
-ROUNDS = 12
-"""Iterations after which the points left are solved one by one."""
 PROBES = np.modf(np.arange(1, 25) * 0.6180339887498949)[0]
 """Where a step is tried, in its length: spread by the golden ratio."""
 TRIED = 24
@@ -134,14 +132,11 @@ class _Batch:
         self.solved = stack.selection.dependent
         self.xi = steps.motion.sources.sample(hs)
         self.y = stack.guess(place, hs)
-        nx = self.system.nx
-        self.columns = np.concatenate([self.solved, nx + np.arange(self.system.m)])
-        self.scale = np.concatenate([self.system.scale[self.solved], self.system.open_scale])
 
     def jets(self) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its time derivative."""
         system = self.system
-        if len(self.columns):
+        if len(self.solved) + system.m:
             self._solve()
         rates = self.y @ system.rate_of_both.T + self.xi @ system.rate_of_sources.T
         v0 = self.y @ system.v0.y.T + self.xi @ system.v0.xi.T
@@ -152,20 +147,11 @@ class _Batch:
 
     def _solve(self) -> None:
         """Solved coordinates and open unknowns of all points."""
-        left = np.arange(len(self.hs))
-        for _ in range(ROUNDS):
-            value, slope, _ = self.system.many(self.y[left], self.xi[left], self.motion.constants)
-            d = _solutions(slope[:, :, self.columns], -value)
-            found = self.y[np.ix_(left, self.columns)]
-            size = np.max(np.abs(d) / (self.scale + np.abs(found)), axis=1)
-            self.y[np.ix_(left, self.columns)] = found + d
-            left = left[~(size <= ACCURATE)]
-            if not len(left):
-                return
-        self._one_by_one(left)
-
-    def _one_by_one(self, left: np.ndarray) -> None:
-        for i in left.tolist():
+        correction = self.system.correction(self.solved)
+        found = np.zeros(len(self.hs), bool)
+        if correction is not None:
+            found = correction.many(self.y, self.xi, self.motion.constants)
+        for i in np.flatnonzero(~found).tolist():
             place = self.steps.inside(self.accepted[int(self.of[i])], float(self.hs[i]))
             self.y[i] = place.y
 

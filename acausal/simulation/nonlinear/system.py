@@ -7,7 +7,7 @@ needed constrain ``X`` (``C = 0``); differentiated fully they determine ``H`` (`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from ...compilation.correction import MOST_COLUMNS, Correction, Following, correcting, dense, following
 from ...compilation.equations import Jet, ModeEquations
+from ...compilation.lowering import BATCH
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
@@ -42,7 +43,7 @@ class Linear:
 
     def copy(self) -> Linear:
         """The same in arrays of its own."""
-        return Linear(*(x.copy() for x in (self.C, self.F, self.C_y, self.F_y, self.C_t, self.F_t)))
+        return Linear(*(getattr(self, part.name).copy() for part in fields(self)))
 
 
 def thin(matrix: np.ndarray) -> Any:
@@ -129,6 +130,10 @@ class NonlinearSystem:
         t = moved[0] if time else value
         return Linear(value[:n], value[n:], slope[:n], slope[n:], t[:n], t[n:])
 
+    def rounding(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """How far rounding may move ``[C, F]`` at a point, until the next call."""
+        return self._equations.rounding(y, xi, constants)
+
     def correction(self, dependent: np.ndarray) -> Correction | None:
         """Newton's method for the dependent coordinates and ``H``; None where there are too many for it."""
         key = dependent.tobytes()
@@ -137,11 +142,13 @@ class NonlinearSystem:
             columns = np.concatenate([dependent, self.nx + np.arange(self.m)])
             scale = np.concatenate([self.scale[dependent], self.open_scale])
             equations, rate = self._equations, self._rate
+            name = (key, dense(rate.y).tobytes(), dense(rate.xi).tobytes())
             made = equations.compiled(
-                (key, dense(rate.y).tobytes(), dense(rate.xi).tobytes()),
-                lambda: correcting(equations.function, columns, rate),
+                name, lambda: correcting(equations.function, equations.residual, columns, rate)
             )
-            found = self._corrections[key] = Correction(made, scale)
+            found = self._corrections[key] = Correction(
+                made, scale, lambda: equations.compiled((name, "many"), lambda: made.map(BATCH))
+            )
         return found
 
     @cached_property
