@@ -7,7 +7,7 @@ An equation says that the residual is zero, a guard that it is not negative.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -26,8 +26,6 @@ class Texts(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, k: int, /) -> str: ...
-
-    def __iter__(self) -> Iterator[str]: ...
 
 
 Mode = tuple[int, ...]
@@ -195,13 +193,12 @@ class AffineModel:
         branches = [element.branches[k].equations for element, k in zip(self.elements, mode, strict=True)]
         return stack_rows([self.base, *branches], self) if branches else self.base
 
-    def names_of_rows(self, mode: Mode) -> list[str]:
-        """Base equations as users wrote them, then for every equation of a branch the path of its element."""
-        named = len(self.row_names)
-        names = [self.row_names[i] if i < named else f"equation {i}" for i in range(len(self.base))]
-        for element, branch in zip(self.elements, mode, strict=True):
-            names += [element.path] * len(element.branches[branch].equations)
-        return names
+    def name_of_row(self, mode: Mode, row: int) -> str:
+        """A base equation as users wrote it, with its place, or for an equation of a branch the path of its element."""
+        if row < len(self.base):
+            return self.row_names[row] if row < len(self.row_names) else f"equation {row}"
+        counts = [len(e.branches[k].equations) for e, k in zip(self.elements, mode, strict=True)]
+        return self.elements[np.searchsorted(np.cumsum(counts), row - len(self.base), side="right")].path
 
 
 def stack_rows(parts: Sequence[Rows], model: AffineModel) -> Rows:

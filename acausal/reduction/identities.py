@@ -7,7 +7,8 @@ elimination, and what follows from it must not become a result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -44,8 +45,8 @@ class MapCheck:
         _, strength, rows = np.linalg.svd(admissible * self.scale[self.source], full_matrices=False)
         self.forbidden = rows[strength > ALLOWED * strength.max(initial=0.0)]
 
-    def require(self, rows: Rows, names: Sequence[str], expected: np.ndarray | None = None) -> None:
-        """Compare the rows with zero, or with those ``expected`` over ``v``.
+    def require(self, rows: Rows, name: Callable[[int], str], expected: np.ndarray | None = None) -> None:
+        """Compare the rows with zero, or with those ``expected`` over ``v``; ``name`` tells what a row is.
 
         Raises
         ------
@@ -72,7 +73,7 @@ class MapCheck:
         if relative[worst] <= ALLOWED:
             return
         raise ConsistencyError(
-            f"the analysis of a mode does not satisfy {names[worst]}",
+            f"the analysis of a mode does not satisfy {name(worst)}",
             why=f"the defect {defect[worst]:.6g} is {relative[worst]:.3g} of the largest term, allowed are {ALLOWED:.1g}",
             hint="numbers too small to matter beside others can be set to zero, which is exact",
             value=float(defect[worst]), relative=float(relative[worst]), allowed=ALLOWED,
@@ -88,10 +89,10 @@ def check_mode(model: AffineModel, data: ModeData) -> None:
     """
     scale = np.concatenate([data.balance.z[data.states], data.balance.xi])
     check = MapCheck(data.balance, data.T, data.Ay, scale, data.admissible)
-    check.require(model.rows(data.mode), model.names_of_rows(data.mode))
+    check.require(model.rows(data.mode), partial(model.name_of_row, data.mode))
     n, none = model.n, np.zeros((len(data.constraints), model.n))
     constraints = Rows(none, data.constraints[:, :n], data.constraints[:, n:])
-    check.require(constraints, [f"the constraint on {model.names[j]}" for j in data.dependent.tolist()])
+    check.require(constraints, lambda k: f"the constraint on {model.names[data.dependent[k]]}")
     branches = [element.branches[k] for element, k in zip(model.elements, data.mode, strict=True)]
-    owners = [f"a guard of {model.elements[k].path}" for k in data.guard_element.tolist()]
-    check.require(stack_rows([b.guards for b in branches], model), owners, data.Gy)
+    guards = stack_rows([b.guards for b in branches], model)
+    check.require(guards, lambda k: f"a guard of {model.elements[data.guard_element[k]].path}", data.Gy)

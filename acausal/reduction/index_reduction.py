@@ -261,9 +261,11 @@ def _labelled(
 
 def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[tuple[str, ...]]:
     """Equations and elements combined in each redundant row."""
-    names = model.names_of_rows(mode)
     involved = _labelled(model, Columns.of(model), rows, 1)[1][:, 0] != 0.0
-    return [tuple(dict.fromkeys(names[i] for i in np.flatnonzero(row))) for row in involved]
+    return [
+        tuple(dict.fromkeys(model.name_of_row(mode, i) for i in np.flatnonzero(row).tolist()))
+        for row in involved
+    ]
 
 
 def source_conditions(S: np.ndarray, scale: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, list[int]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -17,30 +17,23 @@ MOST_CONNECTED = 4
 
 
 class CoreNames:
-    """Texts made all together when one is first read: those of a large model take longer than its analysis.
+    """Texts, each made when it is first read: all those of a large model take longer than its analysis.
 
     Parameters
     ----------
     count : int
     make : callable
-        Returns the texts.
+        Returns the text of a number.
     """
 
-    def __init__(self, count: int, make: Callable[[], tuple[str, ...]]) -> None:
-        self._count, self._make = count, make
-
-    @cached_property
-    def _texts(self) -> tuple[str, ...]:
-        return self._make()
+    def __init__(self, count: int, make: Callable[[int], str]) -> None:
+        self._count, self._make = count, cache(make)
 
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, k: int) -> str:
-        return self._texts[k]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
+        return self._make(k)
 
 
 class Labels:
@@ -54,14 +47,14 @@ class Labels:
         """Paths of the core unknowns."""
         model = self._model
         ids = model.presolved.y[model.core].tolist()
-        return CoreNames(len(ids), lambda: tuple(model.flat.variable(k) for k in ids))
+        return CoreNames(len(ids), lambda k: model.flat.variable(ids[k]))
 
     @cached_property
     def rows(self) -> CoreNames:
         """Text and place of every core equation."""
         model = self._model
         count = sum(map(len, model.base_instances)) + len(model.core_rows)
-        return CoreNames(count, lambda: _rows(model))
+        return CoreNames(count, lambda k: _row(model, k))
 
     @cached_property
     def flow(self) -> np.ndarray:
@@ -133,17 +126,15 @@ def _units(model: ReducedModel) -> np.ndarray:
     return of[model.presolved.y[model.core]]
 
 
-def _rows(model: ReducedModel) -> tuple[str, ...]:
-    """Text and place of every core equation."""
-    names = []
+def _row(model: ReducedModel, k: int) -> str:
+    """Text and place of a core equation."""
     for rows, instances, text in zip(model.base, model.base_instances, model.base_texts, strict=True):
-        for i in instances.tolist():
-            names.append(
-                f"{text.statement.text} at {model.flat.location(rows.batch, i, text.statement.origin)}"
-            )
-    for r in model.presolved.kept_row_origin[model.core_rows].tolist():
-        names.append(integer_row_name(model, r))
-    return tuple(names)
+        if k < len(instances):
+            statement = text.statement
+            place = model.flat.location(rows.batch, int(instances[k]), statement.origin)
+            return f"{statement.text} at {place}"
+        k -= len(instances)
+    return integer_row_name(model, int(model.presolved.kept_row_origin[model.core_rows[k]]))
 
 
 def integer_row_name(model: ReducedModel, row: int) -> str:

@@ -116,9 +116,9 @@ def open_mode(
     motion[:ns], motion[ns + m :, ns + m :] = found[states], model.S
     z, T0 = data.balance.z, data.balance.T0
     scale = np.concatenate([z[states], z[open_unknowns] / np.where(slopes, T0, 1.0), data.balance.xi])
-    names = model.names_of_rows(mode)
     MapCheck(data.balance, z_of, motion, scale, data.admissible).require(
-        Rows(rows.E[affine], rows.A[affine], rows.B[affine]), [names[i] for i in affine.tolist()]
+        Rows(rows.E[affine], rows.A[affine], rows.B[affine]),
+        lambda k: model.name_of_row(mode, int(affine[k])),
     )
     return OpenMode(mode, states, open_unknowns, slopes, z_of, slope_of, found[states], nonlinear, index)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..structure.union import Union
 from .affine import AffineModel, Branch, Element, Rows
+from .labels import CoreNames
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ def _part(
         return Rows(rows.E[:, columns], rows.A[:, columns], rows.B[:, sources])
 
     small = AffineModel(
-        names=tuple(model.names[j] for j in columns.tolist()),
+        names=CoreNames(len(columns), lambda k: model.names[columns[k]]),
         differentiated=model.differentiated[columns],
         base=cut(rows[0]),
         elements=tuple(_cut_element(model.elements[k], cut) for k in elements),
@@ -84,7 +85,7 @@ def _part(
         scale=model.scale[columns],
         xi_scale=model.xi_scale[sources],
         T0=model.T0,
-        row_names=tuple(model.row_names[i] for i in base.tolist()) if len(model.row_names) else (),
+        row_names=CoreNames(len(base), lambda k: model.row_names[base[k]]) if len(model.row_names) else (),
         units=None if model.units is None else model.units[columns],
         priority=None if model.priority is None else model.priority[columns],
         nominals=None if model.nominals is None else model.nominals[columns],

@@ -1,6 +1,7 @@
 """The check of analysed modes finds what an elimination has lost, and nothing where it has lost nothing."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,3 +69,28 @@ def test_any_wrong_number_of_a_table_is_found(part: str, error: float) -> None:
     values[at] *= 1.0 + error
     with pytest.raises(ConsistencyError):
         check_mode(model, replace(data, **{part: values}))
+
+
+class Unread(tuple[str, ...]):
+    """Texts that nobody may read."""
+
+    def __getitem__(self, k: Any) -> Any:
+        raise AssertionError(f"text {k} was made though there is no error to tell")
+
+    __iter__ = property(lambda self: self[0])
+
+
+def test_texts_are_made_for_errors_alone() -> None:
+    """A row is named when it is wrong: base rows by their texts, rows of branches by their elements."""
+    builder = Builder()
+    u, i, leak = builder.var("u", 5.0), builder.var("i"), builder.var("leak")
+    builder.eq({i: -1.0}, {u: 1e-3}, label="current")
+    builder.eq({i: 10.0, u: 1.0, leak: 1.0}, source={0: -5.0}, label="resistor")
+    builder.diode("d", {u: 1.0}, {leak: 1.0})
+    model = builder.build()
+    quiet = replace(model, names=Unread(model.names), row_names=Unread(model.row_names))
+    data = reduce_mode(quiet, (0,))
+    assert [model.name_of_row((0,), k) for k in range(3)] == ["current", "resistor", "d"]
+    data = replace(data, T=np.where(np.arange(3)[:, None] == 0, data.T + 1.0, data.T))
+    with pytest.raises(ConsistencyError, match="does not satisfy (current|resistor)"):
+        check_mode(model, data)
