@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import casadi as ca
@@ -12,9 +13,8 @@ import numpy as np
 from ..errors import StructuralError, UnknownPathError, nearest
 from ..flattening.flat_model import FlatModel, kind_of, number_of, parameter_vector, start_values
 from ..flattening.locating import locate_symbol
-from ..flattening.template import Template
+from ..flattening.template import Template, expressions_of
 from ..modeling.expressions import Expr, Symbol, walk
-from ..modeling.statements import Assign
 from ..modeling.typed_fields import Output
 from .lowering import lower
 
@@ -98,22 +98,6 @@ def quantities(names: Sequence[str], fields: Sequence[Any], start: np.ndarray) -
     return Quantities(tuple(names), units, np.asarray(start, float), *bounds, declared("nominal", 1.0))
 
 
-def template_expressions(t: Template) -> Iterator[Expr]:
-    """Yield all expressions of the equations, elements and discrete statements of a template."""
-    yield from (r.expr for r in t.residuals)
-    for e in t.elements:
-        table = e.table
-        yield from table.beside
-        for b in table.branches:
-            yield from b.residuals
-            yield from (x for g in b.guards for x in (g.g, g.enabled) if x is not None)
-    yield from (a.value for a in t.assignments)
-    for chain in t.whens:
-        for conditions, actions in chain.branches:
-            yield from conditions
-            yield from (a.value for a in actions if isinstance(a, Assign))
-
-
 class Symbols:
     """The symbols of all arguments but the mode, numbered from a flat model.
 
@@ -168,11 +152,12 @@ class Symbols:
     def _differentiated(self) -> np.ndarray:
         mask = np.zeros(self.flat.nv, bool)
         for s in self.flat.batches:
-            for expr in template_expressions(s.template):
-                for node in walk(expr):
+            t = s.template
+            for statement in (*t.residuals, *t.elements, *t.assignments, *t.whens):
+                for node in chain.from_iterable(walk(e) for e in expressions_of(statement)):
                     inner = node.args[0] if node.op == "der" else None
                     if isinstance(inner, Symbol) and kind_of(inner) == "v":
-                        mask[s.vb + locate_symbol(s.template, "v", inner)] = True
+                        mask[s.vb + locate_symbol(t, "v", inner)] = True
         return mask
 
     # -- parameters ----------------------------------------------------------------------------------------------

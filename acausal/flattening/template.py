@@ -188,7 +188,7 @@ class Template:
             *self.initials,
             *self.checks,
         ):
-            if any(id(n) in nodes for e in _expressions(statement) for n in walk(e)):
+            if any(id(n) in nodes for e in expressions_of(statement) for n in walk(e)):
                 return statement.origin
         return (self.cls.equations.__code__, 0)
 
@@ -200,8 +200,8 @@ class Template:
         return cache.get(step)
 
 
-def _expressions(statement: Any) -> Iterator[Expr]:
-    """All expressions of a statement."""
+def expressions_of(statement: Any) -> Iterator[Expr]:
+    """Return all expressions of a statement."""
     for name in ("expr", "value", "condition"):
         if hasattr(statement, name):
             yield getattr(statement, name)
