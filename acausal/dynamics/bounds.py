@@ -10,8 +10,8 @@ from .basis import Basis
 
 RESOLVED = 2.0
 """Angle or number of time constants up to which a function is interpolated; faster ones enter with their magnitude."""
-ROUNDING = 4.0 * 2.0**-52
-"""Rounding error of a sum relative to the sum of the magnitudes of its terms."""
+CLOSED_FORM = 4.0 * 2.0**-52
+"""Rounding of a closed form relative to the sum of the magnitudes of its terms."""
 SLOPE_ERROR = math.sqrt(3.0) / 216.0
 """Error constant of the slope of the cubic Hermite interpolant."""
 
@@ -158,5 +158,5 @@ class GuardForms:
         values = np.empty((len(nodes) - 1, len(R), 4))
         values[..., 0], values[..., 1] = left[:-1], slope[:-1]
         values[..., 2], values[..., 3] = left[1:], slope[1:]
-        noise = ROUNDING * envelope.dot(np.abs(self.R).T)
+        noise = CLOSED_FORM * envelope.dot(np.abs(self.R).T)
         return Bounds(values, ends[1:], length, envelope.dot(length**4 * size4.T), rest, noise)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import legendre
 
+from .extremes import ROUNDING
+
 DEGREE = 11
-ROUNDING = 1e-12
-"""Error of a panel, relative to the largest value of the same variable in the segment, that needs no halving."""
 FINER = 1e-4
-"""The same relative to what integrals along the motion are resolved to."""
+"""Error of a panel that needs no halving, relative to what integrals along the motion are resolved to."""
 LEVELS = 20
 """Halvings after which a panel is taken as it is."""
 STALE = 2

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..compilation.discrete import DiscreteProgram
 from ..compilation.rounding import REACHED, UNIT
+from ..dynamics.bounds import CLOSED_FORM
 from ..dynamics.modal import Trajectory
 from ..reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
 from ..reduction.restart import restart as entered
@@ -20,7 +21,7 @@ from .instants.collisions import Stage
 from .instants.discrete import Outcome
 from .nonlinear.steps import Steps
 from .nonlinear.tangents import Tangents
-from .numeric import CLOSED_FORM, NumericCore, SegmentTables
+from .numeric import NumericCore, SegmentTables
 from .run import Run
 from .self_check import (
     ELIMINATED,

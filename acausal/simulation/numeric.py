@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.bounds import CLOSED_FORM
 from ..dynamics.modal import AffineFlow
 from ..dynamics.readout import PointFrame, Readout
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
@@ -37,8 +38,6 @@ from .sources.source_states import OpenInput
 from .watch import Watch, can_trigger, orientations
 
 MAX_WATCHES = 4096
-CLOSED_FORM = 4.0 * 2.0**-52
-"""Rounding of a closed form relative to the sum of the magnitudes of its terms."""
 
 
 @dataclass(eq=False)
