@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial import legendre
 
+from ..dynamics import gram
+
 Evaluate = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Segments (k,) and times since their starts (k,) to values (k,)."""
 
@@ -19,7 +21,7 @@ LEVELS = 45
 MOST_PANELS = 50_000
 """Panels of one generation beyond which values that never become smooth are taken as they are."""
 STALE = 2
-"""Halvings that leave a tenth of a small error or more in both halves, after which it is rounding."""
+"""Number of `halved_in_vain` after which a small error is rounding."""
 SMALL = 1e-6
 """Error, relative to the largest value, below which it may be rounding."""
 NEGLIGIBLE = 2e-16
@@ -31,10 +33,8 @@ NODES, WEIGHTS = legendre.leggauss(DEGREE + 1)
 POLYNOMIALS = legendre.legvander(NODES, DEGREE)
 """Values at the nodes, (nodes, degrees)."""
 TO_SERIES = WEIGHTS[:, None] * POLYNOMIALS * (np.arange(DEGREE + 1) + 0.5)
-FINE, SLOW = 40, 16.0
-"""Nodes of a rule that integrates P_k(x) exp(-i q x) to rounding for k <= DEGREE and q <= SLOW."""
-FINE_NODES, _fine_weights = legendre.leggauss(FINE)
-FINE_RULE = _fine_weights[:, None] * legendre.legvander(FINE_NODES, DEGREE)
+FINE_RULE = gram.WEIGHTS[:, None] * legendre.legvander(gram.NODES, DEGREE)
+"""Integrates P_k(x) exp(-i q x) for q up to `gram.SLOW`."""
 POINTS = np.concatenate([[-1.0], NODES, [1.0]])
 """Nodes between the ends, at which a transient that is too fast for the nodes shows."""
 AT_ENDS = legendre.legvander(np.array([-1.0, 1.0]), DEGREE).T
@@ -103,7 +103,7 @@ class Panels:
         # Halving leaves few different lengths.
         lengths, at = np.unique(self.half, return_inverse=True)
         out = np.empty(len(omega), complex)
-        step = max(1, CHUNK // max(factors.size, FINE * len(lengths)))
+        step = max(1, CHUNK // max(factors.size, gram.POINTS * len(lengths)))
         for k in range(0, len(omega), step):
             part = omega[k : k + step, None]
             turns = np.exp(-1j * part * (self.middle - origin))
@@ -119,8 +119,8 @@ def moments(q: np.ndarray, degrees: int) -> np.ndarray:
 
     k = np.arange(degrees)
     out = np.empty((*q.shape, degrees), complex)
-    slow = q <= SLOW
-    out[slow] = np.exp(-1j * q[slow][:, None] * FINE_NODES) @ FINE_RULE[:, :degrees]
+    slow = q <= gram.SLOW
+    out[slow] = np.exp(-1j * q[slow][:, None] * gram.NODES) @ FINE_RULE[:, :degrees]
     out[~slow] = 2.0 * (-1j) ** k * spherical_jn(k, q[~slow][:, None])
     return out
 
@@ -180,8 +180,7 @@ def fit(f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: n
         error = np.maximum(np.abs(series[:, -2:]), np.abs(series @ AT_ENDS - values[:, [0, -1]])).max(axis=1)
         scale = max(scale, float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0)))
         if level:
-            # Where only one half keeps the error there is something to resolve in it.
-            stale = np.where(np.repeat(error.reshape(-1, 2).min(axis=1), 2) > 0.1 * last, stale + 1, 0)
+            stale = halved_in_vain(error, last, stale)
         # A value that is not a number compares as false, and halving would not help.
         bad = (error > RTOL * scale + _late(series, left, half)) & ((stale < STALE) | (error > SMALL * scale))
         if level == LEVELS - 1 or bad.sum() > MOST_PANELS:
@@ -196,6 +195,12 @@ def fit(f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: n
         which, half, last, stale = (np.repeat(x, 2) for x in (which, half, error[bad], stale[bad]))
     middle, half, series = (np.concatenate(x) for x in zip(*found, strict=True))
     return Panels(middle, half, series, resolved)
+
+
+def halved_in_vain(error: np.ndarray, last: np.ndarray, stale: np.ndarray) -> np.ndarray:
+    """Halvings in a row that left a tenth of the error or more in both halves: what is in one alone can be resolved."""
+    both = np.repeat(error.reshape(-1, 2, *error.shape[1:]).min(axis=1), 2, axis=0)
+    return np.where(both > 0.1 * last, stale + 1, 0)
 
 
 def _late(series: np.ndarray, left: np.ndarray, half: np.ndarray) -> np.ndarray:

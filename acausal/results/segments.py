@@ -16,13 +16,11 @@ import numpy as np
 from ..dynamics.basis import NODES, ROUNDING, Basis, integrate_together, many_periods
 from ..dynamics.gram import gram
 from ..dynamics.modal import Trajectory
-from ..dynamics.quadrature import integrate
+from ..dynamics.quadrature import CHUNK, integrate
 from ..dynamics.readout import Moment, Readout
 from ..errors import ParameterError
 from ..reduction.affine import ModeData
 
-CHUNK = 4_000_000
-"""Numbers in one intermediate array."""
 SMALLEST = 1e-6
 """Magnitude, relative to the largest integrand, below which an integrand need not be resolved to the precision."""
 

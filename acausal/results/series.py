@@ -10,20 +10,17 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from .extremes import ROUNDING
+from .panels import CHUNK, STALE, halved_in_vain
 
 DEGREE = 11
 FINER = 1e-4
 """Error of a panel that needs no halving, relative to what integrals along the motion are resolved to."""
 LEVELS = 20
 """Halvings after which a panel is taken as it is."""
-STALE = 2
-"""Halvings that leave a tenth of an error or more in both halves, after which it is rounding."""
 NODES, WEIGHTS = legendre.leggauss(DEGREE + 1)
 POINTS = np.concatenate([[-1.0], NODES, [1.0]])
 TO_SERIES = (WEIGHTS[:, None] * legendre.legvander(NODES, DEGREE) * (np.arange(DEGREE + 1) + 0.5)).T
 AT_ENDS = legendre.legvander(np.array([-1.0, 1.0]), DEGREE)
-CHUNK = 2_000_000
-"""Numbers in one intermediate array."""
 
 
 @dataclass(eq=False)
@@ -121,9 +118,7 @@ def series_of(
         )
         scale = np.fmax(scale, np.fmax.reduce(np.abs(values), axis=(0, 1)))
         if level:
-            # Where only one half keeps the error there is something to resolve in it.
-            both = np.repeat(error.reshape(-1, 2, len(y0)).min(axis=1), 2, axis=0)
-            stale = np.where(both > 0.1 * last, stale + 1, 0)
+            stale = halved_in_vain(error, last, stale)
         # What is not a number compares as false, and halving would not help.
         bad = ((error > allowed * scale) & (stale < STALE)).any(axis=1) & (level < LEVELS)
         found.append((right[~bad], series[~bad]))
