@@ -6,7 +6,20 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from acausal import Circuit, Component, Eq, InitializationError, Parameter, Start, connect, simulate
+from acausal import (
+    Circuit,
+    Component,
+    Eq,
+    InitializationError,
+    Parameter,
+    Start,
+    Variable,
+    connect,
+    der,
+    exp,
+    simulate,
+    sin,
+)
 from acausal.components.electrical import (
     Capacitor,
     ConstantVoltage,
@@ -259,10 +272,64 @@ class Pair(Component):
         yield connect(self.resistor.n, self.capacitor.p, self.a.p, self.b.p)
 
 
-@pytest.mark.parametrize("i", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("i", [1e-3, 1e-6, 1e-9, 1e-12, 1e-14])
 def test_fixed_currents_contradict_each_other_however_small_they_are(i: float) -> None:
-    """The network carries 10 mA: a ten-millionth of that is still a current."""
+    """The network carries 10 mA: what exceeds the rounding of that is still a current."""
     with pytest.raises(InitializationError, match=r"a\.i"):
         simulate(Pair(), 1e-6, initial={"a.i": i, "b.i": 2.0 * i})
     result = simulate(Pair(), 1e-6, initial={"a.i": i})
-    assert [result[f"{d}.i"].at(0.0) for d in "ab"] == pytest.approx([i, i], rel=1e-9, abs=0.0)
+    # The law takes 1 uA from a sum of that size, which leaves its last digit.
+    rounding = 1e-6 * np.finfo(float).eps
+    assert [result[f"{d}.i"].at(0.0) for d in "ab"] == pytest.approx([i, i], rel=1e-9, abs=rounding)
+
+
+class Alike(Component):
+    """Two capacitors in parallel and two inductors in series, behind a resistor."""
+
+    def build(self) -> None:
+        self.source, self.ground, self.resistor = ConstantVoltage(V=10.0), Ground(), Resistor(R=1e3)
+        self.c, self.d, self.k, self.l = (
+            Capacitor(C=1e-6),
+            Capacitor(C=3e-6),
+            Inductor(L=1e-6),
+            Inductor(L=3e-6),
+        )
+
+    def equations(self):
+        yield connect(self.source.p, self.resistor.p)
+        yield connect(self.resistor.n, self.c.p, self.d.p, self.k.p)
+        yield connect(self.k.n, self.l.p)
+        yield connect(self.l.n, self.source.n, self.c.n, self.d.n, self.ground.p)
+
+
+@pytest.mark.parametrize(("a", "b"), [("c.v", "d.v"), ("k.i", "l.i")])
+@pytest.mark.parametrize("value", [0.0, 1e-17, 1e-11])
+def test_equal_states_are_told_from_different_ones_near_zero(a: str, b: str, value: float) -> None:
+    """Beside 10 V and 10 mA."""
+    result = simulate(Alike(), 1e-3, initial={a: value, b: value})
+    assert [result[a].at(0.0), result[b].at(0.0)] == [value, value]
+    with pytest.raises(InitializationError, match=f"{a}|{b}"):
+        simulate(Alike(), 1e-3, initial={a: value, b: value + 5e-12})
+
+
+class Led(Component):
+    """States that fixed values of what follows from them lead to 26 000 times their scale."""
+
+    x: Variable = Variable(start=1.0)
+    z: Variable = Variable(start=1.0)
+    y: Variable = Variable()
+    u: Variable = Variable()
+
+    def equations(self):
+        yield Eq(der(self.x), -2755.0 * self.y)
+        yield Eq(der(self.z), -2755.0 * self.u)
+        yield Eq(self.y + 296078.0 * self.y**3 + 0.1 * sin(self.u), self.x - 26372.656)
+        yield Eq(self.u + 2754.631 * self.u * exp(-(self.y**2)), self.z - 26372.656 * self.y)
+
+
+def test_fixed_values_hold_as_exactly_as_the_states_that_they_follow_from_round() -> None:
+    """A last digit of ``x`` is 4e-12, of which ``y`` takes about as much, and ``u`` ten times that."""
+    result = simulate(Led(), 1e-6, initial={"y": 1e-13, "u": 0.3})
+    assert result["x"].at(0.0) == pytest.approx(26372.656 + 0.1 * np.sin(0.3), rel=1e-14)
+    assert result["y"].at(0.0) == pytest.approx(1e-13, abs=1e-10)
+    assert result["u"].at(0.0) == pytest.approx(0.3, abs=1e-9)

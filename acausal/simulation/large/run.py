@@ -176,7 +176,7 @@ class LargeRun(Run):
         self.record.begin(first, D)
         self.remember(evaluated(self))
         process(self, "start", (), ticks, held)
-        check_held(self.program, self.core, self.starts, self.D, self.read)
+        check_held(self.flat, self.core, self.starts, self.D, self.data, self.y, self.read)
         same = np.array_equal(self.D, outcome.D) and np.array_equal(self.R, outcome.R)
         if met is not None or not same or any(step.jumps for step in self.record.steps):
             self._check_demands()

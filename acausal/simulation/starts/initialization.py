@@ -19,7 +19,7 @@ from ...flattening.flat_model import FlatModel
 from ...flattening.locating import locate_symbol
 from ...flattening.template import place_of
 from ...modeling.expressions import walk
-from ...reduction.affine import Inadmissible
+from ...reduction.affine import Inadmissible, ModeData
 from ...reduction.restart import restart
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
@@ -28,7 +28,7 @@ from .completion import Completion, Unreachable, completion
 from .conditions import Conditions
 from .frames import Frame, placed
 from .left_limits import AGREES
-from .priorities import MISSED, independent, solve
+from .priorities import MISSED, SETTLED, independent, solve
 from .problem import Refused, StartProblem
 from .stated import Rank, Starts
 
@@ -241,19 +241,26 @@ def check_computed(flat: FlatModel, starts: Starts, completed: Completed | None)
 
 
 def check_held(
-    program: CompiledModel, core: NumericCore, starts: Starts, D: np.ndarray, read: Callable[[tuple[int, ...]], np.ndarray]
+    flat: FlatModel, core: NumericCore, starts: Starts, D: np.ndarray, data: ModeData, y: np.ndarray,
+    read: Callable[[tuple[int, ...]], np.ndarray],
 ) -> None:  # fmt: skip
-    """Raise InitializationError unless fixed values hold after the first instant, as ``read`` and discretes ``D`` tell."""
-    flat = program.flat
+    """Raise InitializationError unless fixed values hold after the first instant, as far as what was sought settles.
+
+    ``read`` tells values, ``data`` and ``y`` what they follow from, and ``D`` discretes.
+    """
     if starts.discretes:
         _check_discretes(flat, starts, D)
     ids = tuple(np.flatnonzero(starts.fixed).tolist())
     if not ids:
         return
-    sizes = abs(program.reduced.W_core[list(ids)]) @ core.model.network_scale
+    sizes = abs(core.reduced.W_core[list(ids)]) @ core.model.network_scale
     for x, value, size in zip(ids, read(ids).tolist(), sizes.tolist(), strict=True):
         wanted = float(starts.value[x])
-        if abs(value - wanted) > MISSED * max(abs(value), abs(wanted), size):
+        far = abs(value - wanted)
+        if far <= max(MISSED * max(abs(value), abs(wanted)), SETTLED * size):
+            continue
+        # Scales are those of before the start, which may have led states far beyond them.
+        if far > SETTLED * float((abs(core.readout.rows(data, (x,))) @ np.abs(y))[0]):
             raise InitializationError(
                 f"`{flat.variable(x)}` is fixed at {wanted:g} but the model gives {value:.9g} at the start",
                 where=place_of(flat.root, flat.variable(x)),

@@ -210,7 +210,7 @@ class Starting:
         run.remember(evaluated(run))
         run.stand(problem.at(mode=first, memory=run.memory, timed_next=run.timed_next))
         process_instant(run, "start", (), self.ticks, self.tables.held + kept)
-        check_held(run.program, run.core, starts, run.D, run.read)
+        check_held(run.flat, run.core, starts, run.D, run.data, run.y, run.read)
         same = run.mode == problem.mode and np.array_equal(run.R, problem.state.R)
         if completed is not None and not (same and not any(step.jumps for step in run.record.steps)):
             check_conditions(completed, self._now())
