@@ -77,13 +77,19 @@ def touching_contacts(model: AffineModel, data: ModeData, which: Sequence[int]) 
     )
 
 
-def rest_speeds(model: AffineModel, contacts: Contacts, y: np.ndarray) -> np.ndarray:
-    """Speeds up to which contact is kept: as declared, else 1e-6 of the fastest approach of contacts that share masses."""
-    declared = [model.elements[k].rest_speed for k in contacts.which.tolist()]
-    approach, usual = np.maximum(-contacts.speeds(y), 0.0), np.zeros(len(declared))
+def fastest(contacts: Contacts, approach: np.ndarray) -> np.ndarray:
+    """Of the approaches (c,) of contacts, for each the fastest of those that share masses with it; zero where all part."""
+    found = np.zeros(len(approach))
     for group in sharing_masses(contacts.inverse_masses):
-        usual[group] = _REST * approach[group].max()
-    return np.array([u if d is None else d for d, u in zip(declared, usual.tolist(), strict=True)])
+        found[group] = max(approach[group].max(), 0.0)
+    return found
+
+
+def rest_speeds(model: AffineModel, contacts: Contacts, approach: np.ndarray) -> np.ndarray:
+    """Speeds up to which contact is kept: as declared, else 1e-6 of the `fastest` approach."""
+    declared = [model.elements[k].rest_speed for k in contacts.which.tolist()]
+    usual = (_REST * approach).tolist()
+    return np.array([u if d is None else d for d, u in zip(declared, usual, strict=True)])
 
 
 def gap_speed(element: Element, after: Restart) -> float:

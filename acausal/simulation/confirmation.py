@@ -234,7 +234,7 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     held = _in_force(run, run.tables)
     if held is not None:
         stepped = rounded_step(run.data, run.y, _longest(steps))
-        allowed = allowed + held.least + np.abs(held.rows) @ stepped
+        allowed = allowed + np.abs(held.rows) @ stepped
     lowest = values[worst_at, np.arange(forms.count)]
     found = worst("guard", which, -lowest, terms, allowed)
     at = 0 if found is None else int(worst_at[np.flatnonzero(which == found.which)[0]])

@@ -49,6 +49,7 @@ class SegmentTables:
     """Guards in force, then state relations (left minus right)."""
     signs: SignTable
     scale: np.ndarray
+    """Magnitudes of the forms."""
     guards: int
     rounding: np.ndarray
     """Rounding of z per magnitude of the terms of the closed form."""
@@ -85,7 +86,6 @@ class SegmentTables:
                 self.flow,
                 self.forms,
                 self.signs.coefficients,
-                self.scale,
                 orientation,
                 np.array(signs) * orientation > 0,
                 which,
@@ -256,9 +256,8 @@ class NumericCore:
         found = known.get(ids)
         if found is None:
             model, over_z = self.model, self.reduced.W_core[list(ids)].toarray()
-            scale = form_scale(over_z, model)
             rows = self.readout.rows(data, ids)
-            found = known[ids] = SignTable(rows, data, scale, model.T0, over_z, model.scale)
+            found = known[ids] = SignTable(rows, data, model.T0, over_z, model.scale)
         return found
 
     def _make(self, data: ModeData) -> SegmentTables:
@@ -266,11 +265,11 @@ class NumericCore:
         relations = forms_over_state(self.relations, data)
         forms = np.concatenate([data.Gy, relations])
         over_z = np.concatenate([data.guards[:, :n], self.relations.A])
-        scale = form_scale(over_z, model)
-        signs = SignTable(forms, data, scale, model.T0, over_z, model.scale)
+        signs = SignTable(forms, data, model.T0, over_z, model.scale)
 
         closed = AffineFlow if self._shared is None else self._shared.flow
         flow = partial(closed, data.Ay, len(data.states), min(model.T0, self.unit))
+        scale = form_scale(over_z, model.scale)
         return SegmentTables(flow, forms, signs, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
     @cached_property

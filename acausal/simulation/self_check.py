@@ -2,8 +2,8 @@
 
 A value may be off by rounding, `ROUNDED` of the terms it was computed from, however these cancel; by what moves while an
 event may be late; and where it was integrated or solved for numerically by a multiple of the tolerance asked for, of what it
-was on the way. Nothing else counts: no estimate of an error, no depth of the search for crossings, and of scales only what is
-below their last places, so that a fault in how those judge noise does not hide here.
+was on the way. Nothing else counts: no estimate of an error, no depth of the search for crossings and no scale, so that a fault
+in how those judge noise does not hide here.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from .watch import can_trigger, orientations
 
 ROUNDED = 1e-11
 """Part of the terms of a value by which rounding may move it: of some thousand operations after each other."""
-SMALLEST = 1e-14
-"""Part of the scales of variables below which a guard that leaves zero may not react: some units of their last places."""
 ELIMINATED = 2.0**-26
 """The same for what the elimination of a mode gives: half the digits, to which `reduction.identities` checks each mode."""
 NOTHING = 2.0**-104
@@ -77,18 +75,16 @@ class Held:
 
     rows: np.ndarray
     parts: np.ndarray
-    least: np.ndarray
-    """Depths at which signs at zero begin, whatever the values."""
     which: np.ndarray
     """Numbers of the rows among all forms of the mode."""
     selections: tuple[tuple[int, np.ndarray, np.ndarray, Callable[[np.ndarray], int]], ...]
     """Element, relations over ``y`` with their parts, and the branch that their signs select."""
 
     def clear(self, y: np.ndarray) -> bool:
-        """Whether nothing is left or selected at ``y``, whatever the doubt."""
+        """Whether nothing is left or selected at ``y``, whatever the doubt is beside rounding."""
         if self.selections or not len(self.rows):
             return not self.selections
-        return bool(np.minimum.reduce(self.rows.dot(y) + self.least) >= 0.0)
+        return bool((self.rows.dot(y) >= -ROUNDED * self.parts.dot(np.abs(y))).all())
 
 
 def held(
@@ -108,9 +104,7 @@ def held(
         given, select = element.relations, element.select
         if element.kind is Kind.CONDITION and given is not None and select and forced[number] < 0:
             selections.append((number, *over_y(given, data), select))
-    sizes = np.abs(np.concatenate([guards[:, :n], relations.A]))[which]
-    least = SMALLEST * (sizes @ model.scale)
-    return Held(rows[which] * side, parts[which], least, which, tuple(selections))
+    return Held(rows[which] * side, parts[which], which, tuple(selections))
 
 
 def over_y(rows: Rows, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
@@ -141,7 +135,7 @@ def left_branch(rows: Held, mode: Sequence[int], y: np.ndarray, doubt: Doubt) ->
             rows.which,
             -values,
             rows.parts.dot(np.abs(y)),
-            rows.least + doubt.of(rows.rows, rows.parts),
+            doubt.of(rows.rows, rows.parts),
         )
         if found is not None:
             return found

@@ -11,7 +11,7 @@ import numpy as np
 from ..dynamics.guard_noise import GuardNoise
 from ..dynamics.modal import AffineFlow, Trajectory
 from ..reduction.affine import ModeData
-from .instants.lexicographic import ROUNDING, SCALE_FLOOR
+from .instants.lexicographic import ROUNDING
 
 
 class Watch:
@@ -34,7 +34,6 @@ class Watch:
         flow: AffineFlow,
         forms: np.ndarray,
         coefficients: np.ndarray,
-        scale: np.ndarray,
         orientation: np.ndarray,
         armed: np.ndarray,
         which: np.ndarray,
@@ -45,13 +44,12 @@ class Watch:
         self.noise = GuardNoise(flow, self.forms, 2.0 * ROUNDING)
         self._coefficients = 2.0 * coefficients[which]
         self._slope = 8.0 * (self.forms @ data.Ay)
-        # What leaves zero has been seen to do so: for it errors of the state count, and no magnitude of other times.
-        self._least = np.where(self.armed, 0.0, 2.0 * SCALE_FLOOR * scale[which])
+        # What leaves zero has been seen to do so: for it errors of the state count.
         self._known = 2.0 * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
 
     def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
         """Depth at which a form reacts at ``y`` (ny,) beside the noise along the motion; ``error`` of the physical states."""
-        floor = self._coefficients.dot(np.abs(y)) + math.ulp(t) * np.abs(self._slope.dot(y)) + self._least
+        floor = self._coefficients.dot(np.abs(y)) + math.ulp(t) * np.abs(self._slope.dot(y))
         return floor if error is None else floor + self._known.dot(error)
 
     def lateness(self, trajectory: Trajectory, h: float, k: int) -> float:

@@ -31,22 +31,22 @@ def chain(order, T0=1.0):
         ((0, 0, 1, -1), 1),
         ((0, 0, 0, -1), 0),
         ((0, 0, 0, 0), 0),
-        ((1e-17, -1, 1, 0), -1),
-        ((-1e-17, 0, 1e-17, 0), 0),
+        ((1e-17, -1, 1, 0), 1),
+        ((-1e-17, 0, 1e-17, 0), -1),
         ((1e-11, -1, 0, 0), 1),
     ],
 )
 def test_first_entry_above_noise_decides(y, sign):
     data = chain(4)
     form = np.array([[1.0, 0, 0, 0, 0]])
-    assert SignTable(form, data, ONE, 1.0).signs(np.array([*y, 1.0]), CERTAIN)[0] == [sign]
+    assert SignTable(form, data, 1.0).signs(np.array([*y, 1.0]), CERTAIN)[0] == [sign]
 
 
 def test_crossing_located_to_the_last_bit_has_its_value_after_the_crossing():
     data = chain(2)
     t = 1e6
     y = np.array([-2 * np.spacing(t), 1.0, 1.0])
-    table = SignTable(np.array([[1.0, 0, 0]]), data, ONE, 1.0)
+    table = SignTable(np.array([[1.0, 0, 0]]), data, 1.0)
     assert table.signs(y, Uncertainty.at(t)) == ([1], [2])
     assert table.signs(10 * y * [1, 0.1, 1], Uncertainty.at(t)) == ([-1], [1])
 
@@ -54,20 +54,25 @@ def test_crossing_located_to_the_last_bit_has_its_value_after_the_crossing():
 def test_impulse_overrules_value():
     data = chain(1)
     over_z = np.array([[1.0], [2.0], [0.0]])
-    table = SignTable(np.hstack([over_z, np.zeros((3, 1))]), data, np.ones(3), 1.0, over_z, ONE)
+    table = SignTable(np.hstack([over_z, np.zeros((3, 1))]), data, 1.0, over_z, ONE)
     assert table.signs(np.array([1.0, 1.0]), CERTAIN, np.array([-1e-3])) == ([-1, -1, 0], [0, 0, 4])
     assert table.signs(np.array([1.0, 1.0]), CERTAIN) == ([1, 1, 0], [1, 1, 4])
 
 
+@pytest.mark.parametrize(
+    ("y", "sign", "level"), [((1e-17, -1, 1), -1, 2), ((-1e-17, 0, 1e-17), 0, 4), ((3e-16, -1, 1), 1, 1)]
+)
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("time", [1e-6, 1.0, 1e6])
-def test_units_do_not_matter(scale, time):
+def test_an_error_of_the_states_decides_what_is_zero_in_all_units(
+    y: tuple[float, ...], sign: int, level: int, scale: float, time: float
+) -> None:
+    """What a value may be off by is told with the point; values without an error are exact, however small beside others."""
     data = chain(3, T0=time)
-    form = np.array([[1.0, 0, 0, 0]])
-    for y, sign in (((0, 1, 0), 1), ((1e-17, -1, 0), -1), ((0, 1e-17, -1), -1)):
-        values = scale * np.array(y) / time ** np.arange(3)
-        table = SignTable(form, data, scale * ONE, time)
-        assert table.signs(np.array([*values, 1.0]), CERTAIN)[0] == [sign]
+    units = scale / time ** np.arange(3)
+    values, table = np.append(units * y, 1.0), SignTable(np.array([[1.0, 0, 0, 0]]), data, time)
+    assert table.signs(values, Uncertainty(0.0, 1e-16 * units)) == ([sign], [level])
+    assert table.signs(values, CERTAIN) == ([int(np.sign(y[0]))], [1])
 
 
 def oracle(model, mode, z, xi):

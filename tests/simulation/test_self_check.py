@@ -15,7 +15,6 @@ import acausal.compilation.rounding as rounding
 import acausal.simulation.instants.instant as instant
 import acausal.simulation.loop as loop
 import acausal.simulation.nonlinear.integration as integration
-import acausal.simulation.numeric as numeric
 from acausal import (
     Circuit,
     Component,
@@ -46,6 +45,7 @@ from acausal.simulation.self_check import (
     unsolved,
     worst,
 )
+from acausal.simulation.watch import Watch
 from tests.compilation.test_discrete import Thermostat
 from tests.components.blocks.test_pwm import NonlinearEdges
 from tests.results.models import Buck, sharing
@@ -225,13 +225,9 @@ def test_a_depth_from_the_largest_past_value_is_found(monkeypatch: pytest.Monkey
 
 
 def test_scales_of_values_that_mean_never_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = lexicographic.form_scale
-
-    def scale(*arguments: Any) -> np.ndarray:
-        return np.maximum(right(*arguments), 1e30)
-
-    monkeypatch.setattr(lexicographic, "form_scale", scale)
-    monkeypatch.setattr(numeric, "form_scale", scale)
+    """No scale is a depth any more: 1e-15 of such a value is given to the search itself."""
+    right = Watch.floor
+    monkeypatch.setattr(Watch, "floor", lambda *arguments: right(*arguments) + 1e-15 * 1e30)
     assert "a guard" in str(refused(half_wave(0.05), 0.1))
     assert "a guard" in str(refused(waiting(-1e30), 1.0))
 
@@ -299,7 +295,7 @@ def test_a_relation_of_time_that_moves_with_its_instant_is_found(monkeypatch: py
 def left(
     rows: np.ndarray, y: list[float], terms: list[float], late: float = 0.0, tolerance: float = 0.0
 ) -> Violation | None:
-    held = Held(rows, np.abs(rows), np.zeros(2), np.array([3, 7]), ())
+    held = Held(rows, np.abs(rows), np.array([3, 7]), ())
     doubt = Doubt(np.array(terms), np.full(2, late), tolerance)
     return left_branch(held, (), np.array(y), doubt)
 

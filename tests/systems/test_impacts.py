@@ -16,7 +16,6 @@ from acausal import (
     Variable,
     assign,
     der,
-    minimum,
     simulate,
     sqrt,
     time,
@@ -423,27 +422,3 @@ def test_charge_that_flows_at_the_start_is_booked() -> None:
     assert result.energy("b") == pytest.approx(24.0 - 6.0, rel=1e-12)
     assert result.energy("switch") == pytest.approx(24.0, rel=1e-12)
     assert balance(result) < 1e-12
-
-
-class Fitting(Component):
-    """A ball arrives at a wall when a gate comes to rest behind it: it fits exactly between the two."""
-
-    e: Parameter = Parameter(default=1.0)
-    x: Variable = Variable(start=-1.0)
-    v: Variable = Variable(start=1.0)
-    f: Variable = Variable()
-    g: Variable = Variable()
-
-    def equations(self):
-        yield Eq(der(self.x), self.v)
-        yield Eq(der(self.v), self.g - self.f)
-        yield Impact(-self.x, self.f, restitution=self.e, name="wall")
-        yield Impact(self.x - minimum(3.0 * time - 3.0, 0.0), self.g, restitution=self.e, name="gate")
-
-
-@METHODS
-def test_impacts_without_end_are_plastic_after_a_bound_with_a_warning(method: str) -> None:
-    with pytest.warns(UserWarning, match="impacts at wall, gate do not end after 1000 rounds"):
-        result = simulate(Fitting(), 2.0, method=method)
-    assert (result["v"].final, result["x"].final) == pytest.approx((0.0, 0.0), abs=1e-9)
-    assert simulate(Fitting(e=0.5), 2.0, method=method)["v"].final == pytest.approx(0.0, abs=1e-9)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,12 +14,13 @@ from ...reduction.impacts import (
     CONTACT,
     FREE,
     Contacts,
+    fastest,
     gap_speed,
     lost_energy,
     rest_speeds,
     touching_contacts,
 )
-from ...reduction.restart import restart
+from ...reduction.restart import ROUNDING, restart
 from ..numeric import NumericCore
 from .lexicographic import Instant
 
@@ -118,26 +119,29 @@ def collisions(
     from, inelastically. Friction that would have to transmit more than its cone allows slides, and elements that
     would pull let go, in all rounds of a collision.
     """
-    z, stages, plastic = instant.z_minus, [], []
+    stages, plastic = [], []
     first, which = True, ()
+    reached = np.zeros(len(instant.forced))
     for _ in range(MOST_COLLISIONS):
         core = numbers()
         if not can_collide(core.model, after):
             break
         open_ = _opened(core.model, instant)
-        base = solve(z, after.data.mode, open_, first)
-        found = _settled(numbers(), base, z, instant, open_, after.data.mode, first)
+        base = solve(instant.z_minus, after.data.mode, open_, first)
+        found = _settled(numbers(), base, instant, open_, after.data.mode, reached)
         if not len(found.impacts.rounds):
             # Slower than the rest speeds: what was found before, on the tangents of before.
-            after = after if numbers() is core else solve(z, after.data.mode, tuple(instant.forced), first)
+            if numbers() is not core:
+                after = solve(instant.z_minus, after.data.mode, tuple(instant.forced), first)
             break
         if found.base.jumped:
             stages.append(begin(found.base) if first else _next(stages[-1], found.base))
         which = tuple(found.contacts.which.tolist())
         stages += found.stages()
         plastic += found.contacts.which[found.impacts.plastic].tolist()
-        z, first = stages[-1].z_after, False
-        after = solve(z, found.mode_after(after.data.mode), tuple(instant.forced), False)
+        reached[found.contacts.which], first = found.approach, False
+        instant = replace(instant, z_minus=stages[-1].z_after, reinits=())
+        after = solve(instant.z_minus, found.mode_after(after.data.mode), tuple(instant.forced), False)
         _check_speeds(numbers().model, found, after)
     else:
         raise ImpactFailed("unsettled", which)
@@ -168,6 +172,8 @@ class _Found:
     contacts: Contacts
     impacts: Impacts
     rest: np.ndarray
+    approach: np.ndarray
+    """The fastest in the instant so far, of each contact and those that share masses with it."""
 
     def stages(self) -> list[Stage]:
         """One for each round."""
@@ -191,28 +197,29 @@ class _Found:
 def _settled(
     numbers: NumericCore,
     base: Restart,
-    z: np.ndarray,
     instant: Instant,
     forced: tuple[int, ...],
     closed: Mode,
-    first: bool,
+    reached: np.ndarray,
 ) -> _Found:
     """The law with all other elements in branches that the impulses allow."""
     model, tried, which = numbers.model, [], ()
     while base.data.mode not in tried:
         tried.append(base.data.mode)
-        found = _apply(numbers, base, instant, closed)
+        found = _apply(numbers, base, instant, closed, reached)
         which = tuple(found.contacts.which.tolist())
         mode = _violated(numbers, found, instant, forced)
         if mode is None:
             _check_energy(model, found)
             return found
-        reinits = instant.reinits if first else ()
-        base = restart(model, numbers.mode(mode), z, instant.xi, reinits, instant.known.doubt)
+        data, known = numbers.mode(mode), instant.known
+        base = restart(model, data, instant.z_minus, instant.xi, instant.reinits, known.doubt)
     raise ImpactFailed("unsettled", which)
 
 
-def _apply(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> _Found:
+def _apply(
+    numbers: NumericCore, base: Restart, instant: Instant, closed: Mode, reached: np.ndarray
+) -> _Found:
     model = numbers.model
     which, below = _touching(numbers, base, instant, closed)
     known = numbers.test.prepared(base.data).contacts
@@ -221,14 +228,17 @@ def _apply(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) 
         contacts = known[tuple(which)] = touching_contacts(model, base.data, which)
     e = np.array([model.elements[k].restitution for k in which])
     e[np.array(below, bool) & _stays_below(contacts, base, e)] = 0.0
+    speeds = contacts.speeds(base.y)
+    # What collisions leave of the approach they began with is known no better than that.
+    approach = fastest(contacts, np.maximum(reached[contacts.which], -speeds))
+    noise = _rate_noise(numbers, base, instant)[contacts.which] + ROUNDING * approach
     # A rebound too slow to be told from none is none.
-    doubt = _rate_noise(numbers, base, instant)[contacts.which] / np.where(e > 0.0, e, 1.0)
-    rest = np.maximum(rest_speeds(model, contacts, base.y), doubt)
+    rest = np.maximum(rest_speeds(model, contacts, approach), noise / np.where(e > 0.0, e, 1.0))
     try:
-        impacts = collide(contacts.inverse_masses, contacts.speeds(base.y), e, rest)
+        impacts = collide(contacts.inverse_masses, speeds, e, rest)
     except NoComplementarySolution:
         raise ImpactFailed("unsolved", tuple(contacts.which.tolist())) from None
-    return _Found(base, contacts, impacts, rest)
+    return _Found(base, contacts, impacts, rest, approach)
 
 
 def _touching(

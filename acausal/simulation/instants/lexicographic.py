@@ -51,8 +51,6 @@ class SignTable:
         The forms over the state vector ``y = [z[states]; xi]``.
     data : ModeData
         The mode whose flow ``y' = Ay y`` gives the derivatives.
-    scale : (m,) array
-        Magnitude of every form.
     T0 : float
         Time unit of the model.
     over_z : (m, n) array, optional
@@ -73,8 +71,6 @@ class SignTable:
         "noise",
         "_absolute_z",
         "_chosen",
-        "_floor",
-        "_floors",
         "_flow",
         "_forms",
         "_over_z",
@@ -91,7 +87,6 @@ class SignTable:
         self,
         over_y: np.ndarray,
         data: ModeData,
-        scale: np.ndarray,
         T0: float,
         over_z: np.ndarray | None = None,
         z_scale: np.ndarray | None = None,
@@ -112,11 +107,12 @@ class SignTable:
         self.noise, self._tau, self._flow = bound, tau, flow
         forms, moved, bounds = _surfaces(over_y, bound, flow, data.balance.z[data.states])
         self._forms, self._rounding = np.vstack([*forms, *moved]), np.vstack(bounds)
-        self._floors = np.concatenate([SCALE_FLOOR * scale * (tau / T0) ** k for k in range(3)])
-        self._floor, self._seconds = self._floors.tolist(), tau ** np.arange(3.0)[:, None]
+        self._seconds = tau ** np.arange(3.0)[:, None]
         self._over_z, self._z_scale = over_z, z_scale
-        self._absolute_z = None if over_z is None else ROUNDING * np.abs(over_z)
-        self._z_floor = SCALE_FLOOR * scale
+        if over_z is not None and z_scale is not None:
+            self._absolute_z = ROUNDING * np.abs(over_z)
+            # Impulses are solved for at the scales of their unknowns: the largest rounds all of them.
+            self._z_floor = SCALE_FLOOR * form_scale(over_z, z_scale)
 
     def signs(
         self, y: np.ndarray, known: Uncertainty, J1: np.ndarray | None = None
@@ -131,14 +127,14 @@ class SignTable:
             return [], []
         # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
         noise = self._rounding.dot(self._terms(y, known)).tolist()
-        value, floor = self._forms.dot(y).tolist(), self._floor
+        value = self._forms.dot(y).tolist()
         resolution, moved = known.late / self._tau, 3 * m
         shifted = self._shifted(known) if J1 is None else None
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
             k = i
             for level in (1, 2, 3):
-                depth = noise[k] + floor[k] + resolution * abs(value[k + moved])
+                depth = noise[k] + resolution * abs(value[k + moved])
                 if abs(value[k]) > (depth if shifted is None else depth + shifted[k]):
                     signs[i], levels[i] = (1 if value[k] > 0.0 else -1), level
                     break
@@ -155,7 +151,7 @@ class SignTable:
             bounds.append(bounds[-1] @ np.abs(self._flow))
         values = np.array([form @ y for form in forms])
         floors = np.array([bound @ self._terms(y, known) for bound in bounds[:3]])
-        floors += self._floors.reshape(3, -1) + known.late / self._tau * np.abs(values[1:])
+        floors += known.late / self._tau * np.abs(values[1:])
         return values[:3] / self._seconds, floors / self._seconds
 
     def _shifted(self, known: Uncertainty) -> list[float] | None:
@@ -225,12 +221,9 @@ def amplitudes(S: np.ndarray) -> np.ndarray:
     return np.eye(len(S)) + np.sqrt(np.divide(size, size.T, out=np.zeros_like(size), where=both))
 
 
-def form_scale(over_z: np.ndarray, model: AffineModel) -> np.ndarray:
-    """Magnitude of the variables in each form: its largest term at the scales of the model, shape (m,).
-
-    Sources count with their present amplitudes, in the sign test: what they were at another time makes no noise now.
-    """
-    return np.max(np.abs(over_z) * model.scale, axis=1, initial=0.0)
+def form_scale(over_z: np.ndarray, z_scale: np.ndarray) -> np.ndarray:
+    """Magnitudes (m,) of the variables in forms: of the largest term of each."""
+    return np.max(np.abs(over_z) * z_scale, axis=1, initial=0.0)
 
 
 @dataclass(slots=True, eq=False)
@@ -307,8 +300,7 @@ class _PreparedMode:
 
     def __init__(self, model: AffineModel, data: ModeData) -> None:
         n, T0 = model.n, model.T0
-        scale = form_scale(data.guards[:, :n], model)
-        self.guards = SignTable(data.Gy, data, scale, T0, data.guards[:, :n], model.scale)
+        self.guards = SignTable(data.Gy, data, T0, data.guards[:, :n], model.scale)
         self.origin = []
         position: dict[int, int] = {}
         for element, target in zip(data.guard_element.tolist(), data.guard_target.tolist(), strict=True):
@@ -320,8 +312,7 @@ class _PreparedMode:
         for k, element in enumerate(model.elements):
             rows = element.relations
             if element.kind is Kind.CONDITION and rows is not None and element.select is not None:
-                scale = form_scale(rows.A, model)
-                table = SignTable(forms_over_state(rows, data), data, scale, T0, rows.A, model.scale)
+                table = SignTable(forms_over_state(rows, data), data, T0, rows.A, model.scale)
                 self.conditions.append((k, table, element.select))
 
 
