@@ -60,7 +60,7 @@ Those of the loop and of what it calls directly will stay, and those that explai
 IMPLEMENTATIONS = {
     "index reduction": 1,
     "elimination": 4,
-    "Newton's method on equations of a model": 6,
+    "Newton's method on equations of a model": 3,
     "location of a zero": 4,
 }
 """Of each step in the table of the documentation: upper bounds, which may only fall."""
