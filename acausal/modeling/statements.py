@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Self
@@ -81,13 +82,13 @@ def connect(*ends: Any) -> Connect:
             raise StatementError(
                 f"connect() takes ports and signals, got {end!r} ({type(end).__name__})", hint=hint
             )
-    keys = [(id(e.owner), e.name) for e in ends if isinstance(e, (PortRef, Symbol))]
-    twice = next((n for k, n in enumerate(keys) if n in keys[:k]), None)
-    if twice is not None:
-        raise StatementError(
-            f"connect() names `{twice[1]}` of one component twice",
-            hint="name every port once; a port left out is open",
-        )
+    named = Counter([(id(e.owner), e.name) for e in ends if isinstance(e, (PortRef, Symbol))])
+    for (_, name), times in named.items() if len(named) < len(ends) else ():
+        if times > 1:
+            raise StatementError(
+                f"connect() names `{name}` of one component twice",
+                hint="name every port once; a port left out is open",
+            )
     return Connect(ends)
 
 
