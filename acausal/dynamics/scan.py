@@ -121,6 +121,7 @@ class _Search:
         self._fixed = self._thresholds(self._floor)
         self._sizes = None if self._noise is None else self._noise.sizes(trajectory)
         self._whole = least, most = self._between(0.0, length)
+        self._asked, self._depth = (0.0, length), self._whole
         self._steady = bool((most.floor <= STEADY * least.floor).all())
         if not self.begun:
             if (bounds.low > most.floor).all():
@@ -150,7 +151,11 @@ class _Search:
 
     def depth(self, a: float, b: float) -> tuple[Thresholds, Thresholds]:
         """Least and most that counts as zero between two times of the piece."""
-        return self._whole if self._steady else self._between(a, b)
+        if self._steady:
+            return self._whole
+        if self._asked != (a, b):
+            self._asked, self._depth = (a, b), self._between(a, b)
+        return self._depth
 
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""
