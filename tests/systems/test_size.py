@@ -371,4 +371,4 @@ def test_a_node_of_many_ports_is_connected_in_proportion() -> None:
     grounds = [Ground() for _ in range(20_000)]
     before = process_time()
     connect(*(g.p for g in grounds))
-    assert process_time() - before < 1.0  # a hundredth where nothing else runs
+    assert process_time() - before < 1.0  # some hundredths where nothing else runs
