@@ -311,7 +311,7 @@ def integrate_together(
     half = 0.5 * (right - left)
     hs = (left + half)[:, None] + half[:, None] * NODES
     phi = basis.sample(hs.ravel()).reshape(len(hs), len(NODES), -1)
-    values = f(phi @ C[of].transpose(0, 2, 1))
+    values = f(phi @ (C[of] if len(C) > 1 else C).transpose(0, 2, 1))
     fine, error, size = panel_integrals(values, half)
     magnitude = np.add.reduceat(size, first, axis=0)[of]
     allowed = np.maximum(PRECISION * (half / (h1 - h0)[of])[:, None] * magnitude, ROUNDING * size)

@@ -46,7 +46,7 @@ class Port:
         raise DeclarationError(f"port `{self.name}` cannot be assigned; connect it", where=obj.location())
 
     def power(self) -> Expr | None:
-        """Return the power that flows into the component through this port, or None."""
+        """Return the power that flows into the component through this port, a sum of products of variables, or None."""
         return None
 
     @classmethod

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..errors import UnknownPathError, nearest
 from ..flattening.template import Template
-from .power import PowerMeter
-from .products import Instances, split_powers
+from .power import Instances, powers_of
 from .record import Jump, KnownJump, MicroStep
 from .recording import Recording
 from .segments import Segment, window
@@ -106,22 +105,12 @@ def energies(
     flow, impulsive = np.zeros(count), np.zeros(count)
     if not len(result.segments):
         return flow, impulsive
-    readout = result.segments.groups[0].readout
-    products, others = split_powers(result.names.flat, readout, instances)
     jumps = jumps_within(result, a, b)
-    if products is not None:
-        at = products.owners
-        flow[at] = result.segments.integral_of_products(
-            lambda g: products.forms(g.readout, g.data), products.powers, a, b
-        )
+    for powers in powers_of(result.segments.groups[0].readout, instances):
+        at = powers.owners
+        flow[at] += powers.integral(result.segments, a, b)
         for _, jump, segment in jumps:
-            impulsive[at] += products.at_jump(jump, segment.readout)
-    if others:
-        at = np.concatenate([numbers for _, _, numbers in others])
-        meter = PowerMeter(result.names, [(k, which) for k, which, _ in others])
-        flow[at] = result.segments.integral(meter.along, a, b, meter.bounds, "energy")
-        for _, jump, segment in jumps:
-            impulsive[at] += meter.at_jump(jump, segment.readout, segment.moment)
+            impulsive[at] += powers.at_jump(jump, segment.readout, segment.moment)
     return flow + impulsive, impulsive
 
 
@@ -198,15 +187,19 @@ def _worst_power(
     result: Recording, leaves: list[tuple[int, np.ndarray]], times: np.ndarray
 ) -> tuple[str, float, float, float]:
     """The same of the powers at the time where they balance worst, in proportion to the largest of all times."""
-    meter, segments = PowerMeter(result.names, leaves), result.segments
+    segments = result.segments
+    found = powers_of(segments.groups[0].readout, leaves)
     which, hs = segments.locate(times[times < result.t_end], "right")
+    count = sum(len(at) for _, at in leaves)
     t, total, size = [], [], []
     for k in np.unique(which).tolist():
         s, at = segments.all[k], hs[which == k]
-        powers = meter.along(s, s.trajectory.sample(at), at)
+        into = np.zeros((len(at), count))
+        for powers in found:
+            into[:, powers.owners] += powers.along(s, s.trajectory.sample(at), at)
         t.append(s.start + at)
-        total.append(powers.sum(axis=1))
-        size.append(np.abs(powers).sum(axis=1))
+        total.append(into.sum(axis=1))
+        size.append(np.abs(into).sum(axis=1))
     sums = np.abs(np.concatenate(total)) if total else np.zeros(1)
     worst = int(np.argmax(np.where(np.isnan(sums), np.inf, sums)))
     at_worst = float(np.concatenate(t)[worst]) if t else result.t_start
@@ -216,21 +209,13 @@ def _worst_power(
 def _energies_of_instants(
     result: Recording, leaves: list[tuple[int, np.ndarray]]
 ) -> list[tuple[str, float, float, float]]:
-    found = []
-    readout = result.segments.groups[0].readout
-    products, others = split_powers(result.names.flat, readout, leaves)
-    meter = PowerMeter(result.names, [(k, which) for k, which, _ in others]) if others else None
+    found = powers_of(result.segments.groups[0].readout, leaves)
     instants: dict[float, list[np.ndarray]] = {}
     for t, jump, segment in jumps_within(result, -np.inf, result.t_end):
         carried = instants.setdefault(t, [])
-        if products is not None:
-            carried.append(products.at_jump(jump, segment.readout))
-        if meter is not None:
-            carried.append(meter.at_jump(jump, segment.readout, segment.moment))
-    for t, parts in instants.items():
-        energy = np.concatenate(parts)
-        found.append(("energies within the instant", t, float(energy.sum()), float(np.abs(energy).sum())))
-    return found
+        carried += [powers.at_jump(jump, segment.readout, segment.moment) for powers in found]
+    parts = [(t, np.concatenate(energies)) for t, energies in instants.items() if energies]
+    return [("energies within the instant", t, float(e.sum()), float(np.abs(e).sum())) for t, e in parts]
 
 
 def _takes_power_inside(template: Template) -> bool:

@@ -1,158 +1,200 @@
-"""Power into the ports of components by their expressions, also of variables that only output equations determine."""
+"""Power into the ports of components: sums of products of variables and time derivatives, numbered for many parts at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ..dynamics.readout import Moment, Readout
 from ..errors import DeclarationError
-from ..flattening.flat_model import VECTOR, Batch, kind_of
-from ..flattening.forms import inner
+from ..flattening.flat_model import Batch, kind_of
 from ..flattening.locating import locate_symbol
-from ..modeling.expressions import Expr, Symbol, fold, walk
-from .names import Names
+from ..modeling.expressions import Expr, Symbol, fold
 from .record import Jump, KnownJump
-from .segments import Segment
+from .segments import Products, Segment, SegmentGroup, Segments
+
+Factor = tuple[bool, int]
+"""(whether its time derivative, number of a variable)."""
+Polynomial = dict[tuple[Factor, ...], Any]
+"""Products of variables of a template -> factor, a number or one per instance."""
+Instances = Sequence[tuple[int, np.ndarray]]
+"""(batch, instances)."""
+Term = tuple[list[tuple[bool, np.ndarray]], np.ndarray, np.ndarray]
+"""Factors (k,), coefficients and owners of like products of instances."""
 
 
-class PowerMeter:
-    """Power into the ports of chosen instances, by the expressions of the ports.
+@dataclass(frozen=True, eq=False)
+class Powers:
+    """Powers of parts as sums of products.
 
-    Parameters
+    The expressions are values (first) and time derivatives (then) of variables, and the number one (last). The owner of a
+    product is the number of the part whose power it is.
+
+    Attributes
     ----------
-    names : Names
-    instances : sequence of (batch, instances)
+    ids, slopes : tuple of int
+    products : Products
+    exact : bool
+        All expressions are affine and no product has more than two: integrals along closed forms have one too.
     """
 
-    def __init__(self, names: Names, instances: Sequence[tuple[int, np.ndarray]]) -> None:
-        self.flat, self.instances = names.flat, instances
-        values: dict[int, None] = {}
-        slopes: dict[int, None] = {}
-        for k, at in instances:
-            batch = self.flat.batches[k]
-            for expr in batch.template.powers:
-                for node in walk(expr):
-                    if isinstance(node, Symbol) and kind_of(node) == "v":
-                        values.update(dict.fromkeys(self._numbers(batch, at, node).tolist()))
-                    elif node.op == "der":
-                        slopes.update(dict.fromkeys(self._numbers(batch, at, inner(node)).tolist()))
-        self.ids, self.slopes = tuple(values), tuple(slopes)
-        self.column = {x: k for k, x in enumerate(self.ids)}
-        self.slope_column = {x: k for k, x in enumerate(self.slopes)}
+    ids: tuple[int, ...]
+    slopes: tuple[int, ...]
+    products: Products
+    exact: bool
 
-    def _numbers(self, batch: Batch, at: np.ndarray, symbol: Symbol) -> np.ndarray:
-        return batch.vb[at] + locate_symbol(batch.template, "v", symbol)
-
-    def fold(
-        self,
-        leaf: Callable[[Batch, np.ndarray, Symbol, bool], Any],
-        apply: Callable[[Expr, list[Any]], Any],
-        constant: Callable[[float], Any],
-    ) -> list[Any]:
-        """Evaluate the power expressions; one sum per group of instances."""
-        found = []
-        for k, at in self.instances:
-            batch = self.flat.batches[k]
-
-            def one(node: Expr, batch: Batch = batch, at: np.ndarray = at) -> Any:
-                return (
-                    leaf(batch, at, node, False)
-                    if isinstance(node, Symbol)
-                    else constant(float(node.data or 0.0))
-                )
-
-            def above(node: Expr, args: list[Any], batch: Batch = batch, at: np.ndarray = at) -> Any:
-                if node.op == "der":
-                    return leaf(batch, at, inner(node), True)
-                return apply(node, args)
-
-            total = constant(0.0)
-            for expr in batch.template.powers:
-                total = apply(Expr("+"), [total, fold(expr, one, above)])
-            found.append(total)
-        return found
+    @property
+    def owners(self) -> np.ndarray:
+        """Parts that have a product, in the order of the sums."""
+        return np.unique(self.products.owner)
 
     def along(self, segment: Segment, ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Powers (k, instances) at the states ``ys`` (k, ny) and times ``hs`` (k,) of a segment."""
-        return self._along(segment, ys, hs, lambda x: x, lambda node, args: VECTOR[node.op](*args))
+        """Powers (k, owners) at the states ``ys`` (k, ny) and times ``hs`` (k,) of a segment."""
+        return self.products.values(self._expressions(segment, ys, hs))
 
     def bounds(self, segment: Segment, ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Sums of the magnitudes of the terms of the powers."""
-        return self._along(segment, ys, hs, np.abs, _magnitude)
+        return self.products.bounds(np.abs(self._expressions(segment, ys, hs)))
 
-    def _along(
-        self,
-        segment: Segment,
-        ys: np.ndarray,
-        hs: np.ndarray,
-        read: Callable[[np.ndarray], np.ndarray],
-        apply: Callable[[Expr, list[Any]], Any],
-    ) -> np.ndarray:
-        s = segment
-        X, S = map(read, s.readout.columns(self.ids, self.slopes, s.data, s.trajectory, s.moment, hs, ys))
+    def _expressions(self, s: Segment, ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        found = s.readout.columns(self.ids, self.slopes, s.data, s.trajectory, s.moment, hs, ys)
+        return np.hstack([*found, np.ones((len(hs), 1))])
 
-        def leaf(batch: Batch, at: np.ndarray, symbol: Symbol, slope: bool) -> np.ndarray:
-            kind = kind_of(symbol)
-            if kind == "p":
-                return read(s.readout.P[batch.pb[at] + locate_symbol(batch.template, "p", symbol)])
-            if kind == "d":
-                return read(s.moment.D[batch.db[at] + locate_symbol(batch.template, "d", symbol)])
-            columns = self.slope_column if slope else self.column
-            return (S if slope else X)[:, [columns[x] for x in self._numbers(batch, at, symbol).tolist()]]
+    def integral(self, segments: Segments, a: float, b: float) -> np.ndarray:
+        """Energies (owners,) over [a, b] without those of impulses."""
+        if self.exact:
+            return segments.integral_of_products(self._rows, self.products, a, b)
+        return segments.integral(self.along, a, b, self.bounds, "energy")
 
-        parts = self.fold(leaf, apply, lambda value: float(read(np.asarray(value))))
-        sizes = [len(at) for _, at in self.instances]
-        return np.hstack([np.broadcast_to(p, (len(hs), n)) for p, n in zip(parts, sizes, strict=True)])
+    def _rows(self, group: SegmentGroup) -> np.ndarray:
+        """Affine expressions over ``y`` of a group, (expressions, ny)."""
+        readout, data = group.readout, group.data
+        values, rates = readout.rows(data, self.ids), readout.slope_rows(data, self.slopes)
+        one = np.zeros((1, values.shape[1]))
+        one[0, len(data.states)] = 1.0
+        parts = (values, rates, one)
+        return np.vstack([part if isinstance(part, np.ndarray) else part.toarray() for part in parts])
 
     def at_jump(self, jump: Jump | KnownJump, readout: Readout, moment: Moment) -> np.ndarray:
-        """Energies (instances,) that the impulses of a micro-step carry."""
-        X, S, dX, dS = read_impulses(jump, readout, moment, self.ids, self.slopes)
+        """Energies (owners,) that the impulses of a micro-step carry."""
+        values, slopes, impulses, movements = read_impulses(jump, readout, moment, self.ids, self.slopes)
+        return self.products.change(
+            np.concatenate([values, slopes, [1.0]]), np.concatenate([impulses, movements, [0.0]])
+        )
 
-        def leaf(batch: Batch, at: np.ndarray, symbol: Symbol, slope: bool) -> tuple[Any, Any]:
-            kind = kind_of(symbol)
+
+def powers_of(readout: Readout, instances: Instances) -> list[Powers]:
+    """Return the powers of parts, which are numbered in the order given: first what is exact, then the others.
+
+    Raises
+    ------
+    DeclarationError
+        If the power of a port is no sum of products.
+    """
+    terms: dict[bool, list[Term]] = {True: [], False: []}
+    number = 0
+    for k, at in instances:
+        batch = readout.model.flat.batches[k]
+        numbers = np.arange(number, number + len(at))
+        number += len(at)
+        for factors, coefficient in _polynomial(batch, at, readout.P).items():
+            variables = [(slope, batch.vb[at] + local) for slope, local in factors]
+            affine = np.full(len(at), len(factors) <= 2)
+            for _, ids in variables:
+                affine &= ~readout.outside[ids]
+            each = np.broadcast_to(coefficient, at.shape)
+            for exact in (True, False):
+                some = affine == exact
+                if some.any():
+                    sides = [(slope, ids[some]) for slope, ids in variables]
+                    terms[exact].append((sides, each[some], numbers[some]))
+    return [_numbered(found, exact) for exact, found in terms.items() if found]
+
+
+def _numbered(terms: list[Term], exact: bool) -> Powers:
+    """Powers with the number of every expression in the place of its variable."""
+    found: tuple[dict[int, int], dict[int, int]] = {}, {}
+    for sides, _, _ in terms:
+        for slope, ids in sides:
+            found[slope].update(dict.fromkeys(ids.tolist(), 0))
+    values, slopes = (tuple(f) for f in found)
+    for f, first in zip(found, (0, len(values)), strict=True):
+        f.update(zip(f, range(first, first + len(f)), strict=True))
+    one = len(values) + len(slopes)
+    factors = np.full(
+        (max(2, *(len(sides) for sides, _, _ in terms)), sum(len(owners) for _, _, owners in terms)), one
+    )
+    first = 0
+    for sides, _, owners in terms:
+        part = slice(first, first := first + len(owners))
+        for k, (slope, ids) in enumerate(sides):
+            factors[k, part] = [found[slope][x] for x in ids.tolist()]
+    coefficient, owner = np.concatenate([c for _, c, _ in terms]), np.concatenate([o for _, _, o in terms])
+    order = np.argsort(owner, kind="stable")
+    return Powers(values, slopes, Products(factors[:, order], coefficient[order], owner[order]), exact)
+
+
+def _polynomial(batch: Batch, at: np.ndarray, P: np.ndarray) -> Polynomial:
+    """Power of all ports of some instances as a polynomial."""
+    template = batch.template
+
+    def leaf(node: Expr) -> Polynomial:
+        if isinstance(node, Symbol):
+            kind = kind_of(node)
             if kind == "p":
-                return readout.P[batch.pb[at] + locate_symbol(batch.template, "p", symbol)], 0.0
-            if kind == "d":
-                return moment.D[batch.db[at] + locate_symbol(batch.template, "d", symbol)], 0.0
-            columns = self.slope_column if slope else self.column
-            which = [columns[x] for x in self._numbers(batch, at, symbol).tolist()]
-            return (S[which], dS[which]) if slope else (X[which], dX[which])
+                return {(): P[batch.pb[at] + locate_symbol(template, "p", node)]}
+            if kind == "v":
+                return {((False, locate_symbol(template, "v", node)),): 1.0}
+        elif node.op == "const":
+            return {(): float(node.data)}
+        raise _no_product(str(node))
 
-        parts = self.fold(leaf, _differential, lambda value: (value, 0.0))
-        sizes = [len(at) for _, at in self.instances]
-        return np.concatenate([np.broadcast_to(p[1], (n,)) for p, n in zip(parts, sizes, strict=True)])
+    def apply(node: Expr, args: list[Polynomial]) -> Polynomial:
+        if node.op == "der" and isinstance(node.args[0], Symbol):
+            return {((True, locate_symbol(template, "v", node.args[0])),): 1.0}
+        return _combine(node.op, args)
+
+    total: Polynomial = {}
+    for expr in template.powers:
+        total = _combine("+", [total, fold(expr, leaf, apply)])
+    return total
 
 
-def _magnitude(node: Expr, args: list[Any]) -> Any:
-    """Bound of one operation from those of its arguments."""
-    if node.op in ("+", "-"):
-        return args[0] + args[-1]
-    return args[0] if node.op == "neg" else VECTOR[node.op](*args)
-
-
-def _differential(node: Expr, args: list[tuple[Any, Any]]) -> tuple[Any, Any]:
-    """Value and directional derivative of one operation."""
-    (a, da), (b, db) = args[0], args[-1]
-    match node.op:
-        case "+":
-            return a + b, da + db
-        case "-":
-            return a - b, da - db
+def _combine(op: str, args: list[Polynomial]) -> Polynomial:
+    """One operation on polynomials."""
+    a, b = args[0], args[-1]
+    match op:
+        case "+" | "-":
+            sign = 1.0 if op == "+" else -1.0
+            return {m: a.get(m, 0.0) + sign * b.get(m, 0.0) for m in (*a, *(m for m in b if m not in a))}
         case "neg":
-            return -a, -da
+            return {m: -c for m, c in a.items()}
         case "*":
-            return a * b, da * b + a * db
-        case "/":
-            return a / b, (da - a / b * db) / b
-    raise DeclarationError(f"the power of a port is a sum of products, not `{node.op}`")
+            found: Polynomial = {}
+            for (m, c), (n, d) in product(a.items(), b.items()):
+                key = tuple(sorted((*m, *n)))
+                found[key] = found.get(key, 0.0) + c * d
+            return found
+        case "/" if set(b) == {()}:
+            return {m: c / b[()] for m, c in a.items()}
+    raise _no_product(op)
 
 
-def means_and_impulses(jump: Jump | KnownJump, readout: Readout) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of the state ``[z, z', xi]`` of `Readout.frame` over an instant, and its time integral."""
-    n, left, right = len(jump.J1), jump.left, jump.right
+def _no_product(text: str) -> DeclarationError:
+    return DeclarationError(
+        f"the power of a port is a sum of products of its variables and their derivatives, not `{text}`"
+    )
+
+
+def read_impulses(
+    jump: Jump | KnownJump, readout: Readout, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Means of variables and slopes at an instant, and their time integrals over it."""
+    frame, n, left, right = readout.frame, len(jump.J1), jump.left, jump.right
     direction = np.zeros(len(left))
     moved = readout.dynamic
     direction[:n] = jump.J1
@@ -160,26 +202,21 @@ def means_and_impulses(jump: Jump | KnownJump, readout: Readout) -> tuple[np.nda
     mean = 0.5 * (left + right)
     if jump.mean is not None:
         mean[: len(jump.mean)] = jump.mean  # Slopes are not in files of format 4 from before they were kept.
-    return mean, direction
+    X, S = _at(readout, mean, moment, ids, slopes)
+    dX, dS = readout.rows(frame, ids) @ direction, readout.slope_rows(frame, slopes) @ direction
+    if readout.outside[[*ids, *slopes]].any():
+        # Output equations are affine in what carries impulses: a step of the size of the mean loses no digits.
+        size, base = float(np.abs(jump.J1).max(initial=0.0)), float(np.abs(mean).max(initial=1.0))
+        unit = base / size if size > 0.0 else 1.0
+        X1, S1 = _at(readout, mean + unit * direction, moment, ids, slopes)
+        dX = np.where(readout.outside[list(ids)], (X1 - X) / unit, dX)
+        dS = np.where(readout.outside[list(slopes)], (S1 - S) / unit, dS)
+    return X, S, dX, dS
 
 
-def read_impulses(
-    jump: Jump | KnownJump, readout: Readout, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Means of variables and slopes at an instant, and their time integrals over it."""
-    frame = readout.frame
-    mean, direction = means_and_impulses(jump, readout)
-    # Output equations are affine in what carries impulses: a step of the size of the mean loses no digits.
-    size, base = float(np.abs(jump.J1).max(initial=0.0)), float(np.abs(mean).max(initial=1.0))
-    unit = base / size if size > 0.0 else 1.0
-    X0, S0 = (a[0] for a in readout.columns(ids, slopes, frame, None, moment, np.zeros(1), mean[None, :]))
-    X1, S1 = (
-        a[0]
-        for a in readout.columns(
-            ids, slopes, frame, None, moment, np.zeros(1), (mean + unit * direction)[None, :]
-        )
-    )
-    dX, dS = (X1 - X0) / unit, (S1 - S0) / unit
-    plain = [k for k, x in enumerate(ids) if not readout.outside[x]]
-    dX[plain] = readout.rows(frame, tuple(ids[k] for k in plain)) @ direction
-    return X0, S0, dX, dS
+def _at(
+    readout: Readout, y: np.ndarray, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values of variables and of time derivatives at a state ``[z, z', xi]``."""
+    values, rates = readout.columns(ids, slopes, readout.frame, None, moment, np.zeros(1), y[None])
+    return values[0], rates[0]

@@ -13,7 +13,7 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.basis import NODES, ROUNDING, Basis, integrate_together, many_periods
+from ..dynamics.basis import NODES, ROUNDING, Basis, first_edges, integrate_together, many_periods
 from ..dynamics.gram import gram
 from ..dynamics.modal import Trajectory
 from ..dynamics.quadrature import CHUNK, integrate
@@ -138,40 +138,55 @@ class Affine:
 
 
 ONE = Affine({}, 1.0)
+Term = tuple[float, Affine, Affine]
+"""Product of two affine expressions with a factor."""
 
 
 @dataclass(frozen=True, eq=False)
-class Bilinear:
-    """Sums ``coefficient * X[left] * X[right]`` of products of affine expressions X.
+class Products:
+    """Sums ``coefficient * X[factors[0]] * X[factors[1]] * ...`` of products of expressions X.
 
     Attributes
     ----------
-    left, right : (k,) arrays of int
-        Numbers of the expressions.
+    factors : (d, k) array of int
+        Numbers of the expressions, two for each product at least.
     coefficient : (k,) array
     owner : (k,) array of int
         Ascending; products of one owner add up.
     """
 
-    left: np.ndarray
-    right: np.ndarray
+    factors: np.ndarray
     coefficient: np.ndarray
     owner: np.ndarray
 
     def values(self, X: np.ndarray) -> np.ndarray:
         """Sums (..., owners) from the values (..., m) of the expressions."""
-        return self.sums(self.coefficient * X[..., self.left] * X[..., self.right])
+        return self._sums(self.coefficient, [X] * len(self.factors))
 
     def bounds(self, X: np.ndarray) -> np.ndarray:
         """Bounds of the magnitudes of the sums from those of the expressions."""
-        return self.sums(np.abs(self.coefficient) * X[..., self.left] * X[..., self.right])
+        return self._sums(np.abs(self.coefficient), [X] * len(self.factors))
+
+    def change(self, X: np.ndarray, dX: np.ndarray) -> np.ndarray:
+        """Changes (owners,) of the sums for small changes ``dX`` (m,) of the expressions, to first order."""
+        each = range(len(self.factors))
+        return sum(
+            (self._sums(self.coefficient, [dX if i == k else X for i in each]) for k in each), np.zeros(1)
+        )
 
     def integral(self, basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray:
-        """Integrals (owners,) over ``[h0, h1]`` for expressions ``C phi(h)``, C of shape (m, basis.size)."""
-        products = ((C @ gram(basis, h0, h1))[self.left] * C[self.right]).sum(axis=1)
-        return self.sums(self.coefficient * products)
+        """Integrals (owners,) over ``[h0, h1]`` of products of two expressions ``C phi(h)``, C of shape (m, basis.size)."""
+        left, right = self.factors
+        return self._added(self.coefficient * ((C @ gram(basis, h0, h1))[left] * C[right]).sum(axis=1))
 
-    def sums(self, products: np.ndarray) -> np.ndarray:
+    def _sums(self, coefficient: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
+        """Sums for values (..., m) of the expressions in the place of each factor."""
+        found = coefficient * factors[0][..., self.factors[0]]
+        for X, at in zip(factors[1:], self.factors[1:], strict=True):
+            found *= X[..., at]
+        return self._added(found)
+
+    def _added(self, products: np.ndarray) -> np.ndarray:
         """Add products (..., k) of one owner."""
         first = np.flatnonzero(np.diff(self.owner, prepend=-1))
         return np.add.reduceat(products, first, axis=-1)
@@ -272,7 +287,7 @@ class Segments:
             total = part if not len(total) else total + part
         return total
 
-    def integral_of_products(self, rows: Rows, products: Bilinear, a: float, b: float) -> np.ndarray:
+    def integral_of_products(self, rows: Rows, products: Products, a: float, b: float) -> np.ndarray:
         """Integral (owners,) over [a, b] of sums of products of affine expressions."""
         which, h0, h1 = self.overlap(a, b)
         total: np.ndarray | float = 0.0
@@ -283,13 +298,16 @@ class Segments:
                 total = total + _group_integral(group, rows(group), products, place, h0[at], h1[at])
         return np.asarray(total)
 
-    def integral_of_product(self, left: Affine, right: Affine, a: float, b: float) -> float:
-        """Integral over [a, b] of the product of two affine expressions."""
-        sides = [left] if left is right else [left, right]
-        at = np.array([0]), np.array([len(sides) - 1])
-        product = Bilinear(*at, np.ones(1), np.zeros(1, np.int64))
+    def integral_of_sum(self, terms: Sequence[Term], a: float, b: float) -> float:
+        """Integral over [a, b] of a sum of products of two affine expressions."""
+        place: dict[Affine, int] = {}
+        for term in terms:
+            for x in term[1:]:
+                place.setdefault(x, len(place))
+        factors = np.array([[place[left], place[right]] for _, left, right in terms]).T
+        products = Products(factors, np.array([c for c, _, _ in terms]), np.zeros(len(terms), np.int64))
         return float(
-            self.integral_of_products(lambda g: np.vstack([x.row(g) for x in sides]), product, a, b)[0]
+            self.integral_of_products(lambda g: np.vstack([x.row(g) for x in place]), products, a, b)[0]
         )
 
     def overlap(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -323,7 +341,7 @@ def _combine(group: SegmentGroup, rows: np.ndarray, place: np.ndarray, hs: np.nd
 def _group_integral(
     group: SegmentGroup,
     rows: np.ndarray,
-    products: Bilinear,
+    products: Products,
     place: np.ndarray,
     h0: np.ndarray,
     h1: np.ndarray,
@@ -337,7 +355,7 @@ def _group_integral(
         if len(inside)
         else np.zeros(len(place))
     )
-    step = max(1, CHUNK // (len(NODES) * (len(rows) + group.basis.size))) if len(inside) else 1
+    step = _together(group, len(rows), (h1 - h0)[inside])
     for k in range(0, len(inside), step):
         part = inside[k : k + step]
         C = rows @ group.C[place[part]]
@@ -367,11 +385,20 @@ def _group_integral(
     return np.asarray(total)
 
 
+def _together(group: SegmentGroup, m: int, lengths: np.ndarray) -> int:
+    """Number of members of some lengths whose panels are evaluated at once for ``m`` expressions."""
+    if not len(lengths):
+        return 1
+    size = group.basis.size
+    panels = len(first_edges(group.basis, np.ones((1, size)), 0.0, float(lengths.max()))) - 1
+    return max(1, CHUNK // (len(NODES) * panels * (m + size)))
+
+
 def _turns_often(trajectory: Trajectory, h0: float, h1: float) -> bool:
     return bool(many_periods(trajectory.flow.basis, trajectory.C[None], np.array([h1 - h0]))[0])
 
 
-def _noise(trajectory: Trajectory, rows: np.ndarray, products: Bilinear, h0: float, h1: float) -> np.ndarray:
+def _noise(trajectory: Trajectory, rows: np.ndarray, products: Products, h0: float, h1: float) -> np.ndarray:
     """Error of products along a trajectory that was integrated in steps: of the terms of the expressions, which may cancel."""
     size = np.abs(trajectory.sample(_probes(trajectory, h0, h1))).max(axis=0)
     return _rough(trajectory, products.bounds((abs(rows) @ size)[None])[0])

@@ -14,7 +14,7 @@ from ..flattening.template import Located
 from .arithmetic import Operand, combined
 from .panels import Panels, follow
 from .plotting import plot_signals
-from .segments import ONE, Affine, Segment, Segments, window
+from .segments import ONE, Affine, Segment, Segments, Term, window
 from .spectrum import QUIET, Harmonics
 from .waves import extreme
 
@@ -66,16 +66,16 @@ class Source:
         """The values as an affine expression; None if they are none."""
         return None
 
-    def factors(self, power: int) -> tuple[Affine, Affine] | None:
-        """Two affine expressions whose product is the value to a power; None if there are none."""
+    def products(self, power: int) -> list[Term] | None:
+        """The value to a power as a sum of products of two affine expressions; None if it is none."""
         whole = self.affine()
-        return None if whole is None else (whole, whole if power == 2 else ONE)
+        return None if whole is None else [(1.0, whole, whole if power == 2 else ONE)]
 
     def power_integral(self, a: float, b: float, power: int) -> float:
         """Integral over [a, b] of the value to a power."""
-        segments, factors = self.result.segments, self.factors(power)
-        if factors is not None:
-            return segments.integral_of_product(*factors, a, b)
+        segments, products = self.result.segments, self.products(power)
+        if products is not None:
+            return segments.integral_of_sum(products, a, b)
 
         def raised(s: Segment, _: np.ndarray, hs: np.ndarray) -> np.ndarray:
             return self.within(Segments([s]), np.zeros(len(hs), np.int64), hs)[:, None] ** power
@@ -200,13 +200,6 @@ class Combination(Source):
         """Left limit at the start."""
         return float(self._of([s.before() for _, s in self.parts]))
 
-    def power_integral(self, a: float, b: float, power: int) -> float:
-        """Integral over [a, b] of the value to a power."""
-        if self.factors(power) is not None:
-            return super().power_integral(a, b, power)
-        panels = self.panels(a, b, b - a)
-        return panels.integral(panels.values**power)
-
     def undetermined(self) -> np.ndarray:
         """Mask over ``t``: one of the signals is open."""
         return np.logical_or.reduce([s.undetermined() for _, s in self.parts])
@@ -219,6 +212,19 @@ class Combination(Source):
             total = total.plus(part, factor) if total and part else None
         return total
 
+    def products(self, power: int) -> list[Term] | None:
+        """The value to a power as a sum of products of two affine expressions; None if it is none."""
+        whole = super().products(power)
+        if whole is not None or power != 1:
+            return whole
+        terms = [(self.constant, ONE, ONE)]
+        for factor, source in self.parts:
+            found = source.products(1)
+            if found is None:
+                return None
+            terms += [(factor * c, left, right) for c, left, right in found]
+        return terms
+
 
 class Product(Combination):
     """Product of two sources of one result."""
@@ -226,10 +232,10 @@ class Product(Combination):
     def affine(self) -> None:
         """None: a product is no affine expression."""
 
-    def factors(self, power: int) -> tuple[Affine, Affine] | None:
+    def products(self, power: int) -> list[Term] | None:
         """The factors, for the first power."""
         left, right = (s.affine() for _, s in self.parts)
-        return None if power != 1 or left is None or right is None else (left, right)
+        return None if power != 1 or left is None or right is None else [(1.0, left, right)]
 
     def _of(self, values: list[Any]) -> Any:
         return values[0] * values[1]
@@ -334,7 +340,7 @@ class Signal(Harmonics[Source], NDArrayOperatorsMixin):
         """Return the mean over time in [t0, t1], by default the whole run; of a Boolean signal the duty ratio.
 
         Exact for any number of periods where the signal is a sum of exponentials and sinusoids between events, and
-        so is the mean of a product of two such signals; a warning says where another one turns too often to be followed.
+        so is the mean of a sum of products of two such signals; a warning says where another one turns too often to be followed.
         """
         a, b = window(t0, t1, self.source.t_start, self.source.t_end)
         return self.source.power_integral(a, b, 1) / (b - a)

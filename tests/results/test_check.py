@@ -23,7 +23,7 @@ from acausal import (
     require,
     simulate,
 )
-from acausal.results.power import PowerMeter
+from acausal.results.power import Powers
 from tests.results.models import Buck, sharing
 from tests.results.test_saved_results import CASES, loaded
 
@@ -145,14 +145,14 @@ def test_a_power_that_is_lost_along_an_integrated_run_is_found(monkeypatch: pyte
     result = simulate(Buck(), 1e-4, method="implicit")
     powers = [d for d in result.check(20) if d.name == "powers into all parts"]
     assert [d.ok for d in powers] == [True]
-    along = PowerMeter.along
+    along = Powers.along
 
-    def lossy(self: PowerMeter, *arguments: Any) -> np.ndarray:
+    def lossy(self: Powers, *arguments: Any) -> np.ndarray:
         found = along(self, *arguments).copy()
         found[:, 0] *= 0.99
         return found
 
-    monkeypatch.setattr(PowerMeter, "along", lossy)
+    monkeypatch.setattr(Powers, "along", lossy)
     powers = [d for d in result.check(20) if d.name == "powers into all parts"]
     assert [(d.kind, d.ok) for d in powers] == [("energy", False)]
 

@@ -1,7 +1,9 @@
 """Energies through ports against closed forms; the audit closes."""
 
 import pickle
+import tracemalloc
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from acausal import (
     Circuit,
     Component,
+    DeclarationError,
     Eq,
     Expr,
     Flow,
@@ -22,13 +25,13 @@ from acausal import (
     simulate,
 )
 from acausal.components.blocks import BooleanPulse
-from acausal.components.electrical import Capacitor, Ground, Inductor, OnePort, Resistor
+from acausal.components.electrical import Capacitor, Ground, Inductor, OnePort, PulseVoltage, Resistor
 from acausal.components.rotational import BearingFriction, Clutch, Inertia
 from acausal.components.translational import CoulombFriction, Damper, Fixed, ImpactStop, Mass, Spring
-from acausal.results.energy import Audit, Part, energies
-from acausal.results.power import PowerMeter
-from acausal.results.products import split_powers
+from acausal.results.energy import Audit, Part
+from acausal.results.power import powers_of
 from tests.results.models import Buck, Discharge, sharing
+from tests.systems.ladder import Section
 
 
 def oscillator(**parts: Component) -> Circuit:
@@ -263,18 +266,55 @@ def test_a_power_that_is_no_product_of_two_variables() -> None:
 
 
 @pytest.mark.parametrize("make", [sharing, Buck])
-def test_products_of_forms_agree_with_the_expressions_of_the_ports(make) -> None:
+def test_integrals_of_products_agree_with_those_of_the_powers_along_the_motion(make) -> None:
     result = simulate(make(), 2e-3 if make is sharing else 5e-5)
     flat, segments = result.names.flat, result.segments
     leaves = [(k, s.instances) for k, s in enumerate(flat.batches) if s.template.powers]
-    products, others = split_powers(flat, segments.groups[0].readout, leaves)
-    assert products is not None and not others
-    total, impulsive = energies(result, leaves, None, None)
-    meter = PowerMeter(result.names, leaves)
-    flow = segments.integral(meter.along, result.t_start, result.t_end)
-    scale = np.abs(total).max()
-    assert total - impulsive == pytest.approx(flow, abs=1e-13 * scale)
-    jumps = [part for s in result.steps for part in s.parts]
-    last = segments.all[-1]
-    carried = sum((meter.at_jump(j, last.readout, last.moment) for j in jumps), np.zeros(len(total)))
-    assert impulsive == pytest.approx(carried, abs=1e-13 * scale)
+    (powers,) = powers_of(segments.groups[0].readout, leaves)
+    assert powers.exact
+    found = powers.integral(segments, result.t_start, result.t_end)
+    along = replace(powers, exact=False).integral(segments, result.t_start, result.t_end)
+    assert found == pytest.approx(along, abs=1e-13 * np.abs(found).max())
+
+
+class Curious(Port):
+    """A port whose power is no sum of products."""
+
+    p: Variable = Variable(unit="1")
+    q: Flow = Flow(unit="1")
+
+    def power(self) -> Expr:
+        return self.q / self.p
+
+
+class Tap(Component):
+    port = Curious()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.port.p, 1.0)
+
+
+def test_a_power_that_is_no_sum_of_products_is_named() -> None:
+    c = Circuit()
+    c.add("tap", Tap())
+    with pytest.raises(DeclarationError, match="the power of a port is a sum of products"):
+        simulate(c, 1.0).audit()
+
+
+def test_an_audit_takes_the_memory_of_a_few_segments() -> None:
+    """Every segment of a ladder has its own time constants, and many panels to resolve them."""
+    c = Circuit()
+    source, ground = c.add("source", PulseVoltage(V=1.0, period=1.0)), c.add("ground", Ground())
+    ladder = [c.add(f"s{k}", Section(R=1 / 40, C=1 / 40)) for k in range(40)]
+    c.connect(source.p, ladder[0].a)
+    c.connect(source.n, ground.p, *(s.g for s in ladder))
+    for left, right in zip(ladder[:-1], ladder[1:], strict=True):
+        c.connect(left.b, right.a)
+    result = simulate(c, 20.0)
+    assert len(result.segments) > 40
+    tracemalloc.start()
+    audit = result.audit()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6
+    assert abs(audit.balance) < 1e-13 * sum(abs(p.energy) for p in audit)

@@ -57,6 +57,9 @@ def test_an_undamped_oscillation_of_five_million_periods() -> None:
     assert result.energy("C") == pytest.approx(stored, abs=1e-17)
     assert result.energy("L") == pytest.approx(-stored, abs=1e-17)
     assert (v * v).mean() == pytest.approx(v.rms() ** 2, rel=1e-13)
+    i = result["L.i"]
+    assert (0.5e-9 * v * v + 0.5e-6 * i * i + 1.0).mean() == pytest.approx(1.0 + 0.5e-9, rel=1e-15)
+    assert (v * v + 1e3 * i * i).mean() == pytest.approx(1.0, rel=1e-13)
     assert (2 * v + 3).max() == pytest.approx(5.0, rel=1e-12)
 
 
