@@ -35,7 +35,7 @@ def animate(
     fps: float,
     speed: float,
 ) -> None:
-    """Write an animation; see `ResultView.animate`."""
+    """Write an animation; see `Result.animate`."""
     path, shapes = Path(file), shapes_of(drawing)
     writers = {".gif": _write_gif, ".html": _write_html}
     if path.suffix.lower() not in writers:

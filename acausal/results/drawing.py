@@ -65,7 +65,7 @@ class Shape:
 
 
 class Drawing:
-    """Shapes that move with the signals of a result, for `ResultView.animate` and `ResultView.strobe`.
+    """Shapes that move with the signals of a result, for `Result.animate` and `Result.strobe`.
 
     A point is the path or handle of a port with coordinates ``x`` and ``y``, or a pair ``(x, y)``. Of a pair each item
     is a number, the path or handle of a variable, a signal, or a function that takes an array of times in seconds.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import ParameterError, warn
-from .segments import Segments
+from ..flattening.template import Located
+from .segments import BEFORE, Segments
 
 TOLERANCE = 0.5e-3
 """Allowed distance from the straight line, relative to the range of a variable over the run."""
@@ -23,11 +25,13 @@ DEPTH = 40
 MOST_POINTS = 2_000_000
 
 
-def shown_variables(segments: Segments, ids: tuple[int, ...] | None) -> tuple[int, ...]:
-    """Variables that decide the points: those given, else one per core unknown and per time-dependent source."""
+def shown_variables(segments: Segments, chosen: Sequence[Located] | None) -> tuple[int, ...]:
+    """Variables that decide the points: those chosen if all are affine, else one per core unknown and per source."""
     readout = segments.groups[0].readout
-    if ids is not None:
-        return ids
+    if chosen is not None and not any(
+        x.kind == "slope" or (x.kind == "v" and readout.outside[x.index]) for x in chosen
+    ):
+        return tuple(x.index for x in chosen if x.kind == "v")
     model = readout.model
     found = model.presolved.y[model.core].tolist()
     VK, known = readout.VK, set()
@@ -40,13 +44,13 @@ def shown_variables(segments: Segments, ids: tuple[int, ...] | None) -> tuple[in
     return tuple(found)
 
 
-def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.ndarray, np.ndarray]:
+def adaptive_grid(segments: Segments, chosen: Sequence[Located] | None) -> tuple[np.ndarray, np.ndarray]:
     """Points of all segments, ends included, by halving what is not yet straight.
 
     Parameters
     ----------
     segments : Segments
-    ids : tuple of int or None
+    chosen : sequence of Located or None
         Variables that are to be straight between the points; None for all of the dynamic core.
 
     Returns
@@ -60,7 +64,7 @@ def adaptive_grid(segments: Segments, ids: tuple[int, ...] | None) -> tuple[np.n
         If `MOST_POINTS` are not enough.
     """
     n = len(segments)
-    ids = shown_variables(segments, ids)
+    ids = shown_variables(segments, chosen)
 
     def values(which: np.ndarray, hs: np.ndarray) -> np.ndarray:
         return segments.affine(lambda g: g.readout.rows(g.data, ids), len(ids), which, hs)
@@ -186,6 +190,34 @@ def given_grid(
     which = np.concatenate([which, events, events - 1])
     hs = np.concatenate([hs, np.zeros(len(events)), segments.length[events - 1]])
     return _sorted(t, which, hs)
+
+
+def shown_points(
+    segments: Segments, grid: Any, events: np.ndarray, chosen: Sequence[Located] | None, moved: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times, segments and times since their starts of all points of a result.
+
+    Parameters
+    ----------
+    segments : Segments
+    grid : float, array or None
+        None for points that follow the variables ``chosen``; see `adaptive_grid`.
+    events : (n,) array of bool
+        Segments that begin with an event.
+    chosen : sequence of Located or None
+    moved : bool
+        Something jumped in the first instant, so that its left limit is shown too.
+    """
+    if grid is None:
+        which, hs = adaptive_grid(segments, chosen)
+        keep = (hs > 0) | events[which] | (which == 0)
+        which, hs = which[keep], hs[keep]
+        t = np.where(hs == segments.length[which], segments.end[which], segments.start[which] + hs)
+    else:
+        t, which, hs = given_grid(segments, grid, np.flatnonzero(events[1:]) + 1)
+    if moved and len(t) and t[0] == segments.start[0]:
+        return np.append(t[0], t), np.append(BEFORE, which), np.append(0.0, hs)
+    return t, which, hs
 
 
 def check_grid(grid: Any, t0: float, t1: float) -> None:

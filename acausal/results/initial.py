@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import UnknownPathError, nearest
+from .record import Recorded
 
 
 @dataclass(frozen=True)
@@ -74,3 +76,17 @@ class InitialValues(dict[str, float]):
         rows = [str(e).partition(": ") for e in self.entries]
         width = max((len(left) for left, _, _ in rows), default=0)
         return "\n".join(f"{left:<{width}}  {right}" for left, _, right in rows)
+
+
+def initial_values(record: Recorded, states: Sequence[str], read: Callable[[str], Any]) -> InitialValues:
+    """Collect the values of the differentiated variables after the first instant; ``read`` gives the signal of a path."""
+    if not len(record.segments):
+        return InitialValues({})
+    t = record.segments[0].start
+    before = {path: value for step in reversed(record.steps) if step.t == t for path, value, _ in step.jumps}
+    reasons = {p: ("", "continued") for p in states} | record.reasons()
+    entries = []
+    for path, (branch, reason) in reasons.items():
+        value, unit = (branch, "") if branch else (float(read(path).at(t)), read(path).unit)
+        entries.append(InitialValue(path, value, unit, reason, before.get(path)))
+    return InitialValues({p: float(read(p).at(t)) for p in states}, entries)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,11 +88,3 @@ def visited_modes(names: Names, segments: Segments) -> VisitedModes:
 
 def _branches(names: Names, mode: Mode) -> dict[str, str]:
     return {path: branches[b] for (path, branches), b in zip(names.elements, mode, strict=True)}
-
-
-def count_paths(modes: Sequence[ModeVisit]) -> dict[str, int]:
-    """Return the number of modes per way of integration."""
-    found: dict[str, int] = {}
-    for m in modes:
-        found[m.path] = found.get(m.path, 0) + 1
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..reduction.affine import Mode, ModeData
-from .segments import Prefix, Segment
+from .segments import BEFORE, Prefix, Segment, Segments
 
 Reasons = Callable[[], dict[str, tuple[str, str]]]
 """Returns what values follow from, by path."""
@@ -101,6 +102,16 @@ class Recorded:
     """Returns, by path, the branch (else "") and the reason of what a start determines; called when asked for."""
     decided: Decided = field(default_factory=Decided)
     """Shared by all results of a run."""
+
+    def located(self, t: np.ndarray, side: str) -> tuple[Segments, np.ndarray, np.ndarray]:
+        """Segments in which few times lie, which of them each does, and the times since their starts."""
+        find = bisect_right if side == "right" else bisect_left
+        numbers = [find(self.segments, x, key=lambda s: s.start) - 1 for x in t.tolist()]
+        some = sorted({max(k, 0) for k in numbers})
+        parts = Segments([self.segments[k] for k in some])
+        which = np.array([BEFORE if k < 0 else some.index(k) for k in numbers], np.int64)
+        inside = np.maximum(which, 0)
+        return parts, which, np.clip(t - parts.start[inside], 0.0, parts.length[inside])
 
 
 @dataclass(eq=False)

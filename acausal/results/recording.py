@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Protocol
 
 from .names import Names
@@ -18,7 +19,7 @@ class Recording(Protocol):
     t_start: float
     t_end: float
 
-    @property
+    @cached_property
     def segments(self) -> Segments:
         """All segments, in order of time."""
         ...

@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ..compilation.residual import Residual, residual_of
-from ..errors import UnknownPathError, nearest
+from ..errors import DeclarationError, ParameterError, UnknownPathError, nearest
 from ..flattening.template import look_up
 from ..modeling.expressions import Expr
+from .animation import animate
 from .check import Consistency, check
+from .drawing import Drawing
 from .energy import Audit, audit, energy_into
 from .events import Events
 from .files import as_bytes, from_bytes, read, write
-from .grid import adaptive_grid, given_grid
-from .initial import InitialValue, InitialValues
-from .modes import VisitedModes, count_paths, visited_modes
+from .grid import shown_points
+from .initial import InitialValues, initial_values
+from .modes import VisitedModes, visited_modes
 from .names import Names
+from .plotting import plot_signals
 from .record import Recorded
+from .scenes import strobe
 from .segments import Segments
-from .signal import BEFORE, HeldSource, Signal, VariableSource
-from .statistics import Statistics, step_history
-from .view import ResultView
+from .signal import HeldSource, Signal, VariableSource
+from .statistics import Statistics, completed
+from .tables import columns, data_frame, html, write_csv
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FEW = 8
 """Times that are read without all segments."""
+MOST_PLOTTED = 8
+"""Signals drawn when none are named."""
 
 
-class Result(ResultView):
+class Result:
     """What a run computed.
 
-    ``result["load.v"]``, ``result[model.load.v]`` and ``result["der(coil.i)"]``
-    are signals; everything else about the run is listed under `ResultView`.
+    ``result["load.v"]``, ``result[model.load.v]`` and ``result["der(coil.i)"]`` are signals.
+
+    Attributes
+    ----------
+    t_start, t_end : float
+        Begin and end in seconds.
+    status : str
+        "finished", the message of the ``terminate`` or ``until`` that ended the run, or what went wrong.
+    saved : tuple of str or None
+        Paths chosen with ``save=``; None for all.
+    parameters : dict
+        Parameters that were given for the run, or changed after construction, by path.
     """
 
     def __init__(
@@ -62,8 +80,6 @@ class Result(ResultView):
         """Paths that can be read, None for all: those chosen when it was saved."""
         self.t_start = float(record.segments[0].start) if len(record.segments) else t_end
         self.t_end = t_end
-
-    # -- copies --------------------------------------------------------------------------------------------------
 
     def __copy__(self) -> Result:
         return self
@@ -106,14 +122,7 @@ class Result(ResultView):
     @property
     def paths(self) -> list[str]:
         """Paths that tables and files hold by default."""
-        if self.only is not None:
-            return list(self.only)
-        return list(self.saved) if self.saved is not None else self.names.declared
-
-    @property
-    def readable(self) -> list[str]:
-        """Paths of all variables that can be read."""
-        return list(self.only) if self.only is not None else self.names.declared
+        return list(self.saved) if self.only is None and self.saved is not None else self.keys()
 
     @property
     def states(self) -> list[str]:
@@ -121,41 +130,55 @@ class Result(ResultView):
         found = self.names.states
         return found if self.only is None else [p for p in found if p in self.only]
 
-    @property
+    @cached_property
     def initial(self) -> InitialValues:
         """Values of the differentiated variables after the first instant, and what each follows from."""
-        return self._initial
-
-    @cached_property
-    def _initial(self) -> InitialValues:
-        if not len(self.record.segments):
-            return InitialValues({})
-        values = {p: float(self._read(p).at(self.t_start)) for p in self.names.states}
-        first = [step for step in self.record.steps if step.t == self.t_start]
-        before = {path: value for step in reversed(first) for path, value, _ in step.jumps}
-        reasons = {p: ("", "continued") for p in self.names.states} | self.record.reasons()
-        entries = []
-        for path, (branch, reason) in reasons.items():
-            value, unit = branch, ""
-            if not branch:
-                value, unit = float(self._read(path).at(self.t_start)), self._read(path).unit
-            entries.append(InitialValue(path, value, unit, reason, before.get(path)))
-        return InitialValues(values, entries)
+        return initial_values(self.record, self.names.states, self._read)
 
     @property
     def final(self) -> dict[str, float]:
-        """Values of the differentiated variables at the end."""
+        """The same at the end: ``initial=result.final`` begins another run there, at time zero."""
         return {p: float(self._read(p).final) for p in self.names.states} if len(self.record.segments) else {}
+
+    # -- mapping -------------------------------------------------------------------------------------------------
+
+    def keys(self) -> list[str]:
+        """Return the paths of all variables: a result is a mapping from them to signals.
+
+        ``in`` also knows ``der(...)``, parameters and handles; several names at once give a tuple of signals.
+        """
+        return list(self.only) if self.only is not None else self.names.declared
+
+    def values(self) -> Iterator[Signal]:
+        """Return the signals of all variables, one after the other."""
+        return (self[p] for p in self.keys())
+
+    def items(self) -> Iterator[tuple[str, Signal]]:
+        """Return paths and signals of all variables, one after the other."""
+        return ((p, self[p]) for p in self.keys())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, path: Any) -> bool:
+        try:
+            self[path]
+        except (UnknownPathError, DeclarationError):
+            return False
+        return True
+
+    _ipython_key_completions_ = keys
 
     # -- points --------------------------------------------------------------------------------------------------
 
-    @property
-    def segments(self) -> Segments:
-        """All segments, in order of time."""
-        return self._segments
-
     @cached_property
-    def _segments(self) -> Segments:
+    def segments(self) -> Segments:
         """All segments, in order of time."""
         return Segments(list(self.record.segments))
 
@@ -164,48 +187,21 @@ class Result(ResultView):
 
         For few times they are those few segments alone: a run that is read while it advances is not sorted anew.
         """
-        record = self.record.segments
-        if not len(record):
+        if not len(self.record.segments):
             raise self._no_values()
         if len(t) > FEW or "segments" in self.__dict__:
             return self.segments, *self.segments.locate(t, side)
-        find = bisect_right if side == "right" else bisect_left
-        numbers = [find(record, x, key=lambda s: s.start) - 1 for x in t.tolist()]
-        some = sorted({max(k, 0) for k in numbers})
-        parts = Segments([record[k] for k in some])
-        which = np.array([BEFORE if k < 0 else some.index(k) for k in numbers], np.int64)
-        inside = np.maximum(which, 0)
-        return parts, which, np.clip(t - parts.start[inside], 0.0, parts.length[inside])
+        return self.record.located(t, side)
 
     @cached_property
     @np.errstate(all="ignore")
     def points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times, segments and times since their starts of all points."""
-        segments = self.segments
-        if not len(segments):
+        if not len(self.segments):
             return np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
-        events = self.events.times
-        shown = np.isin(segments.start, events)
-        shown[0] = True
-        if self.grid is None:
-            which, hs = adaptive_grid(segments, self._shown_ids())
-            keep = (hs > 0) | shown[which]
-            which, hs = which[keep], hs[keep]
-            t = np.where(hs == segments.length[which], segments.end[which], segments.start[which] + hs)
-        else:
-            t, which, hs = given_grid(segments, self.grid, np.flatnonzero(shown[1:]) + 1)
-        if self.events.moved_at_start and len(t) and t[0] == self.t_start:
-            return np.append(t[0], t), np.append(BEFORE, which), np.append(0.0, hs)
-        return t, which, hs
-
-    def _shown_ids(self) -> tuple[int, ...] | None:
-        if self.saved is None:
-            return None
-        found = [self.names.find(p) for p in self.saved]
-        readout = self.segments.groups[0].readout
-        if any(x.kind == "slope" or (x.kind == "v" and readout.outside[x.index]) for x in found):
-            return None
-        return tuple(x.index for x in found if x.kind == "v")
+        events = np.isin(self.segments.start, self.events.times)
+        chosen = None if self.saved is None else [self.names.find(p) for p in self.saved]
+        return shown_points(self.segments, self.grid, events, chosen, self.events.moved_at_start)
 
     @property
     def t(self) -> np.ndarray:
@@ -216,36 +212,26 @@ class Result(ResultView):
         """
         return self.points[0]
 
+    def undetermined(self, path: Any) -> np.ndarray:
+        """Return a mask over ``t``: where the model leaves the value of a variable open."""
+        return self[path].undetermined
+
     # -- events, modes, work -------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def events(self) -> Events:
         """Events in order of time."""
-        return self._events
-
-    @cached_property
-    def _events(self) -> Events:
         return Events(self.names, self.record)
 
-    @property
+    @cached_property
     def modes(self) -> VisitedModes:
         """Distinct modes in the order of their first visit."""
-        return self._modes
-
-    @cached_property
-    def _modes(self) -> VisitedModes:
         return visited_modes(self.names, self.segments)
 
     @property
     def stats(self) -> Statistics:
         """Work of the run."""
-        kinds = [e.kind for e in self.events]
-        events = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-        # Files hold polynomials in place of steps, and the history of these.
-        history = self._counts.history if len(self._counts.history) else step_history(self.record.segments)
-        return replace(
-            self._counts, paths=count_paths(self.modes), steps=len(history), history=history, events=events
-        )
+        return completed(self._counts, self.record.segments, self.events, self.modes)
 
     # -- energy --------------------------------------------------------------------------------------------------
 
@@ -274,8 +260,6 @@ class Result(ResultView):
         tolerance of the run; those below a millionth of the largest one, to what that leaves of it.
         """
         return audit(self, t0, t1)
-
-    # -- truth ---------------------------------------------------------------------------------------------------
 
     def check(self, points: Any = 200) -> Consistency:
         """Compare the values of this result with the model as it is written.
@@ -310,6 +294,114 @@ class Result(ResultView):
         """The equations as written, with the parameters of the run."""
         return residual_of(self.names.flat, self.parameters)
 
+    # -- pictures and tables -------------------------------------------------------------------------------------
+
+    def plot(self, *paths: Any, t: tuple[float, float] | None = None) -> Figure:
+        """Draw signals over time, one axis per unit, events as thin marks.
+
+        Parameters
+        ----------
+        *paths : str, handle, Signal or list of them
+            By default the saved paths, else the differentiated variables. With a list among them there is one
+            axis per argument: ``plot(["a.v", "b.v"], "c.i")`` has two.
+        t : (float, float), optional
+            Window in seconds.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        chosen = paths or (self.saved or self.states or self.paths)[:MOST_PLOTTED]
+
+        def signal(what: Any) -> Any:
+            if isinstance(what, (list, tuple)):
+                return [signal(p) for p in what]
+            return what if isinstance(what, Signal) else self[what]
+
+        return plot_signals([signal(panel) for panel in chosen], window=t, events=self.events.after_start)
+
+    def animate(
+        self,
+        drawing: Drawing,
+        file: Any,
+        *,
+        t: tuple[float, float] | None = None,
+        fps: float = 25.0,
+        speed: float = 1.0,
+    ) -> None:
+        """Write a moving picture of a mechanism.
+
+        Parameters
+        ----------
+        drawing : Drawing
+        file : path
+            Ends with ".gif", or with ".html" for a page with a button and a slider that needs no other file.
+        t : (float, float), optional
+            Window in seconds.
+        fps : float
+            Frames per second, 50 at most. The time between frames is rounded to 0.01 s, as GIF demands.
+        speed : float
+            Seconds of the run per second of the animation; 0.1 is slow motion.
+
+        Raises
+        ------
+        ParameterError
+            If the ending is another one, the drawing is empty, or there were more than 2000 frames.
+        """
+        animate(self, drawing, file, t, fps, speed)
+
+    def strobe(
+        self,
+        drawing: Drawing,
+        times: int | Sequence[float] = 8,
+        *,
+        t: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw several positions of a mechanism in one picture, the latest one strongest.
+
+        Parameters
+        ----------
+        drawing : Drawing
+        times : int or sequence of float
+            How many positions at equal distances of time, or their times in seconds.
+        t : (float, float), optional
+            Window in seconds of equal distances and of traces.
+        ax : matplotlib.axes.Axes, optional
+            Axes of a figure of your own.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        return strobe(self, drawing, times, t, ax)
+
+    def table(self, paths: Sequence[Any] | None = None, grid: Any = None) -> dict[str, np.ndarray]:
+        """Return columns "time" and one per path.
+
+        Parameters
+        ----------
+        paths : sequence of str or handle, optional
+            By default the saved paths, else all variables.
+        grid : float or array, optional
+            Step in seconds or ascending times, with right limits; by default the points of ``t``.
+        """
+        return columns(self, paths, grid)
+
+    def to_csv(self, file: Any, paths: Sequence[Any] | None = None, grid: Any = None) -> None:
+        """Write a table with units in the header; see `table`."""
+        write_csv(self, file, paths, grid)
+
+    def to_pandas(self, paths: Sequence[Any] | None = None, grid: Any = None) -> Any:
+        """Return a pandas DataFrame indexed by time; see `table`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return data_frame(self, paths, grid)
+
     # -- files ---------------------------------------------------------------------------------------------------
 
     def save(self, file: Any, paths: Sequence[Any] | None = None) -> None:
@@ -338,6 +430,15 @@ class Result(ResultView):
             If the file is no saved result, was damaged or edited, or has another format.
         """
         return read(file, cls)
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.label}: {self.t_start:g} .. {self.t_end:g} s, {len(self.events)} events, {self.status}>"
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+    def _no_values(self) -> ParameterError:
+        return ParameterError(f"nothing was computed: the run failed at its start ({self.status})")
 
 
 def _unpickled(data: bytes) -> Result:

@@ -115,7 +115,7 @@ def strobe(
     t: tuple[float, float] | None,
     ax: Axes | None,
 ) -> Figure:
-    """Draw several positions in one picture; see `ResultView.strobe`."""
+    """Draw several positions in one picture; see `Result.strobe`."""
     shapes = shapes_of(drawing)
     a, b = window(*(t or (None, None)), result.t_start, result.t_end)
     shown, fine = _positions(times, a, b), np.linspace(a, b, TRACE)

@@ -21,6 +21,8 @@ from ..dynamics.readout import Moment, Readout
 from ..errors import ParameterError
 from ..reduction.affine import ModeData
 
+BEFORE = -1
+"""Segment number of the left limit at the start."""
 SMALLEST = 1e-6
 """Magnitude, relative to the largest integrand, below which an integrand need not be resolved to the precision."""
 

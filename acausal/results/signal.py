@@ -14,12 +14,9 @@ from ..flattening.template import Located
 from .arithmetic import Operand, combined
 from .panels import Panels, follow
 from .plotting import plot_signals
-from .segments import ONE, Affine, Segment, Segments, Term, window
+from .segments import BEFORE, ONE, Affine, Segment, Segments, Term, window
 from .spectrum import QUIET, Harmonics
 from .waves import extreme
-
-BEFORE = -1
-"""Segment number of the left limit at the start."""
 
 
 class Source:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
 from ..dynamics.work import STAGES
+from .events import Event
+from .modes import ModeVisit
 from .segments import Segment
 
 
@@ -89,6 +92,16 @@ def step_history(segments: Sequence[Segment]) -> np.ndarray:
             ends = np.minimum(s.start + np.asarray(breaks), s.end)
             found.append(np.column_stack([np.concatenate([[s.start], ends[:-1]]), ends]))
     return np.concatenate(found)
+
+
+def completed(
+    counts: Statistics, segments: Sequence[Segment], events: Sequence[Event], modes: Sequence[ModeVisit]
+) -> Statistics:
+    """Return what a run counted with what its record shows."""
+    # Files hold polynomials in place of steps, and the history of these.
+    history = counts.history if len(counts.history) else step_history(segments)
+    kinds, paths = dict(Counter(e.kind for e in events)), dict(Counter(m.path for m in modes))
+    return replace(counts, paths=paths, steps=len(history), history=history, events=kinds)
 
 
 def peak_memory() -> int:

@@ -52,7 +52,7 @@ def _chosen(result: Readable, paths: Sequence[Any] | None) -> list[Signal]:
 
 
 def columns(result: Readable, paths: Sequence[Any] | None, grid: Any) -> dict[str, np.ndarray]:
-    """Return "time" and one column per signal; `ResultView.table`."""
+    """Return "time" and one column per signal; `Result.table`."""
     signals = _chosen(result, paths)
     if grid is None:
         return {"time": result.t, **{s.path: s.values for s in signals}}

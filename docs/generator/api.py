@@ -7,6 +7,7 @@ import importlib
 import inspect
 from collections.abc import Iterator
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import acausal
@@ -17,11 +18,10 @@ from acausal.results.energy import Audit, Part
 from acausal.results.events import Event
 from acausal.results.modes import ModeVisit
 from acausal.results.statistics import Statistics
-from acausal.results.view import ResultView
 
 from .docstrings import enumeration, markdown, signature, summary, title
 
-RETURNED = (Simulation, ResultView, Event, ModeVisit, Statistics, Audit, Part, Consistency, Defect)
+RETURNED = (Simulation, Event, ModeVisit, Statistics, Audit, Part, Consistency, Defect)
 """Classes of objects that runs give, which nobody creates by hand."""
 PAGES = {
     "language": ("The language", "What components are written with: `import acausal as ac`, then `ac.Eq`."),
@@ -37,7 +37,6 @@ SHOWN = {
     acausal.Expr: ("equals",),
     acausal.Symbol: ("equals",),
     acausal.Program: ("simulate", "start"),
-    ResultView: (),
 }
 """Members that users call, of classes whose other members serve the engine."""
 HIDDEN = {"located", "points", "segments"}
@@ -160,7 +159,7 @@ def shown(cls: type) -> list[str]:
         n for base in cls.__mro__ if base.__module__.startswith("acausal") for n in vars(base)
     )
     documented = [n for n in names if not n.startswith("_") and inspect.getdoc(getattr(cls, n, None))]
-    described = (callable, lambda m: isinstance(m, property))
+    described = (callable, lambda m: isinstance(m, (property, cached_property)))
     return [
         n
         for n in documented
