@@ -13,7 +13,7 @@ from acausal.dynamics.basis import Basis
 from acausal.dynamics.gram import gram
 from acausal.dynamics.modal import AffineFlow, Trajectory
 from acausal.dynamics.quadrature import integrate
-from acausal.results.segments import Bilinear
+from acausal.results.segments import Products
 
 from .oracle import blocks, chain, generator, sinusoid
 
@@ -68,7 +68,7 @@ def test_means_of_products_over_a_hundred_million_periods() -> None:
     S = blocks(chain(1), sinusoid(omega))
     flow = AffineFlow(generator(np.zeros((0, 0)), np.zeros((0, 3)), S), 0, 1e-8)
     trajectory = flow.start(np.array([1.0, 0.0, omega]))
-    square = Bilinear(np.array([1]), np.array([1]), np.ones(1), np.zeros(1, np.int64))
+    square = Products(np.array([[1], [1]]), np.ones(1), np.zeros(1, np.int64))
     assert square.integral(flow.basis, trajectory.C, 0.0, 1.0) == pytest.approx([0.5], rel=1e-9)
 
 
