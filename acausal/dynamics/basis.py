@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import warn
 from .double_double import SPLITTER, split
 
 TURNS_EXACT = 4.0
@@ -32,6 +34,15 @@ PRECISION = 1e-13
 """Relative error that integrals along a closed form may have."""
 ROUNDING = 4e-16
 """Error of a panel, relative to the integral of the magnitude, that halving cannot improve."""
+INTEGRAL = "an integral over time"
+LEVELS = 45
+"""Halvings after which a panel is taken as it is."""
+STALE = 5
+"""Halvings that leave most of the error after which it is rounding of the integrand."""
+MOST_EVALUATED = 2**18
+"""Panels of one integral; what turns more often is not resolved."""
+CHUNK = 4_000_000
+"""Numbers in one intermediate array."""
 
 KRONROD_NODES = np.array([
     0.995657163025808080735527280689003, 0.973906528517171720077964012084452, 0.930157491355708226001207180059508,
@@ -278,15 +289,15 @@ def first_edges(basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray
 # -- integrals ----------------------------------------------------------------------------------------------------------
 
 
-def integrate_together(
+def integrate_forms(
     basis: Basis,
     C: np.ndarray,
     f: Callable[[np.ndarray], np.ndarray],
     h0: np.ndarray,
     h1: np.ndarray,
     noise: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Integrals of ``f(C[i] phi(h))`` over ``[h0[i], h1[i]]`` by their first panels alone.
+) -> np.ndarray:
+    """Sum over i of the integrals of ``f(C[i] phi(h))`` over ``[h0[i], h1[i]]``; see `integrate`.
 
     Parameters
     ----------
@@ -300,28 +311,121 @@ def integrate_together(
 
     Returns
     -------
-    integrals : (k, p)
-    good : (k,)
-        Mask: the error is within the tolerance; the others need halving.
+    integral : (p,)
     """
-    edges = _many_edges(basis, C, h0, h1)
-    left, right = (np.concatenate([e[side] for e in edges]) for side in (slice(None, -1), slice(1, None)))
-    panels = np.array([len(e) - 1 for e in edges])
-    first, of = np.cumsum(panels) - panels, np.repeat(np.arange(len(edges)), panels)
-    half = 0.5 * (right - left)
-    hs = (left + half)[:, None] + half[:, None] * NODES
-    phi = basis.sample(hs.ravel()).reshape(len(hs), len(NODES), -1)
-    values = f(phi @ (C[of] if len(C) > 1 else C).transpose(0, 2, 1))
-    fine, error, size = panel_integrals(values, half)
-    magnitude = np.add.reduceat(size, first, axis=0)[of]
-    allowed = np.maximum(PRECISION * (half / (h1 - h0)[of])[:, None] * magnitude, ROUNDING * size)
-    allowed = np.maximum(allowed, 2.0 * half[:, None] * noise[of])
-    exact = np.all(error <= allowed, axis=1)
-    return np.add.reduceat(fine, first, axis=0), np.logical_and.reduceat(exact, first)
+
+    def values(of: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        phi = basis.sample(hs.ravel()).reshape(*hs.shape, -1)
+        return f(phi @ (C[of] if len(C) > 1 else C).transpose(0, 2, 1))
+
+    def longest(of: np.ndarray, left: np.ndarray) -> np.ndarray:
+        found = [resolved_panels(basis, C[i], left[k : k + 1]) for k, i in enumerate(of.tolist())]
+        return np.concatenate(found)
+
+    edges = [first_edges(basis, c, a, b) for c, a, b in zip(C, h0.tolist(), h1.tolist(), strict=True)]
+    width = C.shape[1] + basis.size + C[0].size // len(NODES)
+    return integrate_intervals(Intervals(edges, values, longest, width, LEVELS), PRECISION, noise, INTEGRAL)
 
 
-def _many_edges(basis: Basis, C: np.ndarray, h0: np.ndarray, h1: np.ndarray) -> list[np.ndarray]:
-    return [first_edges(basis, c, a, b) for c, a, b in zip(C, h0.tolist(), h1.tolist(), strict=True)]
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Intervals of time over which a function is integrated, all panels of one generation together.
+
+    Attributes
+    ----------
+    edges : list of arrays
+        Ends of the first panels of every part.
+    values : callable
+        Intervals (k,) and times (k, nodes) to values (k, nodes, m).
+    longest : callable
+        Intervals (k,) and times (k,) to the longest panels (k,) there in which nothing turns too often.
+    width : int
+        Numbers that one time takes.
+    halvings : int
+        Most halvings of a panel.
+    """
+
+    edges: list[np.ndarray]
+    values: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    longest: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    width: int
+    halvings: int
+
+
+def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float, name: str) -> np.ndarray:
+    """Integral over all parts; panels that disagree are halved."""
+    of = np.repeat(np.arange(len(parts.edges)), [len(e) - 1 for e in parts.edges])
+    left, half = (
+        np.concatenate(x) for x in zip(*((e[:-1], 0.5 * np.diff(e)) for e in parts.edges), strict=True)
+    )
+    length = np.array([e[-1] - e[0] for e in parts.edges])
+    total: np.ndarray | float = 0.0
+    magnitude: np.ndarray | float = 0.0
+    parent: np.ndarray | None = None
+    stale: np.ndarray | int = 0
+    last = min(LEVELS, parts.halvings + 1) - 1
+    for level in range(last + 1):
+        fine, error, size = _evaluated(parts, of, left, half)
+        whole = magnitude + _of_parts(size, of, len(length))
+        allowed = np.maximum(rtol * (half / length[of])[:, None] * whole[of], ROUNDING * size)
+        allowed = np.maximum(allowed, 2.0 * half[:, None] * np.atleast_2d(noise)[of])
+        if parent is not None:
+            halves = error.reshape(len(parent), 2, -1).sum(1)
+            # Panels with many periods disagree at random, and halving them changes nothing either.
+            long = 2.0 * half > parts.longest(of, left)
+            stale = stale + (np.repeat(halves > 0.5 * parent, 2, axis=0) & ~long[:, None])
+        # What is not a number stays one however small the panels.
+        good = np.all((error <= allowed) | (stale >= STALE) | np.isnan(error), axis=1)
+        bad = ~good
+        if level == last or _too_many(parts, of[bad], left[bad], half[bad], name):
+            good[:] = True
+        total = total + fine[good].sum(0)
+        if good.all():
+            break
+        magnitude = magnitude + _of_parts(size[good], of[good], len(length))
+        parent = error[bad]
+        stale = np.repeat(np.broadcast_to(stale, error.shape)[bad], 2, axis=0)
+        of, left, half = np.repeat(of[bad], 2), left[bad], 0.5 * half[bad]
+        left = np.stack([left, left + 2.0 * half], 1).ravel()
+        half = np.repeat(half, 2)
+    return np.asarray(total)
+
+
+def _of_parts(values: np.ndarray, of: np.ndarray, parts: int) -> np.ndarray:
+    """Sums (parts, m) of the values (k, m) of panels, sorted by parts."""
+    found = np.zeros((parts, values.shape[1]))
+    first = np.flatnonzero(np.diff(of, prepend=-1))
+    found[of[first]] = np.add.reduceat(values, first, axis=0)
+    return found
+
+
+@np.errstate(all="ignore")  # what is not finite is an error of its own, where it is read
+def _evaluated(
+    parts: Intervals, of: np.ndarray, left: np.ndarray, half: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Integrals, errors and integrals of the magnitude (k, m) of panels."""
+    found = []
+    step = max(1, CHUNK // (len(NODES) * max(1, parts.width)))
+    for k in range(0, len(left), step):
+        part = half[k : k + step]
+        hs = (left[k : k + step] + part)[:, None] + part[:, None] * NODES
+        found.append(panel_integrals(parts.values(of[k : k + step], hs), part))
+    if len(found) == 1:
+        return found[0]
+    fine, error, size = (np.concatenate(x) for x in zip(*found, strict=True))
+    return fine, error, size
+
+
+def _too_many(parts: Intervals, of: np.ndarray, left: np.ndarray, half: np.ndarray, name: str) -> bool:
+    """Whether panels would become too many before they resolve what turns; this is told."""
+    if not len(left):
+        return False
+    needed = np.bincount(of, 2.0 * half / parts.longest(of, left))
+    worst = int(needed.argmax())
+    many = bool(needed[worst] > MOST_EVALUATED)
+    if many:
+        warn(unresolved(name, float(parts.edges[worst][-1] - parts.edges[worst][0])))
+    return many
 
 
 def panel_integrals(values: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -336,3 +440,11 @@ def _error(difference: np.ndarray, size: np.ndarray) -> np.ndarray:
     difference = np.abs(difference)
     relative = difference / np.where(size > 0.0, size, 1.0)
     return difference * np.minimum(1.0, 200.0 * np.sqrt(200.0 * relative))
+
+
+def unresolved(name: str, length: float) -> str:
+    """Text of the warning that a quantity has too many periods in a window of some length."""
+    return (
+        f"{name} is not resolved: it turns too often in {length:.3g} s without an event to be followed, and the value "
+        "found is an estimate; give a shorter window, or take `at` for values at single times"
+    )

@@ -13,10 +13,10 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.basis import NODES, ROUNDING, Basis, first_edges, integrate_together, many_periods
+from ..dynamics.basis import CHUNK, INTEGRAL, ROUNDING, Basis, integrate_forms, many_periods
 from ..dynamics.gram import gram
 from ..dynamics.modal import Trajectory
-from ..dynamics.quadrature import CHUNK, integrate
+from ..dynamics.quadrature import integrate
 from ..dynamics.readout import Moment, Readout
 from ..errors import ParameterError
 from ..reduction.affine import ModeData
@@ -269,7 +269,7 @@ class Segments:
         a: float,
         b: float,
         bound: Rates | None = None,
-        name: str = "an integral over time",
+        name: str = INTEGRAL,
     ) -> np.ndarray:
         """Integral (m,) over [a, b] of ``f(segment, ys, hs)``, of shape (k, m).
 
@@ -350,28 +350,23 @@ def _group_integral(
 ) -> np.ndarray:
     """Integral of sums of products of expressions (m, ny) over parts of some members."""
     total: np.ndarray | float = 0.0
-    left = group.beyond[place]
-    inside = np.flatnonzero(~left)
+    inside = np.flatnonzero(~group.beyond[place])
     noise = (
         ROUNDING * products.bounds(_form_bounds(group, rows, place, h0, h1))
         if len(inside)
         else np.zeros(len(place))
     )
-    step = _together(group, len(rows), (h1 - h0)[inside])
+    step = max(1, CHUNK // (len(rows) * group.basis.size)) if len(inside) else 1
     for k in range(0, len(inside), step):
         part = inside[k : k + step]
         C = rows @ group.C[place[part]]
         many = many_periods(group.basis, C, h1[part] - h0[part])
-        if many.any():
-            for i in np.flatnonzero(many).tolist():
-                total = total + products.integral(group.basis, C[i], float(h0[part[i]]), float(h1[part[i]]))
-            part, C = part[~many], C[~many]
-            if not len(part):
-                continue
-        integrals, good = integrate_together(group.basis, C, products.values, h0[part], h1[part], noise[part])
-        total = total + integrals[good].sum(0)
-        left[part[~good]] = True
-    for i in np.flatnonzero(left).tolist():
+        for i in np.flatnonzero(many).tolist():
+            total = total + products.integral(group.basis, C[i], float(h0[part[i]]), float(h1[part[i]]))
+        part, C = part[~many], C[~many]
+        if len(part):
+            total = total + integrate_forms(group.basis, C, products.values, h0[part], h1[part], noise[part])
+    for i in np.flatnonzero(group.beyond[place]).tolist():
         trajectory = group.trajectories[int(place[i])]
         begin, end = float(h0[i]), float(h1[i])
         if trajectory.reach > 0.0 and trajectory.reach < end and _turns_often(trajectory, begin, end):
@@ -385,15 +380,6 @@ def _group_integral(
             trajectory, lambda ys, _: products.values(ys @ rows.T), begin, end, noise=rough
         )
     return np.asarray(total)
-
-
-def _together(group: SegmentGroup, m: int, lengths: np.ndarray) -> int:
-    """Number of members of some lengths whose panels are evaluated at once for ``m`` expressions."""
-    if not len(lengths):
-        return 1
-    size = group.basis.size
-    panels = len(first_edges(group.basis, np.ones((1, size)), 0.0, float(lengths.max()))) - 1
-    return max(1, CHUNK // (len(NODES) * panels * (m + size)))
 
 
 def _turns_often(trajectory: Trajectory, h0: float, h1: float) -> bool:
