@@ -319,8 +319,7 @@ def integrate_forms(
         return f(phi @ (C[of] if len(C) > 1 else C).transpose(0, 2, 1))
 
     def longest(of: np.ndarray, left: np.ndarray) -> np.ndarray:
-        found = [resolved_panels(basis, C[i], left[k : k + 1]) for k, i in enumerate(of.tolist())]
-        return np.concatenate(found)
+        return np.array([resolved_panels(basis, C[i], left[[k]])[0] for k, i in enumerate(of.tolist())])
 
     edges = [first_edges(basis, c, a, b) for c, a, b in zip(C, h0.tolist(), h1.tolist(), strict=True)]
     width = C.shape[1] + basis.size + C[0].size // len(NODES)
@@ -354,17 +353,18 @@ class Intervals:
 
 def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float, name: str) -> np.ndarray:
     """Integral over all parts; panels that disagree are halved."""
-    of = np.repeat(np.arange(len(parts.edges)), [len(e) - 1 for e in parts.edges])
-    left, half = (
-        np.concatenate(x) for x in zip(*((e[:-1], 0.5 * np.diff(e)) for e in parts.edges), strict=True)
-    )
-    length = np.array([e[-1] - e[0] for e in parts.edges])
+    counts, ends = np.array([len(e) for e in parts.edges]), np.concatenate(parts.edges)
+    last = np.cumsum(counts) - 1
+    begin = last - counts + 1
+    of, length = np.repeat(np.arange(len(counts)), counts - 1), ends[last] - ends[begin]
+    left = np.delete(ends, last)
+    half = 0.5 * (np.delete(ends, begin) - left)
     total: np.ndarray | float = 0.0
     magnitude: np.ndarray | float = 0.0
     parent: np.ndarray | None = None
     stale: np.ndarray | int = 0
-    last = min(LEVELS, parts.halvings + 1) - 1
-    for level in range(last + 1):
+    deepest = min(LEVELS - 1, parts.halvings)
+    for level in range(deepest + 1):
         fine, error, size = _evaluated(parts, of, left, half)
         whole = magnitude + _of_parts(size, of, len(length))
         allowed = np.maximum(rtol * (half / length[of])[:, None] * whole[of], ROUNDING * size)
@@ -377,7 +377,7 @@ def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float
         # What is not a number stays one however small the panels.
         good = np.all((error <= allowed) | (stale >= STALE) | np.isnan(error), axis=1)
         bad = ~good
-        if level == last or _too_many(parts, of[bad], left[bad], half[bad], name):
+        if level == deepest or _too_many(parts, of[bad], left[bad], half[bad], name):
             good[:] = True
         total = total + fine[good].sum(0)
         if good.all():

@@ -148,56 +148,72 @@ def follow(
 
 
 def fit(f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: np.ndarray) -> Panels:
-    """Approximate a function that is smooth within segments.
+    """`fitted` for a function with one value; ``start`` are the starts (n,) of all segments in seconds."""
+    at, left, half, series, resolved = fitted(
+        lambda k, hs: np.asarray(f(k, hs))[:, None], which, h0, h1, RTOL
+    )
+    return Panels(start[at] + left + half, half, series[:, :, 0], resolved)
+
+
+def fitted(
+    f: Evaluate, which: np.ndarray, h0: np.ndarray, h1: np.ndarray, rtol: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
+    """Approximate functions that are smooth within segments.
 
     Parameters
     ----------
     f : callable
-        Vectorised over segments and times.
-    start : (n,) array
-        Starts of all segments in seconds.
+        Segments (k,) and times since their starts (k,) to values (k, m).
     which : (k,) array of int
         Segments.
     h0, h1 : (k,) arrays
-        Times since their starts between which the function is wanted, ``h1 > h0``.
+        Times since their starts between which the functions are wanted, ``h1 > h0``.
+    rtol : float
+        Error of a panel, relative to the largest value of each function, that needs no halving.
 
     Returns
     -------
-    Panels
+    which, left, half : (p,) arrays
+        Segments, starts and half lengths of the panels.
+    series : (p, degrees, m) array
+    resolved : bool
+        False if the panels would have become too many before the series meet the functions.
 
     Notes
     -----
-    Panels are halved until the last coefficients are below 1e-13 of the largest value and the series meets the
-    function at both ends.
+    Panels are halved until the last coefficients are small and the series meets the function at both ends.
     """
     left, half = h0, 0.5 * (h1 - h0)
-    last, stale = np.full(len(which), np.inf), np.zeros(len(which), np.int64)
-    scale, found, resolved = 0.0, [], True
+    last, stale = np.zeros(0), np.zeros(0)
+    scale, found, resolved = np.zeros(1), [], True
     for level in range(LEVELS):
         hs = (left + half)[:, None] + half[:, None] * POINTS
-        values = np.asarray(f(np.repeat(which, len(POINTS)), hs.ravel()), float).reshape(hs.shape)
-        series = values[:, 1:-1] @ TO_SERIES
-        error = np.maximum(np.abs(series[:, -2:]), np.abs(series @ AT_ENDS - values[:, [0, -1]])).max(axis=1)
-        scale = max(scale, float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0)))
-        if level:
-            stale = halved_in_vain(error, last, stale)
+        values = np.asarray(f(np.repeat(which, len(POINTS)), hs.ravel()), float).reshape(*hs.shape, -1)
+        series = np.einsum("nd,pnm->pdm", TO_SERIES, values[:, 1:-1])
+        ends = np.abs(np.einsum("de,pdm->pem", AT_ENDS, series) - values[:, [0, -1]])
+        error = np.maximum(np.abs(series[:, -2:]).max(axis=1), ends.max(axis=1))
+        scale = np.maximum(scale, np.fmax.reduce(np.abs(values), axis=(0, 1), initial=0.0))
+        stale = _halved_in_vain(error, last, stale) if level else np.zeros(error.shape, np.int64)
         # A value that is not a number compares as false, and halving would not help.
-        bad = (error > RTOL * scale + _late(series, left, half)) & ((stale < STALE) | (error > SMALL * scale))
+        rough = (error > rtol * scale + _late(series, left, half)) & (
+            (stale < STALE) | (error > SMALL * scale)
+        )
+        bad = rough.any(axis=1)
         if level == LEVELS - 1 or bad.sum() > MOST_PANELS:
             resolved = level == LEVELS - 1 or not bool((error[bad] > SMALL * scale).any())
             bad[:] = False
         good = ~bad
-        found.append((start[which[good]] + left[good] + half[good], half[good], series[good]))
+        found.append((which[good], left[good], half[good], series[good]))
         if good.all():
             break
         which, left, half = which[bad], left[bad], 0.5 * half[bad]
         left = np.stack([left, left + 2.0 * half], 1).ravel()
-        which, half, last, stale = (np.repeat(x, 2) for x in (which, half, error[bad], stale[bad]))
-    middle, half, series = (np.concatenate(x) for x in zip(*found, strict=True))
-    return Panels(middle, half, series, resolved)
+        which, half, last, stale = (np.repeat(x, 2, axis=0) for x in (which, half, error[bad], stale[bad]))
+    at, left, half, series = (np.concatenate(x) for x in zip(*found, strict=True))
+    return at, left, half, series, resolved
 
 
-def halved_in_vain(error: np.ndarray, last: np.ndarray, stale: np.ndarray) -> np.ndarray:
+def _halved_in_vain(error: np.ndarray, last: np.ndarray, stale: np.ndarray) -> np.ndarray:
     """Halvings in a row that left a tenth of the error or more in both halves: what is in one alone can be resolved."""
     both = np.repeat(error.reshape(-1, 2, *error.shape[1:]).min(axis=1), 2, axis=0)
     return np.where(both > 0.1 * last, stale + 1, 0)
@@ -206,4 +222,5 @@ def halved_in_vain(error: np.ndarray, last: np.ndarray, stale: np.ndarray) -> np
 def _late(series: np.ndarray, left: np.ndarray, half: np.ndarray) -> np.ndarray:
     """Change of a function within the rounding of time: by Markov's inequality ``abs(P_k') <= k (k + 1) / 2``."""
     k = np.arange(DEGREE + 1)
-    return np.abs(series) @ (0.5 * k * (k + 1)) * np.spacing(left + 2.0 * half) / half
+    late = np.spacing(left + 2.0 * half) / half
+    return np.einsum("pdm,d,p->pm", np.abs(series), 0.5 * k * (k + 1), late)

@@ -10,17 +10,10 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from .extremes import ROUNDING
-from .panels import CHUNK, STALE, halved_in_vain
+from .panels import CHUNK, DEGREE, fitted
 
-DEGREE = 11
 FINER = 1e-4
 """Error of a panel that needs no halving, relative to what integrals along the motion are resolved to."""
-LEVELS = 20
-"""Halvings after which a panel is taken as it is."""
-NODES, WEIGHTS = legendre.leggauss(DEGREE + 1)
-POINTS = np.concatenate([[-1.0], NODES, [1.0]])
-TO_SERIES = (WEIGHTS[:, None] * legendre.legvander(NODES, DEGREE) * (np.arange(DEGREE + 1) + 0.5)).T
-AT_ENDS = legendre.legvander(np.array([-1.0, 1.0]), DEGREE)
 
 
 @dataclass(eq=False)
@@ -92,8 +85,7 @@ def series_of(
 ) -> SeriesMotion:
     """Approximate an integrated motion to rounding; at some points it and its integrals are taken as they are.
 
-    Panels begin as the steps, within which the solution is smooth, and are halved until the last coefficients vanish and the
-    series meet both ends.
+    Panels begin as the steps, within which the solution is smooth.
     """
     y0 = np.asarray(motion.y0, float)
     panels = np.asarray(motion.edges(0.0, length), float)
@@ -103,34 +95,15 @@ def series_of(
         return SeriesMotion(y0, np.zeros(1), none, panels, motion.precision, motion.halvings, *rest)
     steps = np.asarray(getattr(motion, "breaks", panels), float)
     edges = np.unique(np.concatenate([[0.0], steps[(steps > 0.0) & (steps < length)], [length]]))
-    left, right = edges[:-1], edges[1:]
-    scale, found = np.abs(y0), []
-    last, stale = np.full((len(left), len(y0)), np.inf), np.zeros((len(left), len(y0)), np.int64)
-    allowed = max(ROUNDING, FINER * motion.precision)
-    for level in range(LEVELS + 1):
-        hs = 0.5 * ((left + right)[:, None] + (right - left)[:, None] * POINTS)
-        hs[:, 0], hs[:, -1] = left, right
-        values = motion.sample(hs.ravel()).reshape(*hs.shape, len(y0))
-        series = np.einsum("dn,pny->pdy", TO_SERIES, values[:, 1:-1])
-        error = np.maximum(
-            np.abs(series[:, -2:]).max(axis=1),
-            np.abs(np.einsum("ed,pdy->pey", AT_ENDS, series) - values[:, [0, -1]]).max(axis=1),
-        )
-        scale = np.fmax(scale, np.fmax.reduce(np.abs(values), axis=(0, 1)))
-        if level:
-            stale = halved_in_vain(error, last, stale)
-        # What is not a number compares as false, and halving would not help.
-        bad = ((error > allowed * scale) & (stale < STALE)).any(axis=1) & (level < LEVELS)
-        found.append((right[~bad], series[~bad]))
-        if not bad.any():
-            break
-        middle = 0.5 * (left + right)[bad]
-        left, right = (np.stack(pair, 1).ravel() for pair in ((left[bad], middle), (middle, right[bad])))
-        last, stale = np.repeat(error[bad], 2, axis=0), np.repeat(stale[bad], 2, axis=0)
+    none = np.zeros(len(edges) - 1, np.int64)
+    rtol = max(ROUNDING, FINER * motion.precision)
+    _, left, half, series, _ = fitted(lambda _, hs: motion.sample(hs), none, edges[:-1], edges[1:], rtol)
+    size = np.abs(series)
+    used = np.flatnonzero((size > ROUNDING * size.max(axis=(0, 1))).any(axis=(0, 2)))
+    series = series[:, : used.max(initial=0) + 1]
     knots = np.unique(points)
-    ends, series = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    order = np.argsort(ends, kind="stable")
+    order = np.argsort(left, kind="stable")
     return SeriesMotion(
-        y0, np.append(0.0, ends[order]), series[order], panels, motion.precision, motion.halvings, knots,
+        y0, np.append(left[order], length), series[order], panels, motion.precision, motion.halvings, knots,
         motion.sample(knots), integrals(knots),
     )  # fmt: skip
