@@ -219,7 +219,8 @@ class Symbols:
         start, self.fixed, self.given, D = start_values(flat, P)
         for name, k in zip((flat.variable(k) for k in self.at_u), self.at_u, strict=True):
             own = flat.own_values.get(name)
-            start[k] = float(own) if isinstance(own, (int, float)) else start[k]  # type: ignore[arg-type]
+            if isinstance(own, (int, float)):
+                start[k] = own
         for name, f in flat.root.discretes.items():
             if name in flat.root.inputs and f.name in flat.own_values and not f.shape:
                 D[flat.root.index("d", name)] = number_of(flat.own_values[f.name])

@@ -282,8 +282,8 @@ def number_of(expr: Expr, table: dict[Any, int]) -> int:
         return table.setdefault(key, len(table))
 
     def leaf(node: Expr) -> int:
-        symbol = isinstance(node, Symbol)
-        return number((id(node.owner), node.name) if symbol else (node.op, repr(node.data)))  # type: ignore[attr-defined]
+        key = (id(node.owner), node.name) if isinstance(node, Symbol) else (node.op, repr(node.data))
+        return number(key)
 
     # A symbol of data, such as the points of a table, stands for them by identity.
     return fold(expr, leaf, lambda node, args: number((node.op, *args, node.data and id(node.data))))

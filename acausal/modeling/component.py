@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any, dataclass_transform
 
@@ -200,7 +200,8 @@ class Component:
         before = set(own)
         try:
             with active.building(self) as number:
-                given = self.build()  # type: ignore[func-returns-value]
+                build: Callable[[], object] = self.build
+                given = build()
                 if given is not None:
                     raise unbuilt(self, given)
         except RecursionError:

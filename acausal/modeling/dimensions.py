@@ -16,7 +16,7 @@ ANY = "any"
 NOTHING = "nothing"
 """Dimension of zero and its multiples: fits every sum, and stays what it is in products."""
 Inferred = Dimension | str | None
-_SECOND = parse_unit("s")
+_SECOND: Dimension = (0, 0, 1, 0, 0, 0, 0)
 _PLAIN = frozenset({"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"})
 _SAME = frozenset({"+", "-", "min", "max", "mod"}) | RELATIONS
 
@@ -28,11 +28,12 @@ def check_equation(lhs: Expr, rhs: Expr) -> None:
         left, right = dimension(lhs), dimension(rhs)
     except UnitError as error:
         raise error.because(f"it stands in `Eq({lhs}, {rhs})`") from None
-    if not _differ(left, right):
+    ratio = _ratio(left, right)
+    if ratio is None:
         return
     raise UnitError(
         f"the left side `{lhs}` is in {describe(left)}, the right side `{rhs}` in {describe(right)}",
-        why=f"the sides of `Eq({lhs}, {rhs})` differ by a factor in {describe(_ratio(left, right))}",
+        why=f"the sides of `Eq({lhs}, {rhs})` differ by a factor in {describe(ratio)}",
         hint=_hint(lhs, rhs),
     )
 
@@ -48,17 +49,14 @@ def _leaf(node: Expr) -> Inferred:
     return _SECOND if node.op == "time" else (ANY if node.data else NOTHING) if node.op == "const" else None
 
 
-def _differ(a: Inferred, b: Inferred) -> bool:
-    return not (a is None or b is None or a == b or a in (ANY, NOTHING) or b in (ANY, NOTHING))
-
-
-def _ratio(a: Inferred, b: Inferred) -> Dimension:
-    return product(a, b, -1)  # type: ignore[arg-type]
+def _ratio(a: Inferred, b: Inferred) -> Dimension | None:
+    """What two known dimensions that differ differ by; None for others."""
+    return product(a, b, -1) if isinstance(a, tuple) and isinstance(b, tuple) and a != b else None
 
 
 def _agree(a: Inferred, b: Inferred, node: Expr, left: Expr, right: Expr) -> Inferred:
     """The common dimension of two operands of an operation."""
-    if _differ(a, b):
+    if _ratio(a, b) is not None:
         raise UnitError(
             f"`{left}` in {describe(a)} and `{right}` in {describe(b)} are {_joined(node)}",
             hint=_hint(left, right),
@@ -80,7 +78,7 @@ def _joined(node: Expr) -> str:
 def _plain(node: Expr, args: list[Inferred]) -> Dimension:
     """The dimension of a function of numbers without dimension."""
     for argument, found in zip(node.args, args, strict=True):
-        if _differ(found, DIMENSIONLESS):
+        if _ratio(found, DIMENSIONLESS) is not None:
             raise UnitError(
                 f"the argument `{argument}` of `{node.op}(...)` is in {describe(found)}; it must be without unit",
                 hint=f"divide it by a quantity in {describe(found)}; {_hint(argument)}",
@@ -113,12 +111,12 @@ def _apply(node: Expr, args: list[Inferred]) -> Inferred:
     if op in ("*", "/"):
         if args[0] == NOTHING or (op == "*" and args[1] == NOTHING):
             return NOTHING
-        a, b = (DIMENSIONLESS if x in (ANY, NOTHING) else x for x in args)
+        a, b = (DIMENSIONLESS if isinstance(x, str) else x for x in args)
         if a is None or b is None:
             return None
-        return ANY if args == [ANY, ANY] else product(a, b, 1 if op == "*" else -1)  # type: ignore[arg-type]
+        return ANY if args == [ANY, ANY] else product(a, b, 1 if op == "*" else -1)
     if op == "der":
-        return None if args[0] is None else product(args[0], _SECOND, -1)  # type: ignore[arg-type]
+        return product(args[0], _SECOND, -1) if isinstance(args[0], tuple) else None
     if op == "homotopy":
         return _agree(args[0], dimension(node.data[0]), node, node.args[0], node.data[0])
     if op == "if_else":
@@ -126,7 +124,7 @@ def _apply(node: Expr, args: list[Inferred]) -> Inferred:
     if op == "**":
         return _power(args[0], node.args[1])
     if op == "sqrt":
-        return args[0] if args[0] in (None, ANY, NOTHING) else power_of(args[0], 0.5)  # type: ignore[arg-type]
+        return power_of(args[0], 0.5) if isinstance(args[0], tuple) else args[0]
     if op in _PLAIN:
         return _plain(node, args)
     if op == "atan2":
@@ -136,9 +134,9 @@ def _apply(node: Expr, args: list[Inferred]) -> Inferred:
 
 
 def _power(base: Inferred, exponent: Expr) -> Inferred:
-    if base is None or base in (ANY, NOTHING) or exponent.op != "const":
+    if not isinstance(base, tuple) or exponent.op != "const":
         return base if base == DIMENSIONLESS else None
-    return power_of(base, exponent.data)  # type: ignore[arg-type]
+    return power_of(base, exponent.data)
 
 
 def describe(dim: Inferred) -> str:

@@ -65,10 +65,8 @@ class _Share:
         return value if self.chosen is None else Expr("if_else", (self.chosen, value, ZERO))
 
     def __add__(self, other: _Share) -> _Share:
-        if self.chosen is None and other.chosen is None:
-            return _Share(self.of(constant(1.0)) + other.of(constant(1.0)), None)
-        always = self.chosen is None or other.chosen is None
-        chosen = None if always else Expr("or", (self.chosen, other.chosen))  # type: ignore[arg-type]
+        a, b = self.chosen, other.chosen
+        chosen = None if a is None or b is None else Expr("or", (a, b))
         return _Share(self.of(constant(1.0)) + other.of(constant(1.0)), chosen)
 
 

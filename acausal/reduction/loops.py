@@ -134,9 +134,8 @@ class LoopEntries:
         return row[unknown], col[unknown]
 
 
-def _keys(form: object) -> tuple[tuple[int, bool], ...]:
-    factors = getattr(form, "factors", None)
-    return tuple(factors) if factors is not None else form.keys  # type: ignore[attr-defined]
+def _keys(form: Form | NonlinearForm) -> tuple[tuple[int, bool], ...]:
+    return tuple(form.factors) if isinstance(form, Form) else form.keys
 
 
 # -- the elements ----------------------------------------------------------------------------------------------------

@@ -270,7 +270,8 @@ class ReducedModel:
 def _all_of(read: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Discretes and relations that one or another of some expressions reads."""
     none = np.zeros(0, np.int64)
-    return tuple(np.unique(np.concatenate([none, *(r[part] for r in read)])) for part in (0, 1))  # type: ignore[return-value]
+    discretes, relations = (np.unique(np.concatenate([none, *(r[part] for r in read)])) for part in (0, 1))
+    return discretes, relations
 
 
 def _sparse(rows: IntegerRows) -> Sparse:

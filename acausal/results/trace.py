@@ -189,7 +189,7 @@ def record_of(trace: Trace, model: ReducedModel) -> Recorded:
             flow = trace.flows[trace.flow[k]]
             trajectory = flow.start(trace.y[at : at + flow.ny])
             at += flow.ny
-        moment = Moment(start, _row(trace, trace.D[k]), _row(trace, trace.R[k]), trace.q[k])  # type: ignore[arg-type]
+        moment = Moment(start, trace.rows[trace.D[k]], trace.rows[trace.R[k]], trace.q[k])
         segments.append(Segment(start, end, data, trajectory, moment, readouts[trace.numbers_of[k]]))
     steps = []
     columns = zip(trace.t.tolist(), trace.step.tolist(), trace.step_rows.tolist(), strict=True)
