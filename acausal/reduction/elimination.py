@@ -78,6 +78,15 @@ def _weighed(value: np.ndarray, least: np.ndarray) -> np.ndarray:
     return np.where(np.abs(value) <= _CANCELLED * least, 2.0 / _CANCELLED, 1.0)
 
 
+def _compact(matrix: np.ndarray) -> Any:
+    """The matrix, a large one without what is zero."""
+    if matrix.size <= _DENSE:
+        return matrix
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix)
+
+
 class OutOfRange(ArithmeticError):
     """Entries that doubles cannot decide: their squares are beyond the range, or all digits of a pivot block cancel."""
 
@@ -130,17 +139,17 @@ class Elimination:
         changed = (self.pivot < 0).nonzero()[0]
         while len(count):
             if len(changed):
-                present, certain = self._judged(changed, columns)
+                present, certain = self._judged((changed[:, None], columns))
                 left = present.sum(axis=1)
                 left[left == 0] = never
-                count[changed], doubtful[changed] = left, (present & ~certain).any(axis=1)
+                count[changed], doubtful[changed] = left, (present != certain).any(axis=1)
             row, column = self._strong_pivot(count, doubtful, columns, ordered)
             if row < 0:
                 break
             if column < 0:
                 changed = doubtful.nonzero()[0]
                 # Beside pivots no number may be left that is neither rounding nor none.
-                if (self._decide(changed, columns) != self._judged(changed, columns)[0]).any():
+                if (self._decide(changed, columns) != self._judged((changed[:, None], columns))[0]).any():
                     raise OutOfRange
                 continue
             count[row], doubtful[row] = never, False
@@ -159,10 +168,9 @@ class Elimination:
         The column is -1 where that row is in doubt, the row where there is none.
         """
         never = self.value.shape[1] + 1
-        best, found = -1.0, (-1, -1)
-        for row in np.argsort(count, kind="stable").tolist():
-            if count[row] == never:
-                break
+        best, found, left = -1.0, (-1, -1), count.copy()
+        while left[row := int(left.argmin())] < never:
+            left[row] = never
             if doubtful[row]:
                 return row, -1
             column = self._dominant_column(row, columns, ordered)
@@ -175,24 +183,24 @@ class Elimination:
 
     def _strength(self, row: int, column: int) -> float:
         """Pivot relative to its row, in units of the best one of the column: other rows grow by no more than its inverse."""
-        rows = np.flatnonzero((self.pivot < 0) & (self.value[:, column] != 0.0))
-        rows = rows[self._judged(rows, np.array([column]))[0][:, 0]]
+        rows = ((self.pivot < 0) & (self.value[:, column] != 0.0)).nonzero()[0]
+        if len(rows) > 1:
+            rows = rows[self._judged((rows, column))[0]]
         if len(rows) == 1:
             return 1.0
         sizes = np.abs(self.value[rows]) * self.size
         parts = sizes[:, column] / sizes.max(axis=1)
         return float(parts[rows == row][0] / parts.max())
 
-    def _judged(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Masks over a block: values that may be no rounding, and those that certainly are none."""
-        at = (rows[:, None], columns)
+    def _judged(self, at: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Masks over what an index selects: values that may be no rounding, and those that certainly are none."""
         value = self.value[at]
         certain = value * value > _CANCELLED**2 * self.variance[at]
         return certain | (np.abs(value) > _CANCELLED * self.least[at]), certain
 
     def _present(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Mask over a block: values that are no rounding."""
-        present, certain = self._judged(rows, columns)
+        present, certain = self._judged((rows[:, None], columns))
         doubtful = np.flatnonzero((present & ~certain).any(axis=1))
         if len(doubtful):
             certain[doubtful] = self._decide(rows[doubtful], columns)
@@ -208,11 +216,11 @@ class Elimination:
         self._evaluate(rows)
         if not np.isfinite(self.variance[rows[:, None], columns]).all():
             raise OutOfRange
-        return self._judged(rows, columns)[1]
+        return self._judged((rows[:, None], columns))[1]
 
     def _restore(self) -> None:
         """Evaluate anew the values that do not meet the given rows: growth has pushed something out of a sum."""
-        R, solved = self._given_rows[0], (self.pivot >= 0).nonzero()[0]
+        R, solved = self._given_rows, (self.pivot >= 0).nonzero()[0]
         free, left = (self.row < 0).nonzero()[0], (self.pivot < 0).nonzero()[0]
         A, B, v = R[:, self.pivot[solved]], R[:, free], self.value[solved[:, None], free]
         defect = B - A @ v
@@ -238,13 +246,9 @@ class Elimination:
             array[rows] = np.where(worse, old, array[rows])
 
     @cached_property
-    def _given_rows(self) -> tuple[Any, Any]:
-        """The given rows and their variances; in large ones what is zero is left out."""
-        if self._given.size <= _DENSE:
-            return self._given, self._given_variance
-        from scipy.sparse import csr_array
-
-        return csr_array(self._given), csr_array(self._given_variance)
+    def _given_rows(self) -> Any:
+        """The given rows; in large ones what is zero is left out."""
+        return _compact(self._given)
 
     def _evaluate(self, rows: np.ndarray) -> None:
         """Values of rows from those given, and their errors to first order in those of the given numbers.
@@ -253,7 +257,7 @@ class Elimination:
         ------
         OutOfRange
         """
-        R, spread = self._given_rows
+        R, spread = self._given_rows, _compact(self._given_variance)
         solved = (self.pivot >= 0).nonzero()[0]
         pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0]
         own = self.pivot[rows] >= 0
@@ -275,7 +279,7 @@ class Elimination:
         from scipy.sparse import csc_array
         from scipy.sparse.linalg import splu
 
-        block, scale = self._given_rows[0][:, pivots], self.weight[pivots]
+        block, scale = self._given_rows[:, pivots], self.weight[pivots]
         A = csc_array((block[solved] * scale).T)
         size = np.exp2(-np.floor(np.log2(abs(A).max(axis=0).toarray().ravel())))
         try:
@@ -343,11 +347,12 @@ class Elimination:
         keep = merit >= _DOMINANT * merit.max()
         candidates, values = candidates[keep], values[keep]
         unreliable = values * values < _UNRELIABLE**2 * variance[keep]
-        inexact = np.abs(values - 1.0) > _CANCELLED
-        if ordered:
-            return int(candidates[np.lexsort((inexact, unreliable))[0]])
-        length = self._judged(np.arange(len(self.value)), candidates)[0].sum(axis=0)
-        return int(candidates[np.lexsort((length, inexact, unreliable))[0]])
+        flaws = 2 * unreliable + (np.abs(values - 1.0) > _CANCELLED)
+        candidates = candidates[flaws == flaws.min()]
+        if ordered or len(candidates) == 1:
+            return int(candidates[0])
+        length = self._judged((slice(None), candidates))[0].sum(axis=0)
+        return int(candidates[length.argmin()])
 
     def _solve(self, row: int, column: int) -> np.ndarray:
         """Solve ``column`` from ``row``; return the other rows that changed."""
