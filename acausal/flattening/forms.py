@@ -130,8 +130,13 @@ def affine_form(expr: Expr, classify: Classify) -> Form | None:
     Relations count as frozen; ``minimum``, ``maximum``, ``absolute`` and
     ``sign`` must have been rewritten as choices before.
     """
+    active = Activity(expr, classify)
+
+    def whole(node: Expr) -> Form | None:
+        return None if active.has_variable(node) or node.op == "homotopy" else Form({}, node)
+
     try:
-        return fold(expr, lambda n: _leaf(n, classify), lambda n, a: _apply(n, a, classify))
+        return fold(expr, lambda n: _leaf(n, classify), lambda n, a: _apply(n, a, classify, active), whole)
     except _NotAffine:
         return None
 
@@ -148,15 +153,14 @@ def _leaf(node: Expr, classify: Classify) -> Form:
     return Form({}, None if node.op == "const" and node.data == 0 else node)
 
 
-def _apply(node: Expr, args: list[Form], classify: Classify) -> Form:
+def _apply(node: Expr, args: list[Form], classify: Classify, active: Activity) -> Form:
+    """The form of an operation in which a variable occurs, or of a homotopy."""
     op = node.op
-    if op in RELATIONS or op == "pre":
-        return Form({}, node)
     if op == "der":
         k = classify(inner(node))
         assert k is not None
         return Form({(k, True): ONE}, None)
-    if op == "no_event" and depends(node, classify):
+    if op == "no_event":
         raise _NotAffine
     if op == "homotopy":
         return args[0]
@@ -168,12 +172,12 @@ def _apply(node: Expr, args: list[Form], classify: Classify) -> Form:
         return _map(args[0], lambda f: -f)
     if op == "*":
         factor, form = (0, 1) if not args[0].factors else (1, 0)
-        if args[factor].factors or has_time(node.args[factor]):
+        if args[factor].factors or active.has_time(node.args[factor]):
             raise _NotAffine
         by = node.args[factor]
         return _map(args[form], lambda f: by if f is ONE else by * f)
     if op == "/":
-        if args[1].factors or has_time(node.args[1]):
+        if args[1].factors or active.has_time(node.args[1]):
             raise _NotAffine
         by = node.args[1]
         return _map(args[0], lambda f: f / by)

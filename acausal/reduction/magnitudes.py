@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,16 +22,10 @@ _MONOTONIC = ("+", "-", "neg", "min", "max", "and", "or", "not", *RELATIONS)
 
 @dataclass(frozen=True, eq=False)
 class _Bound:
-    """Magnitude of an expression, the same of its constants alone, and its values at both ends of the run, NaN if unknown."""
+    """Magnitude of an expression, and the same of its constants alone."""
 
     magnitude: np.ndarray
     constant: np.ndarray
-    ends: np.ndarray
-
-    @property
-    def steady(self) -> np.ndarray:
-        """Where time does not change the value."""
-        return self.ends[0] == self.ends[1]
 
 
 def magnitude(model: ReducedModel, batch: int, expr: Expr, values: Values, span: float) -> np.ndarray:
@@ -49,59 +43,80 @@ def magnitude(model: ReducedModel, batch: int, expr: Expr, values: Values, span:
 
 def _magnitude(model: ReducedModel, batch: int, expr: Expr, values: Values, span: float) -> np.ndarray:
     forms, s = model.forms[batch], model.flat.batches[batch]
-    ones = np.ones(len(s))
-    unknown = np.full((2, len(ones)), np.nan)
+    one, zero = _Bound(np.ones(len(s)), np.ones(len(s))), _Bound(np.zeros(len(s)), np.zeros(len(s)))
+    ends = _Ends(len(s), span, lambda node: evaluate(model, batch, node, values))
 
     def leaf(node: Expr) -> _Bound:
         if isinstance(node, Symbol) and kind_of(node) == "v":
-            return _Bound(0.0 * ones, 0.0 * ones, unknown)  # constants alone tell
-        if isinstance(node, Symbol) or node.op in ("const", "true"):
-            value = evaluate(model, batch, node, values)
-            constant = 0.0 * ones if isinstance(node, Symbol) and kind_of(node) == "d" else np.abs(value)
-            return _Bound(np.abs(value), constant, np.stack([value, value]))
-        if node.op == "time":
-            return _Bound(ones * span, ones * span, np.stack([0.0 * ones, ones * span]))
-        return _Bound(ones, ones, unknown)
+            return zero  # constants alone tell
+        if isinstance(node, Symbol) or node.op in ("const", "true", "time"):
+            size = np.abs(ends.of(node)[1])
+            return _Bound(size, zero.constant if isinstance(node, Symbol) and kind_of(node) == "d" else size)
+        return one
+
+    def whole(node: Expr) -> _Bound | None:
+        return one if node.op in RELATIONS or node.op in ("sin", "cos", "exp", "tanh") else None
 
     def apply(node: Expr, args: list[_Bound]) -> _Bound:
-        ends = _ends(node, args, unknown)
         if node.op == "if_else":
-            return _chosen(np.where(args[0].steady, args[0].ends[0], np.nan), args[1], args[2], ends)
-        if node.op in RELATIONS or node.op in ("sin", "cos", "exp", "tanh"):
-            return _Bound(ones, ones, ends)
+            condition = ends.of(node.args[0])
+            return _chosen(np.where(condition[0] == condition[1], condition[0], np.nan), args[1], args[2])
         if node.op in ("min", "max"):
-            first = VECTOR["<" if node.op == "min" else ">"](args[0].ends, args[1].ends)
-            certain = (first[0] == first[1]) & ~np.isnan(args[0].ends + args[1].ends).any(axis=0)
-            return _chosen(np.where(certain, first[0], np.nan), args[0], args[1], ends)
+            a, b = map(ends.of, node.args)
+            first = VECTOR["<" if node.op == "min" else ">"](a, b)
+            certain = (first[0] == first[1]) & ~np.isnan(a + b).any(axis=0)
+            return _chosen(np.where(certain, first[0], np.nan), args[0], args[1])
         if node.op in _MAGNITUDE:
             combine = _MAGNITUDE[node.op]
-            return _Bound(combine(*(a.magnitude for a in args)), combine(*(a.constant for a in args)), ends)
+            return _Bound(combine(*(a.magnitude for a in args)), combine(*(a.constant for a in args)))
         if forms.is_static(node):
             size = np.abs(evaluate(model, batch, node, values))
-            return _Bound(size, size, ends)
-        return _Bound(args[0].magnitude, args[0].constant, ends)
+            return _Bound(size, size)
+        return args[0]
 
-    return fold(expr, leaf, apply).magnitude
+    return fold(expr, leaf, apply, whole).magnitude
 
 
-def _chosen(first: np.ndarray, a: _Bound, b: _Bound, ends: np.ndarray) -> _Bound:
+def _chosen(first: np.ndarray, a: _Bound, b: _Bound) -> _Bound:
     """Choice of ``a`` where ``first`` is true, of ``b`` where it is false, and of any where it is NaN."""
     of_a = np.where(first == 0.0, a.constant, a.magnitude)
     of_b = np.where(first == 1.0, b.constant, b.magnitude)
-    return _Bound(np.maximum(of_a, of_b), np.maximum(a.constant, b.constant), ends)
+    return _Bound(np.maximum(of_a, of_b), np.maximum(a.constant, b.constant))
 
 
-def _ends(node: Expr, args: list[_Bound], unknown: np.ndarray) -> np.ndarray:
-    """Values at both ends of the run; unknown where they may not bound what lies between."""
-    moving = sum((~a.steady).astype(int) for a in args)
-    linear = node.op == "*" or (node.op == "/" and args[1].steady.all())
-    bounded = np.ones_like(moving, bool) if node.op in _MONOTONIC else moving <= int(linear)
-    known = bounded & ~np.isnan(sum(a.ends for a in args)).any(axis=0)
-    if not known.any() or node.op not in VECTOR:
-        return unknown
-    with np.errstate(all="ignore"):
-        value = VECTOR[node.op](*(a.ends for a in args), *(node.data or ()))
-    return np.where(known, np.asarray(value, float), np.nan)
+class _Ends:
+    """Values of expressions at both ends of the run (2, instances), NaN where they may not bound what lies between.
+
+    Where both are the same time does not change the value.
+    """
+
+    def __init__(self, instances: int, span: float, value: Callable[[Expr], np.ndarray]) -> None:
+        self._unknown, self._span, self._value = np.full((2, instances), np.nan), span, value
+        self._found: dict[int, np.ndarray] = {}
+
+    def of(self, expr: Expr) -> np.ndarray:
+        """The values of an expression, which the caller keeps alive."""
+        return fold(expr, self._leaf, self._apply, value=self._found)
+
+    def _leaf(self, node: Expr) -> np.ndarray:
+        if node.op == "time":
+            return np.array([[0.0], [self._span]]) + np.zeros_like(self._unknown)
+        if node.op in ("const", "true") or (isinstance(node, Symbol) and kind_of(node) != "v"):
+            value = self._value(node)
+            return np.stack([value, value])
+        return self._unknown
+
+    def _apply(self, node: Expr, args: list[np.ndarray]) -> np.ndarray:
+        steady = [a[0] == a[1] for a in args]
+        moving = sum((~s).astype(int) for s in steady)
+        linear = node.op == "*" or (node.op == "/" and steady[1].all())
+        bounded = np.ones_like(moving, bool) if node.op in _MONOTONIC else moving <= int(linear)
+        known = bounded & ~np.isnan(sum(args)).any(axis=0)
+        if not known.any() or node.op not in VECTOR:
+            return self._unknown
+        with np.errstate(all="ignore"):
+            value = VECTOR[node.op](*args, *(node.data or ()))
+        return np.where(known, np.asarray(value, float), np.nan)
 
 
 def nonlinear_magnitudes(model: ReducedModel, values: Values, span: float) -> np.ndarray:
