@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -213,16 +213,85 @@ def core_matrices(
     NonFiniteError
         When a coefficient is infinite or not a number.
     """
-    E, A = form_matrices(model, values)
-    W = model.W_core
+    from scipy.sparse import csr_array
+
+    steady, changing = model.factors
+    if sparse:
+        # Adding sparse matrices takes as long as making them.
+        steady, changing = (), (*steady, *changing)
+    given = exosystem, sparse
     known, variables, kept = values.still(
-        "sources", NOTHING, lambda: _source_rows(model, exosystem, sparse), (exosystem, sparse)
+        "sources", NOTHING, lambda: _source_rows(model, exosystem, sparse), given
     )
-    forms = [E @ W, A @ W, known + A @ variables]
-    if not sparse:
-        forms = [matrix.toarray() for matrix in forms]
+    over = model.W_core, variables
+
+    def begun() -> list[Any]:
+        empty = csr_array((model.n_rows, model.W_core.shape[1]))
+        first = [part if sparse else part.toarray() for part in (empty, empty, known)]
+        return _added(first, _places(model, steady, *over), _numbers(model, steady, values))
+
+    forms = values.still("forms", NOTHING, begun, given)
+    if changing:
+        places = values.still("places", NOTHING, lambda: _places(model, changing, *over), given)
+        forms = _added(forms, places, _numbers(model, changing, values))
     base = (_stacked(own[model.staying], more) for own, more in zip(forms, kept, strict=True))
     return CoreMatrices(Rows(*forms), Rows(*base), exosystem)
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where numbers enter a matrix: ``weight`` times a number is added at (row, column)."""
+
+    number: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+    weight: np.ndarray
+    shape: tuple[int, int]
+
+    def added(self, matrix: Any, numbers: np.ndarray) -> Any:
+        """A new matrix, dense or sparse as the one given."""
+        values, at = self.weight * numbers[self.number], (self.row, self.column)
+        if isinstance(matrix, np.ndarray):
+            found = matrix.copy()
+            np.add.at(found, at, values)
+            return found
+        from scipy.sparse import csr_array
+
+        found = csr_array((values, at), shape=self.shape)
+        return matrix + found if matrix.nnz else found
+
+
+def _added(matrices: Iterable[Any], places: tuple[_Places, ...], numbers: np.ndarray) -> list[Any]:
+    return [p.added(matrix, numbers) for p, matrix in zip(places, matrices, strict=True)]
+
+
+def _places(
+    model: ReducedModel, factors: tuple[Factor, ...], W: Sparse, known: Sparse
+) -> tuple[_Places, ...]:
+    """Where factors enter the forms, over derivatives, values and sources, if ``W`` and ``known`` make variables of these."""
+    none = [np.zeros(0, np.int64)]
+    row = np.concatenate(none + [r.first + model.flat.batches[r.batch].instances for r, *_ in factors])
+    variable = np.concatenate(none + [model.flat.batches[r.batch].vb + k for r, k, *_ in factors])
+    counts = [len(model.flat.batches[r.batch]) for r, *_ in factors]
+    derivative = np.repeat(np.array([d for _, _, d, _ in factors], bool), counts)
+    found = []
+    for over, which in ((W, derivative), (W, ~derivative), (known, ~derivative)):
+        numbers = np.flatnonzero(which)
+        entries = over[variable[numbers]].tocoo()
+        number = numbers[entries.row]
+        shape = model.n_rows, over.shape[1]
+        found.append(_Places(number, row[number], entries.col, entries.data, shape))
+    return tuple(found)
+
+
+def _numbers(model: ReducedModel, factors: tuple[Factor, ...], values: Values) -> np.ndarray:
+    """Values of factors in every instance, one after the other."""
+    found = [np.zeros(0)]
+    for r, k, _, factor in factors:
+        found.append(evaluate_changed(model, r.batch, factor, values))
+        if not np.isfinite(found[-1]).all():
+            raise _not_finite(model, r, k, factor, found[-1])
+    return np.concatenate(found)
 
 
 def _source_rows(
@@ -251,36 +320,12 @@ def form_matrices(model: ReducedModel, values: Values) -> tuple[Any, Any]:
     NonFiniteError
         When a factor is infinite or not a number.
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, eye_array
 
-    steady, changing = model.factors
-    entries = np.hstack(
-        [
-            values.still("factors", NOTHING, lambda: _entries(model, steady, values)),
-            _entries(model, changing, values),
-        ]
-    )
-
-    def matrix(derivative: bool) -> Any:
-        row, col, _, val = entries[:, entries[2] == derivative]
-        at = row.astype(np.int64), col.astype(np.int64)
-        m = csr_array((val, at), shape=(model.n_rows, model.flat.nv))
-        m.sum_duplicates()
-        return m
-
-    return matrix(True), matrix(False)
-
-
-def _entries(model: ReducedModel, factors: tuple[Factor, ...], values: Values) -> np.ndarray:
-    """Columns of row, variable, whether it is its derivative, and the factor's value in every instance."""
-    parts = [np.zeros((4, 0))]
-    for r, k, derivative, factor in factors:
-        s = model.flat.batches[r.batch]
-        value = evaluate_changed(model, r.batch, factor, values)
-        if not np.isfinite(value).all():
-            raise _not_finite(model, r, k, factor, value)
-        parts.append(np.stack([r.first + s.instances, s.vb + k, np.full(len(s), float(derivative)), value]))
-    return np.hstack(parts)
+    factors = model.factors[0] + model.factors[1]
+    empty, itself = csr_array((model.n_rows, model.flat.nv)), eye_array(model.flat.nv, format="csr")
+    E, A, _ = _added([empty] * 3, _places(model, factors, itself, itself), _numbers(model, factors, values))
+    return E, A
 
 
 def _not_finite(model: ReducedModel, r: FormRows, k: int, factor: Expr, value: np.ndarray) -> NonFiniteError:
