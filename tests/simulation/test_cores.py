@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from acausal import (
@@ -12,6 +13,7 @@ from acausal import (
     Discrete,
     Eq,
     Impact,
+    Input,
     Parameter,
     ParameterError,
     Statement,
@@ -65,6 +67,53 @@ def test_a_gain_of_an_output_makes_no_new_closed_form() -> None:
     # Analyses of the equations are new, the motion is not.
     assert program.simulate(1.05).stats.mode_analyses == 10
     assert program.cores.modes.bytes - before < 10 * 1000
+
+
+class Coupled(Component):
+    """Cells whose neighbours act on each other by a gain, and a source that it divides."""
+
+    gain: Discrete = Discrete(float, start=1.0)
+
+    def build(self) -> None:
+        self.cells = [Cell(rate=1.0 + 0.1 * k) for k in range(4)]
+        self.sums = [Sum() for _ in range(3)]
+
+    def equations(self) -> Iterator[Statement]:
+        yield when(time > 0.5, assign(self.gain, 3.0))
+        for k, part in enumerate(self.sums):
+            left, right = self.cells[k].x, self.cells[k + 1].x
+            yield Eq(part.u, 2.0 * right - self.gain * left + time / self.gain)
+
+
+class Sum(Component):
+    """A value, and its part beside another one."""
+
+    a: Variable = Variable()
+    b: Variable = Variable()
+    u: Input = Input()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.a, self.u)
+        yield Eq(self.b, self.a - self.u)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_changed_factors_give_the_matrices_that_they_would_give_alone(sparse: bool) -> None:
+    program = compile_model(Coupled())
+    run = program.prepare(1.0)
+    P, R, kept = run.values.P, run.values.R, {}
+    for gain in (1.0, 3.0, 0.0625):
+        D = np.full_like(run.values.D, gain)
+        found = []
+        for known in (kept, None):
+            values = numbers.Values(P, D, R, kept=known)
+            exosystem = numbers.build_exosystem(program.reduced, values, (), 1.0)
+            matrices = numbers.core_matrices(program.reduced, values, exosystem, sparse)
+            rows = (matrices.forms, matrices.base)
+            found.append([getattr(r, name) for r in rows for name in "EAB"])
+        for one, other in zip(*found, strict=True):
+            assert abs(one - other).max() == 0.0
+    assert (abs(matrices.base.A) == 0.0625).sum() == 3
 
 
 class Tuned(Component):
