@@ -325,8 +325,9 @@ def build_core(
     xi_scale = source_scale(reduced, values, exosystem, open_inputs, T0, span)
     known = np.maximum(np.abs(starts), nominals)
     slopes = nonlinear_slopes(reduced)
-    least = None if sparse else nonlinear_magnitudes(reduced, values, span)
-    bounds = None if sparse else bounded_magnitudes(reduced, values)
+    least = bounds = None
+    if reduced.nonlinear and not sparse:
+        least, bounds = nonlinear_magnitudes(reduced, values, span), bounded_magnitudes(reduced, values)
     model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least, bounds)
     if reduced.nonlinear:
         xi_scale[-TANGENT_STATES:] = _tangent_scale(model.T0)
