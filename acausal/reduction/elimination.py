@@ -204,7 +204,11 @@ class Elimination:
         present, certain = self._judged((rows[:, None], columns))
         doubtful = np.flatnonzero((present & ~certain).any(axis=1))
         if len(doubtful):
-            certain[doubtful] = self._decide(rows[doubtful], columns)
+            doubted = rows[doubtful]
+            held = self.value[doubted]
+            certain[doubtful] = self._decide(doubted, columns)
+            # What is present is known better from the rows that it meets.
+            self.value[doubted] = np.where(held == 0.0, self.value[doubted], held)
         return certain
 
     def _decide(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
