@@ -28,13 +28,11 @@ from .nonlinear_points import (
     Point,
     accepted,
     core_at,
-    named,
     rows_of_largest,
     rows_without_slope,
+    stated,
     surroundings,
     tried,
-    values,
-    variables,
     worst_rows,
     zero_parameters,
 )
@@ -79,15 +77,14 @@ def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalErr
     rows = [r for r, (text, place) in enumerate(names) if f"{text} at {place}" in where]
     if not rows:
         return None
-    text, places = named(run, rows)
+    found = stated(run, rows)
     unbalanced = structurally_singular(run.flat, run.values.P, f"{kind} at t = {run.t:.9g}: ")
     if unbalanced is not None:
         return _with_open_ports(run, unbalanced)
-    error = SingularModelError(
-        f"{kind} at t = {run.t:.9g}: the nonlinear equations {text} contradict each other or leave unknowns open;"
-        f" last values {values(run, rows, run.linearisation.z)}",
-        where=places,
-        about=variables(run, rows).values(),
+    error = found.error(
+        SingularModelError,
+        f"{kind} at t = {run.t:.9g}: the nonlinear equations {found.text} contradict each other or leave unknowns open;"
+        f" last values {found.values(run.linearisation.z)}",
         why="their slopes vanish or are proportional at this point, or one of them follows from others",
         hint="give start values away from such a point, or look for an equation that is stated twice",
     )
@@ -101,18 +98,18 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
     flat = rows_without_slope(run)
     if failure.reason != "index" and flat:
         return _without_slope(run, flat, at, run.linearisation.z)
-    text, places = named(run, failure.rows.tolist())
+    found = stated(run, failure.rows.tolist())
     open_ones = [run.program.unknowns.state_name(j) for j in failure.unknowns.tolist()[:6]]
     unknowns = ", ".join(f"`{name}`" for name in open_ones)
     if failure.reason == "index":
         return SingularModelError(
-            f"{at}: the nonlinear equations {text} would have to be differentiated more than twice",
-            where=places,
+            f"{at}: the nonlinear equations {found.text} would have to be differentiated more than twice",
+            where=found.places,
             hint="state the constraint on a lower derivative, or give the parts between some compliance",
         )
     return SingularModelError(
-        f"{at}: nonlinear equations do not determine {unknowns or 'their unknowns'}: {text or 'none is left for them'}",
-        where=places,
+        f"{at}: nonlinear equations do not determine {unknowns or 'their unknowns'}: {found.text or 'none is left for them'}",
+        where=found.places,
         about=open_ones,
         why="in this mode other equations determine all variables of some of them, and none is left for the unknowns",
         hint="look for a quantity that is prescribed twice, and for one that nothing prescribes",
@@ -121,23 +118,21 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
 
 def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray, nearly: bool = False) -> AcausalError:
     """The error for nonlinear rows whose slopes vanish at a point; ``nearly``: measured by those around it."""
-    text, places = named(run, rows)
-    what = f"{at}: the nonlinear equations {text} have no slope at this point: {values(run, rows, z)}"
+    found = stated(run, rows)
+    what = f"{at}: the nonlinear equations {found.text} have no slope at this point: {found.values(z)}"
     if nearly:
         kind = InitializationError if at.startswith("start") else ConvergenceError
-        return kind(
+        return found.error(
+            kind,
             what,
-            where=places,
-            about=variables(run, rows).values(),
             why="next to it a change of their unknowns changes nothing in them, so that rates are without bound or open",
             hint="begin away from such a point, or put a linear term beside a law that is flat there, as a high power is",
         )
     zero = ", ".join(f"`{name}`" for name in zero_parameters(run, rows)[:MOST_ROWS])
     away = "give start values away from such a point"
-    return SingularModelError(
+    return found.error(
+        SingularModelError,
         what,
-        where=places,
-        about=variables(run, rows).values(),
         why="all their derivatives vanish there, so that they determine nothing",
         hint=f"{zero} in them is zero: give another value, or {away}" if zero else away,
     )
@@ -150,12 +145,10 @@ def _dependent(run: Run, at: str, point: Point | None) -> AcausalError:
     if len(near.flat):
         return _without_slope(run, near.flat.tolist(), at, core_at(run, point))
     # What depends on them, as rates do that have no bound there, is not to be named instead.
-    rows = near.constraints(motion.system.constraints).dependent()[1].tolist()
-    text, places = named(run, rows)
-    return SingularModelError(
-        f"{at}: the constraints {text} depend on each other at this point: {values(run, rows, core_at(run, point))}",
-        where=places,
-        about=variables(run, rows).values(),
+    found = stated(run, near.constraints(motion.system.constraints).dependent()[1])
+    return found.error(
+        SingularModelError,
+        f"{at}: the constraints {found.text} depend on each other at this point: {found.values(core_at(run, point))}",
         why="the motion is at a singular configuration, or one constraint is redundant, stated twice",
         hint="remove the redundant constraint or part, or start from another configuration",
     )
@@ -189,13 +182,11 @@ def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
         states = motion.system.mode.states
         name = f" of `{run.program.unknowns.state_name(int(states[X]))}`" if X < len(states) else ""
     z = core_at(run, accepted(run))
-    rows = rows_of_largest(run, z)
-    text, places = named(run, rows)
-    return ConvergenceError(
+    found = stated(run, rows_of_largest(run, z))
+    return found.error(
+        ConvergenceError,
         f"integration at t = {t:.9g}: no step of {failure.h:.3g} s or more keeps the error{name} within the tolerance"
-        + (f"; largest near {text}, last values {values(run, rows, z)}" if rows else ""),
-        where=places,
-        about=variables(run, rows).values(),
+        + (f"; largest near {found.text}, last values {found.values(z)}" if found.text else ""),
         why="the solution has a singularity there, or bends faster than doubles resolve",
         hint=_growth(run)
         + "look for a division by zero or a root of zero; state jumps of the equations as elements or relations",
@@ -228,11 +219,10 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
     rows = worst_rows(run, failure)
     z = core_at(run, point)
     if failure.reason == "not finite":
-        text, places = named(run, rows)
-        return NonFiniteError(
-            f"{at}: {text} cannot be evaluated; last values {values(run, rows, z)}",
-            where=places,
-            about=variables(run, rows).values(),
+        found = stated(run, rows)
+        return found.error(
+            NonFiniteError,
+            f"{at}: {found.text} cannot be evaluated; last values {found.values(z)}",
             why="an argument lies outside the domain of a function (root, logarithm, division)",
             hint="limit the argument, put `no_event` around the choice that guards it, or give start values inside",
         )
@@ -249,12 +239,11 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
     flat = _flat(run, rows, z)
     if flat:
         return _without_slope(run, flat, at, z, nearly=True)
-    text, places = named(run, rows)
+    found = stated(run, rows)
     kind = InitializationError if started else ConvergenceError
-    return kind(
-        f"{at}: the nonlinear equations {text} were not solved; last values {values(run, rows, z)}",
-        where=places,
-        about=variables(run, rows).values(),
+    return found.error(
+        kind,
+        f"{at}: the nonlinear equations {found.text} were not solved; last values {found.values(z)}",
         why="Newton's method with damping, and continuation from zero sources, found no solution",
         hint="give start values near the solution, check signs and units, look for equations without solution,"
         " as of a loop whose lengths do not let it close; a law that is flat at zero, as a high power is, needs a"
@@ -283,21 +272,19 @@ def _flat(run: Run, rows: list[int], z: np.ndarray) -> list[int]:
 
 def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
     """The error for nonlinear rows whose slopes depend on each other where they were to be solved."""
-    text, places = named(run, rows)
-    what = f"{at}: the nonlinear equations {text} are singular; last values {values(run, rows, z)}"
+    found = stated(run, rows)
+    what = f"{at}: the nonlinear equations {found.text} are singular; last values {found.values(z)}"
     if at.startswith("start"):
-        return InitializationError(
+        return found.error(
+            InitializationError,
             what,
-            where=places,
-            about=variables(run, rows).values(),
             why="their slopes vanish or depend on each other, so that some of their unknowns may take any value",
             hint="give start values away from such a point, leave out a redundant equation or part, and look for"
             " equations without solution",
         )
-    return ConvergenceError(
+    return found.error(
+        ConvergenceError,
         what,
-        where=places,
-        about=variables(run, rows).values(),
         why="the motion comes to a singular configuration, where their solution ends or branches",
         hint="check the lengths and ranges in them, look for equations without solution beyond this point, or end the"
         " run before it with `until`",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import Location, shortened
+from ..errors import AcausalError, Location, shortened
 from ..flattening.flat_model import kind_of
 from ..modeling.expressions import Symbol, walk
 from ..reduction.labels import nonlinear_row
@@ -22,31 +23,39 @@ LONGEST = 80
 """Characters of an equation in it."""
 
 
-def named(run: Run, rows: Iterable[int]) -> tuple[str, tuple[Location, ...]]:
-    """Return nonlinear rows as a list in words, and where they stand."""
-    found = [nonlinear_row(run.reduced, int(r)) for r in rows]
+@dataclass(frozen=True)
+class StatedRows:
+    """Some nonlinear rows as a list in words, where they stand, and the core unknowns in them with their names."""
+
+    text: str
+    places: tuple[Location, ...]
+    unknowns: dict[int, str]
+
+    def values(self, z: np.ndarray) -> str:
+        """Values ``z`` of their variables."""
+        shown = (f"`{name}` = {z[j]:.6g}" for j, name in list(self.unknowns.items())[:MOST_VALUES])
+        return ", ".join(shown) + (", ..." if len(self.unknowns) > MOST_VALUES else "")
+
+    def error(self, kind: type[AcausalError], what: str, why: str, hint: str) -> AcausalError:
+        """Return an error about them."""
+        return kind(what, where=self.places, about=self.unknowns.values(), why=why, hint=hint)
+
+
+def stated(run: Run, rows: Iterable[int]) -> StatedRows:
+    """Return nonlinear rows in words."""
+    rows = [int(r) for r in rows]
+    found = [nonlinear_row(run.reduced, r) for r in rows]
     others = dict.fromkeys(f"`{place.path or run.flat.label}`" for _, place in found[MOST_ROWS:])
     more = f" and {len(found) - MOST_ROWS} more of {', '.join(list(others)[:MOST_ROWS])}" if others else ""
     text = "; ".join(
         f"`{shortened(name, LONGEST)}` of `{place.path or run.flat.label}`"
         for name, place in found[:MOST_ROWS]
     )
-    return text + more, tuple(dict.fromkeys(place for _, place in found[:MOST_ROWS]))
-
-
-def values(run: Run, rows: Iterable[int], z: np.ndarray) -> str:
-    """Values ``z`` of the variables in some nonlinear rows."""
-    found = variables(run, rows)
-    shown = (f"`{name}` = {z[j]:.6g}" for j, name in list(found.items())[:MOST_VALUES])
-    return ", ".join(shown) + (", ..." if len(found) > MOST_VALUES else "")
-
-
-def variables(run: Run, rows: Iterable[int]) -> dict[int, str]:
-    """Return the core unknowns in some nonlinear rows, with their names."""
     owner, Z = run.program.nonlinear_rows.owner, run.tangents.Z + run.tangents.D
     arguments = [k for r in rows for k in np.flatnonzero(owner == r).tolist()]
-    found = dict.fromkeys(j for k in arguments for j in Z.indices[Z.indptr[k] : Z.indptr[k + 1]].tolist())
-    return {j: run.program.unknowns.state_name(j) for j in found}
+    read = dict.fromkeys(j for k in arguments for j in Z.indices[Z.indptr[k] : Z.indptr[k + 1]].tolist())
+    places = tuple(dict.fromkeys(place for _, place in found[:MOST_ROWS]))
+    return StatedRows(text + more, places, {j: run.program.unknowns.state_name(j) for j in read})
 
 
 Point = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -14,7 +14,7 @@ from ..simulation.starts.completion import System, Unreachable
 from ..simulation.starts.conditions import Condition, Conditions
 from ..simulation.starts.priorities import MISSED, combination
 from ..simulation.starts.stated import Rank
-from .nonlinear_points import accepted, core_at, named, surroundings, values, variables
+from .nonlinear_points import accepted, core_at, stated, surroundings
 from .search_failures import constraints_on, demanding
 from .start_moving import MOST_NAMED, moving
 
@@ -120,7 +120,7 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
             why += ", on those sides of comparisons where the search began"
             hint = f"give starts near the point that you mean, on its side of the comparisons; else {hint}"
     if equations:
-        why = f"the nonlinear equations {named(run, _nonlinear_rows(run, equations))[0]} bind them to each other"
+        why = f"the nonlinear equations {stated(run, _nonlinear_rows(run, equations)).text} bind them to each other"
     return InitializationError(
         f"at t = {run.t:.9g} {text} {what}",
         where=where,
@@ -156,12 +156,11 @@ def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> Acausa
     places = [p for c in demanded[:MOST_NAMED] for p in c.where]
     last, about = "", list[str]()
     if equations:
-        nonlinear = _with_coupled(run, _nonlinear_rows(run, equations))
-        text, stated = named(run, nonlinear)
-        parts.append(f"the nonlinear equations {text}")
-        places, about = [*places, *stated], list(variables(run, nonlinear).values())
-        last = f"\n  begun at {values(run, nonlinear, core_at(run, accepted(run)))}"
-        last += f"\n  last tried {values(run, nonlinear, failure.nearest.z)}"
+        found = stated(run, _with_coupled(run, _nonlinear_rows(run, equations)))
+        parts.append(f"the nonlinear equations {found.text}")
+        places, about = [*places, *found.places], list(found.unknowns.values())
+        last = f"\n  begun at {found.values(core_at(run, accepted(run)))}"
+        last += f"\n  last tried {found.values(failure.nearest.z)}"
     return InitializationError(
         f"no start values were found at t = {run.t:.9g} at which {', '.join(parts) or 'all equations'} hold{last}",
         where=tuple(dict.fromkeys(places)),

@@ -8,7 +8,7 @@ from ..dynamics.directions import generic_direction
 from ..errors import AcausalError
 from ..simulation.failures import StartSteep
 from ..simulation.run import Run
-from .nonlinear_points import named, values
+from .nonlinear_points import stated
 
 STEEP = 1e6
 """Term of a row at a point over the largest one beside it, from which the row all but jumps there."""
@@ -36,7 +36,10 @@ def steep_start(run: Run) -> list[str]:
 
 def _told(run: Run) -> str:
     rows = _steep_rows(run)
-    return f"{named(run, rows)[0]} all but jump at {values(run, rows, run.linearisation.z)}" if rows else ""
+    if not rows:
+        return ""
+    found = stated(run, rows)
+    return f"{found.text} all but jump at {found.values(run.linearisation.z)}"
 
 
 def _steep_rows(run: Run) -> list[int]:
