@@ -201,7 +201,9 @@ class Program(CompiledModel):
         """
         program = self if until is None else self._stopping(until)
         t0 = begin_of(self, t_start, start)
-        options = program._options(t0, t_end, impulses, save, grid, method, rtol, atol)
+        saved = saved_paths(program.names, save)
+        options = Options(impulses, save=saved, grid=grid, method=method, rtol=rtol, atol=atol)
+        program._check(options, t0, t_end)
         if grid is not None:
             check_grid(grid, t0, t_end)
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
@@ -239,23 +241,20 @@ class Program(CompiledModel):
         t0 = begin_of(self, t_start, start)
         check_span(t0, span)
         t_end = t0 + (1.0 if span is None else span)
-        options = self._options(t0, t_end, impulses, save, grid, method, rtol, atol)
+        saved = saved_paths(self.names, save)
+        options = Options(impulses, save=saved, grid=grid, method=method, rtol=rtol, atol=atol)
+        self._check(options, t0, t_end)
 
         def launch(length: float) -> Run:
             return self._launch(length, t0, parameters, initial, inputs, start, options)
 
         return Simulation(self, launch, span, start, inputs)
 
-    def _options(
-        self, t0: float, t_end: float, impulses: str, save: Sequence[Any] | None, grid: Any, method: str,
-        rtol: float, atol: float | None,
-    ) -> Options:  # fmt: skip
-        check_options(t0, t_end, impulses)
-        check_method(method, rtol, atol)
-        saved = saved_paths(self.names, save)
-        if method == "exact":
+    def _check(self, options: Options, t0: float, t_end: float) -> None:
+        check_options(t0, t_end, options.impulses)
+        check_method(options.method, options.rtol, options.atol)
+        if options.method == "exact":
             _require_affine(self.reduced)
-        return Options(impulses, save=saved, grid=grid, method=method, rtol=rtol, atol=atol)
 
     def _launch(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,10 +30,9 @@ def gram(basis: Basis, h0: float, h1: float) -> np.ndarray:
     rates[n:] += 1j * basis.omega
     low = np.zeros(n + m)
     low[n:] = basis.omega_low
-    ends = basis.exponentials(np.array([h0, h1]))
     powers = basis.power[: n + m].astype(int)
-    same = _products(rates, low, ends, rates, low, ends, powers, h0, h1)
-    other = _products(rates, low, ends, rates.conj(), -low, ends.conj(), powers, h0, h1)
+    z = _Exponentials(rates, low, basis.exponentials(np.array([h0, h1])), powers)
+    same, other = _products(z, z, h0, h1), _products(z, z.conjugate(), h0, h1)
     G = np.empty((basis.size, basis.size))
     turning = slice(n, n + m)
     G[: n + m, : n + m] = 0.5 * np.real(same + other)
@@ -47,23 +47,27 @@ def gram(basis: Basis, h0: float, h1: float) -> np.ndarray:
     return G
 
 
-def _products(
-    rates: np.ndarray,
-    low: np.ndarray,
-    ends: np.ndarray,
-    others: np.ndarray,
-    others_low: np.ndarray,
-    others_ends: np.ndarray,
-    powers: np.ndarray,
-    h0: float,
-    h1: float,
-) -> np.ndarray:
-    """Integrals of products of exponentials with powers; `ends` are the exponentials at both limits."""
+@dataclass(frozen=True, eq=False)
+class _Exponentials:
+    """Exponentials times powers; ``low`` are the second parts of their frequencies, ``ends`` their values at both limits."""
+
+    rates: np.ndarray
+    low: np.ndarray
+    ends: np.ndarray
+    powers: np.ndarray
+
+    def conjugate(self) -> _Exponentials:
+        return _Exponentials(self.rates.conj(), -self.low, self.ends.conj(), self.powers)
+
+
+def _products(z: _Exponentials, other: _Exponentials, h0: float, h1: float) -> np.ndarray:
+    """Integrals of products of exponentials with powers."""
     # Close frequencies differ by what the second parts of them hold.
-    mu = (rates[:, None] + others) + 1j * (low[:, None] + others_low)
+    mu = (z.rates[:, None] + other.rates) + 1j * (z.low[:, None] + other.low)
+    powers = z.powers
     power = powers[:, None] + powers
     factor = np.array([1.0 / math.factorial(int(k)) for k in powers])
-    begin, end = (e[:, None] * o for e, o in zip(ends, others_ends, strict=True))
+    begin, end = (e[:, None] * o for e, o in zip(z.ends, other.ends, strict=True))
     slow = np.abs(mu) * (h1 - h0) <= SLOW
     out = np.empty(mu.shape, complex)
     i, j = np.nonzero(slow)

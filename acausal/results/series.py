@@ -12,9 +12,6 @@ from numpy.polynomial import legendre
 from .extremes import ROUNDING
 from .panels import CHUNK, DEGREE, fitted
 
-FINER = 1e-4
-"""Error of a panel that needs no halving, relative to what integrals along the motion are resolved to."""
-
 
 @dataclass(eq=False)
 class SeriesMotion:
@@ -96,8 +93,7 @@ def series_of(
     steps = np.asarray(getattr(motion, "breaks", panels), float)
     edges = np.unique(np.concatenate([[0.0], steps[(steps > 0.0) & (steps < length)], [length]]))
     none = np.zeros(len(edges) - 1, np.int64)
-    rtol = max(ROUNDING, FINER * motion.precision)
-    _, left, half, series, _ = fitted(lambda _, hs: motion.sample(hs), none, edges[:-1], edges[1:], rtol)
+    _, left, half, series, _ = fitted(lambda _, hs: motion.sample(hs), none, edges[:-1], edges[1:], ROUNDING)
     size = np.abs(series)
     used = np.flatnonzero((size > ROUNDING * size.max(axis=(0, 1))).any(axis=(0, 2)))
     series = series[:, : used.max(initial=0) + 1]

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from ..errors import ParameterError
-from .panels import Panels
+from .panels import RTOL, Panels
 from .plotting import plot_lines
 from .segments import window
 
@@ -16,8 +16,6 @@ PERIODS = 1e-9
 """Allowed error of a number of periods."""
 PER_PERIOD = 8
 """Panels in a period of the fundamental, so that a series of their degree holds its sine."""
-NOTHING = 1e-13
-"""Amplitude of the fundamental, relative to the rms value, that counts as none."""
 
 
 QUIET = np.errstate(all="ignore")
@@ -142,7 +140,7 @@ class Harmonics(Generic[S]):
         found = _amplitudes(panels, a, b, periods, count or 1)
         fundamental = abs(found[1])
         rms = np.sqrt(panels.integral(panels.values**2) / (b - a))
-        if not fundamental > NOTHING * rms:
+        if not fundamental > RTOL * rms:
             raise ParameterError(
                 f"the signal has no component of {frequency:g} Hz, to which a distortion could be related",
                 why=f"its amplitude is {fundamental:.3g}, the rms value {rms:.3g}",

@@ -24,10 +24,8 @@ NOTHING = 1e-15
 """Share of the sizes of all terms below which a function does not count."""
 SLOW = 2.0
 """Angle or number of time constants of an interval up to which a function is bounded by its values at the ends."""
-CLOSE = 1e-12
-"""Distance from the bound, relative to the sizes of all terms, within which the largest value of a piece is found."""
 RESOLVED = 1e-6
-"""The same for a search that is given up, and for further pieces."""
+"""Distance from the bound, relative to the sizes of all terms, at which a search is given up, and for further pieces."""
 FIRST = 64
 """Intervals at the beginning."""
 PARTS = 8
@@ -194,7 +192,7 @@ def largest_of_waves(parts: list[Wave], factor: float) -> Found:
     for k in np.argsort(-np.array(bounds), kind="stable").tolist():
         # Where one part is given up, the bounds of the others are as good.
         if best is None or (bounds[k] > best.value and best.bound <= best.value + RESOLVED * size):
-            best = _searched(parts[k], best, CLOSE if best is None else RESOLVED)
+            best = _searched(parts[k], best, ROUNDING if best is None else RESOLVED)
         else:
             best = replace(best, bound=max(best.bound, bounds[k]) if bounds[k] > best.value else best.bound)
     assert best is not None
