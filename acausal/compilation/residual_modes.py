@@ -48,17 +48,15 @@ class ModeEntry:
         Names of the branches; the value of the entry is the position of the one in force.
     place : Location
         Path, file and line.
+    true_branch : int or None
+        Branch in which a Boolean mode variable is true; None if the mode variable is the branch itself.
     """
 
     name: str
     kind: str
     branches: tuple[str, ...]
     place: Location
-
-    @property
-    def true_branch(self) -> int | None:
-        """Branch in which a Boolean mode variable is true; None if the mode variable is the branch itself."""
-        return {"if": 0, "complementarity": 1, "impact": 1, "relation": 1}.get(self.kind)
+    true_branch: int | None
 
 
 def mode_entries(flat: FlatModel, entries: Entries) -> tuple[ModeEntry, ...]:
@@ -66,11 +64,12 @@ def mode_entries(flat: FlatModel, entries: Entries) -> tuple[ModeEntry, ...]:
     found = []
     for p in entries.elements:
         statement = entries.element(p).statement
-        place = flat.location(p.batch, p.instance, statement.origin)
-        name = flat.name_in(p.batch, p.instance, statement.name)
-        found.append(
-            ModeEntry(name, statement.table.kind, tuple(b.name for b in statement.table.branches), place)
+        table, place = statement.table, flat.location(p.batch, p.instance, statement.origin)
+        name, branches = (
+            flat.name_in(p.batch, p.instance, statement.name),
+            tuple(b.name for b in table.branches),
         )
+        found.append(ModeEntry(name, table.kind, branches, place, table.true_branch))
     taken: dict[str, int] = {}
     for p in entries.relations:
         node, t = entries.relation(p), flat.batches[p.batch].template
@@ -79,7 +78,7 @@ def mode_entries(flat: FlatModel, entries: Entries) -> tuple[ModeEntry, ...]:
         name = f"{path}: {node}" if path else str(node)
         taken[name] = taken.get(name, 0) + 1
         name = name if taken[name] == 1 else f"{name} ({taken[name]})"
-        found.append(ModeEntry(name, "relation", ("false", "true"), place))
+        found.append(ModeEntry(name, "relation", ("false", "true"), place, 1))
     return tuple(found)
 
 

@@ -101,12 +101,12 @@ class Entries:
         )
         self.number_of_element = {p: n for n, p in enumerate(self.elements)}
         self.number_of_relation = {p: n + len(self.elements) for n, p in enumerate(self.relations)}
-        self.mode_variable: dict[int, tuple[int, str]] = {}
-        """Discrete number of the mode variable of an element -> (entry, kind)."""
+        self.mode_variable: dict[int, tuple[int, int | None]] = {}
+        """Discrete number of the mode variable of an element -> (entry, branch in which it is true, if it is Boolean)."""
         for p, n in self.number_of_element.items():
             s, statement = flat.batches[p.batch], self.element(p).statement
             local = s.template.index("d", statement.name) or 0
-            self.mode_variable[int(s.db[p.instance]) + local] = (n, statement.table.kind)
+            self.mode_variable[int(s.db[p.instance]) + local] = (n, statement.table.true_branch)
 
     def __len__(self) -> int:
         return len(self.elements) + len(self.relations)
@@ -118,10 +118,6 @@ class Entries:
     def relation(self, p: Entry) -> Expr:
         """Return the relation behind an entry."""
         return self.templates[p.batch].relations[p.local]
-
-
-CODES = {"if": 0, "complementarity": 1, "impact": 1}
-"""Branch in which the mode variable of an element is true, for those with a Boolean one."""
 
 
 class Scope:
@@ -151,8 +147,8 @@ class Scope:
         """Return a discrete variable; that of an element follows from the mode vector."""
         if k not in self.entries.mode_variable:
             return self.symbols.discrete[k]
-        entry, kind = self.entries.mode_variable[k]
-        return self.m[entry] == CODES[kind] if kind in CODES else self.m[entry]
+        entry, true = self.entries.mode_variable[k]
+        return self.m[entry] if true is None else self.m[entry] == true
 
     def _special(self, batch: int, instance: int, node: Expr) -> Any:
         local = self.entries.templates[batch].at.get(id(node))

@@ -48,7 +48,7 @@ class Analysis:
         """Analyse the mode."""
         run, model = self.run, self.run.core.model
         data = run.core.mode(self.mode)
-        nonlinear = self._nonlinear(data) if self.reduced.nonlinear else None
+        nonlinear = self._nonlinear() if self.reduced.nonlinear else None
         opened = None if nonlinear is None else nonlinear.system.mode
         index = data.index if opened is None else opened.index
         rounds = index - int(np.count_nonzero(model.differentiated) < model.n)
@@ -99,7 +99,7 @@ class Analysis:
 
     # -- nonlinear rows ---------------------------------------------------------------------------------------------
 
-    def _nonlinear(self, data: ModeData) -> _Nonlinear:
+    def _nonlinear(self) -> _Nonlinear:
         run = self.run
         z, slopes, xi = run.z, run.slopes, run.xi
         system = run.tangents.mode(run.core, self.mode, z, slopes, xi, run.present)

@@ -29,7 +29,7 @@ def start_not_met(run: Run, record: StartNotMet) -> AcausalError:
     for row in np.flatnonzero(failure.missed & (system.which >= 0)).tolist():
         if not system.A[row].any():
             condition = conditions.items[int(system.which[row])]
-            return _determined(run, failure, condition, -float(system.b[row] * system.divisor[row]))
+            return _determined(run, condition, -float(system.b[row] * system.divisor[row]))
     rows = _contradiction(system)
     # Constraints that contradict each other where the search ended may hold elsewhere: no condition is to blame.
     if rows is not None and (system.which[rows] >= 0).any():
@@ -62,7 +62,7 @@ def _contradiction(system: System) -> list[int] | None:
     return None
 
 
-def _determined(run: Run, failure: Unreachable, condition: Condition, defect: float) -> AcausalError:
+def _determined(run: Run, condition: Condition, defect: float) -> AcausalError:
     if condition.rank is Rank.STEADY:
         return InitializationError(
             f"there is no steady state at t = {run.t:.9g}: {condition.text} cannot hold",

@@ -74,6 +74,11 @@ class ElementTable:
     BESIDE: ClassVar[tuple[str, ...]] = ("control", "enabled", "breakaway", "restitution", "rest_speed")
 
     @property
+    def true_branch(self) -> int | None:
+        """Branch in which a Boolean mode variable is true; None if the mode variable is the branch itself."""
+        return {"if": 0, "complementarity": 1, "impact": 1}.get(self.kind)
+
+    @property
     def beside(self) -> Iterator[Expr]:
         """Expressions that stand beside the branches."""
         return (expr for name in self.BESIDE if (expr := getattr(self, name)) is not None)

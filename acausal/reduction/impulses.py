@@ -84,7 +84,7 @@ def _solve(
     """
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for order in range(1, max(data.index, 1) + 1):
-        system, unknown, known = _chain(model, data, rows, order, given)
+        system, unknown, known = _chain(data, rows, order, given)
         system.reduce(unknown)
         left = system.entries((system.pivot < 0).nonzero()[0], known)
         found.append((*_read_off(model, data, system, unknown, known), left[left.any(axis=1)]))
@@ -94,7 +94,7 @@ def _solve(
 
 
 def _chain(
-    model: AffineModel, data: ModeData, rows: Rows, order: int, given: np.ndarray
+    data: ModeData, rows: Rows, order: int, given: np.ndarray
 ) -> tuple[Elimination, np.ndarray, np.ndarray]:
     """Rows of the impulse chain over [moves of the states, J1 .. Jp, what is given]."""
     (m, n), k, c = rows.E.shape, len(data.states), given.shape[1]

@@ -242,10 +242,6 @@ def _elements(program: CompiledModel, paths: Iterable[str]) -> dict[str, tuple[i
     return found
 
 
-_OF_BOOLEAN = {"if": (1, 0), "complementarity": (0, 1)}
-"""Branches that false and true stand for."""
-
-
 def _branch(path: str, table: ElementTable, value: Any) -> int:
     """Return the branch that a name, or a value of the mode variable, stands for.
 
@@ -257,14 +253,14 @@ def _branch(path: str, table: ElementTable, value: Any) -> int:
     names = [b.name for b in table.branches]
     if isinstance(value, str) and value in names:
         return names.index(value)
-    of_boolean = _OF_BOOLEAN.get(table.kind)
-    code = int(value) if is_number(value) and value in range(2 if of_boolean else len(names)) else None
+    true = table.true_branch
+    code = int(value) if is_number(value) and value in range(len(names) if true is None else 2) else None
     if code is None:
         raise ParameterError(
             f"`{path}` has no branch {shown(value)}",
-            hint=f"its branches are {', '.join(names)}{', or give True or False' if of_boolean else ''}",
+            hint=f"its branches are {', '.join(names)}{', or give True or False' if true is not None else ''}",
         )
-    return of_boolean[code] if of_boolean else code
+    return code if true is None else true if code else 1 - true
 
 
 def bind_inputs(

@@ -155,7 +155,7 @@ class DiscretePart:
         shown = self._shown.get(mode)
         if shown is None:
             places = [(place, branch) for place, branch in zip(self.mode_slots, mode, strict=True) if place]
-            numbers, values = [p[0] for p, _ in places], [p[1](b) for p, b in places]
+            numbers, values = [p[0] for p, _ in places], [p[1][b] for p, b in places]
             shown = self._shown[mode] = np.array(numbers, np.int64), np.array(values, float)
         if not len(shown[0]):
             return D
@@ -169,7 +169,7 @@ class DiscretePart:
         for k, branch in branches.items():
             place = self.mode_slots[k]
             if place is not None:
-                D[place[0]] = place[1](branch)
+                D[place[0]] = place[1][branch]
         return D
 
 
@@ -190,17 +190,13 @@ def _latches(reduced: ReducedModel) -> list[bool]:
     return [rows.forms.statement.table.latch for rows, _ in reduced.flat.each(reduced.elements)]
 
 
-def _mode_slots(reduced: ReducedModel) -> list[tuple[int, Any] | None]:
-    """Discrete number and coding of the mode variable of every element, None for those without one."""
+def _mode_slots(reduced: ReducedModel) -> list[tuple[int, list[float]] | None]:
+    """Discrete number of the mode variable of every element and its value in every branch, None for those without one."""
     found = []
     for rows in reduced.elements:
         s = reduced.flat.batches[rows.batch]
         slot = s.template.index("d", rows.forms.statement.name)
-        kind, shown = rows.forms.statement.table.kind, rows.shown
-        code = {
-            "if": lambda b: float(b == 0),
-            "complementarity": lambda b: float(b == 1),
-            "friction": lambda b, shown=shown: float(shown[b]),
-        }.get(kind, float)
+        true, shown = rows.forms.statement.table.true_branch, rows.shown
+        code = [float(k if true is None else k == true) for k in shown]
         found += [None if slot is None else (int(d) + slot, code) for d in s.db]
     return found
