@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -71,28 +71,34 @@ class NonlinearFunctions:
         """A function of the rows that are alike, made once."""
         found = self._single.get((make, group, level))
         if found is None:
-            own = self._nonlinear_rows
-            expression = _expression(own.model, own.model.nonlinear[group], own.constants[group])
-            found = self._single[make, group, level] = make(expression, level)
+            found = self._single[make, group, level] = make(self._expression(group), level)
         return found
+
+    def _expression(self, group: int) -> tuple[Any, Any, Any]:
+        """Arguments, constants and value of the rows that are alike as SX, from a function that is made once."""
+        f = self._single.get(group)
+        if f is None:
+            own = self._nonlinear_rows
+            a, c, value = _expression(own.model, own.model.nonlinear[group], own.constants[group])
+            f = self._single[group] = ca.Function("row", [a, c], [value])
+        a, c = f.sx_in()
+        return a, c, f(a, c)
 
     @cached_property
     def nonlinear(self) -> np.ndarray:
         """Mask over the arguments: the slope of their row by them is not constant."""
-        nonlinear_rows = self._nonlinear_rows
         parts = [np.zeros(0, bool)]
-        for rows, k in zip(nonlinear_rows.model.nonlinear, nonlinear_rows.constants, strict=True):
-            a, _, value = _expression(nonlinear_rows.model, rows, k)
+        for group, rows in enumerate(self._nonlinear_rows.model.nonlinear):
+            a, _, value = self._expression(group)
             parts.append(np.tile(ca.which_depends(value, a, 2, False), len(rows.instances)))
         return np.concatenate(parts).astype(bool)
 
     @cached_property
     def bent(self) -> np.ndarray:
         """Mask over the arguments: the slope of their row by them depends on themselves."""
-        nonlinear_rows = self._nonlinear_rows
         parts = [np.zeros(0, bool)]
-        for rows, k in zip(nonlinear_rows.model.nonlinear, nonlinear_rows.constants, strict=True):
-            a, _, value = _expression(nonlinear_rows.model, rows, k)
+        for group, rows in enumerate(self._nonlinear_rows.model.nonlinear):
+            a, _, value = self._expression(group)
             pattern = ca.hessian(ca.SX(value), a)[0].sparsity()
             found = np.array([pattern.has_nz(i, i) for i in range(a.numel())], bool)
             parts.append(np.tile(found, len(rows.instances)))
@@ -132,9 +138,29 @@ class NonlinearFunctions:
         f = self._levels.get(level)
         if f is None:
             if level not in self._made:
-                self._made[level] = _level(self._nonlinear_rows, level)
+                self._made[level] = self._of_all(level)
             f = self._levels[level] = Buffered(self._made[level])
         return f
+
+    def _of_all(self, level: int) -> ca.Function:
+        """One function for all rows at a level, or of their rounding: each one mapped over its instances."""
+        make, order = (_rounding, 0) if level == ROUNDING else (_differentiated, level)
+        functions = [
+            (self._of_group(make, group, order), len(rows.instances))
+            for group, rows in enumerate(self._nonlinear_rows.model.nonlinear)
+        ]
+        symbols, parts = [], []
+        for j in range(functions[0][0].n_in()):
+            sizes = [f.size1_in(j) * n for f, n in functions]
+            symbols.append(ca.MX.sym(f"a{j}", sum(sizes)))
+            parts.append(ca.vertsplit(symbols[-1], np.cumsum([0, *sizes]).tolist()))
+        outputs: list[list[Any]] = []
+        for g, (f, n) in enumerate(functions):
+            inputs = [ca.reshape(part[g], f.size1_in(j), n) for j, part in enumerate(parts)]
+            outputs.append([ca.vec(r) for r in (f.map(n) if n > 1 else f).call(inputs)])
+        return ca.Function(
+            "nonlinear_rows", symbols, [ca.vertcat(*found) for found in zip(*outputs, strict=True)]
+        )
 
     def _mend(self, f: Buffered) -> None:
         """Put difference quotients over the scale of an argument in place of slopes that are not finite.
@@ -155,27 +181,6 @@ class NonlinearFunctions:
                     break
             a[k] = before
         f.outputs[0][:], f.outputs[1][:] = value, gradient
-
-
-def _level(nonlinear_rows: NonlinearRows, level: int) -> ca.Function:
-    """One function for all rows at a level, or of their rounding: each one mapped over its instances."""
-    make = partial(_rounding, level=0) if level == ROUNDING else partial(_differentiated, level=level)
-    functions = [
-        (make(_expression(nonlinear_rows.model, rows, k)), len(rows.instances))
-        for rows, k in zip(nonlinear_rows.model.nonlinear, nonlinear_rows.constants, strict=True)
-    ]
-    symbols, parts = [], []
-    for j in range(functions[0][0].n_in()):
-        sizes = [f.size1_in(j) * n for f, n in functions]
-        symbols.append(ca.MX.sym(f"a{j}", sum(sizes)))
-        parts.append(ca.vertsplit(symbols[-1], np.cumsum([0, *sizes]).tolist()))
-    outputs: list[list[Any]] = []
-    for g, (f, n) in enumerate(functions):
-        inputs = [ca.reshape(part[g], f.size1_in(j), n) for j, part in enumerate(parts)]
-        outputs.append([ca.vec(r) for r in (f.map(n) if n > 1 else f).call(inputs)])
-    return ca.Function(
-        "nonlinear_rows", symbols, [ca.vertcat(*found) for found in zip(*outputs, strict=True)]
-    )
 
 
 def _expression(model: ReducedModel, rows: NonlinearFormRows, constants: Constants) -> tuple[Any, Any, Any]:
