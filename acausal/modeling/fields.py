@@ -301,7 +301,25 @@ def _freeze(value: Any) -> Any:
     return tuple(_freeze(v) for v in value) if isinstance(value, (list, tuple)) else value
 
 
-class Variable(Field):
+class SymbolField(Field):
+    """A field that reads as its symbol, and is set by equations alone."""
+
+    @overload
+    def __get__(self, obj: None, cls: type) -> Self: ...
+    @overload
+    def __get__(self, obj: object, cls: type) -> Symbol: ...
+    def __get__(self, obj: Any, cls: type) -> Any:
+        return self if obj is None else self.symbols(obj)
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        raise DeclarationError(
+            f"`{self.name}` of {type(obj).__name__} is a variable and cannot be assigned",
+            where=obj.location(),
+            hint=f"give its start value as a keyword: {type(obj).__name__}({self.name}=...); state equations with Eq",
+        )
+
+
+class Variable(SymbolField):
     """A continuous unknown.
 
     Parameters
@@ -350,20 +368,6 @@ class Variable(Field):
             raise DeclarationError(f"`start` of a Variable must be a finite number, got {shown(start)}")
         self.start, self.fixed, self.nominal = start, fixed, nominal
         self.min, self.max, self.shape, self.state_priority = min, max, shape, state_priority
-
-    @overload
-    def __get__(self, obj: None, cls: type) -> Self: ...
-    @overload
-    def __get__(self, obj: object, cls: type) -> Symbol: ...
-    def __get__(self, obj: Any, cls: type) -> Any:
-        return self if obj is None else self.symbols(obj)
-
-    def __set__(self, obj: Any, value: Any) -> None:
-        raise DeclarationError(
-            f"`{self.name}` of {type(obj).__name__} is a variable and cannot be assigned",
-            where=obj.location(),
-            hint=f"give its start value as a keyword: {type(obj).__name__}({self.name}=...); state equations with Eq",
-        )
 
 
 class Computed(Variable):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Self, cast, overload
+from typing import Any, cast
 
 import numpy as np
 
 from ..errors import DeclarationError, ExpressionError
-from .expressions import Expr, Symbol, enum_index
-from .fields import Field, Variable
+from .expressions import Expr, enum_index
+from .fields import SymbolField
 from .number_checks import is_finite, is_number, shown
 
 
-class Typed(Field):
+class Typed(SymbolField):
     """A field whose values have a type, which they keep during a run."""
 
     type: type
@@ -80,15 +80,6 @@ class Discrete(Typed):
         if problem:
             raise DeclarationError(f"the start of a Discrete {problem}")
 
-    @overload
-    def __get__(self, obj: None, cls: type) -> Self: ...
-    @overload
-    def __get__(self, obj: object, cls: type) -> Symbol: ...
-    def __get__(self, obj: Any, cls: type) -> Any:
-        return self if obj is None else self.symbols(obj)
-
-    __set__ = Variable.__set__  # type: ignore[assignment]
-
 
 class _Signal(Typed):
     """A directed value between components; bool and int signals are discrete, float signals continuous."""
@@ -103,13 +94,6 @@ class _Signal(Typed):
         if type not in (bool, int, float):
             raise DeclarationError(f"a signal is bool, int or float, not {type!r}")
         self.type, self.shape = type, shape
-
-    @overload
-    def __get__(self, obj: None, cls: type) -> Self: ...
-    @overload
-    def __get__(self, obj: object, cls: type) -> Symbol: ...
-    def __get__(self, obj: Any, cls: type) -> Any:
-        return self if obj is None else self.symbols(obj)
 
     @property
     def is_discrete(self) -> bool:
@@ -168,5 +152,3 @@ class Output(_Signal):
 
     The parameters are those of `Input`.
     """
-
-    __set__ = Variable.__set__  # type: ignore[assignment]

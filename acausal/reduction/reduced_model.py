@@ -6,7 +6,7 @@ All of this is symbolic or integer work, done once per model; numbers enter in `
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -333,20 +333,18 @@ class _Builder:
         return known
 
     def elements(self) -> list[ElementRows]:
+        def firsts(k: int, forms: Iterable[Form | NonlinearForm]) -> tuple[int, ...]:
+            return tuple(self.add(k, f).first for f in forms)
+
         found = []
         for k, forms in enumerate(self.forms):
             for e in forms.elements:
                 branches = tuple(
-                    tuple(
-                        tuple(self.add(k, f).first for f in part)
-                        for part in (b.equations, b.guards, b.blocked)
-                    )
-                    for b in e.branches
+                    (firsts(k, b.equations), firsts(k, b.guards), firsts(k, b.blocked)) for b in e.branches
                 )
                 if e.statement.table.kind == "friction":
                     branches += _at_breakaway(branches)
-                decided = tuple(self.add(k, f).first for f in e.decided)
-                found.append(ElementRows(k, e, branches, decided))  # type: ignore[arg-type]
+                found.append(ElementRows(k, e, branches, firsts(k, e.decided)))
         return found
 
     def relations(self) -> tuple[list[RelationRows], int]:
