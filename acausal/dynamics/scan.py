@@ -27,8 +27,8 @@ CHUNK = 16
 Hit = tuple[float, int]
 
 
-class Thresholds(NamedTuple):
-    """What counts as zero; arrays (guards,)."""
+class Depth(NamedTuple):
+    """What counts as zero within an interval, at the least and at the most; arrays (guards,)."""
 
     floor: np.ndarray
     """Noise of the values."""
@@ -36,6 +36,9 @@ class Thresholds(NamedTuple):
     """Depth below zero up to which a guard touches it."""
     rise: np.ndarray
     """Value above which a guard has left its noise."""
+    most_floor: np.ndarray
+    most_touch: np.ndarray
+    most_rise: np.ndarray
 
 
 def first_crossing(
@@ -118,51 +121,43 @@ class _Search:
         """Search the first `length` seconds of a trajectory that starts at `t0`; `bounds` of its `forms` there."""
         self.forms = forms
         self.t0, self.finest = t0, FINEST * length
-        self._fixed = self._thresholds(self._floor)
         self._sizes = None if self._noise is None else self._noise.sizes(trajectory)
-        self._whole = least, most = self._between(0.0, length)
-        self._asked, self._depth = (0.0, length), self._whole
-        self._steady = bool((most.floor <= STEADY * least.floor).all())
+        self._whole, self._steady = None, False
+        whole = self._whole = self._depth(0.0, length)
+        self._steady = bool((whole.most_floor <= STEADY * whole.floor).all())
         if not self.begun:
-            if (bounds.low > most.floor).all():
+            if (bounds.low > whole.most_floor).all():
                 if length == trajectory.reach:
                     self._begin(bounds.ends[0])
                 return None
             below = self._begin(forms.R.dot(forms.basis.frame[:, 0]))
             if below is not None:
                 return below
-        open_guards = self._open(bounds, 0, 0.0, length)
+        open_guards = self._open(bounds, 0, whole)
         if open_guards is None:
             if length == trajectory.reach:
-                self._rise(bounds, 0, most)
+                self._rise(bounds, 0, whole)
             return None
-        hit = self._roots(bounds, 0, 0.0, length, open_guards)
+        hit = self._roots(bounds, 0, (0.0, length), open_guards, whole)
         return hit if hit is not None else self._march(length)
 
-    def _thresholds(self, floor: np.ndarray) -> Thresholds:
-        touch = TOUCH * floor if self._touch is None else self._touch
-        return Thresholds(floor, touch, self._leaves * floor)
-
-    def _between(self, a: float, b: float) -> tuple[Thresholds, Thresholds]:
-        if self._noise is None or self._sizes is None:
-            return self._fixed, self._fixed
-        least, most = self._noise.between(self._sizes, a, b)
-        return self._thresholds(self._floor + least), self._thresholds(self._floor + most)
-
-    def depth(self, a: float, b: float) -> tuple[Thresholds, Thresholds]:
-        """Least and most that counts as zero between two times of the piece."""
-        if self._steady:
+    def _depth(self, a: float, b: float) -> Depth:
+        """What counts as zero between two times of the piece."""
+        if self._steady and self._whole is not None:
             return self._whole
-        if self._asked != (a, b):
-            self._asked, self._depth = (a, b), self._between(a, b)
-        return self._depth
+        least = most = self._floor
+        if self._noise is not None and self._sizes is not None:
+            added = self._noise.between(self._sizes, a, b)
+            least, most = least + added[0], most + added[1]
+        touch, most_touch = (TOUCH * least, TOUCH * most) if self._touch is None else (self._touch,) * 2
+        return Depth(least, touch, self._leaves * least, most, most_touch, self._leaves * most)
 
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""
         self.begun = True
-        _, depth = self.depth(0.0, 0.0)
-        self._note(start > depth.rise)
-        below = start < -depth.floor
+        depth = self._depth(0.0, 0.0)
+        self._note(start > depth.most_rise)
+        below = start < -depth.most_floor
         return (0.0, int(below.argmax())) if below.any() else None
 
     def _note(self, above: np.ndarray) -> None:
@@ -172,14 +167,14 @@ class _Search:
     def _march(self, length: float) -> Hit | None:
         """Search from left to right in chunks, with steps that follow the speed of the guards."""
         h, growth = 0.0, 1.0
-        touch = self.depth(length, length)[0].touch
+        touch = self._depth(length, length).touch
         while h < length:
             step = min(self._spacing(h, length, touch) * growth, 0.25 * length)
             count = min(CHUNK, max(1, math.ceil((length - h) / step * (1.0 - 1e-9))))
             last = h + count * step
             if last >= length * (1.0 - 1e-12):
                 last = length
-            hit, split = self._walk(np.linspace(h, last, count + 1))
+            hit, split = self._walk(h, last, count)
             if hit is not None:
                 return hit
             growth = 1.0 if split else 2.0 * growth
@@ -193,55 +188,62 @@ class _Search:
         matters = (size > touch[:, None]).any(0)
         return float(basis.time_unit[matters].min(initial=length))
 
-    def _walk(self, nodes: np.ndarray) -> tuple[Hit | None, bool]:
-        """Settle consecutive intervals; the second value tells whether one had to be split."""
-        bounds = self.forms.bounds(nodes)
-        clear = (bounds.low >= -self.depth(float(nodes[0]), float(nodes[-1]))[0].touch).all(1)
+    def _walk(self, h: float, last: float, count: int) -> tuple[Hit | None, bool]:
+        """Settle ``count`` equal intervals, at the depths of all of them; whether one had to be split into finer ones."""
+        nodes = np.arange(count + 1) * ((last - h) / count) + h
+        nodes[count] = last
+        bounds, depth = self.forms.bounds(nodes), self._depth(h, last)
+        clear = (bounds.low >= -depth.touch).all(1).tolist()
+        finite = np.isfinite(bounds.ends).all(1).tolist()
         split = False
-        for i in range(len(nodes) - 1):
-            if i and not np.isfinite(bounds.ends[i - 1]).all():
+        for i in range(count):
+            if i and not finite[i - 1]:
                 break  # beyond the range of doubles, which the end of the segment tells
             if self.all_above and clear[i]:
                 continue
-            a, b = float(nodes[i]), float(nodes[i + 1])
-            open_guards = self._open(bounds, i, a, b)
+            open_guards = self._open(bounds, i, depth)
             if open_guards is None:
-                self._rise(bounds, i, self.depth(a, b)[1])
+                self._rise(bounds, i, depth)
                 continue
-            hit = self._roots(bounds, i, a, b, open_guards)
+            a, b = float(nodes[i]), float(nodes[i + 1])
+            hit = self._roots(bounds, i, (a, b), open_guards, depth)
             if hit is None:
                 split = True
-                end = bounds.ends[i]
                 # Where bounds leave the range of doubles before the values do, the values decide.
-                beyond = np.isfinite(end).all() and not np.isfinite(bounds.low[i]).all()
-                hit = self._at_end(end, b) if beyond else self._inside(end, a, b)
+                beyond = finite[i] and not np.isfinite(bounds.low[i]).all()
+                hit = self._at_end(bounds.ends[i], b) if beyond else self._inside(bounds.ends[i], a, b)
             if hit is not None:
                 return hit, True
         return None, split
 
-    def _open(self, bounds: Bounds, i: int, a: float, b: float) -> np.ndarray | None:
+    def _open(self, bounds: Bounds, i: int, depth: Depth) -> np.ndarray | None:
         """Guards that may trigger on interval `i`, None if there is none; what is settled is so at the least depth."""
-        low, (floor, touch, rise) = bounds.low[i], self.depth(a, b)[0]
-        settled = low >= -touch
+        low = bounds.low[i]
+        settled = low >= -depth.touch
         if not self.all_above:
-            leaving = bounds.inside(i) >= -touch
+            leaving = bounds.inside(i) >= -depth.touch
             if not leaving.all():
-                leaving |= bounds.high(i) <= rise
-            settled = np.where(self.above, settled, leaving & (low >= -floor))
+                leaving |= bounds.high(i) <= depth.rise
+            settled = np.where(self.above, settled, leaving & (low >= -depth.floor))
         return None if settled.all() else ~settled
 
-    def _rise(self, bounds: Bounds, i: int, depth: Thresholds) -> None:
+    def _rise(self, bounds: Bounds, i: int, depth: Depth) -> None:
         """Note the guards that have left their noise on interval `i`."""
         if not self.all_above:
-            self._note(self.above | (bounds.ends[i] > depth.rise) | (bounds.middle(i) > depth.rise))
+            rise = depth.most_rise
+            self._note(self.above | (bounds.ends[i] > rise) | (bounds.middle(i) > rise))
 
-    def _roots(self, bounds: Bounds, i: int, a: float, b: float, open_guards: np.ndarray) -> Hit | None:
+    def _roots(
+        self, bounds: Bounds, i: int, ends: tuple[float, float], open_guards: np.ndarray, depth: Depth
+    ) -> Hit | None:
         """Earliest trigger on interval `i` if every open guard certainly has exactly one; None otherwise."""
-        end, (least, (floor, touch, _)) = bounds.ends[i], self.depth(a, b)
-        # A guard that never left its noise triggers at a depth: that must be much the same all along the interval.
-        sinks = (end < -floor) & (bounds.high(i) < least.rise) & (floor <= STEADY * least.floor)
-        down = np.where(self.above, end < -touch, sinks)
-        if not ((down & (bounds.slope(i) < 0.0)) | ~open_guards).all():
+        end, floor = bounds.ends[i], depth.most_floor
+        down = end < -depth.most_touch
+        if not self.all_above:
+            # A guard that never left its noise triggers at a depth: that must be much the same all along the interval.
+            sinks = (end < -floor) & (bounds.high(i) < depth.rise) & (floor <= STEADY * depth.floor)
+            down = np.where(self.above, down, sinks)
+        if not down[open_guards].all() or not (bounds.slope(i)[open_guards] < 0.0).all():
             return None
         best: Hit | None = None
         for k in np.flatnonzero(open_guards).tolist():
@@ -250,7 +252,7 @@ class _Search:
             closed = Closed(self.forms.basis, row, row.dot(self.forms.basis.derivative), offset)
             if best is not None and closed.value(best[0]) > 0.0:
                 continue
-            h = locate(closed, a, b if best is None else best[0], self.t0)
+            h = locate(closed, ends[0], ends[1] if best is None else best[0], self.t0)
             if best is None or h < best[0]:
                 best = h, k
         return best
@@ -258,14 +260,14 @@ class _Search:
     def _inside(self, end: np.ndarray, a: float, b: float) -> Hit | None:
         """Split the interval ``[a, b]``; at adjacent doubles the values `end` at the right end decide."""
         if b - a > PARTS * max(math.ulp(self.t0 + b), self.finest):
-            return self._walk(np.linspace(a, b, PARTS + 1))[0]
+            return self._walk(a, b, PARTS)[0]
         return self._at_end(end, b)
 
     def _at_end(self, end: np.ndarray, b: float) -> Hit | None:
         """Settle an interval that ends at `b` by the values `end` there."""
-        floor, touch, rise = self.depth(b, b)[0]
-        down = np.flatnonzero(np.where(self.above, end < -touch, end < -floor))
+        depth = self._depth(b, b)
+        down = np.flatnonzero(end < -np.where(self.above, depth.touch, depth.floor))
         if len(down):
             return b, int(down[0])
-        self._note(self.above | (end > rise))
+        self._note(self.above | (end > depth.rise))
         return None
