@@ -32,6 +32,7 @@ from ..reduction.reduced_model import ReducedModel
 from ..reduction.restart import CONTRADICTING
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
 from .instants.lexicographic import CandidateTest, SignTable, amplitudes, form_scale, forms_over_state
+from .instants.search import TABLEAU_BYTES
 from .instants.tableau import BranchTableau
 from .self_check import Held, held
 from .sources.source_states import OpenInput
@@ -187,9 +188,9 @@ class NumericCore:
         return _relation_rows(self.reduced, self.forms)
 
     @cached_property
-    def tableaus(self) -> dict[int, BranchTableau]:
-        """The last tableau with these numbers, by the order of its rate."""
-        return {}
+    def tableaus(self) -> Recent[int, BranchTableau]:
+        """The tableaus with these numbers, by the order of their rate."""
+        return Recent(TABLEAU_BYTES)
 
     @cached_property
     def test(self) -> CandidateTest:

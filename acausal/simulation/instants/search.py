@@ -16,10 +16,14 @@ import numpy as np
 from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
 from ...reduction.index_reduction import reduce_mode
 from ...reduction.parts import IndependentPart, independent_parts
+from ..analysed_modes import MODE_BYTES, Recent
 from ..uncertainty import CERTAIN, Uncertainty
 from .lexicographic import CandidateTest, Instant, Tried, Verdict
 from .pivoting import NoMove, Pivoting, Row, cancelling_rows, is_free
 from .tableau import BranchTableau, propose
+
+TABLEAU_BYTES = MODE_BYTES // 10
+"""Bytes of tableaus that are kept with one set of numbers."""
 
 History = tuple[tuple[Mode, Tried], ...]
 
@@ -80,8 +84,8 @@ class Search:
     options : SearchOptions, optional
     test : CandidateTest, optional
         One that other runs with the same numbers have used.
-    tableaus : dict, optional
-        What they have kept of tableaus: the last one, by the order of its rate.
+    tableaus : Recent, optional
+        Tableaus that they have made, by the order of their rate.
     """
 
     def __init__(
@@ -90,7 +94,7 @@ class Search:
         modes: Callable[[Mode], ModeData],
         options: SearchOptions | None = None,
         test: CandidateTest | None = None,
-        tableaus: dict[int, BranchTableau] | None = None,
+        tableaus: Recent[int, BranchTableau] | None = None,
     ) -> None:
         self._model, self._modes = model, modes
         self._test = test or CandidateTest(model, modes)
@@ -100,7 +104,7 @@ class Search:
         self._monotone = [element.monotone for element in model.elements]
         self._curves = [element.monotone or element.kind in _ONE_CURVE for element in model.elements]
         self._parts: tuple[tuple[IndependentPart, CandidateTest], ...] | None = None
-        self._tableaus = {} if tableaus is None else tableaus
+        self._tableaus = Recent[int, BranchTableau](TABLEAU_BYTES) if tableaus is None else tableaus
         self.stats = SearchStats()
 
     def on(
@@ -108,7 +112,7 @@ class Search:
         model: AffineModel,
         modes: Callable[[Mode], ModeData],
         test: CandidateTest,
-        tableaus: dict[int, BranchTableau],
+        tableaus: Recent[int, BranchTableau],
     ) -> Search:
         """The search of the same run with other numbers; hints and counters go on."""
         other = Search(model, modes, self._options, test, tableaus)
@@ -214,8 +218,7 @@ class Search:
         found = self._tableaus.get(order)
         if found is None:
             found = BranchTableau(self._model, 2.0**order)
-            self._tableaus.clear()
-            self._tableaus[order] = found
+            self._tableaus.put(order, found, found.bytes)
         return found
 
     def foreseen(

@@ -77,6 +77,11 @@ class BranchTableau:
         self._row_scale = 1.0 / np.where(size > 0.0, size, 1.0)
         self.given = np.vstack([over * columns * self._row_scale[:, None], np.eye(len(free))])
 
+    @property
+    def bytes(self) -> int:
+        """Size of its arrays."""
+        return self.given.nbytes + self._full.nbytes + sum(a.nbytes for a in self._base or ())
+
     def _laplace(self, rows: Rows) -> np.ndarray:
         return rows.A + self._s * rows.E
 
