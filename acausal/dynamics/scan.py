@@ -139,7 +139,7 @@ class _Search:
                 self._rise(bounds, 0, whole)
             return None
         hit = self._roots(bounds, 0, (0.0, length), open_guards, whole)
-        return hit if hit is not None else self._march(length)
+        return hit if hit is not None else self._march(length, whole.touch)
 
     def _depth(self, a: float, b: float) -> Depth:
         """What counts as zero between two times of the piece."""
@@ -164,10 +164,9 @@ class _Search:
         self.above = above
         self.all_above = bool(above.all())
 
-    def _march(self, length: float) -> Hit | None:
-        """Search from left to right in chunks, with steps that follow the speed of the guards."""
+    def _march(self, length: float, touch: np.ndarray) -> Hit | None:
+        """Search from left to right in chunks, with steps that follow the speed of the guards where they exceed ``touch``."""
         h, growth = 0.0, 1.0
-        touch = self._depth(length, length).touch
         while h < length:
             step = min(self._spacing(h, length, touch) * growth, 0.25 * length)
             count = min(CHUNK, max(1, math.ceil((length - h) / step * (1.0 - 1e-9))))
@@ -192,15 +191,15 @@ class _Search:
         """Settle ``count`` equal intervals, at the depths of all of them; whether one had to be split into finer ones."""
         nodes = np.arange(count + 1) * ((last - h) / count) + h
         nodes[count] = last
-        bounds, depth = self.forms.bounds(nodes), self._depth(h, last)
-        clear = (bounds.low >= -depth.touch).all(1).tolist()
-        finite = np.isfinite(bounds.ends).all(1).tolist()
+        bounds, depth = self.forms.bounds(nodes), None
+        clear = (bounds.low >= 0.0).all(1).tolist()
         split = False
         for i in range(count):
-            if i and not finite[i - 1]:
-                break  # beyond the range of doubles, which the end of the segment tells
             if self.all_above and clear[i]:
                 continue
+            if i and not np.isfinite(bounds.ends[i - 1]).all():
+                break  # beyond the range of doubles, which the end of the segment tells
+            depth = self._depth(h, last) if depth is None else depth
             open_guards = self._open(bounds, i, depth)
             if open_guards is None:
                 self._rise(bounds, i, depth)
@@ -208,10 +207,10 @@ class _Search:
             a, b = float(nodes[i]), float(nodes[i + 1])
             hit = self._roots(bounds, i, (a, b), open_guards, depth)
             if hit is None:
-                split = True
+                split, end = True, bounds.ends[i]
                 # Where bounds leave the range of doubles before the values do, the values decide.
-                beyond = finite[i] and not np.isfinite(bounds.low[i]).all()
-                hit = self._at_end(bounds.ends[i], b) if beyond else self._inside(bounds.ends[i], a, b)
+                beyond = np.isfinite(end).all() and not np.isfinite(bounds.low[i]).all()
+                hit = self._at_end(end, b) if beyond else self._inside(end, a, b)
             if hit is not None:
                 return hit, True
         return None, split

@@ -84,7 +84,8 @@ class Held:
         """Whether nothing is left or selected at ``y``, whatever the doubt is beside rounding."""
         if self.selections or not len(self.rows):
             return not self.selections
-        return bool((self.rows.dot(y) >= -ROUNDED * self.parts.dot(np.abs(y))).all())
+        values = self.rows.dot(y)
+        return bool(values.min() >= 0.0 or (values >= -ROUNDED * self.parts.dot(np.abs(y))).all())
 
 
 def held(

@@ -99,7 +99,7 @@ class Process:
                 raise run.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
         now = (run.t, self.resolution, initial, terminal)
         found = discrete(run.D, R, x, ticks, run.memory, now, run.mode)
-        if discrete.compares(found):
+        if found.fired and discrete.compares(found):
             # Only then does it matter how variables move: a mode that is left at once need not be analysed for that.
             x = np.concatenate([x, run.motions(discrete.compared).ravel()])
             found = discrete(run.D, R, x, ticks, run.memory, now, run.mode)
@@ -310,12 +310,13 @@ class Process:
 
 def _known(run: Run, start: bool) -> Uncertainty:
     """How exactly the left limits are known: the first instant is when it is, others are as late as what moves in them."""
+    known = run.known
     if start:
         # What Newton's method completes is as exact as its last step; what is stated is exact.
         solved = ROUNDING * run.core.model.scale if run.reduced.nonlinear else None
-        return run.known._replace(error=solved)
+        return known._replace(error=solved)
     rate = run.slopes if run.numerical else run.data.T.dot(run.data.Ay.dot(run.y))
-    return run.known._replace(rate=rate, sources=run.sources.doubt(run.t))
+    return Uncertainty(known.late, known.error, rate, run.sources.doubt(run.t), known.shift)
 
 
 def process(
