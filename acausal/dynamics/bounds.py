@@ -29,6 +29,22 @@ MIDDLE = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0
 """Value at the middle from Bernstein coefficients of degree 4."""
 
 
+class Rest:
+    """The part ``R phi`` of the guards that is bounded by magnitudes alone: ``envelope`` (intervals, size) of its functions."""
+
+    __slots__ = ("_basis", "_envelope", "_R", "value")
+
+    def __init__(self, basis: Basis, R: np.ndarray, envelope: np.ndarray) -> None:
+        self._basis, self._R, self._envelope = basis, R, envelope
+        self.value = envelope.dot(np.abs(R).T)
+        """Bounds (intervals, guards)."""
+
+    def slope(self, i: int) -> np.ndarray:
+        """Bounds (guards,) of the magnitudes of the slopes on interval `i`."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.abs(self._R.dot(self._basis.derivative)).dot(self._envelope[i])
+
+
 class Bounds:
     """Bounds of all guards on consecutive intervals; arrays (intervals, guards) unless said otherwise.
 
@@ -42,8 +58,8 @@ class Bounds:
     length : float
     fourth : array
         Bounds of the fourth derivative, times the fourth power of the length.
-    rest : array or None
-        Bounds of the sum of the fast functions.
+    rest : Rest or None
+        The functions that are too fast for the length.
     noise : array or None
         Rounding errors of the values.
 
@@ -62,7 +78,7 @@ class Bounds:
         ends: np.ndarray,
         length: float,
         fourth: np.ndarray,
-        rest: np.ndarray | None,
+        rest: Rest | None,
         noise: np.ndarray | None = None,
     ) -> None:
         self.ends, self.length, self.rest = ends, length, rest
@@ -70,7 +86,7 @@ class Bounds:
         self.coefficients = values.dot(BERNSTEIN)
         self.coefficients[..., 2] -= self.error
         low = np.minimum.reduce(self.coefficients, 2)
-        self.low = low if rest is None else low - rest
+        self.low = low if rest is None else low - rest.value
         """Bound from below; what only rounding takes below zero counts as above."""
         if noise is not None:
             self.low += noise
@@ -81,27 +97,27 @@ class Bounds:
         inside = self.coefficients[i, :, 1:].min(1)
         if self.noise is not None:
             inside += self.noise[i]
-        return inside if self.rest is None else inside - self.rest[i]
+        return inside if self.rest is None else inside - self.rest.value[i]
 
     def high(self, i: int) -> np.ndarray:
         """Bound from above on interval `i`."""
         c = self.coefficients[i].copy()
         c[:, 2] += 2.0 * self.error[i]
         high = c.max(1)
-        return high if self.rest is None else high + self.rest[i]
+        return high if self.rest is None else high + self.rest.value[i]
 
     def middle(self, i: int) -> np.ndarray:
         """Bound from below at the middle of interval `i`."""
         middle = self.coefficients[i].dot(MIDDLE)
-        return middle if self.rest is None else middle - self.rest[i]
+        return middle if self.rest is None else middle - self.rest.value[i]
 
     def slope(self, i: int) -> np.ndarray:
-        """Bound from above of the slope on interval `i`; inf where a fast function takes part."""
+        """Bound from above of the slope on interval `i`."""
         c0, c1, _, c3, c4 = self.coefficients[i].T
         d0, d4 = c1 - c0, c4 - c3
         steepest = np.maximum(np.maximum(d0, d4), 0.75 * (c4 - c0) - d0 - d4) * (4.0 / self.length)
         steepest = steepest + self.error[i] * (144.0 * SLOPE_ERROR / self.length)
-        return steepest if self.rest is None else np.where(self.rest[i] > 0.0, np.inf, steepest)
+        return steepest if self.rest is None else steepest + self.rest.slope(i)
 
 
 class GuardForms:
@@ -135,11 +151,11 @@ class GuardForms:
         # Functions that grow beyond the range of doubles count as such in the rest, and nowhere else.
         with np.errstate(over="ignore", invalid="ignore"):
             columns[:, 3] = basis.derivative.dot(phi) * quarter
-            rest = np.abs(self.R).dot(np.where(keep, 0.0, envelope))
+            rest = Rest(basis, self.R * ~keep, np.where(keep, 0.0, envelope)[None])
             ends = self.R.dot(phi)
             values = self.R.dot(np.where(keep[:, None], columns, 0.0))
             fourth = (length**4 * self.size4).dot(np.where(keep, envelope, 0.0))
-        return Bounds(values[None], ends[None], length, fourth[None], rest[None])
+        return Bounds(values[None], ends[None], length, fourth[None], rest)
 
     def bounds(self, nodes: np.ndarray) -> Bounds:
         """Bounds on the intervals between equally spaced `nodes`."""
@@ -151,7 +167,7 @@ class GuardForms:
         rest = None
         if basis.fastest * length > RESOLVED:
             keep = basis.speed * length <= RESOLVED
-            rest = envelope.dot((np.abs(R) * ~keep).T)
+            rest = Rest(basis, R * ~keep, envelope)
             R, size4 = R * keep, size4 * keep
             left = phi.dot(R.T)
         slope = phi.dot((0.25 * length) * R.dot(basis.derivative).T)
