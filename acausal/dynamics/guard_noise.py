@@ -52,7 +52,6 @@ class GuardNoise:
         self._staying = CANCELLATION * (np.abs(G) @ np.abs(flow.left))
         self._basis, self._function = flow.basis, flow.function
         self._size = np.abs(flow.right)
-        self._most = self._start + self._staying @ self._size
 
     def sizes(self, trajectory: Trajectory) -> Sizes:
         """What noise a trajectory has."""
@@ -67,17 +66,6 @@ class GuardNoise:
 
     def _shifted(self, shift: np.ndarray) -> np.ndarray:
         return np.abs(self._left * self._right.dot(shift))
-
-    def most(self, trajectory: Trajectory, length: float) -> np.ndarray:
-        """A bound (ng,) of the noise in the first ``length`` seconds: what moves counts as all that it can be at the start."""
-        y = np.abs(trajectory.y0)
-        weights = self._basis.weights(length)
-        if weights is self._basis.ones:
-            found = self._most.dot(y)
-        else:
-            found = self._start.dot(y) + self._staying.dot(self._size.dot(y) * weights[self._function])
-        shift = trajectory.shift
-        return found if shift is None else found + self._shifted(shift).dot(weights[self._moves])
 
     def rounding(self, trajectory: Trajectory, h: float) -> np.ndarray:
         """That of an evaluation (ng,) at one time."""

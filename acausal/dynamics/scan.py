@@ -82,18 +82,11 @@ def first_crossing(
     """
     if not len(G):
         return None
-    if h_end <= trajectory.reach:
-        forms = GuardForms(trajectory.flow.basis, G.dot(trajectory.C))
-        bounds = forms.whole(h_end)
-        if (bounds.low > (floor if noise is None else floor + noise.most(trajectory, h_end))).all():
-            return None
-        return _Search(G, armed, floor, touch, noise).piece(trajectory, h_end, t0, forms, bounds)
     search = _Search(G, armed, floor, touch, noise)
     for start, piece in trajectory.pieces(h_end):
         if piece.reach == 0.0:
             continue  # a step shorter than any number
-        length, forms = min(piece.reach, h_end - start), GuardForms(piece.flow.basis, G.dot(piece.C))
-        hit = search.piece(piece, length, t0 + start, forms, forms.whole(length))
+        hit = search.piece(piece, min(piece.reach, h_end - start), t0 + start, start + piece.reach < h_end)
         if hit is not None:
             return start + hit[0], hit[1]
     return None
@@ -110,33 +103,30 @@ class _Search:
         touch: np.ndarray | None,
         noise: GuardNoise | None,
     ) -> None:
-        self._floor, self._touch, self._noise = floor, touch, noise
-        self._leaves = np.where(armed, RISE, 1.0)
-        self.above = np.zeros(len(floor), bool)
+        self._G, self._armed, self._floor, self._touch, self._noise = G, armed, floor, touch, noise
         self.begun = False
 
-    def piece(
-        self, trajectory: Trajectory, length: float, t0: float, forms: GuardForms, bounds: Bounds
-    ) -> Hit | None:
-        """Search the first `length` seconds of a trajectory that starts at `t0`; `bounds` of its `forms` there."""
-        self.forms = forms
+    def piece(self, trajectory: Trajectory, length: float, t0: float, goes_on: bool) -> Hit | None:
+        """Search the first `length` seconds of a trajectory that starts at `t0`, and whether another one follows."""
+        self.forms = forms = GuardForms(trajectory.flow.basis, self._G.dot(trajectory.C))
+        bounds = forms.whole(length)
+        touch = TOUCH * self._floor if self._touch is None else self._touch
+        # What does not go below zero triggers at no depth, whether it has left its noise or not.
+        clear = bool((bounds.low >= -touch).all())
+        if clear and not goes_on:
+            return None
         self.t0, self.finest = t0, FINEST * length
         self._sizes = None if self._noise is None else self._noise.sizes(trajectory)
         self._whole, self._steady = None, False
         whole = self._whole = self._depth(0.0, length)
         self._steady = bool((whole.most_floor <= STEADY * whole.floor).all())
         if not self.begun:
-            if (bounds.low > whole.most_floor).all():
-                if length == trajectory.reach:
-                    self._begin(bounds.ends[0])
-                return None
             below = self._begin(forms.R.dot(forms.basis.frame[:, 0]))
             if below is not None:
                 return below
         open_guards = self._open(bounds, 0, whole)
         if open_guards is None:
-            if length == trajectory.reach:
-                self._rise(bounds, 0, whole)
+            self._rise(bounds, 0, whole)
             return None
         hit = self._roots(bounds, 0, (0.0, length), open_guards, whole)
         return hit if hit is not None else self._march(length, whole.touch)
@@ -150,7 +140,8 @@ class _Search:
             added = self._noise.between(self._sizes, a, b)
             least, most = least + added[0], most + added[1]
         touch, most_touch = (TOUCH * least, TOUCH * most) if self._touch is None else (self._touch,) * 2
-        return Depth(least, touch, self._leaves * least, most, most_touch, self._leaves * most)
+        leaves = np.where(self._armed, RISE, 1.0)
+        return Depth(least, touch, leaves * least, most, most_touch, leaves * most)
 
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""
