@@ -270,8 +270,9 @@ def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable
     actions = _set_by_actions(names)
     usable[rows[(rows < base) & np.isin(columns, [k for k, i in enumerate(x) if i in actions])]] = False
     totals, largest = np.zeros((len(jumps), base)), np.zeros(base)
-    for n, (t, jump, segment) in enumerate(jumps):
-        before, after = at.slopes(t, "left"), at.slopes(t, "right")
+    times = np.array([t for t, _, _ in jumps])
+    slopes = zip(at.slopes(times, "left"), at.slopes(times, "right"), strict=True)
+    for n, ((_, jump, segment), (before, after)) in enumerate(zip(jumps, slopes, strict=True)):
         _, _, impulses, movements = read_impulses(jump, segment.readout, segment.moment, (*x, *w), x)
         terms = after * np.concatenate([movements, impulses])[columns]
         changed = rows[~np.isclose(before, after, rtol=EXACT, atol=0.0)]

@@ -5,6 +5,7 @@ Nothing here serves the runs: signals are read as users read them, and put into 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,9 +131,9 @@ class EquationsAt:
             np.array(values), np.array(terms), np.array([a[-1] for a in arguments]), sizes, of_unit
         )
 
-    def slopes(self, t: float, side: str) -> np.ndarray:
-        """Derivatives of all rows by derivatives, differentiated and other variables at one time; see ``places``."""
-        return np.array(self._terms(*self.arguments(np.array([t]), side)[0])[1].nonzeros())
+    def slopes(self, t: np.ndarray, side: str) -> Iterator[np.ndarray]:
+        """Derivatives of all rows by derivatives, differentiated and other variables at each of some times; see ``places``."""
+        return (np.array(self._terms(*a)[1].nonzeros()) for a in self.arguments(t, side))
 
     @property
     def places(self) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from acausal import (
+    Circuit,
     Component,
     ConsistencyError,
     Eq,
@@ -23,7 +24,10 @@ from acausal import (
     require,
     simulate,
 )
+from acausal.components.blocks import PWM
+from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, IdealClosingSwitch, Resistor
 from acausal.results.power import Powers
+from acausal.results.signal import VariableSource
 from tests.results.models import Buck, sharing
 from tests.results.test_saved_results import CASES, loaded
 
@@ -166,3 +170,39 @@ def test_the_check_of_an_integrated_run_looks_at_its_points_alone(monkeypatch: p
     monkeypatch.setattr(type(result.segments), "integral", integral)
     monkeypatch.setattr(type(result.segments), "integral_of_products", integral)
     assert result.check(20).ok
+
+
+def test_signals_are_read_for_all_instants_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    c = Circuit()
+    a, b = c.add("a", Capacitor(C=1e-6, v=1.0)), c.add("b", Capacitor(C=1e-6, v=1.0))
+    supply, feed, load = (
+        c.add("V", ConstantVoltage(V=1.0)),
+        c.add("R1", Resistor(R=1e3)),
+        c.add("R2", Resistor(R=1e3)),
+    )
+    switch, clock, ground = (
+        c.add("s", IdealClosingSwitch()),
+        c.add("pwm", PWM(frequency=1e3, duty=0.5)),
+        c.add("g", Ground()),
+    )
+    c.connect(clock.y, switch.control)
+    c.connect(supply.p, feed.p)
+    c.connect(feed.n, a.p, switch.p)
+    c.connect(switch.n, b.p, load.p)
+    c.connect(supply.n, a.n, b.n, load.n, ground.p)
+    read = VariableSource.at
+    counts = []
+    for t_end in (3e-3, 30e-3):
+        result = simulate(c, t_end)
+        assert sum(bool(step.parts) for step in result.steps) >= t_end * 1e3 - 1
+        calls: list[str] = []
+
+        def counted(self: VariableSource, t: np.ndarray, side: str, calls: list[str] = calls) -> np.ndarray:
+            calls.append(self.name)
+            return read(self, t, side)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(VariableSource, "at", counted)
+            assert result.check(20).ok
+        counts.append(len(calls))
+    assert counts[0] == counts[1]
