@@ -27,6 +27,7 @@ from .nonlinear_points import (
     MOST_ROWS,
     Point,
     accepted,
+    branches_at,
     core_at,
     rows_of_largest,
     rows_without_slope,
@@ -148,7 +149,8 @@ def _dependent(run: Run, at: str, point: Point | None) -> AcausalError:
     found = stated(run, near.constraints(motion.system.constraints).dependent()[1])
     return found.error(
         SingularModelError,
-        f"{at}: the constraints {found.text} depend on each other at this point: {found.values(core_at(run, point))}",
+        f"{at}: the constraints {found.text} depend on each other at this point: {found.values(core_at(run, point))}"
+        + branches_at(run, point),
         why="the motion is at a singular configuration, or one constraint is redundant, stated twice",
         hint="remove the redundant constraint or part, or start from another configuration",
     )

@@ -11,9 +11,10 @@ from ..errors import AcausalError, Location, shortened
 from ..flattening.flat_model import kind_of
 from ..modeling.expressions import Symbol, walk
 from ..reduction.labels import nonlinear_row
-from ..simulation.nonlinear.motion import Motion
+from ..simulation.nonlinear.motion import BESIDE, Motion
 from ..simulation.nonlinear.newton import NewtonFailure
-from ..simulation.nonlinear.singular_points import Surroundings
+from ..simulation.nonlinear.singular_points import TAKES_PART, Surroundings, crossing
+from ..simulation.nonlinear.steps import unknowns_of
 from ..simulation.run import Run
 
 MOST_ROWS = 4
@@ -95,6 +96,39 @@ def surroundings(run: Run, point: Point | None) -> Surroundings | None:
     """Slopes of the nonlinear rows at a point."""
     motion = run.linearisation.last
     return None if motion is None or point is None else motion.surroundings(*point)
+
+
+def branches_at(run: Run, point: Point | None) -> str:
+    """Return the motions that cross at a point in words, by the ratios of their rates; nothing where there are not two."""
+    motion = run.linearisation.last
+    if motion is None or point is None or not motion.batched:
+        return ""
+    X, H, xi = point
+    system = motion.system
+    level, scale = np.flatnonzero(system.constraint_levels == 0), system.scale
+
+    def slopes(x: np.ndarray) -> np.ndarray:
+        return system.linear(np.concatenate([x, H]), xi, motion.constants).C_y[level, : system.nx] * scale
+
+    J, step = slopes(X), BESIDE * np.diag(scale)
+    moved = np.array([slopes(X + d) - slopes(X - d) for d in step]) / (2.0 * BESIDE)
+    if not (np.isfinite(J).all() and np.isfinite(moved).all()):
+        return ""
+    found = crossing(J, moved, np.flatnonzero(J.any(axis=0) | moved.any(axis=(0, 1))))
+    size = np.abs(found)
+    part = np.flatnonzero((size > TAKES_PART * size.max(axis=1, keepdims=True, initial=0.0)).any(axis=0))
+    if not len(part):
+        return ""
+    names = ", ".join(f"`{run.program.unknowns.state_name(int(j))}`" for j in unknowns_of(system)[part])
+    first, second = sorted(_ratios(row) for row in (found * scale)[:, part])
+    return f"; two motions cross there, on which {names} change as {first} and as {second}"
+
+
+def _ratios(changes: np.ndarray) -> str:
+    """Changes in units of the largest, the first one of those that are as large."""
+    size = np.abs(changes)
+    largest = changes[np.argmax(size > (1.0 - TAKES_PART) * size.max())]
+    return " : ".join(f"{x:g}" for x in np.round(changes / largest, 3) + 0.0)
 
 
 def _core_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:

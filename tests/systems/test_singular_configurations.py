@@ -35,11 +35,23 @@ def test_a_parallelogram_stops_where_it_may_change_into_an_antiparallelogram(rto
     for equation in ("Eq((u - x)**2 + (v - y)**2, b**2)", "Eq((u - d)**2 + v**2, c**2)"):
         assert equation in error.what
     assert "`x` = -0.1" in error.what and "`u` = 0.3" in error.what
+    assert error.what.endswith("; two motions cross there, on which `y`, `v` change as 1 : -0.6 and as 1 : 1")
     assert error.why is not None and "singular configuration" in error.why
     assert error.result is not None
     np.testing.assert_allclose(error.result.t_end, (np.pi - 1.0) / 10, atol=1e-4)
     t = np.linspace(0.0, 0.2, 21)
     np.testing.assert_allclose(error.result["x"].at(t), 0.1 * np.cos(1.0 + 10 * t), atol=1e-6)
+
+
+def test_a_parallelogram_at_rest_in_one_line_names_both_of_its_motions() -> None:
+    """To second order in the heights ``y`` and ``v`` the bars ask for ``(y - v) (4 (y + v) + (y - v)) = 0``."""
+    with pytest.raises(
+        SingularModelError, match="start at t = 0: .* depend on each other at this point"
+    ) as caught:
+        simulate(Linkage(b=0.4, c=0.1, x=0.1, y=0.0, u=0.5, v=0.0, dx=0.0, dy=0.0, du=0.0, dv=0.0), 1.0)
+    assert caught.value.what.endswith(
+        "; two motions cross there, on which `y`, `v` change as -0.6 : 1 and as 1 : 1"
+    )
 
 
 class TwoRods(Bob):
@@ -82,6 +94,9 @@ class Symmetric(Component):
 def test_a_bifurcation_of_the_motion_is_an_error_with_the_result_so_far(rtol: float) -> None:
     with pytest.raises(SingularModelError, match="`phi` = 1.5") as caught:
         simulate(Symmetric(), 10.0, rtol=rtol, initial={"phi": 0.5, "w": 1.0})
+    assert caught.value.what.endswith(
+        "; two motions cross there, on which `phi`, `s` change as -0.5 : 1 and as 1 : 0"
+    )
     found = caught.value.result
     assert found is not None
     assert found["phi"].final == pytest.approx(np.pi / 2, abs=1e-3)

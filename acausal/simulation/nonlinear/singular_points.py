@@ -97,6 +97,39 @@ def branches(C_X: np.ndarray, C_t: np.ndarray) -> bool:
     return bool(abs(left[:, -1] @ drift) <= TAKES_PART * np.linalg.norm(drift))
 
 
+def crossing(J: np.ndarray, moved: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Directions (2, n) in which two motions cross at a point, or none (0, n).
+
+    Where one combination ``u C`` of the constraints has no slope and two directions are free, motions are those along which
+    the second derivative of the combination vanishes.
+
+    Parameters
+    ----------
+    J : ndarray, shape (m, n)
+        Derivatives of the constraints by the scaled coordinates.
+    moved : ndarray, shape (n, m, n)
+        Their changes per change of each coordinate.
+    columns : ndarray of int
+        Coordinates that the constraints depend on.
+    """
+    found = np.zeros((2, J.shape[1]))
+    size = np.maximum(np.abs(J).max(axis=1), np.abs(moved).max(axis=(0, 2)))
+    size[size == 0.0] = 1.0
+    J, moved = J / size[:, None], moved / size[:, None]
+    left, values, right = np.linalg.svd(J[:, columns])
+    rank = int(np.count_nonzero(values > NEARLY_SINGULAR))
+    if len(J) - rank != 1 or len(columns) - rank != 2:
+        return found[:0]
+    free = right[rank:]
+    bends = np.einsum("ai,m,imj,bj->ab", free, left[:, -1], moved[columns][:, :, columns], free)
+    (low, high), axes = np.linalg.eigh(bends + bends.T)
+    if not low < 0.0 < high:
+        return found[:0]
+    along, across = np.sqrt(high) * axes[:, 0], np.sqrt(-low) * axes[:, 1]
+    found[:, columns] = np.array([along + across, along - across]) @ free
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class SparseSurroundings(Surroundings):
     """The same with a sparse ``J``, of any rows; the affine ones among them have the number -1."""
