@@ -260,15 +260,17 @@ class Elimination:
     def _refine(self, solved: np.ndarray) -> None:
         """Correct entries by what they miss in the given rows: then each meets these to rounding of its own terms.
 
-        Zeros stay; the steps know them, the given rows do not. (Skeel, "Iterative refinement implies numerical stability for
+        Zeros stay, and what is no more than the rounding of the corrections beside it: the steps know them, the given rows do
+        not. (Skeel, "Iterative refinement implies numerical stability for
         Gaussian elimination", Mathematics of Computation 35, 1980.)
         """
-        factors, size, scale = self._factors(solved, self.pivot[solved])
+        factors, weight, scale = self._factors(solved, self.pivot[solved])
         at = solved[:, None], (self.row < 0).nonzero()[0]
         value, defect = self.value[at], self._missed(solved)[0][solved]
-        change = scale[:, None] * factors.solve(size[:, None] * defect, "T")
+        change = scale[:, None] * factors.solve(weight[:, None] * defect, "T")
+        size = np.abs(value)
         self.value[at] = np.where(
-            (value != 0.0) & (np.abs(change) > _EXACT * np.abs(value)), value + change, value
+            (np.abs(change) > _EXACT * size) & (np.abs(change) < size), value + change, value
         )
 
     @cached_property

@@ -16,7 +16,7 @@ from tests.systems.campaign_steps import stepping_defects
 
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
-    "free networks": (2, 5, 7, 9, 11, 16),
+    "free networks": (2, 5, 7, 9, 11, 16, 200019),
     "ideal networks": (0, 1, 2, 3, 4, 6, 8, 10),
     "resting": (3, 5, 9, 10, 14, 16, 19),
     "moving": (0, 4, 5, 9, 12),
