@@ -336,3 +336,27 @@ def test_relations_that_curvature_decides() -> None:
     result = made.simulate(0.1)
     assert [result[f"cell[{k}].above"].at(0.0) for k in range(6)] == [True, False, False] * 2
     assert all(event.t == 0.0 for event in result.events)
+
+
+class Levels(Component):
+    """A ramp that passes two levels within one step of integration."""
+
+    x: Variable = Variable(start=0.0)
+    first: Discrete = Discrete(start=0.0)
+    second: Discrete = Discrete(start=0.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), 1.0)
+        yield when(self.x > 0.5, assign(self.first, pre(self.first) + 1.0))
+        yield when(self.x > 0.51, assign(self.second, pre(self.second) + 1.0))
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+def test_levels_within_one_step_are_passed_one_after_the_other(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What decides an event is the point at which it happens, not the end of the step beyond it."""
+    result = sparse_run(Levels(), 1.0, monkeypatch, method=method)
+    assert [event.t for event in result.events] == pytest.approx([0.0, 0.5, 0.51], abs=1e-12)
+    for name, passed in (("first", [0.0, 1.0, 1.0]), ("second", [0.0, 0.0, 1.0])):
+        assert [result[name].at(t) for t in (0.4, 0.505, 1.0)] == passed

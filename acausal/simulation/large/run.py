@@ -102,6 +102,9 @@ class LargeRun(Run):
 
     def arrive(self) -> None:
         """Take over the point at the end of a segment."""
+        motion, end = self.linearisation.last, self.integration.end
+        if motion is not None and end is not None:
+            motion.accept(end)
         self.linearise(self.z, self.slopes, self.xi)
         self.error = self._error()
 

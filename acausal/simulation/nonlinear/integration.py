@@ -200,10 +200,14 @@ class Integration:
 
     def bends(self) -> np.ndarray:
         """Second time derivatives of the core unknowns at the end of the last segment; zero where there were no steps."""
+        end = self.end
+        return np.zeros(len(self.size)) if self.steps is None or end is None else self.steps.motion.bends(end)
+
+    @property
+    def end(self) -> Place | None:
+        """The point at the end of the last segment, before that of its last step where something crossed; None without steps."""
         steps = self.steps
-        if steps is None or not steps.accepted:
-            return np.zeros(len(self.size))
-        return steps.motion.bends(steps.place(self._length))
+        return None if steps is None or not steps.accepted else steps.place(self._length)
 
     @property
     def last_step(self) -> float:
