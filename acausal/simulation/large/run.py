@@ -273,7 +273,7 @@ class LargeRun(Run):
 
     def _lexicographic(self) -> list[int]:
         rows, nonlinear = self.equations.watched(self.core, self.mode)
-        forms = relation_forms(self.equations, rows, nonlinear, np.ones(len(nonlinear)))
+        forms = Forms.of(self.equations.mode, rows, nonlinear, np.ones(len(nonlinear)))
         if not forms.count:
             return []
         motion = self.linearisation.last
@@ -314,7 +314,7 @@ class LargeRun(Run):
         signs = self.signs()
         orientation = orientations(0, operators, values.tolist())
         rows, nonlinear = system.watched(self.core, self.mode)
-        forms = relation_forms(system, rows, nonlinear, orientation)
+        forms = Forms.of(system.mode, rows, nonlinear, orientation)
         armed = np.array(signs) * orientation > 0
         open_ = open_at_zero(0, operators, values.tolist())
         return Watched(
@@ -333,39 +333,9 @@ class LargeRun(Run):
         return abs(rows.A) @ self.core.model.scale + abs(rows.B) @ (self.core.amplitudes @ np.abs(self.xi))
 
 
-def _noise(forms: LargeForms, scale: np.ndarray, motion: Motion, of: np.ndarray, length: float) -> FormNoise:
+def _noise(forms: Forms, scale: np.ndarray, motion: Motion, of: np.ndarray, length: float) -> FormNoise:
     """Noise of forms with these magnitudes."""
     weights, v = abs(forms.weights), np.abs(motion.jets(motion.last)[0])
     return FormNoise(
         2.0 * (ROUNDING * (weights @ v) + SCALE_FLOOR * scale), ROUNDING * weights[:, : motion.system.nx]
     )
-
-
-def relation_forms(
-    system: LargeSystem, rows: Rows, nonlinear: np.ndarray, orientation: np.ndarray
-) -> LargeForms:
-    """Relations over ``v``."""
-    from scipy.sparse import csr_array, hstack
-
-    mode, q = system.mode, system.q
-    sources: Any = hstack([csr_array((len(nonlinear), mode.z_of.shape[1] - q)), rows.B[:, :q]], format="csr")
-    return LargeForms((rows.E @ mode.slope_of + rows.A @ mode.z_of + sources).tocsr(), nonlinear, orientation)
-
-
-class LargeForms(Forms):
-    """Forms whose rows are sparse."""
-
-    def __init__(self, over_v: Any, nonlinear: np.ndarray, orientation: np.ndarray) -> None:
-        super().__init__(over_v, nonlinear, orientation)
-        self.weights = over_v
-
-    def levels(self, motion: LargeMotion, jets: list[np.ndarray]) -> list[np.ndarray]:
-        """Values of the forms and their first two time derivatives from those of ``v``."""
-        found = [self.weights @ v for v in jets]
-        if len(self.rows):
-            system = motion.system
-            arguments = [system.arguments @ v for v in jets]
-            for level, value in enumerate(found):
-                rows = system.evaluate(level, arguments[: level + 1], motion.constants)[0]
-                value[self.nonlinear] = rows[self.rows]
-        return found

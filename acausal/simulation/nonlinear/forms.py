@@ -44,7 +44,7 @@ class Forms:
     Parameters
     ----------
     over_v : (forms, nv) array
-        Forms over ``v``; those of nonlinear rows are not read.
+        Forms over ``v``, dense or sparse; those of nonlinear rows are not read.
     nonlinear : (forms,) array
         Number of the nonlinear row, -1 for affine forms.
     orientation : (forms,) array
@@ -55,6 +55,7 @@ class Forms:
         self.affine = np.flatnonzero(nonlinear < 0)
         self.nonlinear = np.flatnonzero(nonlinear >= 0)
         self.rows = nonlinear[self.nonlinear]
+        self.weights = over_v
         self.over_v = over_v[self.affine]
         self._sizes = abs(self.over_v)
         self.orientation = orientation
@@ -65,8 +66,13 @@ class Forms:
         """Take forms over unknowns and sources to those over ``v``."""
         q = mode.z_of.shape[1] - len(mode.states) - len(mode.open)
         over_v = rows.E @ mode.slope_of + rows.A @ mode.z_of
-        over_v[:, over_v.shape[1] - q :] += rows.B[:, :q]
-        return cls(over_v, nonlinear, orientation)
+        if isinstance(over_v, np.ndarray):
+            over_v[:, over_v.shape[1] - q :] += rows.B[:, :q]
+            return cls(over_v, nonlinear, orientation)
+        from scipy.sparse import csr_array, hstack
+
+        before = csr_array((len(nonlinear), over_v.shape[1] - q))
+        return cls((over_v + hstack([before, rows.B[:, :q]])).tocsr(), nonlinear, orientation)
 
     def tangent(self, motion: Motion, v: np.ndarray) -> FormTangent:
         """The forms next to a point ``v``."""
@@ -79,6 +85,17 @@ class Forms:
             gradient = np.array([(slope * (owner == row)) @ system.arguments for row in self.rows])
             values[self.nonlinear], terms[self.nonlinear] = value[self.rows], np.abs(gradient) @ np.abs(v)
         return FormTangent(self, values, terms, gradient)
+
+    def levels(self, motion: Motion, jets: list[np.ndarray]) -> list[np.ndarray]:
+        """Values of the forms and their first time derivatives from those of ``v``, whatever their orientation."""
+        found = [self.weights @ v for v in jets]
+        if len(self.rows):
+            system = motion.system
+            arguments = [system.arguments @ v for v in jets]
+            for level, value in enumerate(found):
+                rows = system.evaluate(level, arguments[: level + 1], motion.constants)[0]
+                value[self.nonlinear] = rows[self.rows]
+        return found
 
     def values(self, motion: Motion, v: np.ndarray) -> np.ndarray:
         """Values (k, forms) where ``v`` (k, nv) is given."""
