@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,13 @@ def _crossing(
     if hit is None:
         return None, 0.0
     h, k = hit
-    return (h, watch.which[k]), watch.lateness(trajectory, h, k)
+    form = watch.which[k]
+    if form < tables.guards and (zero := watch.since(trajectory, h, k, run.t)) < h:
+        # Events closer than the tolerance share the instant, which may be the last one, but not twice for one cause.
+        now = takewhile(lambda step: step.t == run.t, reversed(run.record.steps))
+        again = any(step.before == run.mode and step.triggers == (form,) for step in now)
+        h = zero if zero > run.tolerance else h if again else 0.0
+    return (h, form), watch.lateness(trajectory, h, k)
 
 
 def _instant(run: Run, hit: int) -> None:

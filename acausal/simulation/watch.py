@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.bounds import GuardForms
 from ..dynamics.guard_noise import GuardNoise
+from ..dynamics.location import Closed, locate
 from ..dynamics.modal import AffineFlow, Trajectory
 from ..reduction.affine import ModeData
 from .instants.lexicographic import ROUNDING
@@ -51,6 +53,30 @@ class Watch:
         """Depth at which a form reacts at ``y`` (ny,) beside the noise along the motion; ``error`` of the physical states."""
         floor = self._coefficients.dot(np.abs(y)) + math.ulp(t) * np.abs(self._slope.dot(y))
         return floor if error is None else floor + self._known.dot(error)
+
+    def since(self, trajectory: Trajectory, h: float, k: int, t0: float) -> float:
+        """Last time up to ``h`` at which form ``k``, which reacts there, was above zero or rose.
+
+        What began at zero without a sign reacts at a depth and has crossed before: no sign consults a third derivative. At
+        that time it is zero, and a restart has no depth to take back. In the piece of the trajectory that ends there.
+        """
+        begin, piece = trajectory.piece(h)
+        forms = GuardForms(piece.flow.basis, self.forms[k : k + 1] @ piece.C)
+        row = forms.R[0]
+        form = Closed(forms.basis, row, row.dot(forms.basis.derivative), 0.0)
+        if self.armed[k] or h == begin or form.value(h - begin) >= -self.noise.rounding(trajectory, h)[k]:
+            return h
+        open_ = [(0.0, h - begin)]
+        while open_:
+            a, b = open_.pop()
+            if not forms.bounds(np.array([a, b])).slope(0)[0] <= 0.0:
+                if b - a <= math.ulp(t0 + h):
+                    return begin + b
+                middle = 0.5 * (a + b)
+                open_ += [(a, middle), (middle, b)]
+            elif form.value(a) > 0.0:
+                return begin + locate(form, a, b, t0 + begin)
+        return begin
 
     def lateness(self, trajectory: Trajectory, h: float, k: int) -> float:
         """By how many seconds a crossing at ``h`` may be off: while its form passes through its rounding.

@@ -46,6 +46,13 @@ def test_mechanisms_of_four_bodies_run_right(method: str) -> None:
         assert verdict.outcome == "right", (seed, verdict.why)
 
 
+def test_a_mechanism_whose_gap_sinks_with_its_third_derivative_runs_right() -> None:
+    """Located at the depth where it was seen, the closing of two contacts moved positions, and no mode was consistent."""
+    family = FAMILIES["mechanism runs"]
+    verdict = family.run(family.describe(100037), "exact")
+    assert verdict.outcome == "right", verdict.why
+
+
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: str) -> None:
     family = FAMILIES["general path"]

@@ -100,6 +100,29 @@ class Ball(Component):
         yield Impact(self.x, self.f, restitution=self.e)
 
 
+class Pushed(Ball):
+    """A ball on the wall, pressed against it by a force that grows from zero: the gap departs with its third derivative."""
+
+    push: Parameter = Parameter(default=1.0)
+    p: Variable = Variable()
+
+    def equations(self):
+        yield Eq(der(self.x), self.v)
+        yield Eq(self.m * der(self.v), self.f + self.p)
+        yield Eq(der(self.p), -self.push)
+        yield Impact(self.x, self.f, restitution=self.e)
+
+
+@pytest.mark.parametrize("push", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_a_contact_that_is_pressed_from_zero_on_is_in_force_at_once(push: float, e: float) -> None:
+    result = simulate(Pushed(e=e, push=push, x=0.0, v=0.0, p=0.0), 1.0, method="exact")
+    assert [event.t for event in result.events] == [0.0, 0.0]
+    assert all(event.jumps == () for event in result.events)
+    assert (result["x"].final, result["v"].final) == (0.0, 0.0)
+    assert result["f"].final == pytest.approx(push, rel=1e-12)
+
+
 @METHODS
 def test_unconnected_balls_have_their_own_restitution(method: str) -> None:
     class Model(Component):
