@@ -188,7 +188,7 @@ class AffineModel:
     def rows(self, mode: Mode) -> Rows:
         """The square system in force: base equations, then those of the branches."""
         branches = [element.branches[k].equations for element, k in zip(self.elements, mode, strict=True)]
-        return stack_rows([self.base, *branches], self) if branches else self.base
+        return stack_rows([self.base, *branches], self)
 
     def name_of_row(self, mode: Mode, row: int) -> str:
         """A base equation as users wrote it, with its place, or for an equation of a branch the path of its element."""
@@ -202,6 +202,8 @@ def stack_rows(parts: Sequence[Rows], model: AffineModel) -> Rows:
     """All forms of ``parts`` in one; the model gives the shape of an empty stack."""
     if not parts:
         return Rows(np.zeros((0, model.n)), np.zeros((0, model.n)), np.zeros((0, model.q)))
+    if len(parts) == 1:
+        return parts[0]
     return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in "EAB"))
 
 

@@ -31,7 +31,6 @@ from ..starts.initialization import check_computed, check_held, held_values
 from ..starts.integrals import rest_integrals
 from ..starts.problem import StartProblem, StartTables
 from ..starts.starting import along_homotopy
-from ..watch import open_at_zero, orientations
 from .demands import Demand, demands
 from .motion import LargeMotion
 from .report import reporter
@@ -272,7 +271,7 @@ class LargeRun(Run):
         return self._signs[1]
 
     def _lexicographic(self) -> list[int]:
-        rows, nonlinear = self.equations.watched(self.core, self.mode)
+        rows, nonlinear = self.tangents.watched(self.core, self.mode)
         forms = Forms.of(self.equations.mode, rows, nonlinear, np.ones(len(nonlinear)))
         if not forms.count:
             return []
@@ -309,17 +308,9 @@ class LargeRun(Run):
         return self.equations
 
     def watched(self, system: Any) -> Watched:
-        """What can end a segment: relations."""
-        values, operators = self.R[self.discrete.state_relations], self.program.unknowns.relation_operators
-        signs = self.signs()
-        orientation = orientations(0, operators, values.tolist())
-        rows, nonlinear = system.watched(self.core, self.mode)
-        forms = Forms.of(system.mode, rows, nonlinear, orientation)
-        armed = np.array(signs) * orientation > 0
-        open_ = open_at_zero(0, operators, values.tolist())
-        return Watched(
-            forms, list(range(len(signs))), armed, open_, partial(_noise, forms, self.form_scale(rows))
-        )
+        """What can end a segment: relations, whose noise is that of sparse rows."""
+        made = super().watched(system)
+        return replace(made, noise=partial(_noise, made.forms, self.form_scale(self.core.relations)))
 
     def error_of(self, weights: Any) -> np.ndarray:
         """Error of forms over ``v`` from that of the variables."""

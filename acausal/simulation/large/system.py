@@ -15,7 +15,6 @@ import numpy as np
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...compilation.rounding import UNIT
 from ...dynamics.work import Work
-from ...reduction.affine import Mode, Rows
 from ...reduction.core import TANGENT_STATES, Values
 from ...reduction.large.elimination import without_definitions
 from ...reduction.large.reduction import SparseRows, without_constraints
@@ -68,9 +67,6 @@ class LargeSystem:
         model = core.model
         self.Z, self.D, _, _ = nonlinear_rows.variables
         X = nonlinear_rows.sources(core.exosystem)
-        self.numbering = Numbering.of(core.reduced)
-        self._number_of = np.full(core.reduced.n_rows + 1, -1)
-        self._number_of[nonlinear_rows.rows] = np.arange(len(nonlinear_rows))
         self.q = model.q - (TANGENT_STATES if len(nonlinear_rows) else 0)
         self.S = model.S[: self.q, : self.q]
         argument_scale = (
@@ -92,12 +88,14 @@ class LargeSystem:
     def _reduced(self, X: Any, kept_back: np.ndarray) -> tuple[SparseRows, int]:
         from scipy.sparse import csr_array, eye_array
 
-        base, n, q = self.core.model.base, self.core.model.n, self.q
+        base, n, q, reduced = self.core.model.base, self.core.model.n, self.q, self.core.reduced
+        number_of = np.full(reduced.n_rows + 1, -1)
+        number_of[self.nonlinear_rows.rows] = np.arange(len(self.nonlinear_rows))
         E, A, B = (getattr(base, name).tocsr() for name in "EAB")
         E.eliminate_zeros()
         A.eliminate_zeros()
         rows = SparseRows(
-            E, A, B[:, :q], self._number_of[self.numbering.base], self.nonlinear_rows.owner, self.Z, self.D, X[:, :q],
+            E, A, B[:, :q], number_of[Numbering.of(reduced).base], self.nonlinear_rows.owner, self.Z, self.D, X[:, :q],
             eye_array(n, format="csr"), csr_array((n, n)), csr_array((n, q)), np.arange(n), np.zeros(n, bool),
         )  # fmt: skip
         rows, rounds = without_constraints(rows, csr_array(self.S), kept_back)
@@ -149,10 +147,6 @@ class LargeSystem:
     def constants(self, values: Values) -> np.ndarray:
         """Constants of the nonlinear rows."""
         return self.nonlinear_rows.constant_values(values)
-
-    def watched(self, core: NumericCore, mode: Mode) -> tuple[Rows, np.ndarray]:
-        """All state relations, and the nonlinear row of each or -1."""
-        return core.relations, self._number_of[self.numbering.relations]
 
     def v0(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """``v`` from ``[X; u]`` and the sources."""
