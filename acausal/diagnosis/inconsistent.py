@@ -18,10 +18,13 @@ def inconsistent(run: Run, failure: Inconsistent) -> ConsistencyError:
     found = failure.found
     name, where = _subject(run, failure)
     relative = abs(found.value) / found.terms if found.terms else float("inf")
+    why = f"the defect is {found.value:.6g}; its terms sum to {found.terms:.6g}, and {found.allowed:.3g} is allowed"
+    if found.what == "rest":
+        why = f"it moves with {found.value:.3g}, at no acceleration, and at rest it holds more than while it slides"
     return ConsistencyError(
         f"the computed values do not satisfy the model at t = {failure.t:.9g} s: {name}",
         where=where,
-        why=f"the defect is {found.value:.6g}; its terms sum to {found.terms:.6g}, and {found.allowed:.3g} is allowed",
+        why=why,
         hint=HINT, t=failure.t, value=found.value, relative=relative,
         allowed=found.allowed / found.terms if found.terms else 0.0,
     )  # fmt: skip
@@ -43,6 +46,9 @@ def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]
             return f"relation {found.which} does not hold", ()
         name, place = form_name(run, found.which)
         return f"{name} has been left", (place,)
+    if found.what == "rest":
+        name, place = form_name(run, found.which)
+        return f"{name} says that friction slides, and nothing moves", (place,)
     if found.what == "branch":
         name, place = run.program.unknowns.element_place(found.which)
         branch = elements[found.which].branches[run.mode[found.which]].name

@@ -75,6 +75,8 @@ class Kind(Enum):
 
 STICK, FORWARD_LIMIT, BACKWARD_LIMIT = 0, 4, 5
 """Branches of friction: at rest below its breakaway level, and at it."""
+SLIDING = (1, 2)
+"""Branches of friction that moves."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,19 @@ from ..compilation.discrete import DiscreteProgram
 from ..compilation.rounding import REACHED, UNIT
 from ..dynamics.bounds import CLOSED_FORM
 from ..dynamics.modal import Trajectory
-from ..reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
+from ..reduction.affine import (
+    SLIDING,
+    STICK,
+    AffineModel,
+    Element,
+    Inadmissible,
+    Kind,
+    Mode,
+    ModeData,
+    Restart,
+)
 from ..reduction.restart import restart as entered
-from ..results.record import Jump
+from ..results.record import Jump, MicroStep
 from .failures import Inconsistent
 from .instants.collisions import Stage
 from .instants.discrete import Outcome
@@ -39,6 +49,7 @@ from .self_check import (
     drifting,
     is_due,
     left_branch,
+    resting,
     rounded_step,
     unconserved,
     unmoved,
@@ -167,6 +178,8 @@ def confirm_flow(run: Run, tables: SegmentTables, trajectory: Trajectory, length
     require(run, unmoved(data, trajectory, length, size), t)
     require(run, drifting(data, trajectory, length), run.t + length)
     if held is not None:
+        released = _released(run.record.steps, run.t, run.core.model.elements, run.mode)
+        require(run, resting(held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), run.t)
         require(run, _hidden(run.core, data, held, trajectory, length), run.t)
 
 
@@ -263,7 +276,29 @@ def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None
     found = unsolved(
         run.core.model.rows(run.mode), _affine_rows(run, run.mode), at, SOLVED if system.m else ELIMINATED
     )
-    return found or _nonlinear(run.tangents, run.mode, at, size @ way, steps.motion.constants)
+    found = found or _nonlinear(run.tangents, run.mode, at, size @ way, steps.motion.constants)
+    held = _in_force(run, run.tables)
+    if found is not None or held is None:
+        return found
+    over = run.data.states
+    point = np.concatenate([at.z[over], xi])
+    rate = np.concatenate([at.slopes[over], (run.data.Ay @ point)[len(over) :]])
+    released = _released(run.record.steps, run.t, run.core.model.elements, run.mode)
+    return resting(held, released, [(point, rate)], run.data.Ay)
+
+
+def _released(steps: Sequence[MicroStep], t: float, elements: Sequence[Element], mode: Mode) -> list[int]:
+    """Elements of friction at rest before the instant at ``t``, the last one, and sliding after it in ``mode``."""
+    first = len(steps)
+    while first and steps[first - 1].t == t:
+        first -= 1
+    if first == len(steps) or steps[first].kind == "start":
+        return []
+    return [
+        k
+        for k, (e, old, new) in enumerate(zip(elements, steps[first].before, mode, strict=True))
+        if e.kind is Kind.FRICTION and new in SLIDING and e.shown_as(old) == STICK
+    ]
 
 
 def _nonlinear(

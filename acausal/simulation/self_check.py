@@ -17,7 +17,7 @@ import numpy as np
 
 from ..dynamics.guard_noise import CANCELLATION
 from ..dynamics.modal import Trajectory
-from ..reduction.affine import AffineModel, Kind, ModeData, Rows
+from ..reduction.affine import SLIDING, AffineModel, Kind, ModeData, Rows
 from .watch import can_trigger, orientations
 
 ROUNDED = 1e-11
@@ -43,9 +43,9 @@ class Violation:
     """A row that does not hold: its number, value, the sum of the magnitudes of its terms, and what is allowed."""
 
     what: str
-    """"guard" (or relation), "branch" (number of an element), "conservation", "equation", "record" (number of an unknown
-    whose jump is not recorded), "motion", "drift" or "crossing" (number of a state), "hidden" (as of a guard), "discrete" or
-    "time" (number of a relation of time)."""
+    """"guard" (or relation), "branch" (number of an element), "rest" (as of a guard), "conservation", "equation", "record"
+    (number of an unknown whose jump is not recorded), "motion", "drift" or "crossing" (number of a state), "hidden" (as of a
+    guard), "discrete" or "time" (number of a relation of time)."""
     which: int
     value: float
     terms: float
@@ -79,6 +79,8 @@ class Held:
     """Numbers of the rows among all forms of the mode."""
     selections: tuple[tuple[int, np.ndarray, np.ndarray, Callable[[np.ndarray], int]], ...]
     """Element, relations over ``y`` with their parts, and the branch that their signs select."""
+    speeds: tuple[tuple[int, int], ...] = ()
+    """Elements of friction that slides, and at rest holds more than it has then, with the places of the rows of their speeds."""
 
     def clear(self, y: np.ndarray) -> bool:
         """Whether nothing is left or selected at ``y``, whatever the doubt is beside rounding."""
@@ -105,7 +107,18 @@ def held(
         given, select = element.relations, element.select
         if element.kind is Kind.CONDITION and given is not None and select and forced[number] < 0:
             selections.append((number, *over_y(given, data), select))
-    return Held(rows[which] * side, parts[which], which, tuple(selections))
+    return Held(rows[which] * side, parts[which], which, tuple(selections), _speeds(data, model, which))
+
+
+def _speeds(data: ModeData, model: AffineModel, which: np.ndarray) -> tuple[tuple[int, int], ...]:
+    """Elements of friction with a breakaway level of its own that moves, and places of their guards among the forms ``which``."""
+    found = []
+    for place, guard in enumerate(which[which < len(data.guards)].tolist()):
+        k = int(data.guard_element[guard])
+        element = model.elements[k]
+        if element.kind is Kind.FRICTION and not element.monotone and data.mode[k] in SLIDING:
+            found.append((k, place))
+    return tuple(found)
 
 
 def over_y(rows: Rows, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
@@ -151,6 +164,22 @@ def left_branch(rows: Held, mode: Sequence[int], y: np.ndarray, doubt: Doubt) ->
             return Violation(
                 "branch", number, float(values[k]), float(parts[k].dot(np.abs(y))), float(allowed[k])
             )
+    return None
+
+
+def resting(
+    rows: Held, released: Sequence[int], points: Sequence[tuple[np.ndarray, np.ndarray]], Ay: np.ndarray
+) -> Violation | None:
+    """The one of the elements ``released`` that left its breakaway level although nothing moves, by states and their rates.
+
+    It begins to slide with less force than it held with, so that its speed or the rate of that leaves rounding where it slides.
+    """
+    for place in (place for k, place in rows.speeds if k in released):
+        row, parts = rows.rows[place], rows.parts[place]
+        speeds = [(abs(row @ y), parts @ np.abs(y)) for y, _ in points]
+        rates = [(abs(row @ rate), parts @ (np.abs(Ay) @ np.abs(y))) for y, rate in points]
+        if all(value <= ROUNDED * terms for value, terms in speeds + rates):
+            return Violation("rest", int(rows.which[place]), float(speeds[-1][0]), 0.0, 0.0)
     return None
 
 

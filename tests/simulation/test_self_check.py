@@ -12,6 +12,7 @@ import acausal.compilation.context as context
 import acausal.compilation.correction as correction
 import acausal.compilation.discrete as discrete
 import acausal.compilation.rounding as rounding
+import acausal.reduction.assemble as assemble
 import acausal.simulation.instants.instant as instant
 import acausal.simulation.loop as loop
 import acausal.simulation.nonlinear.integration as integration
@@ -27,8 +28,9 @@ from acausal import (
 from acausal.compilation.lowering import apply
 from acausal.components.electrical import Capacitor, Diode, IdealDiode, PulseVoltage, Resistor, SineVoltage
 from acausal.dynamics.basis import Basis
+from acausal.dynamics.guard_noise import GuardNoise
 from acausal.dynamics.modal import AffineFlow
-from acausal.reduction.affine import Restart, Rows
+from acausal.reduction.affine import SLIDING, Kind, Restart, Rows
 from acausal.simulation.instants import lexicographic
 from acausal.simulation.instants.search import Search
 from acausal.simulation.nonlinear.accuracy import Accuracy
@@ -52,8 +54,11 @@ from tests.results.models import Buck, sharing
 from tests.semantics.test_s10_end import Connected
 from tests.simulation.test_sentinels import waiting
 from tests.systems.circuits import circuit
+from tests.systems.general_path_models import bridge_at_capacitor
 from tests.systems.test_half_wave import half_wave
 from tests.systems.test_leaky_integration import Rectifier
+from tests.systems.test_shared_stiction import pulled, ramp
+from tests.systems.test_weak_losses import lossy
 
 
 def refused(model: Any, t_end: float, **options: Any) -> ConsistencyError:
@@ -287,6 +292,43 @@ def test_a_relation_of_time_that_moves_with_its_instant_is_found(monkeypatch: py
     compile_model(NonlinearEdges()).simulate(0.1)
     monkeypatch.setattr(discrete._Update, "_with_held", moving)
     assert "`begin <= time` has another value than what it compares" in str(refused(NonlinearEdges(), 0.1))
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("levels", [[(8.0, 10.0), (1.0, 2.0)], [(1.0, 2.0), (8.0, 10.0)]])
+def test_friction_that_slides_at_its_share_of_a_force_is_found(
+    method: str, levels: list[tuple[float, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A contact at its breakaway level slid at once, at rest, and both broke away at 11 in the place of 12 N."""
+    right = assemble._element
+
+    def at_once(*arguments: Any) -> Any:
+        element = right(*arguments)
+        if element.kind is not Kind.FRICTION or element.monotone:
+            return element
+        stick = replace(element.branches[0], targets=SLIDING)
+        return replace(element, branches=(stick, *element.branches[1:]))
+
+    compile_model(pulled(levels, ramp())).simulate(13.0, method=method)
+    monkeypatch.setattr(assemble, "_element", at_once)
+    error = refused(pulled(levels, ramp()), 13.0, method=method)
+    assert "friction slides, and nothing moves" in str(error)
+    assert error.t < 11.0
+
+
+@pytest.mark.parametrize("Ron", [1e-9, 1e-10])
+def test_a_current_that_is_taken_for_rounding_is_found(Ron: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Terms of the size of v / Ron counted as rounding of what is left where they cancel: currents never crossed."""
+    right = GuardNoise.__init__
+
+    def rounded(self: GuardNoise, flow: Any, G: Any, error: float) -> None:
+        right(self, flow, G, error)
+        self._staying = 1e6 * self._staying
+
+    lossy(bridge_at_capacitor(), 0.04, Ron, 0.0)
+    monkeypatch.setattr(GuardNoise, "__init__", rounded)
+    with pytest.raises(ConsistencyError, match="a guard of `t"):
+        lossy(bridge_at_capacitor(), 0.04, Ron, 0.0)
 
 
 # -- one row after the other ---------------------------------------------------------------------------------------
