@@ -74,7 +74,9 @@ def test_a_closed_ring_has_no_open_ports() -> None:
 def test_a_free_end_is_no_matter_for_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        simulate(drive(), 0.01)
+        result = simulate(drive(), 0.01)
+    assert result.t_end == 0.01
+    assert compile_model(drive()).structure().open_ports == ("load.flange_b",)
 
 
 def test_a_ground_that_was_forgotten_is_named_beside_what_floats() -> None:
