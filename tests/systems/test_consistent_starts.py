@@ -2,9 +2,12 @@
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+import acausal.simulation.starts.starting as starting
 from acausal import Component, Statement, connect, simulate
 from acausal.components.translational import CoulombFriction, HardStop, Mass
 
@@ -43,4 +46,24 @@ def test_given_starts_that_hold_are_not_moved_either() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = simulate(Given(), 1e-3)
+    assert [result[path].at(0.0) for path in ("a.s", "b.s", "a.v", "b.v")] == [0.5, 1.0, 1.0, 0.0]
+
+
+def test_fixed_starts_hold_whatever_point_completes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The point that a start was completed to once moved `b` to 0.9 m: what is fixed is set again in the first instant."""
+    right, moved = starting.complete, []
+
+    def beside(problem: Any) -> Any:
+        here, completed = right(problem)
+        unknowns = here.program.unknowns
+        at = next(j for j in range(len(here.z)) if unknowns.state_name(j) == "b.s")
+        z, y = here.z.copy(), here.y.copy()
+        z[at] = 0.9
+        y[: len(here.data.states)] = z[here.data.states]
+        moved.append(at)
+        return replace(here.at(z=z), y=y), completed
+
+    monkeypatch.setattr(starting, "complete", beside)
+    result = simulate(FrictionAndStop(), 1e-3, initial={"a.s": 0.5, "b.s": 1.0, "a.v": 1.0})
+    assert moved
     assert [result[path].at(0.0) for path in ("a.s", "b.s", "a.v", "b.v")] == [0.5, 1.0, 1.0, 0.0]
