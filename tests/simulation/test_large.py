@@ -360,3 +360,30 @@ def test_levels_within_one_step_are_passed_one_after_the_other(
     assert [event.t for event in result.events] == pytest.approx([0.0, 0.5, 0.51], abs=1e-12)
     for name, passed in (("first", [0.0, 1.0, 1.0]), ("second", [0.0, 0.0, 1.0])):
         assert [result[name].at(t) for t in (0.4, 0.505, 1.0)] == passed
+
+
+class Equal(Component):
+    """A nonlinear relation that is zero at the start but for rounding, and leaves zero into the positive."""
+
+    a: Parameter = Parameter(default=1.3)
+    x: Variable = Variable(start=0.0)
+    u: Variable = Variable(start=0.0)
+    w: Variable = Variable(start=0.0)
+    below: Discrete = Discrete(bool)
+
+    def equations(self) -> Iterator[Statement]:
+        u, w = self.u, self.w
+        yield Eq(der(self.x), 1.0)
+        yield Eq(u + 0.1 * sin(u), self.a + self.x)
+        yield Eq(w + 0.1 * sin(w), self.a)
+        yield Eq(self.below, 3.0 * u * u - 2.0 * w * w - w * w < 0.0)
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+@pytest.mark.parametrize("a", [0.3, 1.3, 1.7])
+def test_rounding_decides_no_nonlinear_relation(
+    a: float, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = sparse_run(Equal(a=a), 0.1, monkeypatch, method=method)
+    assert not result["below"].at(0.0) and not result["below"].final
+    assert [event.t for event in result.events] == [0.0]

@@ -280,7 +280,7 @@ class LargeRun(Run):
         jets = motion.derivatives(motion.last)
         levels = forms.levels(motion, jets)
         signs = np.zeros(forms.count, int)
-        weights = abs(forms.weights)
+        weights = abs(forms.linear(motion, jets[0]))
         resolution = 4.0 * math.ulp(self.t)
         T0, scale = self.T0, self.form_scale(rows)
         for k in range(2, -1, -1):
@@ -326,7 +326,7 @@ class LargeRun(Run):
 
 def _noise(forms: Forms, scale: np.ndarray, motion: Motion, of: np.ndarray, length: float) -> FormNoise:
     """Noise of forms with these magnitudes."""
-    weights, v = abs(forms.weights), np.abs(motion.jets(motion.last)[0])
-    return FormNoise(
-        2.0 * (ROUNDING * (weights @ v) + SCALE_FLOOR * scale), ROUNDING * weights[:, : motion.system.nx]
-    )
+    v = motion.jets(motion.last)[0]
+    weights = abs(forms.linear(motion, v))
+    least = 2.0 * (ROUNDING * (weights @ np.abs(v)) + SCALE_FLOOR * scale)
+    return FormNoise(least, ROUNDING * weights[:, : motion.system.nx])

@@ -86,6 +86,16 @@ class Forms:
             values[self.nonlinear], terms[self.nonlinear] = value[self.rows], np.abs(gradient) @ np.abs(v)
         return FormTangent(self, values, terms, gradient)
 
+    def linear(self, motion: Motion, v: np.ndarray) -> Any:
+        """Sparse forms over ``v`` next to a point ``v``: nonlinear ones, whose own rows are empty, with their slopes there."""
+        if not len(self.rows):
+            return self.weights
+        from scipy.sparse import csr_array
+
+        own = np.ones(len(self.rows)), (self.nonlinear, np.arange(len(self.rows)))
+        placed = csr_array(own, shape=(self.count, len(self.rows)))
+        return self.weights + placed @ csr_array(self.tangent(motion, v).gradient)
+
     def levels(self, motion: Motion, jets: list[np.ndarray]) -> list[np.ndarray]:
         """Values of the forms and their first time derivatives from those of ``v``, whatever their orientation."""
         found = [self.weights @ v for v in jets]
