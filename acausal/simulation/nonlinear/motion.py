@@ -27,8 +27,6 @@ BESIDE = 1e-6
 UNMOVED = 1e-6
 """Magnitude, in units of the scale, of coordinates that are zero so far."""
 
-NONE = np.full(1, np.nan)
-
 
 @dataclass(frozen=True, eq=False)
 class Anchor:
@@ -335,50 +333,43 @@ class Motion:
         moved = system.rate_of_sources @ system.S.dot(place.xi)
         if not (system.m or len(self.selection.dependent)):
             return system.rate_of_states, moved
-        try:
-            X_y, H_y = self._carried(place, np.eye(len(states), len(states) + 1), True)
-        except np.linalg.LinAlgError:
-            raise StepFailure("singular") from None
+        changes = self.moved(place, np.eye(len(states), len(states) + 1), True)
+        if np.isnan(changes).any():
+            raise StepFailure("singular")
+        X_y, H_y = np.split(changes, [system.nx])
         self.anchor = Anchor(t, y.copy(), place.H, H_y)
         found = system.rate_of_states @ X_y + system.rate_of_open @ H_y
         found[:, -1] += moved
         return found[states, :-1], found[states, -1]
 
-    def _carried(
-        self, place: Place, changes: np.ndarray, time: bool, selection: Selection | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """``dX`` and ``dH`` for changes of the states, one a column; ``time`` passes too in the last one.
+    def carried(self, place: Place, changes: np.ndarray) -> np.ndarray:
+        """Changes of ``v`` (nv, k) for changes of the states (n, k) at a place; not numbers where they do not exist."""
+        system = self.system
+        solved = system.m or system.constraints
+        return np.asarray(system.v0.y @ (self.moved(place, changes) if solved else changes))
 
-        Raises
-        ------
-        LinAlgError
+    def moved(
+        self, place: Place, changes: np.ndarray, time: bool = False, selection: Selection | None = None
+    ) -> np.ndarray:
+        """Changes of coordinates and open unknowns (nX + m, k) for changes of the states; not numbers where there are none.
+
+        One change a column; with ``time`` that passes too in the last one.
         """
         nx, lin, chosen = self.system.nx, self._linear(place), selection or self.selection
         dX = np.zeros((nx, changes.shape[1]))
         dX[chosen.states] = changes
-        if len(chosen.dependent):
-            given = lin.C_y[:, :nx] @ dX
-            if time:
-                given[:, -1] += lin.C_t
-            dX[chosen.dependent] = -solve_linear(lin.C_y[:, chosen.dependent], given)
-        given = lin.F_y[:, :nx] @ dX
-        if time:
-            given[:, -1] += lin.F_t
-        return dX, -solve_linear(lin.F_y[:, nx:], given)
-
-    def carried(self, place: Place, changes: np.ndarray) -> np.ndarray:
-        """Changes of ``v`` (nv, k) for changes of the states (n, k) at a place; not numbers where they do not exist."""
-        system = self.system
-        if not (system.m or system.constraints):
-            return np.asarray(system.v0.y @ changes)
-        return np.asarray(system.v0.y @ self.moved(place, changes))
-
-    def moved(self, place: Place, changes: np.ndarray) -> np.ndarray:
-        """Changes of coordinates and open unknowns (nX + m, k) for changes of the states; not numbers where there are none."""
         try:
-            return np.vstack(self._carried(place, changes, False))
+            if len(chosen.dependent):
+                given = lin.C_y[:, :nx] @ dX
+                if time:
+                    given[:, -1] += lin.C_t
+                dX[chosen.dependent] = -solve_linear(lin.C_y[:, chosen.dependent], given)
+            given = lin.F_y[:, :nx] @ dX
+            if time:
+                given[:, -1] += lin.F_t
+            return np.vstack((dX, -solve_linear(lin.F_y[:, nx:], given)))
         except np.linalg.LinAlgError:
-            return np.full((self.system.nx + self.system.m, changes.shape[1]), np.nan)
+            return np.full((nx + self.system.m, changes.shape[1]), np.nan)
 
     def along(self, place: Place, slope: np.ndarray, selection: Selection) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its derivative along a curve on which the states have the slope.
@@ -388,11 +379,13 @@ class Motion:
         """
         system = self.system
         v0 = system.v0(place.y, place.xi)
-        try:
-            dX, dH = self._carried(place, slope[:, None], True, selection)
-        except np.linalg.LinAlgError:
+        if not len(selection.dependent):
+            y_t = np.concatenate((slope, self._open_rates(place, slope)))
+        else:
+            y_t = self.moved(place, slope[:, None], True, selection)[:, 0]
+        if not math.isfinite(np.add.reduce(y_t)):
             return v0, self.jets(place)[1]
-        return v0, system.v0(np.concatenate([dX[:, 0], dH[:, 0]]), system.S @ place.xi)
+        return v0, system.v0(y_t, system.S @ place.xi)
 
     # -- everything at a point -----------------------------------------------------------------------------------
 
@@ -412,18 +405,19 @@ class Motion:
     def slopes(self, place: Place) -> np.ndarray:
         """Time derivatives of the coordinates and the open unknowns; not numbers where they do not exist."""
         if place.y_t is None:
-            follow = self.system.following
-            H_t = NONE if follow is None else follow(place.y, place.xi, self.constants, place.X_t)
-            if not math.isfinite(np.add.reduce(H_t)):
-                H_t = self._mended_rates(place)
-            place.y_t = np.concatenate((place.X_t, H_t))
+            place.y_t = np.concatenate((place.X_t, self._open_rates(place, place.X_t)))
         return place.y_t
 
-    def _mended_rates(self, place: Place) -> np.ndarray:
-        """Time derivatives of the open unknowns, with difference quotients where a row has no slope."""
-        lin, nx = self._linear(place), self.system.nx
+    def _open_rates(self, place: Place, X_t: np.ndarray) -> np.ndarray:
+        """Time derivatives of the open unknowns by those of the coordinates; difference quotients where rows have none."""
+        follow, nx = self.system.following, self.system.nx
+        if follow is not None:
+            H_t = follow(place.y, place.xi, self.constants, X_t)
+            if math.isfinite(np.add.reduce(H_t)):
+                return H_t
+        lin = self._linear(place)
         try:
-            return -solve_linear(lin.F_y[:, nx:], lin.F_y[:, :nx] @ place.X_t + lin.F_t)
+            return -solve_linear(lin.F_y[:, nx:], lin.F_y[:, :nx] @ X_t + lin.F_t)
         except np.linalg.LinAlgError:
             return np.full(self.system.m, np.nan)
 

@@ -7,7 +7,7 @@ needed constrain ``X`` (``C = 0``); differentiated fully they determine ``H`` (`
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -43,7 +43,7 @@ class Linear:
 
     def copy(self) -> Linear:
         """The same in arrays of its own."""
-        return Linear(*(getattr(self, part.name).copy() for part in fields(self)))
+        return Linear(*(part.copy() for part in (self.C, self.F, self.C_y, self.F_y, self.C_t, self.F_t)))
 
 
 def thin(matrix: np.ndarray) -> Any:
