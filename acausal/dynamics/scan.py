@@ -104,6 +104,8 @@ class _Search:
         noise: GuardNoise | None,
     ) -> None:
         self._G, self._armed, self._floor, self._touch, self._noise = G, armed, floor, touch, noise
+        self._steady: Depth | None = None
+        """That of the whole piece, where it is much the same all along."""
         self.begun = False
 
     def piece(self, trajectory: Trajectory, length: float, t0: float, goes_on: bool) -> Hit | None:
@@ -112,14 +114,14 @@ class _Search:
         bounds = forms.whole(length)
         touch = TOUCH * self._floor if self._touch is None else self._touch
         # What does not go below zero triggers at no depth, whether it has left its noise or not.
-        clear = bool((bounds.low >= -touch).all())
-        if clear and not goes_on:
+        if not goes_on and (bounds.low >= -touch).all():
             return None
         self.t0, self.finest = t0, FINEST * length
         self._sizes = None if self._noise is None else self._noise.sizes(trajectory)
-        self._whole, self._steady = None, False
-        whole = self._whole = self._depth(0.0, length)
-        self._steady = bool((whole.most_floor <= STEADY * whole.floor).all())
+        self._steady = None
+        whole = self._depth(0.0, length)
+        if (whole.most_floor <= STEADY * whole.floor).all():
+            self._steady = whole
         if not self.begun:
             below = self._begin(forms.R.dot(forms.basis.frame[:, 0]))
             if below is not None:
@@ -133,8 +135,8 @@ class _Search:
 
     def _depth(self, a: float, b: float) -> Depth:
         """What counts as zero between two times of the piece."""
-        if self._steady and self._whole is not None:
-            return self._whole
+        if self._steady is not None:
+            return self._steady
         least = most = self._floor
         if self._noise is not None and self._sizes is not None:
             added = self._noise.between(self._sizes, a, b)
