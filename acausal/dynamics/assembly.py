@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .basis import Basis
+from .closed_form import AffineFlow, Basis, Parts
 from .decoupling import decouple
 from .double_double import Complex
 from .exosystem import Member, SourceBlock, blocks
@@ -34,28 +34,6 @@ SERIES_SPAN = 16384.0
 """Longest piece in units of T0: shorter series for tiny spreads."""
 SERIES_LAST = 2.0**-62
 """Size of the first neglected term of a series."""
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """Flow as rank-one terms sorted by basis function.
-
-    Attributes
-    ----------
-    left, right : (ny, nt), (nt, ny)
-    starts : (basis.size,)
-        First term of every basis function.
-    reach : float
-    limited : list of (reach, columns, decays)
-        Basis functions that belong to a truncated series, exact over `reach`.
-    """
-
-    basis: Basis
-    left: np.ndarray
-    right: np.ndarray
-    starts: np.ndarray
-    reach: float
-    limited: list[tuple[float, np.ndarray, bool]]
 
 
 @dataclass(eq=False)
@@ -224,8 +202,33 @@ class _Assembler:
         self.limits.append((reach, rate_of(centre, low)))
 
 
-def assemble(Ay: np.ndarray, nx: int, T0: float) -> Parts:
-    """Terms, basis and reach of the flow of ``y' = Ay y`` with `nx` physical states."""
+def affine_flow(Ay: np.ndarray, nx: int, T0: float) -> AffineFlow:
+    """The flow of ``y' = Ay y``.
+
+    Parameters
+    ----------
+    Ay : (ny, ny)
+        Generator. The last ``ny - nx`` states are the exosystem: their rows are zero in
+        the first ``nx`` columns, and their block is block diagonal (see `exosystem.blocks`).
+    nx : int
+        Number of physical states.
+    T0 : float
+        Time unit in seconds (shortest declared period, else the span of the run). States
+        slow against it are integrated together with the sources that drive them instead
+        of being split off.
+
+    Raises
+    ------
+    ValueError
+        The exosystem has a block that is no constant, polynomial, sinusoid or exponential.
+
+    Notes
+    -----
+    Sources are split off by the particular solution ``x = X xi + w`` (Sylvester equation),
+    eigenvalues close to those of a source stay joined with it as a power series, and ``w``
+    is a sum of modes, or of small groups where the eigenvectors are ill conditioned.
+    """
+    Ay = np.asarray(Ay, float)
     work = _Assembler(Ay, nx, T0)
     groups = decouple(Ay[:nx, :nx], T0) if nx else []
     modes = [group for group in groups if len(group.N) == 1]
@@ -235,7 +238,7 @@ def assemble(Ay: np.ndarray, nx: int, T0: float) -> Parts:
         if len(group.N) > 1:
             work.add_cluster(group)
     work.add_sources()
-    return _pack(work.terms, work.limits, len(Ay))
+    return AffineFlow(_pack(work.terms, work.limits, len(Ay)), nx)
 
 
 def _series(spread: float, T0: float, lead: int) -> tuple[float, int]:
@@ -299,16 +302,3 @@ def _pack(terms: Terms, limits: list[tuple[float, Rate]], ny: int) -> Parts:
         reach,
         limited,
     )
-
-
-def joined(left: np.ndarray, right: np.ndarray, nx: int) -> tuple[np.ndarray, np.ndarray]:
-    """Terms of one function where those of the sources alone are summed for each of their states: there they may all but cancel.
-
-    What follows a source through a small resistance cancels the source in the flow between them.
-    """
-    forced = ~right[:, :nx].any(1)
-    sources = np.flatnonzero(right[forced].any(0))
-    if len(sources) > np.count_nonzero(forced):
-        return left, right
-    summed = left[:, forced] @ right[forced][:, sources]
-    return np.hstack([left[:, ~forced], summed]), np.vstack([right[~forced], np.eye(right.shape[1])[sources]])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .basis import Basis
+from .closed_form import Basis
 
 SLOW = 16.0
 """Angle or number of time constants up to which a Gauss rule of `POINTS` points integrates to rounding."""

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .basis import INTEGRAL, Intervals, integrate_intervals, resolved_panels
-from .modal import Trajectory
+from .closed_form import INTEGRAL, Intervals, Trajectory, integrate_intervals, resolved_panels
 
 Integrand = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """States (k, ny) and times (k,) to values (k, m)."""

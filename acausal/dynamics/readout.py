@@ -17,7 +17,7 @@ from ..reduction.affine import ModeData
 from ..reduction.core import Exosystem, model_relation
 from ..reduction.output_equations import OutputEquation
 from ..reduction.reduced_model import ReducedModel
-from .modal import Trajectory
+from .closed_form import Trajectory
 from .quadrature import integrate
 
 SPARSE = 300

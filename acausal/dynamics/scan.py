@@ -1,16 +1,20 @@
-"""First crossing of the guards of a mode along a closed-form trajectory; nothing is sampled away."""
+"""First crossing of the guards of a mode along a closed-form trajectory; nothing is sampled away.
+
+Guards are bounded on whole intervals, from values and slopes at their ends; intervals that bounds do not settle are split, and
+an isolated root is located to adjacent doubles of absolute time. What counts as zero is known along the way (`GuardNoise`).
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from .bounds import Bounds, GuardForms
-from .guard_noise import GuardNoise
-from .location import Closed, locate
-from .modal import Trajectory
+from ..reduction.affine import ModeData
+from ..reduction.restart import ROUNDING
+from .closed_form import AffineFlow, Basis, Trajectory
 
 TOUCH = 0.01
 """Part of the noise floor a guard must go below zero to count as a crossing, not as a touch, on closed forms."""
@@ -25,6 +29,100 @@ FINEST = 2.0**-80
 CHUNK = 16
 """Intervals examined together."""
 Hit = tuple[float, int]
+RESOLVED = 2.0
+"""Angle or number of time constants up to which a function is interpolated; faster ones enter with their magnitude."""
+CLOSED_FORM = 4.0 * 2.0**-52
+"""Rounding of a closed form relative to the sum of the magnitudes of its terms."""
+SLOPE_ERROR = math.sqrt(3.0) / 216.0
+"""Error constant of the slope of the cubic Hermite interpolant."""
+BERNSTEIN = np.array(
+    [
+        [1.0, 1.0, 0.5, 0.0, 0.0],
+        [0.0, 1.0, 2.0 / 3.0, 0.0, 0.0],
+        [0.0, 0.0, 0.5, 1.0, 1.0],
+        [0.0, 0.0, -2.0 / 3.0, -1.0, 0.0],
+    ]
+)
+"""From value and quarter slope (times the length) at both ends to the Bernstein coefficients of degree 4 of their cubic."""
+MIDDLE = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0
+"""Value at the middle from Bernstein coefficients of degree 4."""
+CANCELLATION = 8.0 * 2.0**-52
+"""Rounding of a guard relative to the sum of the magnitudes of its terms, which may cancel."""
+GUIDED = 64
+"""Steps after which only bisection is left, which ends for certain."""
+
+
+class Watch:
+    """Forms of one mode that can trigger in one situation, oriented to be positive where they are in force.
+
+    Attributes
+    ----------
+    which : list of int
+        Numbers of the forms among all of the mode.
+    forms : (m, ny) array
+    armed : (m,) array of bool
+        The form leaves zero into the positive.
+    noise : GuardNoise
+        Of the forms along the closed form: twice that of the sign test at the start of a segment, which then sees them.
+    """
+
+    def __init__(
+        self,
+        data: ModeData,
+        flow: AffineFlow,
+        forms: np.ndarray,
+        coefficients: np.ndarray,
+        orientation: np.ndarray,
+        armed: np.ndarray,
+        which: np.ndarray,
+    ) -> None:
+        self.which = which.tolist()
+        self.forms = forms[which] * orientation[which, None]
+        self.armed = armed[which]
+        self.noise = GuardNoise(flow, self.forms, 2.0 * ROUNDING)
+        self._coefficients = 2.0 * coefficients[which]
+        self._slope = 8.0 * (self.forms @ data.Ay)
+        # What leaves zero has been seen to do so: for it errors of the state count.
+        self._known = 2.0 * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
+
+    def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
+        """Depth at which a form reacts at ``y`` (ny,) beside the noise along the motion; ``error`` of the physical states."""
+        floor = self._coefficients.dot(np.abs(y)) + math.ulp(t) * np.abs(self._slope.dot(y))
+        return floor if error is None else floor + self._known.dot(error)
+
+    def since(self, trajectory: Trajectory, h: float, k: int, t0: float) -> float:
+        """Last time up to ``h`` at which form ``k``, which reacts there, was above zero or rose.
+
+        What began at zero without a sign reacts at a depth and has crossed before: no sign consults a third derivative. At
+        that time it is zero, and a restart has no depth to take back. In the piece of the trajectory that ends there.
+        """
+        begin, piece = trajectory.piece(h)
+        forms = GuardForms(piece.flow.basis, self.forms[k : k + 1] @ piece.C)
+        row = forms.R[0]
+        form = Closed(forms.basis, row, row.dot(forms.basis.derivative), 0.0)
+        if self.armed[k] or h == begin or form.value(h - begin) >= -self.noise.rounding(trajectory, h)[k]:
+            return h
+        open_ = [(0.0, h - begin)]
+        while open_:
+            a, b = open_.pop()
+            if not forms.bounds(np.array([a, b])).slope(0)[0] <= 0.0:
+                if b - a <= math.ulp(t0 + h):
+                    return begin + b
+                middle = 0.5 * (a + b)
+                open_ += [(a, middle), (middle, b)]
+            elif form.value(a) > 0.0:
+                return begin + locate(form, a, b, t0 + begin)
+        return begin
+
+    def lateness(self, trajectory: Trajectory, h: float, k: int) -> float:
+        """By how many seconds a crossing at ``h`` may be off: while its form passes through its rounding.
+
+        Zero where it does not pass: a form that touches zero tells no time.
+        """
+        rounding = float(self.noise.rounding(trajectory, h)[k])
+        # The rate of a state amplifies its rounding by what is fast; the functions that are left at that time do not.
+        slope = abs(float(self.forms[k].dot(trajectory.slope(h))))
+        return rounding / slope if slope * h > rounding else 0.0
 
 
 class Depth(NamedTuple):
@@ -263,3 +361,306 @@ class _Search:
             return b, int(down[0])
         self._note(self.above | (end > depth.rise))
         return None
+
+
+# -- bounds on intervals -------------------------------------------------------------------------------------------------
+
+
+class Rest:
+    """The part ``R phi`` of the guards that is bounded by magnitudes alone: ``envelope`` (intervals, size) of its functions."""
+
+    __slots__ = ("_basis", "_envelope", "_R", "value")
+
+    def __init__(self, basis: Basis, R: np.ndarray, envelope: np.ndarray) -> None:
+        self._basis, self._R, self._envelope = basis, R, envelope
+        self.value = envelope.dot(np.abs(R).T)
+        """Bounds (intervals, guards)."""
+
+    def slope(self, i: int) -> np.ndarray:
+        """Bounds (guards,) of the magnitudes of the slopes on interval `i`."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.abs(self._R.dot(self._basis.derivative)).dot(self._envelope[i])
+
+
+class Bounds:
+    """Bounds of all guards on consecutive intervals; arrays (intervals, guards) unless said otherwise.
+
+    Parameters
+    ----------
+    values : (intervals, guards, 4)
+        Guards at the left end, their slopes there times a quarter of the length, the same at the right
+        end; without the functions that are too fast for the length.
+    ends : (intervals, guards)
+        Full values at the right ends.
+    length : float
+    fourth : array
+        Bounds of the fourth derivative, times the fourth power of the length.
+    rest : Rest or None
+        The functions that are too fast for the length.
+    noise : array or None
+        Rounding errors of the values.
+
+    Notes
+    -----
+    The cubic Hermite interpolant p on an interval of length L has
+    ``abs(g - p) <= x^2 (L - x)^2 M4 / 24``. In Bernstein form of degree 4 that is one coefficient,
+    ``M4 L^4 / 144``, so the coefficients of p with this one lowered bound g from below.
+    """
+
+    __slots__ = ("coefficients", "ends", "error", "length", "low", "noise", "rest")
+
+    def __init__(
+        self,
+        values: np.ndarray,
+        ends: np.ndarray,
+        length: float,
+        fourth: np.ndarray,
+        rest: Rest | None,
+        noise: np.ndarray | None = None,
+    ) -> None:
+        self.ends, self.length, self.rest = ends, length, rest
+        self.error = fourth / 144.0
+        self.coefficients = values.dot(BERNSTEIN)
+        self.coefficients[..., 2] -= self.error
+        low = np.minimum.reduce(self.coefficients, 2)
+        self.low = low if rest is None else low - rest.value
+        """Bound from below; what only rounding takes below zero counts as above."""
+        if noise is not None:
+            self.low += noise
+        self.noise = noise
+
+    def inside(self, i: int) -> np.ndarray:
+        """Bound from below on interval `i` that the left end does not enter."""
+        inside = self.coefficients[i, :, 1:].min(1)
+        if self.noise is not None:
+            inside += self.noise[i]
+        return inside if self.rest is None else inside - self.rest.value[i]
+
+    def high(self, i: int) -> np.ndarray:
+        """Bound from above on interval `i`."""
+        c = self.coefficients[i].copy()
+        c[:, 2] += 2.0 * self.error[i]
+        high = c.max(1)
+        return high if self.rest is None else high + self.rest.value[i]
+
+    def middle(self, i: int) -> np.ndarray:
+        """Bound from below at the middle of interval `i`."""
+        middle = self.coefficients[i].dot(MIDDLE)
+        return middle if self.rest is None else middle - self.rest.value[i]
+
+    def slope(self, i: int) -> np.ndarray:
+        """Bound from above of the slope on interval `i`."""
+        c0, c1, _, c3, c4 = self.coefficients[i].T
+        d0, d4 = c1 - c0, c4 - c3
+        steepest = np.maximum(np.maximum(d0, d4), 0.75 * (c4 - c0) - d0 - d4) * (4.0 / self.length)
+        steepest = steepest + self.error[i] * (144.0 * SLOPE_ERROR / self.length)
+        return steepest if self.rest is None else steepest + self.rest.slope(i)
+
+
+class GuardForms:
+    """Guards as combinations ``R phi(h)`` of the functions of a basis.
+
+    Parameters
+    ----------
+    basis : Basis
+    R : (ng, basis.size)
+    """
+
+    def __init__(self, basis: Basis, R: np.ndarray) -> None:
+        self.basis, self.R = basis, R
+        self.size4 = np.abs(R.dot(basis.fourth))
+
+    def whole(self, length: float) -> Bounds:
+        """Bounds on the one interval ``[0, length]``."""
+        basis, quarter = self.basis, 0.25 * length
+        phi = basis.at(length)
+        columns = basis.frame.copy()
+        columns[:, 1] *= quarter
+        columns[:, 2] = phi
+        envelope = basis.envelope(0.0, length)
+        if basis.fastest * length <= RESOLVED:
+            columns[:, 3] = basis.derivative.dot(phi) * quarter
+            values = self.R.dot(columns)
+            return Bounds(
+                values[None], values[None, :, 2], length, (length**4 * self.size4).dot(envelope)[None], None
+            )
+        keep = basis.speed * length <= RESOLVED
+        # Functions that grow beyond the range of doubles count as such in the rest, and nowhere else.
+        with np.errstate(over="ignore", invalid="ignore"):
+            columns[:, 3] = basis.derivative.dot(phi) * quarter
+            rest = Rest(basis, self.R * ~keep, np.where(keep, 0.0, envelope)[None])
+            ends = self.R.dot(phi)
+            values = self.R.dot(np.where(keep[:, None], columns, 0.0))
+            fourth = (length**4 * self.size4).dot(np.where(keep, envelope, 0.0))
+        return Bounds(values[None], ends[None], length, fourth[None], rest)
+
+    def bounds(self, nodes: np.ndarray) -> Bounds:
+        """Bounds on the intervals between equally spaced `nodes`."""
+        basis, R, size4 = self.basis, self.R, self.size4
+        length = float(nodes[1] - nodes[0])
+        phi = basis.sample(nodes)
+        ends = left = phi.dot(R.T)
+        envelope = basis.envelope(nodes[:-1, None], nodes[1:, None])
+        rest = None
+        if basis.fastest * length > RESOLVED:
+            keep = basis.speed * length <= RESOLVED
+            rest = Rest(basis, R * ~keep, envelope)
+            R, size4 = R * keep, size4 * keep
+            left = phi.dot(R.T)
+        slope = phi.dot((0.25 * length) * R.dot(basis.derivative).T)
+        values = np.empty((len(nodes) - 1, len(R), 4))
+        values[..., 0], values[..., 1] = left[:-1], slope[:-1]
+        values[..., 2], values[..., 3] = left[1:], slope[1:]
+        noise = CLOSED_FORM * envelope.dot(np.abs(self.R).T)
+        return Bounds(values, ends[1:], length, envelope.dot(length**4 * size4.T), rest, noise)
+
+
+# -- what counts as zero -------------------------------------------------------------------------------------------------
+
+
+class Sizes(NamedTuple):
+    """Noise along one trajectory."""
+
+    start: np.ndarray
+    """Of the values at the start (ng,)."""
+    moving: np.ndarray
+    """Coefficients (ng, nt) of the part that moves, for each function."""
+    staying: np.ndarray
+    """The same of the part that stays."""
+    shifted: np.ndarray | None
+    """Like ``moving``, what the shift of the start does; None without one."""
+
+
+class GuardNoise:
+    """Noise of the guards ``G y`` along the trajectories of one flow.
+
+    Parameters
+    ----------
+    flow : AffineFlow
+    G : (ng, ny) array
+    error : float
+        Error of the states at the start of a segment, relative to their magnitudes.
+
+    Notes
+    -----
+    An error of the start moves as the states do: what a fast function makes of it is gone when that has decayed. The small flow
+    through a loss is a difference of large states times the conductance; it is known as exactly as the slow functions give it,
+    not as the states are known. A guard that reads few states, as the speed of a swing, is known better at its start than errors
+    of all states at once would make it: the smaller of the two counts. What rounding of the last segment left in all states
+    belongs to the floor, which the caller gives. Rounding of an evaluation stays as long as the terms do that cancel in it.
+    """
+
+    def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
+        left, self._right, self._moves = flow.independent
+        self._left, self._follows = G @ left, np.abs(self._right)
+        self._moving = error * np.abs(self._left)
+        self._start = error * np.abs(G)
+        self._staying = CANCELLATION * (np.abs(G) @ np.abs(flow.left))
+        self._basis, self._function = flow.basis, flow.function
+        self._size = np.abs(flow.right)
+
+    def sizes(self, trajectory: Trajectory) -> Sizes:
+        """What noise a trajectory has."""
+        y = np.abs(trajectory.y0)
+        shift = trajectory.shift
+        return Sizes(
+            self._start @ y,
+            self._moving * (self._follows @ y),
+            self._staying * (self._size @ y),
+            None if shift is None else self._shifted(shift),
+        )
+
+    def _shifted(self, shift: np.ndarray) -> np.ndarray:
+        return np.abs(self._left * self._right.dot(shift))
+
+    def rounding(self, trajectory: Trajectory, h: float) -> np.ndarray:
+        """That of an evaluation (ng,) at one time."""
+        start, piece = trajectory.piece(h)
+        weights = self._basis.weights(h - start)[self._function]
+        return self._staying @ (weights * (self._size @ np.abs(piece.y0)))
+
+    def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest noise (ng,) in the interval ``[a, b]``."""
+        start, moving, staying, shifted = sizes
+        basis, f = self._basis, self._function
+        small, large = basis.magnitudes(a, b)
+        grown = basis.weights(b)
+        least = np.minimum(start, moving.dot(small[self._moves]))
+        most = np.minimum(start, moving.dot(large[self._moves]))
+        if shifted is not None:
+            least, most = least + shifted.dot(small[self._moves]), most + shifted.dot(large[self._moves])
+        rest = staying.dot(grown[f])
+        return least + (rest if grown is basis.ones else staying.dot(basis.weights(a)[f])), most + rest
+
+
+# -- location of a root --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Closed:
+    """The scalar function ``row phi(h) + offset`` and its derivative ``slope phi(h)``."""
+
+    basis: Basis
+    row: np.ndarray
+    slope: np.ndarray
+    offset: float
+
+    def value(self, h: float) -> float:
+        """Value at `h`."""
+        return float(self.row.dot(self.basis.at(h))) + self.offset
+
+
+def locate(function: Closed, low: float, high: float, t0: float) -> float:
+    """Smallest `h` with a value that is not positive, up to rounding of the value.
+
+    Parameters
+    ----------
+    function : Closed
+        Positive on the left of one root and not positive on the right of it.
+    low, high : float
+        Bracket, possibly without width; `low` moves left when the value there is not positive already.
+    t0 : float
+        Absolute time of ``h = 0``: the neighbour of ``t0 + h`` is the resolution.
+
+    Notes
+    -----
+    Newton's method, bisection when it leaves the bracket. Near the root the computed value is a
+    staircase of rounding errors, on which Newton's step can be much shorter than a stair and repeat
+    without end. A step that did not halve the value (far from a root one leaves 1/e of an exponential,
+    and less of a power) is therefore followed by doubling steps, and so is one of one unit in the last
+    place; they bring both ends of the bracket together.
+    """
+    low = _positive_end(function, min(low, high), high, math.ulp(t0 + high))
+    x = 0.5 * (low + high)
+    step, last, count = 0.0, math.inf, 0
+    while True:
+        phi = function.basis.at(x)
+        value = float(function.row.dot(phi)) + function.offset
+        if value > 0.0:
+            low = x
+        else:
+            high = x
+        tick = math.ulp(t0 + high)
+        if high - low <= tick:
+            return high
+        slope = float(function.slope.dot(phi))
+        move = -value / slope if slope else math.inf
+        if abs(move) <= 2.0 * tick or abs(value) > 0.5 * last:
+            step = max(2.0 * step, min(abs(move), high - low), tick)
+            move = step if value > 0.0 else -step
+        else:
+            step = 0.0
+        last = abs(value)
+        count += 1
+        following = x + move
+        x = following if low < following < high and count < GUIDED else 0.5 * (low + high)
+        if x in (low, high):
+            return high
+
+
+def _positive_end(function: Closed, low: float, high: float, tick: float) -> float:
+    step = max((high - low) / 64.0, tick)
+    while low > 0.0 and function.value(low) <= 0.0:
+        low = max(0.0, low - step)
+        step *= 2.0
+    return low

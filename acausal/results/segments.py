@@ -13,9 +13,8 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.basis import CHUNK, INTEGRAL, ROUNDING, Basis, integrate_forms, many_periods
+from ..dynamics.closed_form import CHUNK, INTEGRAL, ROUNDING, Basis, Trajectory, integrate_forms, many_periods
 from ..dynamics.gram import gram
-from ..dynamics.modal import Trajectory
 from ..dynamics.quadrature import integrate
 from ..dynamics.readout import Moment, Readout
 from ..errors import ParameterError

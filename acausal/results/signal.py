@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ..dynamics.basis import unresolved
+from ..dynamics.closed_form import unresolved
 from ..errors import ParameterError, counted, warn
 from ..flattening.template import Located
 from .arithmetic import Operand, combined

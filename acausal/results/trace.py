@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.basis import Basis
-from ..dynamics.modal import AffineFlow
+from ..dynamics.closed_form import AffineFlow, Basis
 from ..dynamics.readout import Moment, PointFrame, Readout
 from ..reduction.affine import Mode, ModeData
 from ..reduction.reduced_model import ReducedModel

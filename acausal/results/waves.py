@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics.basis import PANEL, TURN, Basis, longest_panel
+from ..dynamics.closed_form import PANEL, TURN, Basis, longest_panel
 from .extremes import ROUNDING, largest
 from .panels import NODES, TO_SERIES, Panels
 from .segments import Affine, SegmentGroup, Segments

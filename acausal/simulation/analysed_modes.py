@@ -17,7 +17,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ..dynamics.modal import AffineFlow
+from ..dynamics.assembly import affine_flow
+from ..dynamics.closed_form import AffineFlow
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, digest
 from ..reduction.index_reduction import reduce_mode, with_guards
 
@@ -147,7 +148,7 @@ class AnalysedModes:
         with self._lock:
             found = self._flows.get(key)
             if found is None:
-                found = AffineFlow(Ay, nx, unit)
+                found = affine_flow(Ay, nx, unit)
                 self._flows.put(key, found, _bytes(found))
             return found
 

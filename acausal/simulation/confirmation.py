@@ -11,8 +11,8 @@ import numpy as np
 
 from ..compilation.discrete import DiscreteProgram
 from ..compilation.rounding import REACHED, UNIT
-from ..dynamics.bounds import CLOSED_FORM
-from ..dynamics.modal import Trajectory
+from ..dynamics.closed_form import Trajectory
+from ..dynamics.scan import CLOSED_FORM
 from ..reduction.affine import (
     SLIDING,
     STICK,

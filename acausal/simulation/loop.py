@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.modal import Trajectory
+from ..dynamics.closed_form import Trajectory
 from ..dynamics.scan import first_crossing
 from ..reduction.affine import ModeData
 from ..results.segments import Segment

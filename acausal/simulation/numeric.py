@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.bounds import CLOSED_FORM
-from ..dynamics.modal import AffineFlow
+from ..dynamics.closed_form import AffineFlow
 from ..dynamics.readout import PointFrame, Readout
+from ..dynamics.scan import CLOSED_FORM, Watch
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import assemble, core_magnitudes
 from ..reduction.constraints import common_constraints
@@ -36,7 +36,7 @@ from .instants.search import TABLEAU_BYTES
 from .instants.tableau import BranchTableau
 from .self_check import Held, held
 from .sources.source_states import OpenInput
-from .watch import Watch, can_trigger, orientations
+from .watch import can_trigger, orientations
 
 MAX_WATCHES = 4096
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.guard_noise import CANCELLATION
-from ..dynamics.modal import Trajectory
+from ..dynamics.closed_form import Trajectory
+from ..dynamics.scan import CANCELLATION
 from ..reduction.affine import SLIDING, AffineModel, Kind, ModeData, Rows
 from .watch import can_trigger, orientations
 

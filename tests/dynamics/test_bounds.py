@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acausal.dynamics.bounds import RESOLVED, GuardForms
-from acausal.dynamics.modal import AffineFlow
+from acausal.dynamics.assembly import affine_flow
+from acausal.dynamics.scan import RESOLVED, GuardForms
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -15,7 +15,7 @@ def test_bounds_hold_for_values_and_slopes_of_slow_and_fast_functions(seed: int,
     rng = np.random.default_rng(seed)
     rates = 10.0 ** rng.uniform(-1.0, 5.0, 6)
     y0, G = rng.normal(size=6), rng.normal(size=(4, 6))
-    trajectory = AffineFlow(np.diag(-rates), 6, 1.0).start(y0)
+    trajectory = affine_flow(np.diag(-rates), 6, 1.0).start(y0)
     forms = GuardForms(trajectory.flow.basis, G @ trajectory.C)
     nodes = np.linspace(0.0, length, 5)
     for bounds, ends in ((forms.bounds(nodes), nodes), (forms.whole(length), nodes[[0, -1]])):
@@ -32,7 +32,7 @@ def test_bounds_hold_for_values_and_slopes_of_slow_and_fast_functions(seed: int,
 def test_a_fast_function_that_has_decayed_leaves_the_slope_certain() -> None:
     """It counted as unknown as soon as a function too fast for the interval took part, however small."""
     fast = 1e5
-    trajectory = AffineFlow(np.diag([-1.0, -fast]), 2, 1.0).start(np.ones(2))
+    trajectory = affine_flow(np.diag([-1.0, -fast]), 2, 1.0).start(np.ones(2))
     forms = GuardForms(trajectory.flow.basis, np.ones((1, 2)) @ trajectory.C)
     nodes = np.array([2e-4, 4e-4])
     assert fast * (nodes[1] - nodes[0]) > RESOLVED

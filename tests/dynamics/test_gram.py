@@ -9,9 +9,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from acausal.dynamics.basis import Basis
+from acausal.dynamics.assembly import affine_flow
+from acausal.dynamics.closed_form import Basis, Trajectory
 from acausal.dynamics.gram import gram
-from acausal.dynamics.modal import AffineFlow, Trajectory
 from acausal.dynamics.quadrature import integrate
 from acausal.results.segments import Products
 
@@ -66,7 +66,7 @@ def test_products_of_all_kinds_of_functions(h0: float, h1: float) -> None:
 def test_means_of_products_over_a_hundred_million_periods() -> None:
     omega = 2 * math.pi * 1e8
     S = blocks(chain(1), sinusoid(omega))
-    flow = AffineFlow(generator(np.zeros((0, 0)), np.zeros((0, 3)), S), 0, 1e-8)
+    flow = affine_flow(generator(np.zeros((0, 0)), np.zeros((0, 3)), S), 0, 1e-8)
     trajectory = flow.start(np.array([1.0, 0.0, omega]))
     square = Products(np.array([[1], [1]]), np.ones(1), np.zeros(1, np.int64))
     assert square.integral(flow.basis, trajectory.C, 0.0, 1.0) == pytest.approx([0.5], rel=1e-9)
@@ -74,7 +74,7 @@ def test_means_of_products_over_a_hundred_million_periods() -> None:
 
 def test_what_turns_too_often_for_panels_is_told() -> None:
     omega = 2 * math.pi * 1e6
-    flow = AffineFlow(generator(np.zeros((0, 0)), np.zeros((0, 2)), sinusoid(omega)), 0, 1e-6)
+    flow = affine_flow(generator(np.zeros((0, 0)), np.zeros((0, 2)), sinusoid(omega)), 0, 1e-6)
     trajectory: Trajectory = flow.start(np.array([0.0, omega]))
     with pytest.warns(UserWarning, match="a charge is not resolved(.|\n)*shorter window"):
         integrate(trajectory, lambda ys, hs: np.abs(ys[:, :1]), 0.0, 1.0, name="a charge")

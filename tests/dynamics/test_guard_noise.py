@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from acausal.dynamics.guard_noise import GuardNoise
-from acausal.dynamics.modal import AffineFlow
+from acausal.dynamics.assembly import affine_flow
+from acausal.dynamics.scan import GuardNoise
 
 from .oracle import blocks, exact_state, generator, sinusoid
 
@@ -22,7 +22,7 @@ def test_what_follows_a_source_is_known_as_well_as_their_difference(R: float, co
         S, into, y0 = blocks(S, np.zeros((1, 1))), [*into, 1.0], [u0 + 10.0, u0, 0.0, 10.0]
     B = np.array([into]) / (R * C)
     Ay, error, h = generator(-(1.0 / R + 1.0 / 50.0) / C, B, S), 1e-6, 2e-3
-    flow, G = AffineFlow(Ay, 1, 0.02), np.array([[-1.0 / R, *(B[0] * C)]])
+    flow, G = affine_flow(Ay, 1, 0.02), np.array([[-1.0 / R, *(B[0] * C)]])
 
     def noise(error: float) -> np.ndarray:
         found = GuardNoise(flow, G, error)

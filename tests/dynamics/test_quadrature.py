@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from acausal.dynamics.basis import COARSE, NODES, WEIGHTS, integrate_forms
-from acausal.dynamics.modal import AffineFlow, Trajectory
+from acausal.dynamics.assembly import affine_flow
+from acausal.dynamics.closed_form import COARSE, NODES, WEIGHTS, Trajectory, integrate_forms
 from acausal.dynamics.quadrature import integrate
 
 from .oracle import blocks, chain, generator, sinusoid
@@ -17,7 +17,7 @@ from .oracle import blocks, chain, generator, sinusoid
 def sources(*parts: np.ndarray, y0: list[float]) -> Trajectory:
     """Trajectory of an exosystem alone."""
     S = blocks(*parts)
-    return AffineFlow(generator(np.zeros((0, 0)), np.zeros((0, len(S))), S), 0, 0.02).start(np.array(y0))
+    return affine_flow(generator(np.zeros((0, 0)), np.zeros((0, len(S))), S), 0, 0.02).start(np.array(y0))
 
 
 def test_rules_have_their_degree() -> None:
@@ -58,7 +58,7 @@ def test_rectified_sinusoid() -> None:
 
 def test_fast_transient_at_the_start_of_a_long_segment() -> None:
     rate, end = 1e13, 5e-6
-    trajectory = AffineFlow(generator([[-rate]], [[0.0]], [[0.0]]), 1, 2e-5).start(np.array([7.0, 1.0]))
+    trajectory = affine_flow(generator([[-rate]], [[0.0]], [[0.0]]), 1, 2e-5).start(np.array([7.0, 1.0]))
     value = integrate(trajectory, lambda ys, hs: np.stack([ys[:, 0] ** 2, ys[:, 0], hs], 1), 0.0, end)
     assert value == pytest.approx([49 / (2 * rate), 7 / rate, end**2 / 2], rel=2e-14)
 
@@ -66,7 +66,7 @@ def test_fast_transient_at_the_start_of_a_long_segment() -> None:
 def test_stiff_and_slow_together() -> None:
     rates = np.array([1e12, 1e3])
     Ay = generator(-np.diag(rates), np.diag(rates) @ np.ones((2, 1)), [[0.0]])
-    trajectory = AffineFlow(Ay, 2, 2e-5).start(np.array([3.0, 5.0, 1.0]))
+    trajectory = affine_flow(Ay, 2, 2e-5).start(np.array([3.0, 5.0, 1.0]))
     end = 1e-3
     value = integrate(trajectory, lambda ys, hs: ys[:, :1] * ys[:, 1:2], 0.0, end)
     # (1 + 2 e^(-a h)) (1 + 4 e^(-b h))
@@ -82,7 +82,7 @@ def test_empty_interval() -> None:
 
 def test_rounding_of_an_integrand_is_not_resolved() -> None:
     """A power that vanishes up to the rounding of large potentials."""
-    trajectory = AffineFlow(generator([[-1.0]], [[0.0]], [[0.0]]), 1, 1.0).start(np.array([1.0, 1.0]))
+    trajectory = affine_flow(generator([[-1.0]], [[0.0]], [[0.0]]), 1, 1.0).start(np.array([1.0, 1.0]))
     points = 0
 
     def integrand(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:

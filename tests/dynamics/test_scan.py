@@ -8,9 +8,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from acausal.dynamics.location import Closed, locate
-from acausal.dynamics.modal import AffineFlow, Trajectory
-from acausal.dynamics.scan import first_crossing
+from acausal.dynamics.assembly import affine_flow
+from acausal.dynamics.closed_form import AffineFlow, Trajectory
+from acausal.dynamics.scan import Closed, first_crossing, locate
 
 from .oracle import blocks, chain, exact_state, generator, sinusoid
 
@@ -22,7 +22,7 @@ SILENT = np.array([False])
 def sources(*parts: np.ndarray, y0: list[float]) -> Trajectory:
     """Trajectory of an exosystem alone."""
     S = blocks(*parts)
-    return AffineFlow(generator(np.zeros((0, 0)), np.zeros((0, len(S))), S), 0, 0.02).start(np.array(y0))
+    return affine_flow(generator(np.zeros((0, 0)), np.zeros((0, len(S))), S), 0, 0.02).start(np.array(y0))
 
 
 def sine_and_constant(phase: float = 0.0, size: float = 1.0) -> Trajectory:
@@ -147,14 +147,14 @@ def test_guard_below_its_noise_at_the_start_has_triggered() -> None:
 
 def test_decay_to_zero_is_no_crossing() -> None:
     Ay = generator([[-1e3, 500.0], [300.0, -2e3]], [[0.0], [0.0]], [[0.0]])
-    trajectory = AffineFlow(Ay, 2, 1e-3).start(np.array([1.0, 0.5, 1.0]))
+    trajectory = affine_flow(Ay, 2, 1e-3).start(np.array([1.0, 0.5, 1.0]))
     assert first_crossing(trajectory, np.array([[1.0, 0.0, 0.0]]), ARMED, np.array([1e-10]), 10.0) is None
 
 
 @pytest.mark.parametrize("rate", [1e4, 1e9, 1e13])
 def test_crossing_during_a_fast_transient(rate: float) -> None:
     Ay = generator([[-rate]], [[rate]], [[0.0]])
-    trajectory = AffineFlow(Ay, 1, 2e-5).start(np.array([3.0, -1.0]))
+    trajectory = affine_flow(Ay, 1, 2e-5).start(np.array([3.0, -1.0]))
     hit = first_crossing(
         trajectory, np.array([[1.0, 0.0]]), ARMED, np.array([1e-10]), 5e-6 if rate > 1e6 else 1.0
     )
@@ -166,7 +166,7 @@ def test_crossing_during_a_fast_transient(rate: float) -> None:
 def test_fast_transient_beside_a_slow_guard_costs_no_crossing() -> None:
     Ay = generator([[-1e13, -1 / 47e-6], [1e4, -2000.0]], [[1e5], [0.0]], [[0.0]])
     y0 = np.array([1e-3, 5.0, 12.0])
-    trajectory = AffineFlow(Ay, 2, 2e-5).start(y0)
+    trajectory = affine_flow(Ay, 2, 2e-5).start(y0)
     G = np.array([[1.0, 1.0, -0.25]])
     hit = first_crossing(trajectory, G, ARMED, np.array([1e-9]), 1.0)
     assert hit is not None
@@ -198,7 +198,7 @@ def test_equal_times_go_to_the_first_guard_and_earlier_ones_win() -> None:
 def test_crossing_beyond_the_first_piece() -> None:
     # x' = -3 x + t from x = 0 against 0.3: x(t) = (3 t - 1 + exp(-3 t)) / 9.
     Ay = generator([[-3.0]], [[1.0, 0.0, 0.0]], blocks(chain(2), np.zeros((1, 1))))
-    trajectory = AffineFlow(Ay, 1, 0.02).start(np.array([0.0, 0.0, 1.0, 1.0]))
+    trajectory = affine_flow(Ay, 1, 0.02).start(np.array([0.0, 0.0, 1.0, 1.0]))
     hit = first_crossing(trajectory, np.array([[-1.0, 0.0, 0.0, 0.3]]), ARMED, np.array([1e-11]), 5.0)
     root = mp.findroot(lambda t: (3 * t - 1 + mp.exp(-3 * t)) / 9 - mp.mpf(0.3), 1.2)
     assert trajectory.reach < 0.5
@@ -225,7 +225,7 @@ def test_random_modes_against_dense_samples(block: int) -> None:
 
 def check_against_samples(Ay: np.ndarray, n: int, y0: np.ndarray, G: np.ndarray, end: float) -> None:
     """No sample before the crossing is negative, and the guard passes downwards through zero there."""
-    trajectory = AffineFlow(Ay, n, 0.02).start(y0)
+    trajectory = affine_flow(Ay, n, 0.02).start(y0)
     floor = 1e-10 * np.abs(G) @ np.abs(y0)
     hit = first_crossing(trajectory, G, np.ones(3, bool), floor, end)
     hs = np.linspace(0.0, end, 5000)

@@ -27,9 +27,9 @@ from acausal import (
 )
 from acausal.compilation.lowering import apply
 from acausal.components.electrical import Capacitor, Diode, IdealDiode, PulseVoltage, Resistor, SineVoltage
-from acausal.dynamics.basis import Basis
-from acausal.dynamics.guard_noise import GuardNoise
-from acausal.dynamics.modal import AffineFlow
+from acausal.dynamics.assembly import affine_flow
+from acausal.dynamics.closed_form import Basis
+from acausal.dynamics.scan import GuardNoise, Watch
 from acausal.reduction.affine import SLIDING, Kind, Restart, Rows
 from acausal.simulation.instants import lexicographic
 from acausal.simulation.instants.search import Search
@@ -47,7 +47,6 @@ from acausal.simulation.self_check import (
     unsolved,
     worst,
 )
-from acausal.simulation.watch import Watch
 from tests.compilation.test_discrete import Thermostat
 from tests.components.blocks.test_pwm import NonlinearEdges
 from tests.results.models import Buck, sharing
@@ -205,7 +204,7 @@ def test_a_flow_that_is_not_that_of_the_mode_is_found(factor: float, monkeypatch
         k = len(data.states)
         A = data.Ay.copy()
         A[:k] *= factor
-        tables.make_flow = lambda: AffineFlow(A, k, self.model.T0)
+        tables.make_flow = lambda: affine_flow(A, k, self.model.T0)
         return tables
 
     monkeypatch.setattr(NumericCore, "_make", wrong)

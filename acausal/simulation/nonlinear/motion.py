@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.modal import Trajectory
+from ...dynamics.closed_form import Trajectory
 from ...dynamics.problem import StepFailure
 from ...dynamics.work import Work
 from .bounds import Bounds, inside

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...dynamics.automatic import Automatic, Stiffness
-from ...dynamics.basis import Basis
+from ...dynamics.closed_form import Basis
 from ...dynamics.dormand_prince import DormandPrince
 from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock

@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 
 from ...compilation.nonlinear_rows import NonlinearFunctions
+from ...dynamics.assembly import affine_flow
+from ...dynamics.closed_form import AffineFlow, Trajectory
 from ...dynamics.directions import generic_direction
-from ...dynamics.modal import AffineFlow, Trajectory
 from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
 from ...reduction.core import TANGENT_STATES, Values
 from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linearised_rows
@@ -99,7 +100,7 @@ class Tangents:
         """The sources with generator ``S`` from now on, without the states that only linearised models have."""
         flow = self._flows.get(len(S))
         if flow is None:
-            flow = self._flows[len(S)] = AffineFlow(S, 0, self.core.unit)
+            flow = self._flows[len(S)] = affine_flow(S, 0, self.core.unit)
         return flow.start(xi[: len(S)])
 
     def arguments(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:

@@ -1,13 +1,15 @@
-"""The functions of closed forms, and integrals of what is made of them.
+"""Closed forms of affine modes: their functions, the flow of a mode, its trajectories and integrals along them.
 
-They are ``exp(sigma h) h^k / k!``, alone or times ``cos(omega h)`` and ``sin(omega h)``.
+The functions are ``exp(sigma h) h^k / k!``, alone or times ``cos(omega h)`` and ``sin(omega h)``. The flow of ``y' = Ay y`` with
+``y = [x; xi]`` is a sum of products with them, which `assembly` finds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,6 +34,8 @@ DECAYED = 37.0
 """Time constants after which a function is below the rounding of its start."""
 PRECISION = 1e-13
 """Relative error that integrals along a closed form may have."""
+DEAD = 2.0**-52
+"""Part of the largest magnitude seen of a state below which a decaying group no longer counts."""
 ROUNDING = 4e-16
 """Error of a panel, relative to the integral of the magnitude, that halving cannot improve."""
 INTEGRAL = "an integral over time"
@@ -243,13 +247,258 @@ class Basis:
         return bound
 
 
-# -- panels -------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Flow as rank-one terms sorted by basis function.
+
+    Attributes
+    ----------
+    left, right : (ny, nt), (nt, ny)
+    starts : (basis.size,)
+        First term of every basis function.
+    reach : float
+    limited : list of (reach, columns, decays)
+        Basis functions that belong to a truncated series, exact over `reach`.
+    """
+
+    basis: Basis
+    left: np.ndarray
+    right: np.ndarray
+    starts: np.ndarray
+    reach: float
+    limited: list[tuple[float, np.ndarray, bool]]
+
+
+class AffineFlow:
+    """Everything about the flow of one mode that does not depend on the start value.
+
+    Parameters
+    ----------
+    parts : Parts
+        Made of the generator by `assembly.affine_flow`.
+    nx : int
+        Number of physical states.
+
+    Attributes
+    ----------
+    basis : Basis
+        The scalar functions of which every trajectory is a combination.
+    reach : float
+        Length in seconds over which one combination is exact; longer trajectories continue in pieces.
+    left, right : (ny, nt), (nt, ny) arrays
+        The state is the sum of ``left[:, k] * (right[k] @ y0)`` times function ``function[k]``.
+    function : (nt,) array
+    """
+
+    def __init__(self, parts: Parts, nx: int) -> None:
+        self.ny, self.nx = len(parts.left), nx
+        self.basis = parts.basis
+        self.reach = parts.reach
+        self.left = np.ascontiguousarray(parts.left)
+        self.right = np.ascontiguousarray(parts.right)
+        self._starts = parts.starts
+        self._single = len(parts.starts) == parts.left.shape[1]
+        self._sizes = np.abs(self.left), np.abs(self.right)
+        self._size = self._sizes[0] @ self._sizes[1]
+        self.function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
+        self._powers = bool(parts.basis.power.any())
+        self.limited = [*parts.limited, *((reach, columns, False) for reach, columns in self.basis.growing())]
+
+    @cached_property
+    def independent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``left``, ``right`` and ``function`` of the same sum, in which terms of a function do not all but cancel."""
+        ends = np.append(self._starts[1:], self.left.shape[1])
+        pairs = [
+            _joined(self.left[:, a:b], self.right[a:b], self.nx)
+            for a, b in zip(self._starts, ends, strict=True)
+        ]
+        function = np.repeat(np.arange(len(pairs)), [len(right) for _, right in pairs])
+        left = np.hstack([self.left[:, :0], *(left for left, _ in pairs)])
+        return left, np.vstack([self.right[:0], *(right for _, right in pairs)]), function
+
+    def start(self, y0: np.ndarray, shift: np.ndarray | None = None) -> Trajectory:
+        """The trajectory through `y0` (ny,) at the start of the segment, off by up to ``shift``, all of it together."""
+        return Trajectory(self, y0, self.coefficients(y0), shift=shift)
+
+    def coefficients(self, y0: np.ndarray) -> np.ndarray:
+        """Coefficients (ny, basis.size) of the trajectory through `y0`."""
+        terms = self.left * self.right.dot(y0)
+        return terms if self._single else np.add.reduceat(terms, self._starts, axis=1)
+
+    def magnitude(self, y0: np.ndarray, length: float) -> np.ndarray:
+        """Sum (ny,) of the magnitudes of all products within `length` seconds, by which the states are rounded.
+
+        Products cancel in the coefficients too. At rest away from the origin the coefficients of all decaying terms
+        are nothing but rounding, and so is the value of a state that should stay at zero.
+        """
+        if not self._powers:
+            return self._size.dot(np.abs(y0))
+        left, right = self._sizes
+        return left.dot(right.dot(np.abs(y0)) * self.basis.weights(length)[self.function])
+
+    def drift(self, rates: np.ndarray, y: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
+        """How far (ny,) rounding of the generator takes the states within `length` seconds, and magnitudes of their terms.
+
+        Parameters
+        ----------
+        rates : (ny,) array
+            ``abs(Ay) @ abs(y)``: sums of the terms of the rates, which may cancel.
+        y : (ny,) array
+            Magnitudes of the states.
+
+        Notes
+        -----
+        A part eps of the terms drives every function as long as it remembers: a fast one for its time constant, a slow one
+        all the time. Where fast rates cancel in a slow motion, as those of a loss too small do, that is eps times the ratio of
+        their rates (first-order perturbation of eigenvalues: Golub and Van Loan, Matrix Computations, section 7.2).
+        """
+        left, right = self._sizes
+        remembered = 1.0 / np.maximum(-self.basis.sigma[self.function], 1.0 / length)
+        return left.dot(remembered * right.dot(DEAD * rates)), left.dot(right.dot(y))
+
+
+class Trajectory:
+    """One solution ``y(h)``, a function of the time ``h`` in seconds since the start of the segment.
+
+    Attributes
+    ----------
+    flow : AffineFlow
+    y0 : (ny,)
+    C : (ny, basis.size)
+        ``y(h) = C phi(h)`` as long as ``h <= reach``.
+    reach : float
+    shift : (ny,) or None
+        By how much ``y0`` may be off, all of it together.
+    """
+
+    __slots__ = ("C", "_largest", "_next", "flow", "reach", "shift", "y0")
+
+    precision = PRECISION
+    """Relative error that integrals along the trajectory may have."""
+    halvings = 64
+    """Halvings of a panel of `edges` beyond which integrals gain nothing: as many as it takes."""
+
+    def __init__(
+        self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray, largest: np.ndarray | None = None,
+        shift: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        self.flow, self.y0, self.C, self.shift = flow, y0, C, shift
+        self.reach = flow.reach
+        self._next: Trajectory | None = None
+        self._largest = largest
+        if flow.limited:
+            self._limit()
+
+    def _limit(self) -> None:
+        """Drop decayed groups, and take the reach from those that are left."""
+        size = np.abs(self.y0)
+        self._largest = size if self._largest is None else np.maximum(size, self._largest)
+        self.reach = np.inf
+        if not np.isfinite(size).all():
+            return  # nothing is known from here on
+        for reach, columns, decays in self.flow.limited:
+            part = self.C[:, columns]
+            if not part.any():
+                continue
+            if decays:
+                bound = np.abs(part) @ self.flow.basis.envelope(0.0, reach)[columns]
+                if (bound <= DEAD * self._largest).all():
+                    self.C[:, columns] = 0.0
+                    continue
+            self.reach = min(self.reach, reach)
+
+    def edges(self, h0: float, h1: float) -> np.ndarray:
+        """Ends of the panels with which a quadrature over ``[h0, h1]`` begins."""
+        return first_edges(self.flow.basis, self.C, h0, h1)
+
+    def magnitude(self, length: float) -> np.ndarray:
+        """Magnitudes (ny,) by which the states are rounded within the first `length` seconds."""
+        return self.flow.magnitude(self.y0, min(length, self.reach))
+
+    def at(self, h: float) -> np.ndarray:
+        """State (ny,) at time `h`."""
+        if h > self.reach:
+            start, piece = self.piece(h)
+            return piece.C.dot(piece.flow.basis.at(h - start))
+        return self.C.dot(self.flow.basis.at(h))
+
+    def slope(self, h: float) -> np.ndarray:
+        """Time derivative (ny,) at time `h`, of every function by itself."""
+        start, piece = self.piece(h)
+        basis = piece.flow.basis
+        return piece.C.dot(basis.derivative.dot(basis.at(h - start)))
+
+    def sample(self, hs: np.ndarray) -> np.ndarray:
+        """States (k, ny) at the times `hs` (k,)."""
+        hs = np.asarray(hs, float)
+        if hs.max(initial=0.0) <= self.reach:
+            return self.flow.basis.sample(hs) @ self.C.T
+        y = np.empty((len(hs), self.flow.ny))
+        for start, piece in self.pieces(float(hs.max())):
+            inside = (hs > start) & (hs <= start + piece.reach)
+            if start == 0.0:
+                inside |= hs <= 0.0
+            y[inside] = self.flow.basis.sample(hs[inside] - start) @ piece.C.T
+        return y
+
+    def pieces(self, h_end: float) -> Iterator[tuple[float, Trajectory]]:
+        """Starts and trajectories of the pieces that cover ``[0, h_end]``, each exact over its own reach."""
+        start, piece = 0.0, self
+        yield start, piece
+        while start + piece.reach < h_end:
+            start, piece = start + piece.reach, piece._continue()
+            yield start, piece
+
+    def piece(self, h: float) -> tuple[float, Trajectory]:
+        """Start of the piece that holds a time, and its trajectory."""
+        start, piece = 0.0, self
+        while h > start + piece.reach:
+            start, piece = start + piece.reach, piece._continue()
+        return start, piece
+
+    def _continue(self) -> Trajectory:
+        if self._next is None:
+            y = self.at(self.reach)
+            shift = None if self.shift is None else self.flow.start(self.shift).at(self.reach)
+            self._next = Trajectory(self.flow, y, self.flow.coefficients(y), self._largest, shift)
+        return self._next
+
+
+def _joined(left: np.ndarray, right: np.ndarray, nx: int) -> tuple[np.ndarray, np.ndarray]:
+    """Terms of one function where those of the sources alone are summed for each of their states: there they may all but cancel.
+
+    What follows a source through a small resistance cancels the source in the flow between them.
+    """
+    forced = ~right[:, :nx].any(1)
+    sources = np.flatnonzero(right[forced].any(0))
+    if len(sources) > np.count_nonzero(forced):
+        return left, right
+    summed = left[:, forced] @ right[forced][:, sources]
+    return np.hstack([left[:, ~forced], summed]), np.vstack([right[~forced], np.eye(right.shape[1])[sources]])
 
 
 def longest_panel(basis: Basis, C: np.ndarray, length: float) -> float:
     """Longest panel that resolves the turning functions of a combination; inf where none turns within `length`."""
     present = C.any(0) & (basis.speed * length > FAST) & (np.arange(basis.size) >= basis.n_real)
     return PANEL * float(basis.time_unit[present].min(initial=np.inf))
+
+
+def first_edges(basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray:
+    """Ends of panels over ``[h0, h1]``: graded where functions decay, no longer than what a turning one needs."""
+    length = h1 - h0
+    if basis.fastest * length <= FAST:
+        return np.array([h0, h1])
+    present = C.any(0) & (basis.speed * length > FAST)
+    decay = -basis.sigma[present]
+    edges = [h0 + layer / rate for rate in decay[decay > 0] for layer in LAYERS if layer < rate * length]
+    # A turning function matters as long as it has not decayed; halving resolves what is shorter than that.
+    panel = longest_panel(basis, C, length)
+    if np.isfinite(panel):
+        edges += np.linspace(h0, h1, min(MOST_PANELS, int(np.ceil(length / panel)) + 1)).tolist()
+    return np.unique(np.array([h0, *edges, h1]))
+
+
+# -- integrals ----------------------------------------------------------------------------------------------------------
 
 
 def many_periods(basis: Basis, C: np.ndarray, length: np.ndarray) -> np.ndarray:
@@ -269,24 +518,6 @@ def resolved_panels(basis: Basis, C: np.ndarray, left: np.ndarray) -> np.ndarray
         until = np.where(sigma < 0.0, DECAYED / -sigma, np.inf)
     alive = left[:, None] < until
     return PANEL * np.where(alive, basis.time_unit[turning], np.inf).min(axis=1, initial=np.inf)
-
-
-def first_edges(basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray:
-    """Ends of panels over ``[h0, h1]``: graded where functions decay, no longer than what a turning one needs."""
-    length = h1 - h0
-    if basis.fastest * length <= FAST:
-        return np.array([h0, h1])
-    present = C.any(0) & (basis.speed * length > FAST)
-    decay = -basis.sigma[present]
-    edges = [h0 + layer / rate for rate in decay[decay > 0] for layer in LAYERS if layer < rate * length]
-    # A turning function matters as long as it has not decayed; halving resolves what is shorter than that.
-    panel = longest_panel(basis, C, length)
-    if np.isfinite(panel):
-        edges += np.linspace(h0, h1, min(MOST_PANELS, int(np.ceil(length / panel)) + 1)).tolist()
-    return np.unique(np.array([h0, *edges, h1]))
-
-
-# -- integrals ----------------------------------------------------------------------------------------------------------
 
 
 def integrate_forms(

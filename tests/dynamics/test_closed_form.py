@@ -21,7 +21,8 @@ from acausal import (
     time,
     when,
 )
-from acausal.dynamics.modal import AffineFlow, Trajectory
+from acausal.dynamics.assembly import affine_flow
+from acausal.dynamics.closed_form import Trajectory
 
 from .oracle import blocks, chain, exact_state, generator, ladder, sinusoid
 
@@ -32,7 +33,7 @@ TOLERANCE = 5e-15
 def largest_error(Ay: np.ndarray, nx: int, T0: float, y0: np.ndarray, hs: list[float]) -> float:
     """Largest error of a state relative to its largest magnitude over the given times."""
     y0 = np.asarray(y0, float)
-    trajectory = AffineFlow(Ay, nx, T0).start(y0)
+    trajectory = affine_flow(Ay, nx, T0).start(y0)
     exact = np.array([exact_state(Ay, h, y0) for h in hs])
     scale = np.maximum(np.abs(exact).max(0), np.abs(y0))
     scale[scale == 0] = 1.0
@@ -149,13 +150,13 @@ def test_random_stable_modes(seed: int) -> None:
 
 def test_sources_are_exact() -> None:
     Ay = generator(np.zeros((0, 0)), np.zeros((0, 3)), blocks(np.zeros((1, 1)), chain(2)))
-    trajectory = AffineFlow(Ay, 0, 1.0).start(np.array([0.1, 0.25, 3.0]))
+    trajectory = affine_flow(Ay, 0, 1.0).start(np.array([0.1, 0.25, 3.0]))
     assert trajectory.at(0.375).tolist() == [0.1, 0.25 + 3.0 * 0.375, 3.0]
 
 
 def test_long_series_continue_in_pieces() -> None:
     Ay = generator([[-3.0]], [[2.0, 0.0]], chain(2))
-    trajectory = AffineFlow(Ay, 1, 0.02).start(np.array([0.0, 1.0, 1.0]))
+    trajectory = affine_flow(Ay, 1, 0.02).start(np.array([0.0, 1.0, 1.0]))
     assert trajectory.reach < 1.0
     pieces = list(trajectory.pieces(4.0))
     assert [start for start, _ in pieces] == [k * trajectory.reach for k in range(len(pieces))]
@@ -167,7 +168,7 @@ def test_long_series_continue_in_pieces() -> None:
 def test_decayed_group_ends_the_pieces() -> None:
     n = 6
     A = -np.diag(np.linspace(1, 3, n)) + np.diag(50.0 * np.ones(n - 1), -1)
-    trajectory = AffineFlow(generator(A, np.zeros((n, 1)), [[0]]), n, 1.0).start(np.ones(n + 1))
+    trajectory = affine_flow(generator(A, np.zeros((n, 1)), [[0]]), n, 1.0).start(np.ones(n + 1))
     last = list(trajectory.pieces(1e9))[-1][1]
     assert last.reach == np.inf
     assert isinstance(last, Trajectory)
@@ -179,14 +180,14 @@ def test_scaling_states_scales_the_flow() -> None:
     d = np.array([2.0**-30, 2.0**20])
     Ay = generator(A, [[1], [0]], [[0]])
     scaled = generator(A * d[:, None] / d, np.array([[1.0], [0.0]]) * d[:, None], [[0]])
-    y = AffineFlow(Ay, 2, 1e-3).start(np.array([1.0, 2.0, 3.0])).at(2e-4)
-    z = AffineFlow(scaled, 2, 1e-3).start(np.array([1.0 * d[0], 2.0 * d[1], 3.0])).at(2e-4)
+    y = affine_flow(Ay, 2, 1e-3).start(np.array([1.0, 2.0, 3.0])).at(2e-4)
+    z = affine_flow(scaled, 2, 1e-3).start(np.array([1.0 * d[0], 2.0 * d[1], 3.0])).at(2e-4)
     assert z[:2] / d == pytest.approx(y[:2], rel=1e-14)
 
 
 def test_unknown_exosystem_block_is_refused() -> None:
     with pytest.raises(ValueError, match="constant, polynomial, sinusoid or exponential"):
-        AffineFlow(generator([[0]], [[1, 0]], [[1, 1], [0, 2]]), 1, 1.0)
+        affine_flow(generator([[0]], [[1, 0]], [[1, 1], [0, 2]]), 1, 1.0)
 
 
 def test_groups_cut_at_a_gap_of_speed_are_decoupled() -> None:
@@ -231,7 +232,7 @@ def test_rounding_of_a_state_of_rest_is_bounded_by_the_magnitude(seed: int) -> N
     Ay[:3, 3:6] = np.eye(3)
     Ay[3:6] = np.hstack([-K, -D, K.sum(axis=1)[:, None]])
     y0 = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0])
-    trajectory = AffineFlow(Ay, 6, 1.0).start(y0)
+    trajectory = affine_flow(Ay, 6, 1.0).start(y0)
     unit = 4.0 * 2.0**-52
     for h in (0.0, 0.01, 0.3, 10.0):
         assert (np.abs(trajectory.at(h) - y0) <= unit * trajectory.magnitude(h)).all()
@@ -267,7 +268,7 @@ def test_growth_beyond_doubles_is_named() -> None:
 
 
 def test_unstable_functions_without_amplitude_cost_nothing() -> None:
-    flow = AffineFlow(np.diag([1e9, -1.0, 0.0]), 2, 1.0)
+    flow = affine_flow(np.diag([1e9, -1.0, 0.0]), 2, 1.0)
     trajectory = flow.start(np.array([0.0, 1.0, 1.0]))
     assert trajectory.reach == np.inf
     assert trajectory.at(1.0)[:2] == pytest.approx([0.0, np.exp(-1.0)], rel=1e-14)
