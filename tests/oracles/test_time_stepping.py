@@ -62,6 +62,25 @@ def test_frictions_hold_up_to_their_level_and_slide_above_it() -> None:
     assert -5.0 <= found.values["f.P"][-1] <= -1.0
 
 
+@pytest.mark.parametrize("ratio", [Fraction(49), Fraction(3, 7), Fraction(-1, 3)])
+@pytest.mark.parametrize("place", [ONE, ONE / 3, Fraction(7, 10)])
+def test_rounding_of_positions_over_short_steps_releases_nothing(ratio: Fraction, place: Fraction) -> None:
+    """What a lever relates is rounded, and that is a speed over a short step, but friction holds the push just."""
+    parts = [
+        Part("M", "M1", "a", GROUND, ONE, (place, Fraction(0))),
+        Part("M", "M2", "b", GROUND, ONE, (place / ratio, Fraction(0))),
+        Part("G", "G", "a", "b", ratio),
+        Part("B", "B", "a", GROUND, Fraction(4), Fraction(4)),
+        Part("F", "F", "a", GROUND, Fraction(2), Fraction(4)),
+    ]
+    model = lines.system(parts)
+    phases = graded([(model, holding(parts, model), Fraction(2))], 3)
+    found = trajectory(
+        phases, {"s.a": place, "v.a": Fraction(0), "s.b": place / ratio, "v.b": Fraction(0)}, 200
+    )
+    np.testing.assert_allclose(found.values["s.a"], float(place), rtol=1e-9)
+
+
 def test_what_decays_at_once_needs_graded_steps() -> None:
     """Charging with 1 ms is past after one even step of 1.1 ms; in graded steps it is seen."""
     network = [

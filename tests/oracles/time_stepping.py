@@ -70,8 +70,8 @@ class Stepper:
     def __post_init__(self) -> None:
         self.M = np.array(self.exact, float).reshape(len(self.Q), len(self.Q))
 
-    def step(self, known: np.ndarray) -> np.ndarray:
-        """Complementary unknowns ``z`` after a step."""
+    def step(self, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Complementary unknowns ``z`` after a step, and the size of the terms of each."""
         q, size = self.Q @ known, np.abs(self.Q) @ np.abs(known)
         for n, (basis, inverse) in enumerate(self.bases):
             z, off = np.zeros(len(q)), np.zeros(len(q))
@@ -80,7 +80,7 @@ class Stepper:
             if (z >= -TINY * off).all() and (w >= -TINY * (np.abs(self.M) @ off + size)).all():
                 if n:
                     self.bases.insert(0, self.bases.pop(n))
-                return np.maximum(z, 0.0)
+                return np.maximum(z, 0.0), off
         self.pivoted += 1
         found = lemke(self.exact, [Fraction(x) for x in q.tolist()])
         if found.z is None:
@@ -89,7 +89,9 @@ class Stepper:
         inverse = negative_inverse([[self.exact[i][j] for j in basis] for i in basis])
         self.bases.insert(0, (basis, inverse))
         del self.bases[BASES:]
-        return np.array(found.z, float)
+        off = np.zeros(len(q))
+        off[basis] = np.abs(inverse) @ size[basis]
+        return np.array(found.z, float), off
 
 
 def negative_inverse(block: list[list[Fraction]]) -> np.ndarray:
@@ -198,8 +200,8 @@ def follow(
                 for k in friction.equations:
                     source[at[k]] = friction.breakaway if rests else friction.sliding
             known = np.concatenate([source, x])
-            z = model.step(known)
-            moving = _moving(model, known, z, kept, frictions)
+            z, terms = model.step(known)
+            moving = _moving(model, known, z, terms, kept, frictions)
             released = resting & moving
             resting = resting & ~moving
             if not released.any():
@@ -213,14 +215,19 @@ def follow(
 
 
 def _moving(
-    model: Stepper, known: np.ndarray, z: np.ndarray, kept: np.ndarray, frictions: Sequence[Friction]
+    model: Stepper,
+    known: np.ndarray,
+    z: np.ndarray,
+    terms: np.ndarray,
+    kept: np.ndarray,
+    frictions: Sequence[Friction],
 ) -> np.ndarray:
-    """Which frictions slide: a part of their speed is positive."""
+    """Which frictions slide: a part of their speed is more than rounding, which short steps between positions enlarge."""
     if not frictions:
         return np.zeros(0, bool)
     w = model.M @ z + model.Q @ known
     size = np.abs(model.M) @ np.abs(z) + np.abs(model.Q) @ np.abs(known)
-    speed = np.where(kept, z > 0.0, w > TINY * size)
+    speed = np.where(kept, z > TINY * terms, w > TINY * size)
     return np.array([speed[list(f.pairs)].any() for f in frictions])
 
 

@@ -11,8 +11,8 @@ from tests.oracles.complementarity import NotSquareError
 from tests.oracles.time_stepping import NoStepError, Trajectory, graded, mean_difference, trajectory
 from tests.systems.campaign_cases import Case
 
-STEPS = ((300, 1), (200, 9))
-"""Steps of a phase in the coarsest of three trajectories, and in how many parts: the second where the first do not decide."""
+STEPS = 300, 200
+"""Steps of a phase in the coarsest of three trajectories, and steps of each of its graded parts where those do not decide."""
 COARSE = 0.05
 """Error of the steps, relative to the size of a state, from which they tell nothing."""
 ORDER = 0.8
@@ -25,7 +25,7 @@ def stepping_defects(case: Case, result: Result) -> tuple[str, list[str]]:
     """How small steps judge a run: ``agrees``, ``coarse``, ``no steps`` or ``disagrees``; and what is off."""
     found: list[str] = []
     resolved = False
-    for count, levels in STEPS:
+    for count, levels in zip(STEPS, (1, case.graded), strict=True):
         try:
             runs = [stepped(case, result.t_end, count * 2**k, levels) for k in range(3)]
         except (NoStepError, NotSquareError):
