@@ -17,7 +17,7 @@ from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Stepper
 from .accuracy import Accuracy, Resolution, Tolerances, cubic, straight
-from .form_noise import FormNoise
+from .form_noise import EVALUATION, FormNoise
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import NewtonFailure
@@ -176,7 +176,17 @@ class Steps:
 
     def _absolute(self) -> np.ndarray:
         system, states = self.motion.system, self.motion.selection.states
-        return self.tolerances.absolute(self.size[states], system.scale[states])
+        found = self.tolerances.absolute(self.size[states], system.scale[states])
+        # A state that is small because large terms of its rate cancel is no more exact than these are.
+        return found if self._solves else np.maximum(found, self._rounded()[states])
+
+    def _rounded(self) -> np.ndarray:
+        """Rounding of the coordinates that follow quickly what their rates cancel to; others keep what they are."""
+        system, place = self.motion.system, self._place
+        rates = abs(system.rate_of_states)
+        terms = rates @ np.abs(place.X) + abs(system.rate_of_sources) @ np.abs(place.xi)
+        h = place.h - self.accepted[-1].step.t0 if self.accepted else 0.0
+        return EVALUATION * h * terms / np.maximum(h * rates.diagonal(), 1.0)
 
     def extend(self) -> Accepted:
         """One more step.
