@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acausal import Component, Parameter, Result, Structural, connect, simulate
+from acausal import Component, Parameter, Result, Structural, compile_model, connect, simulate
 from acausal.components.electrical import (
     Capacitor,
     Diode,
@@ -21,6 +21,7 @@ from acausal.components.electrical import (
 )
 from acausal.simulation.nonlinear.form_noise import FormNoise
 from tests.systems.campaign_families import FAMILIES
+from tests.systems.general_path_cases import CASES
 
 SPAN = 0.1
 
@@ -156,3 +157,18 @@ def test_what_counts_as_zero_does_not_grow_with_the_steps() -> None:
     assert (noise.floor.item(), noise.touch.item()) == depths[0]
     noise.follow(1e-3, np.zeros(1), np.zeros(1))
     assert noise.floor.item() == 1e-9
+
+
+def test_a_state_that_is_small_because_large_rates_cancel_takes_no_endless_steps() -> None:
+    """8.5e-9 V across capacitors whose rates are 4.3 V / 1e-3 Ohm that cancel: no step is as exact as rtol of that."""
+    case = CASES["multiplier"]
+    program = compile_model(case.build())
+    paths = [program.flat.parameter(k) for k in range(program.flat.npar)]
+    losses = {path: 1e-3 for path in paths if path.endswith(".Ron")} | {
+        path: 1e-5 for path in paths if path.endswith(".Goff")
+    }
+    exact = program.simulate(4e-3, method="exact", parameters=losses, **case.options)
+    result = program.simulate(4e-3, method="implicit", rtol=1e-6, parameters=losses, **case.options)
+    assert result.stats.steps < 1000
+    for path in exact.states:
+        assert result[path].final == pytest.approx(exact[path].final, rel=1e-6, abs=1e-6)

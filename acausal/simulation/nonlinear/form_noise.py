@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -18,17 +19,24 @@ EVALUATION = 1e-14
 """Rounding of what follows from the states, relative to the sum of the magnitudes of its terms: some fifty roundings."""
 
 
-def step_rounding(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
-    """Rounding of the selected states after a step of ``h`` seconds to ``y``: that of their rates, until it has died away."""
-    states = slice(len(data.states))
-    rates = np.abs(data.Ay[states])
-    return EVALUATION * h * (rates @ np.abs(y)) / np.maximum(rates.diagonal() * h, 1.0)
+def step_rounding(rates: Any, terms: np.ndarray, h: float) -> np.ndarray:
+    """Rounding of states after a step of ``h`` seconds: that of their rates, the sums of ``terms``, until it has died away.
+
+    ``rates`` are the magnitudes of the derivatives of these by the states.
+    """
+    return EVALUATION * h * terms / np.maximum(h * rates.diagonal(), 1.0)
+
+
+def rounded_states(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
+    """The same for the selected states of a mode at ``y``."""
+    rates = np.abs(data.Ay[: len(data.states)])
+    return step_rounding(rates, rates @ np.abs(y), h)
 
 
 def core_rounding(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
     """The same for all core unknowns, zero for those that follow from the states."""
     found = np.zeros(len(data.T))
-    found[data.states] = step_rounding(data, y, h)
+    found[data.states] = rounded_states(data, y, h)
     return found
 
 

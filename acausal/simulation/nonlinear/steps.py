@@ -17,7 +17,7 @@ from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Stepper
 from .accuracy import Accuracy, Resolution, Tolerances, cubic, straight
-from .form_noise import EVALUATION, FormNoise
+from .form_noise import FormNoise, step_rounding
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import NewtonFailure
@@ -185,8 +185,7 @@ class Steps:
         system, place = self.motion.system, self._place
         rates = abs(system.rate_of_states)
         terms = rates @ np.abs(place.X) + abs(system.rate_of_sources) @ np.abs(place.xi)
-        h = place.h - self.accepted[-1].step.t0 if self.accepted else 0.0
-        return EVALUATION * h * terms / np.maximum(h * rates.diagonal(), 1.0)
+        return step_rounding(rates, terms, place.h - self.accepted[-1].step.t0 if self.accepted else 0.0)
 
     def extend(self) -> Accepted:
         """One more step.

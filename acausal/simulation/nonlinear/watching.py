@@ -12,7 +12,7 @@ import numpy as np
 from ...reduction.affine import ModeData
 from ..numeric import NumericCore, SegmentTables
 from ..watch import can_trigger, open_at_zero, orientations
-from .form_noise import FormNoise, step_rounding
+from .form_noise import FormNoise, rounded_states
 from .forms import Forms
 from .motion import Motion
 from .system import NonlinearSystem
@@ -93,7 +93,7 @@ def _noise(
     weights = np.abs(tables.forms[which, :states])
 
     def drift(h: float) -> np.ndarray:
-        return weights @ step_rounding(data, at.y, h)
+        return weights @ rounded_states(data, at.y, h)
 
     return FormNoise.of(
         tables.signs.noise[which], tables.scale[which], column[of], states, sources, instant, drift
