@@ -24,6 +24,7 @@ from ..simulation.failures import (
     ReadNotFinite,
     RequirementMissed,
     SearchFailed,
+    SeveralModes,
     Sliding,
     Started,
     StartNotMet,
@@ -45,6 +46,7 @@ from .search_failures import (
     read_not_finite,
     requirement_failed,
     search_failed,
+    several_modes,
     two_reinits,
     unending_impacts,
 )
@@ -97,3 +99,5 @@ def notify(run: Run, notice: Notice) -> None:
             warn(text)
     elif isinstance(notice, ImpactsUnending):
         warn(unending_impacts(run, notice))
+    elif isinstance(notice, SeveralModes):
+        warn(several_modes(run, notice))

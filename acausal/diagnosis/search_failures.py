@@ -21,7 +21,7 @@ from ..errors import (
 )
 from ..flattening.open_ports import with_open_ports
 from ..flattening.template import place_of
-from ..reduction.affine import Inadmissible, Reason
+from ..reduction.affine import SLIDING, Inadmissible, Kind, Mode, Reason
 from ..reduction.impact_law import MOST_ROUNDS
 from ..reduction.labels import flow_like
 from ..simulation.failures import (
@@ -33,6 +33,7 @@ from ..simulation.failures import (
     ReadNotFinite,
     RequirementMissed,
     SearchFailed,
+    SeveralModes,
     TwoReinits,
 )
 from ..simulation.instants.search import History, NoConsistentMode
@@ -158,6 +159,24 @@ def unending_impacts(run: Run, notice: ImpactsUnending) -> str:
     """Return the warning of impacts that did not end within an instant."""
     names = ", ".join(run.core.model.elements[k].path for k in notice.elements[:MOST_NAMED])
     return f"{_at(run)}impacts at {names} do not end after {MOST_ROUNDS} rounds: their rest counts as plastic"
+
+
+def several_modes(run: Run, notice: SeveralModes) -> str:
+    """Return the warning of frictions that break away together, of which some could stay at rest."""
+    elements = run.core.model.elements
+
+    def sliding(mode: Mode) -> list[str]:
+        return [
+            f"`{e.path}` {e.branches[b].name}"
+            for e, b, a in zip(elements, mode, run.mode, strict=True)
+            if e.kind is Kind.FRICTION and b in SLIDING and a not in SLIDING
+        ]
+
+    ways = "; or ".join(", ".join(sliding(mode)) for mode in notice.others)
+    return (
+        f"{_at(run)}several motions are possible: all that cannot hold at the breakaway levels slide"
+        f" ({', '.join(sliding(notice.chosen))}), but fewer could: {ways}"
+    )
 
 
 def _undetermined(run: Run, history: History, forced: Sequence[int]) -> AcausalError:

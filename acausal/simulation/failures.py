@@ -220,6 +220,14 @@ class ImpactsUnending(Notice):
 
 
 @dataclass(frozen=True, eq=False)
+class SeveralModes(Notice):
+    """Other modes than the one that was chosen are consistent: in each a friction stays at rest that breaks away in that one."""
+
+    chosen: Mode
+    others: tuple[Mode, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Started(Notice):
     """The first instant is complete; ``completed`` is what it was solved with, None where nothing was."""
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from acausal import FrictionState, simulate
-from acausal.components.blocks import Ramp, Sine
+from acausal.components.blocks import Ramp, Sine, Step
 from acausal.components.rotational import BearingFriction, Clutch, IdealGear, Inertia, Torque
 from acausal.components.rotational import Brake as DiscBrake
 from acausal.components.rotational import Fixed as Housing
@@ -228,3 +228,51 @@ def test_what_moves_slides_before_what_rests_on_it_is_asked() -> None:
     assert result["between.state"].final == FrictionState.STICK.value
     assert result["a.v"].final == pytest.approx(1.0 - 0.1 * 4.0 / 3.0, rel=1e-12)
     assert result["b.v"].final == pytest.approx(1.0 - 0.1 * 4.0 / 3.0, rel=1e-12)
+
+
+def dragged(levels: tuple[float, float], other: tuple[float, float], sign: float):
+    """Two masses of 1 kg one on the other, ``levels`` between them and ``other`` below, pulled with 7 N from 0.5 s."""
+    return assembled(
+        ("pull.y", "force.f"),
+        ("force.flange", "upper.flange_a", "between.flange_a"),
+        ("between.flange_b", "lower.flange_a", "below.flange_a"),
+        ("below.flange_b", "wall.flange"),
+        wall=Fixed(),
+        upper=Mass(m=1.0),
+        lower=Mass(m=1.0),
+        force=Force(),
+        pull=Step(height=7.0 * sign, startTime=0.5),
+        between=Friction(f_coulomb=levels[0], f_breakaway=levels[1]),
+        below=Friction(f_coulomb=other[0], f_breakaway=other[1]),
+    )
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_of_several_motions_all_that_cannot_hold_move_and_the_others_are_named(sign, method) -> None:
+    """At 3.9 and 2 N both break away. Sliding, the upper mass pulls with 1.5 N: the lower friction slides with 1 N, or holds."""
+    way = "backward" if sign > 0.0 else "forward"
+    text = (
+        rf"t = 0.5.*\(`between.state` {way}, `below.state` {way}\), but fewer could: `between.state` {way}$"
+    )
+    with pytest.warns(UserWarning, match=text):
+        result = simulate(dragged((1.5, 3.9), (1.0, 2.0), sign), 1.0, method=method)
+    assert result["upper.v"].final == pytest.approx(sign * 0.5 * 5.5, rel=1e-6)
+    assert result["lower.v"].final == pytest.approx(sign * 0.5 * 0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("levels", "other", "speeds"),
+    [
+        ((1.5, 3.9), (1.0, 1.2), (5.5, 0.5)),  # 1.5 N are more than it holds.
+        ((0.9, 3.9), (1.0, 2.0), (6.1, 0.0)),  # 0.9 N are less than it slides with.
+        ((1.5, 3.9), (1.0, 4.0), (5.5, 0.0)),  # 3.9 N are less than it holds.
+        ((5.0, 6.0), (1.0, 2.0), (3.0, 3.0)),  # They move together.
+    ],
+)
+def test_a_motion_that_is_the_only_one_is_not_called_one_of_several(levels, other, speeds, recwarn) -> None:
+    result = simulate(dragged(levels, other, 1.0), 1.0)
+    assert [result[f"{name}.v"].final for name in ("upper", "lower")] == pytest.approx(
+        [0.5 * v for v in speeds], rel=1e-12, abs=1e-12
+    )
+    assert not recwarn.list

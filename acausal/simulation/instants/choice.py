@@ -86,7 +86,7 @@ def choose(
         restart, mode = choice.restart, choice.restart.data.mode
         far = _distance(lin, restart.z, lin.z)
         if tried and mode == tried[-1] and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
-            return Choice(restart, choice.history)
+            return Choice(restart, choice.history, others=choice.others)
         nearest = far
         tried.append(mode)
         point, rates = _point(lin, restart, xi, values)
@@ -123,7 +123,7 @@ def _foreseen(
     if choice is not None:
         restart = choice.restart
         if restart.data.mode == mode and not restart.jumped and _close(lin, restart.z, lin.z).all():
-            return Choice(restart, choice.history)
+            return Choice(restart, choice.history, others=choice.others)
     lin.go_back(*before)
     return None
 

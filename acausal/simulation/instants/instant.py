@@ -30,6 +30,7 @@ from ..failures import (
     ReadNotFinite,
     RequirementMissed,
     SearchFailed,
+    SeveralModes,
     TwoReinits,
     Unsettled,
 )
@@ -175,6 +176,8 @@ class Process:
             raise run.failed(SearchFailed(error, o.forced, requested, kind)) from None
         except UNSOLVED as failure:
             raise run.failed(NotSolved(failure, "start" if kind == "start" else "restart")) from None
+        if choice.others:
+            run.notify(run, SeveralModes(choice.restart.data.mode, choice.others))
         before, logged = run.mode, dict[str, Any]()
         if restart.jumped:
             if kind != "start":  # There left limits may contradict the model.

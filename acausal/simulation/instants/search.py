@@ -7,20 +7,20 @@ that fail leave no trace but the history. Whatever was found, the exact sign tes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
+from ...reduction.affine import SLIDING, AffineModel, Kind, Mode, ModeData, Restart
 from ...reduction.index_reduction import reduce_mode
 from ...reduction.parts import IndependentPart, independent_parts
 from ..analysed_modes import MODE_BYTES, Recent
 from ..uncertainty import CERTAIN, Uncertainty
 from .lexicographic import CandidateTest, Instant, Tried, Verdict
 from .pivoting import NoMove, Pivoting, Row, cancelling_rows, is_free
-from .tableau import BranchTableau, propose
+from .tableau import BranchTableau, held_back, propose
 
 TABLEAU_BYTES = MODE_BYTES // 10
 """Bytes of tableaus that are kept with one set of numbers."""
@@ -40,6 +40,8 @@ class Choice:
     history: History
     signs: list[int] | None = None
     """Signs of the guards in force, None where an impulse decided."""
+    others: tuple[Mode, ...] = ()
+    """Other consistent modes: in each a friction stays at rest that slides in the chosen one."""
 
 
 @dataclass
@@ -105,6 +107,7 @@ class Search:
         self._curves = [element.monotone or element.kind in _ONE_CURVE for element in model.elements]
         self._parts: tuple[tuple[IndependentPart, CandidateTest], ...] | None = None
         self._tableaus = Recent[int, BranchTableau](TABLEAU_BYTES) if tableaus is None else tableaus
+        self._named: set[tuple[Mode, Mode]] = set()
         self.stats = SearchStats()
 
     def on(
@@ -116,7 +119,7 @@ class Search:
     ) -> Search:
         """The search of the same run with other numbers; hints and counters go on."""
         other = Search(model, modes, self._options, test, tableaus)
-        other.stats = self.stats
+        other.stats, other._named = self.stats, self._named
         if other._monotone == self._monotone:
             other._hints = self._hints
         return other
@@ -183,6 +186,7 @@ class Search:
 
     def _chosen(self, instant: Instant, start: Mode) -> Choice:
         """The choice without a hint: what the tableau proposes, where monotone elements alone move to it, else pivoting."""
+        begin = start
         trial = _Trial(self._model, self._test, instant, self._options.max_candidates, self.stats)
         verdict = trial.examine(start)
         if not verdict.consistent and self._some_curve_is_free(instant.forced):
@@ -200,7 +204,40 @@ class Search:
             mode = trial.by_parts(start, verdict, self._parts) if len(self._parts) > 1 else start
             verdict = trial.settled(mode)
         assert verdict.restart is not None
-        return Choice(verdict.restart, trial.history, verdict.signs)
+        history, others = trial.history, ()
+        if (begin, verdict.mode) not in self._named:
+            others = tuple(self._others(trial, instant, begin, verdict))
+            if others:
+                self._named.add((begin, verdict.mode))
+        return Choice(verdict.restart, history, verdict.signs, others)
+
+    def _others(self, trial: _Trial, instant: Instant, begin: Mode, chosen: Verdict) -> Iterator[Mode]:
+        """Consistent modes with fewer frictions that break away, of those that the tableau finds.
+
+        At their breakaway levels all of them move; at the lower ones of sliding, those that others drag may rest again.
+        """
+        assert chosen.restart is not None
+        prepared, mode = self._test.prepared(chosen.restart.data), chosen.mode
+        moving = {
+            guard[0]
+            for sign, (*_, guard) in zip(chosen.signs or (), prepared.origin, strict=False)
+            if sign > 0
+        }
+        released = [
+            k
+            for k, element in enumerate(self._model.elements)
+            if k in moving
+            and element.kind is Kind.FRICTION
+            and not element.monotone
+            and mode[k] in SLIDING
+            and begin[k] not in SLIDING
+        ]
+        found = []
+        for k in released if len(released) > 1 else ():
+            other = held_back(self._tableau(chosen), instant, mode, k)
+            if other is not None and other not in found and trial.examine(other).consistent:
+                found.append(other)
+                yield other
 
     def _some_curve_is_free(self, forced: Sequence[int]) -> bool:
         """Whether the tableau can propose anything: only elements that are one curve are moved by what it finds."""

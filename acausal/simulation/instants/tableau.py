@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...reduction.affine import AffineModel, Kind, Mode, Rows, stack_rows
+from ...reduction.affine import STICK, AffineModel, Kind, Mode, Rows, stack_rows
 from ...reduction.elimination import column_weights, product
 from .lexicographic import ROUNDING, Instant
 from .pivoting import NoMove, Pivoting, Row, blocking_row
@@ -125,13 +125,25 @@ def propose(
     the least-norm point; the second one has as many as the solution that the tableau found.
     """
     position = tableau.at(instant)
-    budget = _PIVOTS * len(start)
-    pivoting = Pivoting(tableau.model, instant.forced, position.examine, position.blocking, budget)
     try:
-        found = pivoting.settled(start, released)
+        found = _pivoting(position, instant).settled(start, released)
     except NoMove:
         return ()
     return () if found is None else tuple(dict.fromkeys((found, position.without_dependent(found))))
+
+
+def held_back(tableau: BranchTableau, instant: Instant, mode: Mode, friction: int) -> Mode | None:
+    """The mode that pivoting on the tableau leads to from one in which a friction stays at rest that slides in ``mode``."""
+    try:
+        start = (*mode[:friction], STICK, *mode[friction + 1 :])
+        return _pivoting(tableau.at(instant), instant).pivot(start, held=(friction,))
+    except NoMove:
+        return None
+
+
+def _pivoting(position: Position, instant: Instant) -> Pivoting:
+    model = position.model
+    return Pivoting(model, instant.forced, position.examine, position.blocking, _PIVOTS * len(model.elements))
 
 
 def _independent(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -176,7 +188,7 @@ class Position:
     def __init__(
         self, tableau: BranchTableau, instant: Instant, values: np.ndarray, terms: np.ndarray
     ) -> None:
-        self._tableau, self._model, self._instant = tableau, tableau.model, instant
+        self._tableau, self.model, self._instant = tableau, tableau.model, instant
         self._values, self._terms = values, terms
         self.table = tableau.given.copy()
         k = self.table.shape[1]
@@ -239,14 +251,14 @@ class Position:
         for k, b in enumerate(mode):
             if instant.forced[k] >= 0:
                 continue
-            targets = self._model.elements[k].branches[b].targets
+            targets = self.model.elements[k].branches[b].targets
             for g, row in enumerate(tableau.guards[k][b]):
                 if (k, b, g) not in instant.disabled_guards:
                     asked.append((1, k, targets[g]))
                     which.append(row)
         negative = np.flatnonzero(self.constants(which) < 0.0).tolist()
         violated = {asked[i][1]: asked[i] for i in reversed(negative)}
-        for k, element in enumerate(self._model.elements):
+        for k, element in enumerate(self.model.elements):
             if element.kind is Kind.CONDITION and element.select is not None and instant.forced[k] < 0:
                 target = element.select(np.sign(self.constants(tableau.relations[k])).astype(int))
                 if target != mode[k]:
@@ -278,5 +290,5 @@ class Position:
                 for i, w in zip(self.slots.tolist(), factors[:, None], strict=True)
                 if i in owner
             ]
-            found.append(blocking_row(self._model, mode, self._instant, weights, int(np.sign(value)), -1.0))
+            found.append(blocking_row(self.model, mode, self._instant, weights, int(np.sign(value)), -1.0))
         return found
