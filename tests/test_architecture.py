@@ -52,7 +52,7 @@ TAKERS_OF_RUN = {
     "api": 7,
     "diagnosis": 88,
     "results": 1,
-    "simulation": 46,
+    "simulation": 45,
 }
 """Functions per package that take the run or its state, which change while it goes on: upper bounds, which may only fall.
 Those of the loop and of what it calls directly will stay, and those that explain a failure from the run as it stands."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import ConsistencyError, Location
+from ..flattening.template import place_of
 from ..simulation.failures import Inconsistent
 from ..simulation.run import Run
 from .relation_names import form_name, relation_place, relation_text
@@ -57,6 +58,11 @@ def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]
         return (
             f"the jump of `{run.program.unknowns.state_name(found.which)}` is not recorded with its impulses",
             (),
+        )
+    if found.what == "start":
+        name = run.flat.variable(found.which)
+        return f"`{name}` does not begin where its start says, which agrees with all equations", place_of(
+            run.flat.root, name
         )
     if found.what == "hidden":
         name, place = form_name(run, found.which)

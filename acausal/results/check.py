@@ -39,7 +39,8 @@ class Defect:
     Attributes
     ----------
     kind : str
-        "equation"; "branch" (a statement with branches whose guard says that it has to leave the one in force);
+        "equation"; "branch" (a statement with branches whose guard says that it has to leave the one in force, or
+        that left one although nothing tells the next one from it);
         "relation" (a comparison that equations read with another value than it has); "requirement"; "motion" (a
         differentiated variable moves otherwise than its derivative says); "conservation" (an equation integrated over an
         instant: what moves is not what the impulses carry); "energy" (of all parts in an instant, or of the run).
@@ -119,6 +120,7 @@ def check(result: Any, residual: Residual, read: Any, points: Any) -> Consistenc
     at = EquationsAt(residual, result, read)
     rows = at.rows(looked)
     found = [*_rows(residual, rows, looked, integrated), *_instants(at, rows.sizes, integrated)]
+    found += _left_for_nothing(at, rows, integrated)
     found += _motion(residual, read, segments, times, rows, integrated)
     found += _energy(result, times, integrated)
     order = sorted(found, key=lambda d: -(d.relative / d.allowed if np.isfinite(d.relative) else np.inf))
@@ -181,6 +183,36 @@ def _rows(
             required = r.requirement_table[k - n - g]
             kind, name, where, allowed = "requirement", required.name, required.place, integrated
         yield Defect(kind, name, where, float(t[worst]), sides[worst], value, float(relative), allowed)
+
+
+def _left_for_nothing(at: EquationsAt, rows: EvaluatedRows, integrated: float) -> Iterable[Defect]:
+    """Branches that were left in an instant after which nothing tells the next one from them, whose own guards hold again.
+
+    Friction that breaks away moves: one that slides at no speed would hold less than it does at rest.
+    """
+    r, (begin, end) = at.residual, (at.edges[1:-1], at.edges[2:])
+    before, after = at.shown(begin, "left"), at.shown(begin, "right")
+    n, largest = len(r.equations), rows.terms.max(axis=0, initial=0.0)
+    ways: dict[tuple[int, int, int], list[int]] = {}
+    for k, guard in enumerate(r.guard_table, n):
+        ways.setdefault((guard.entry, guard.branch, guard.target), []).append(k)
+    for (entry, branch, target), own in ways.items():
+        back = ways.get((entry, target, branch), [])
+        which = np.flatnonzero((before[:, entry] == branch) & (after[:, entry] == target))
+        if not back or not len(which):
+            continue
+        inside = begin[which, None] + (end - begin)[which, None] * np.array([1.0 - GOLDEN, GOLDEN])
+        there = at.rows([(inside.ravel(), "right")])
+        small = EXACT * np.maximum(there.terms[:, back], FLOOR * largest[back])
+        untold = (np.abs(there.values[:, back]) <= small).all(axis=-1).reshape(inside.shape).all(axis=-1)
+        relative = (there.values[:, own] / np.maximum(largest[own], 1e-300)).min(axis=-1)
+        held = np.where(untold, relative.reshape(inside.shape).min(axis=-1), 0.0)
+        worst = int(np.argmax(held))
+        if held[worst] > 0.0:
+            mode, guard = r.modes[entry], r.guard_table[own[0] - n]
+            text = f"{mode.name}: {mode.branches[branch]} left for {mode.branches[target]} while {guard.text}"
+            defect, size, t = float(held[worst]), float(largest[own[0]]), float(begin[which[worst]])
+            yield Defect("branch", text, mode.place, t, "right", defect * size, defect, integrated)
 
 
 def _motion(

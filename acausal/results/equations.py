@@ -79,18 +79,23 @@ class EquationsAt:
 
     def modes(self, t: np.ndarray, side: str) -> np.ndarray:
         """Mode vectors, shape (times, entries)."""
-        r = self.residual
-        m = np.zeros((len(t), len(r.modes)))
-        elements = [k for k, entry in enumerate(r.modes) if entry.kind != "relation"]
-        for k in elements:
-            m[:, k] = branches(r.modes[k], np.asarray(self._read(r.modes[k].name).at(t, side=side)))
+        r, m = self.residual, self.shown(t, side)
         self._disable(t, side, m)
-        if len(elements) < len(r.modes) and len(self.edges) > 1:
+        if any(entry.kind == "relation" for entry in r.modes) and len(self.edges) > 1:
             at = np.searchsorted(self.edges, t, side="left" if side == "left" else "right")
             at = np.clip(at, 1, len(self.edges) - 1)
             middle = 0.5 * (self.edges[at - 1] + self.edges[at])
             for n, arguments in enumerate(self.arguments(middle, side, m)):
                 m[n] = r.relations_at(*arguments)
+        return m
+
+    def shown(self, t: np.ndarray, side: str) -> np.ndarray:
+        """The same as mode variables tell: zero for relations, and off where an element is disabled."""
+        modes = self.residual.modes
+        m = np.zeros((len(t), len(modes)))
+        for k, entry in enumerate(modes):
+            if entry.kind != "relation":
+                m[:, k] = branches(entry, np.asarray(self._read(entry.name).at(t, side=side)))
         return m
 
     def _disable(self, t: np.ndarray, side: str, m: np.ndarray) -> None:

@@ -103,7 +103,7 @@ def confirm_jump(
         sizes = _parts_of_jump(stage)
         require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), run.t)
     if not run.always_numerical:
-        at = replace(_point(run, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
+        at = replace(point_of(run.core.model, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
         mode = restart.data.mode
         require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
         if run.reduced.nonlinear:
@@ -174,7 +174,7 @@ def confirm_flow(run: Run, tables: SegmentTables, trajectory: Trajectory, length
     if held is not None:
         require(run, _left_on_the_way(run, held, trajectory, length, h), t)
     rows = run.core.model.rows(run.mode)
-    require(run, unsolved(rows, np.arange(len(rows)), _point(run, data, y, size), ELIMINATED), t)
+    require(run, unsolved(rows, np.arange(len(rows)), point_of(run.core.model, data, y, size), ELIMINATED), t)
     require(run, unmoved(data, trajectory, length, size), t)
     require(run, drifting(data, trajectory, length), run.t + length)
     if held is not None:
@@ -346,10 +346,10 @@ def _terms(run: Run) -> np.ndarray:
     return terms if run.error is None else terms + run.error / CLOSED_FORM
 
 
-def _point(run: Run, data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
+def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
     """The point of a mode with a state vector whose terms have these magnitudes."""
     rate, over, speed = data.Ay @ y, np.abs(data.T), np.abs(data.Ay)
-    least = NOTHING * run.core.model.scale
+    least = NOTHING * model.scale
     fastest = float(speed.sum(axis=1).max(initial=0.0))
     doubt = ROUNDED * (over @ size) + least, ROUNDED * (over @ (speed @ size)) + fastest * least
     return Point(data.T @ y, data.T @ rate, y[len(data.states) :], doubt)

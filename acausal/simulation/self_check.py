@@ -45,7 +45,7 @@ class Violation:
     what: str
     """"guard" (or relation), "branch" (number of an element), "rest" (as of a guard), "conservation", "equation", "record"
     (number of an unknown whose jump is not recorded), "motion", "drift" or "crossing" (number of a state), "hidden" (as of a
-    guard), "discrete" or "time" (number of a relation of time)."""
+    guard), "discrete" or "time" (number of a relation of time), "start" (number of a variable)."""
     which: int
     value: float
     terms: float
@@ -165,6 +165,21 @@ def left_branch(rows: Held, mode: Sequence[int], y: np.ndarray, doubt: Doubt) ->
                 "branch", number, float(values[k]), float(parts[k].dot(np.abs(y))), float(allowed[k])
             )
     return None
+
+
+def admits(rows: Held, mode: Sequence[int], y: np.ndarray, Ay: np.ndarray) -> bool:
+    """Whether a point lies in a mode beyond doubt: what has to be positive is, or leaves zero upwards."""
+    rate = Ay @ y
+    values, slopes = rows.rows @ y, rows.rows @ rate
+    rounded = ROUNDED * (rows.parts @ np.abs(y))
+    rising = slopes > ROUNDED * (rows.parts @ (np.abs(Ay) @ np.abs(y)))
+    if not ((values > rounded) | ((np.abs(values) <= rounded) & rising)).all():
+        return False
+    for number, forms, parts, select in rows.selections:
+        values = forms @ y
+        if (np.abs(values) <= ROUNDED * (parts @ np.abs(y))).any() or select(np.sign(values)) != mode[number]:
+            return False
+    return True
 
 
 def resting(

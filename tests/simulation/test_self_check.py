@@ -13,9 +13,11 @@ import acausal.compilation.correction as correction
 import acausal.compilation.discrete as discrete
 import acausal.compilation.rounding as rounding
 import acausal.reduction.assemble as assemble
+import acausal.simulation.confirmation as confirmation
 import acausal.simulation.instants.instant as instant
 import acausal.simulation.loop as loop
 import acausal.simulation.nonlinear.integration as integration
+import acausal.simulation.starts.starting as starting
 from acausal import (
     Circuit,
     Component,
@@ -54,6 +56,7 @@ from tests.semantics.test_s10_end import Connected
 from tests.simulation.test_sentinels import waiting
 from tests.systems.circuits import circuit
 from tests.systems.general_path_models import bridge_at_capacitor
+from tests.systems.test_consistent_starts import Given, completed_beside
 from tests.systems.test_half_wave import half_wave
 from tests.systems.test_leaky_integration import Rectifier
 from tests.systems.test_shared_stiction import pulled, ramp
@@ -293,11 +296,7 @@ def test_a_relation_of_time_that_moves_with_its_instant_is_found(monkeypatch: py
     assert "`begin <= time` has another value than what it compares" in str(refused(NonlinearEdges(), 0.1))
 
 
-@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
-@pytest.mark.parametrize("levels", [[(8.0, 10.0), (1.0, 2.0)], [(1.0, 2.0), (8.0, 10.0)]])
-def test_friction_that_slides_at_its_share_of_a_force_is_found(
-    method: str, levels: list[tuple[float, float]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def sliding_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A contact at its breakaway level slid at once, at rest, and both broke away at 11 in the place of 12 N."""
     right = assemble._element
 
@@ -308,11 +307,53 @@ def test_friction_that_slides_at_its_share_of_a_force_is_found(
         stick = replace(element.branches[0], targets=SLIDING)
         return replace(element, branches=(stick, *element.branches[1:]))
 
-    compile_model(pulled(levels, ramp())).simulate(13.0, method=method)
     monkeypatch.setattr(assemble, "_element", at_once)
+
+
+SHARED = [[(8.0, 10.0), (1.0, 2.0)], [(1.0, 2.0), (8.0, 10.0)]]
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("levels", SHARED)
+def test_friction_that_slides_at_its_share_of_a_force_is_found(
+    method: str, levels: list[tuple[float, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compile_model(pulled(levels, ramp())).simulate(13.0, method=method)
+    sliding_at_once(monkeypatch)
     error = refused(pulled(levels, ramp()), 13.0, method=method)
     assert "friction slides, and nothing moves" in str(error)
     assert error.t < 11.0
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("levels", SHARED)
+def test_the_check_of_a_result_finds_friction_that_slides_at_rest(
+    method: str, levels: list[tuple[float, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert compile_model(pulled(levels, ramp())).simulate(13.0, method=method).check().ok
+    sliding_at_once(monkeypatch)
+    monkeypatch.setattr(confirmation, "resting", lambda *_: None)
+    result = compile_model(pulled(levels, ramp())).simulate(13.0, method=method)
+    assert result["mass.s"].final > 0.0 == result["mass.s"].at(11.0)
+    worst = result.check()[0]
+    small = levels.index((1.0, 2.0))
+    assert (worst.kind, worst.t, worst.ok) == ("branch", pytest.approx(4.0), False)
+    assert worst.name.startswith(f"f{small}.state: stick left for backward")
+
+
+@pytest.mark.filterwarnings("ignore:given starts contradict the model")
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("moved", [{"b.s": 0.9}, {"a.s": 4.9, "a.v": 0.0}, {"a.s": 4.9}])
+def test_a_start_that_is_moved_for_nothing_is_found(
+    method: str, moved: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given starts of two masses, a friction and a stop that none of them touches were moved, at 4.9 to that stop."""
+    compile_model(Given()).simulate(1e-3, method=method)
+    monkeypatch.setattr(starting, "complete", completed_beside(moved))
+    with pytest.raises(ConsistencyError, match="does not begin where its start says") as caught:
+        compile_model(Given()).simulate(1e-3, method=method)
+    assert caught.value.t == 0.0
+    assert any(f"`{path}`" in str(caught.value) for path in moved)
 
 
 @pytest.mark.parametrize("Ron", [1e-9, 1e-10])

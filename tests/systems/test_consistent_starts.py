@@ -49,21 +49,24 @@ def test_given_starts_that_hold_are_not_moved_either() -> None:
     assert [result[path].at(0.0) for path in ("a.s", "b.s", "a.v", "b.v")] == [0.5, 1.0, 1.0, 0.0]
 
 
-def test_fixed_starts_hold_whatever_point_completes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The point that a start was completed to once moved `b` to 0.9 m: what is fixed is set again in the first instant."""
-    right, moved = starting.complete, []
+def completed_beside(moved: dict[str, float]) -> Any:
+    """What completes a start, and then moves some states, as the completion once did."""
+    right = starting.complete
 
     def beside(problem: Any) -> Any:
         here, completed = right(problem)
-        unknowns = here.program.unknowns
-        at = next(j for j in range(len(here.z)) if unknowns.state_name(j) == "b.s")
+        names = [here.program.unknowns.state_name(j) for j in range(len(here.z))]
         z, y = here.z.copy(), here.y.copy()
-        z[at] = 0.9
+        for path, value in moved.items():
+            z[names.index(path)] = value
         y[: len(here.data.states)] = z[here.data.states]
-        moved.append(at)
         return replace(here.at(z=z), y=y), completed
 
-    monkeypatch.setattr(starting, "complete", beside)
+    return beside
+
+
+def test_fixed_starts_hold_whatever_point_completes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The point that a start was completed to once moved `b` to 0.9 m: what is fixed is set again in the first instant."""
+    monkeypatch.setattr(starting, "complete", completed_beside({"b.s": 0.9}))
     result = simulate(FrictionAndStop(), 1e-3, initial={"a.s": 0.5, "b.s": 1.0, "a.v": 1.0})
-    assert moved
     assert [result[path].at(0.0) for path in ("a.s", "b.s", "a.v", "b.v")] == [0.5, 1.0, 1.0, 0.0]

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import AcausalError, InitializationError
 from ...reduction.affine import Kind, Mode
+from ..confirmation import require
 from ..failures import DiscreteUnsound, MovesForEver, Started, StartSteep
 from ..instants.instant import evaluated
 from ..instants.instant import process as process_instant
@@ -28,6 +29,7 @@ from .initialization import (
     held_values,
 )
 from .integrals import rest_integrals
+from .kept import moved_for_nothing
 from .problem import Refused, StartProblem, StartTables
 from .provisional import Branches, entered, known_relations
 from .report import reporter
@@ -74,6 +76,7 @@ def start(run: Run) -> None:
         completed = starting.completed()
     except AcausalError as error:
         raise run.failed(StartSteep(error)) from None
+    require(run, moved_for_nothing(starting.now(), run.record.D), run.t)
     run.notify(run, Started(completed))
 
 
@@ -151,7 +154,7 @@ class Starting:
         forced = tuple(f if f >= 0 else b for f, b in zip(begun.state.forced, begun.mode, strict=True))
         first = problem.mode if branches else forced
         self._micro_steps(problem, completed, first)
-        check_branches(self._now())
+        check_branches(self.now())
         q = rest_integrals(
             run.program.unknowns, run.starts, run.q, run.T0,
             lambda q: run.core.readout.rates(run.data, run.y, replace(run.moment(), q=q)),
@@ -160,7 +163,7 @@ class Starting:
             raise run.failed(q)
         run.begun(q, reporter(run.program, run.core, run.starts, q, completed))
         if beginning.strict and completed is not None:
-            check_conditions(completed, self._now())
+            check_conditions(completed, self.now())
         return completed
 
     def _states_and(self, near: np.ndarray) -> np.ndarray:
@@ -213,9 +216,9 @@ class Starting:
         check_held(run.flat, run.core, starts, run.D, run.data, run.y, run.read)
         same = run.mode == problem.mode and np.array_equal(run.R, problem.state.R)
         if completed is not None and not (same and not any(step.jumps for step in run.record.steps)):
-            check_conditions(completed, self._now())
+            check_conditions(completed, self.now())
 
-    def _now(self) -> StartProblem:
+    def now(self) -> StartProblem:
         """Where the run is."""
         run = self.run
         slopes = run.slopes if run.numerical else run.data.T @ (run.data.Ay @ run.y)
