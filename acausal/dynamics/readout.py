@@ -13,7 +13,7 @@ import numpy as np
 from ..flattening.flat_model import VECTOR, kind_of
 from ..flattening.forms import inner
 from ..modeling.expressions import Expr, Symbol, fold
-from ..reduction.affine import ModeData
+from ..reduction.affine import ModeData, Rows
 from ..reduction.core import Exosystem, model_relation
 from ..reduction.output_equations import OutputEquation
 from ..reduction.reduced_model import ReducedModel
@@ -51,6 +51,10 @@ class PointFrame:
     path: str = "general"
     reason: str = ""
     """The equation, or else, that keeps the mode off the closed form."""
+
+    def state(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """The state vector at a point."""
+        return np.concatenate([z, slopes, xi])
 
     @cached_property
     def states(self) -> np.ndarray:
@@ -113,6 +117,11 @@ class Readout:
             at = list(ids)
             found = known[ids] = _over_state(data, self.model.W_core[at], self.VK[at])
         return found
+
+    def core_rows(self, ids: tuple[int, ...]) -> Rows:
+        """The same over core unknowns and sources, sparse."""
+        A, B = self.model.W_core[list(ids)], self.VK[list(ids)]
+        return Rows(0.0 * A, A, B)
 
     def slope_rows(self, data: ModeData, ids: tuple[int, ...]) -> Any:
         """The same of their time derivatives."""

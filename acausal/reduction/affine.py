@@ -261,6 +261,10 @@ class ModeData:
         """Number of states."""
         return len(self.states)
 
+    def state(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """The state vector (ny,) at a point; its slopes follow from the mode."""
+        return np.concatenate([z[self.states], xi])
+
     def chosen(self, point: np.ndarray) -> np.ndarray:
         """The state vector (ny,) of values (n + q,) of unknowns and sources."""
         return np.concatenate([point[self.states], point[len(self.T) :]])

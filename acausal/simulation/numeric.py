@@ -46,9 +46,9 @@ class SegmentTables:
     """Per analysed mode: flow, and all guards and relations as rows over ``y``."""
 
     make_flow: Callable[[], AffineFlow]
+    make_signs: Callable[[], SignTable]
     forms: np.ndarray
     """Guards in force, then state relations (left minus right)."""
-    signs: SignTable
     scale: np.ndarray
     """Magnitudes of the forms."""
     guards: int
@@ -66,6 +66,11 @@ class SegmentTables:
     def flow(self) -> AffineFlow:
         """Closed form of the motion."""
         return self.make_flow()
+
+    @cached_property
+    def signs(self) -> SignTable:
+        """Signs of the forms along the motion."""
+        return self.make_signs()
 
     def watch(
         self,
@@ -168,9 +173,8 @@ class NumericCore:
 
     @cached_property
     def system(self) -> Any:
-        """Equations that are solved along the motions of a large run."""
-        assert self._make_system is not None
-        return self._make_system(self)
+        """Equations with sparse rows, None where modes are analysed with dense matrices."""
+        return None if self._make_system is None else self._make_system(self)
 
     @cached_property
     def amplitudes(self) -> np.ndarray:
@@ -204,6 +208,8 @@ class NumericCore:
 
     def mode(self, mode: Mode) -> ModeData:
         """Return the analysed mode; raises ``Inadmissible``, every time anew, for one that cannot exist."""
+        if self.system is not None:
+            return self._only_mode
         found = self._modes.get(mode)
         if found is None:
             found = self._found(mode)
@@ -211,6 +217,12 @@ class NumericCore:
         if isinstance(found, Inadmissible):
             raise Inadmissible(found.reason, found.where)
         return found
+
+    @cached_property
+    def _only_mode(self) -> Any:
+        """A model with sparse rows has no elements: its state is any point of its equations."""
+        none = np.zeros(self.model.n, bool)
+        return PointFrame(self.model.n, self.model.S, (), none, self.system.mode.index, self.system.nx)
 
     @cached_property
     def _contents(self) -> Contents:
@@ -263,15 +275,18 @@ class NumericCore:
 
     def _make(self, data: ModeData) -> SegmentTables:
         model, n = self.model, self.model.n
+        closed = AffineFlow if self._shared is None else self._shared.flow
+        flow = partial(closed, data.Ay, len(data.states), min(model.T0, self.unit))
+        if self.system is not None:
+            # Relations are told by the motion.
+            none = np.zeros((0, len(data.states) + model.q))
+            return SegmentTables(flow, partial(SignTable, none, data, model.T0), none, none[:, 0], 0, none)
         relations = forms_over_state(self.relations, data)
         forms = np.concatenate([data.Gy, relations])
         over_z = np.concatenate([data.guards[:, :n], self.relations.A])
-        signs = SignTable(forms, data, model.T0, over_z, model.scale)
-
-        closed = AffineFlow if self._shared is None else self._shared.flow
-        flow = partial(closed, data.Ay, len(data.states), min(model.T0, self.unit))
+        signs = partial(SignTable, forms, data, model.T0, over_z, model.scale)
         scale = form_scale(over_z, model.scale)
-        return SegmentTables(flow, forms, signs, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
+        return SegmentTables(flow, signs, forms, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
     @cached_property
     def common_constraints(self) -> np.ndarray:

@@ -13,25 +13,25 @@ import numpy as np
 from ..dynamics.readout import Moment
 from ..dynamics.work import Work
 from ..errors import AcausalError
-from ..reduction.affine import Mode, ModeData, Restart
+from ..reduction.affine import Mode, ModeData, Restart, Rows
 from ..reduction.core import Values
 from ..results.record import Reasons, Record
 from .clocks import Clock, Schedule
 from .compiled import CompiledModel
 from .cores import Cores
 from .failures import Failure, NotFinite, Notice
-from .instants.choice import choose, derivatives
+from .instants.choice import choose, derivatives, only_mode
 from .instants.discrete import DiscretePart, Outcome
 from .instants.search import Choice
+from .large.motion import LargeMotion
+from .large.signs import MotionSigns
 from .method import Method
 from .nonlinear.bounds import Bounds, core_bounds
 from .nonlinear.form_noise import core_rounding
 from .nonlinear.integration import Integration
 from .nonlinear.linearisation import Linearisation
-from .nonlinear.motion import Motion
 from .nonlinear.system import NonlinearSystem
 from .nonlinear.tangents import Tangents
-from .nonlinear.watching import Situation, Watched, watched
 from .numeric import NumericCore, SegmentTables
 from .options import Options, Status
 from .searching import Searching
@@ -50,8 +50,6 @@ class Run:
     """State of one run at the present time; ``record`` keeps what happened before."""
 
     always_numerical: ClassVar[bool] = False
-    motion: ClassVar[type[Motion]] = Motion
-    """Along nonlinear equations."""
 
     program: CompiledModel
     cores: Cores
@@ -84,7 +82,7 @@ class Run:
         self.reduced, self.flat = self.program.reduced, self.program.flat
         self.D, self.R = self.values.D, self.values.R
         self.z, self.q = left_limits(self.program, self.starts)
-        self.linearisation = Linearisation(self.base, None, self.z, self.work, self.motion)
+        self.linearisation = Linearisation(self.base, None, self.z, self.work)
         self._arrived: tuple[NumericCore, Mode, np.ndarray, np.ndarray] | None = None
         """Core, mode, point and sources from which ``data`` and ``y`` are made where they were not set since."""
         self.data, self.y = None, np.zeros(0)  # type: ignore[assignment]
@@ -240,7 +238,7 @@ class Run:
         """State vector in the mode in force."""
         assert self._arrived is not None
         _, _, z, xi = self._arrived
-        return np.concatenate([z[self.data.states], xi])
+        return self.data.state(z, self.slopes, xi)
 
     def _arrive(self) -> None:
         """Take the present mode and point as those in force; they are looked at when asked for."""
@@ -256,16 +254,20 @@ class Run:
     def signs(self) -> list[int]:
         """Lexicographic signs of all guards and relations at the present state."""
         if self._signs is None or self._signs[0] is not self.core:
-            self._signs = self.core, self.tables.signs.signs(self.y, self.known)[0]
+            self._signs = self.core, self.tested()
         return self._signs[1]
 
-    def watched(self, system: NonlinearSystem) -> Watched:
-        """What can end a segment that is integrated."""
-        relations, operators = self.R[self.discrete.state_relations], self.program.unknowns.relation_operators
-        here = Situation(
-            self.t, self.data, self.tables, self.y, relations.tolist(), operators, self.forced, self.disabled, self.signs()
-        )  # fmt: skip
-        return watched(self.tangents, self.core, system, here)
+    def tested(self) -> list[int]:
+        """The same, told anew."""
+        if self.core.system is None:
+            return self.tables.signs.signs(self.y, self.known)[0]
+        return self.along(*self.tangents.watched(self.core, self.mode)).signs(self.known)
+
+    def along(self, rows: Rows, nonlinear: np.ndarray) -> MotionSigns:
+        """Signs of forms along the motion from the present point."""
+        motion = self.linearisation.made(self.z, self.slopes, self.xi, self.system(), self.present)
+        assert isinstance(motion, LargeMotion)
+        return MotionSigns(self.core, motion, rows, nonlinear)
 
     def system(self) -> NonlinearSystem:
         """The nonlinear mode in force."""
@@ -297,10 +299,6 @@ class Run:
         y = np.concatenate([z, self.slopes, xi])
         return self.base.readout.at(ids, self.base.frame, y, self.moment(), slopes)
 
-    def motions(self, ids: tuple[int, ...]) -> np.ndarray:
-        """First two derivatives of variables and the depths at which values and these count as zero, one row for each."""
-        return self.core.motions(ids, *self.core.variables(self.data, ids).levels(self.y, self.known))
-
     def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known, and the ``error`` of its left limits, (n,) or None."""
         if restart.jumped:  # What moves slower then is known no better.
@@ -325,29 +323,27 @@ class Run:
         """Parameters, discretes and relations as they are now."""
         return Values(self.values.P, self.D, self.R, self.homotopy)
 
-    def linearise(
-        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
-    ) -> None:
-        """Take the affine model that linearises the nonlinear one at a point."""
-        self.linearisation.linearise(z, slopes, xi, self.present, bends)
+    def linearise(self) -> None:
+        """Take the affine model that linearises the nonlinear one at the present point."""
+        self.linearisation.linearise(self.z, self.slopes, self.xi, self.present, self.bends)
 
     def here(self) -> None:
         """Touch at the present point, if integration is numerical."""
         if self.numerical:
             self.xi = self.sources.states(self.t, self.D, self.R)
-            self.linearise(self.z, self.slopes, self.xi, self.bends)
+            self.linearise()
 
     def place(self) -> None:
         """Put the point into the numbers and the mode in force."""
         self._arrive()
-        self.y = np.concatenate([self.z[self.data.states], self.xi])
+        self.y = self.data.state(self.z, self.slopes, self.xi)
 
     def arrive(self) -> None:
         """Go on from the point at the end of an integrated segment."""
         self.bends = self.integration.bends() if self.tangents.deep else np.zeros(len(self.z))
         steps = self.integration
         self.error, self.late = core_rounding(self.data, self.y, steps.last_step), steps.late
-        self.linearise(self.z, self.slopes, self.xi, self.bends)
+        self.linearise()
         self._arrive()
 
     def forget_bounds(self) -> None:
@@ -360,12 +356,15 @@ class Run:
         self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any
     ) -> Choice:
         """The consistent mode after an instant, and the point in it."""
-        if not self.reduced.nonlinear:
-            return self.search.on(self.core).next_mode(z_minus, xi, mode, forced, triggers, **rest)
+        if self.core.system is not None:
+            reinits = rest.get("reinits", ())
+            return only_mode(self.linearisation, self.slopes, z_minus, reinits, xi, self.present)
 
         def search(begin: Mode) -> Choice:
             return self.search.on(self.core).next_mode(z_minus, xi, begin, forced, triggers, **rest)
 
+        if not self.reduced.nonlinear:
+            return search(mode)
         free = self.bounds is None and not rest.get("reinits")
         hint = self.search.foreseen(mode, forced, triggers) if free else None
         begin = self.z, self.slopes

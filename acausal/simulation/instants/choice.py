@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -126,6 +126,26 @@ def _foreseen(
             return Choice(restart, choice.history, others=choice.others)
     lin.go_back(*before)
     return None
+
+
+def only_mode(
+    lin: Linearisation, slopes: np.ndarray, z_minus: np.ndarray, reinits: Sequence[tuple[int, float]], xi: np.ndarray,
+    values: Values,
+) -> Choice:  # fmt: skip
+    """The point after an instant of a model without elements: states are kept, those that are set anew take their value.
+
+    Raises
+    ------
+    NewtonFailure
+    """
+    z = z_minus.copy()
+    for k, value in reinits:
+        z[k] = value
+    motion = lin.begin(z, slopes, xi, lin.mode((), z, slopes, xi, values), values)
+    point, rates = motion.unknowns(motion.last)
+    lin.linearise(point, rates, xi, values)
+    data, jumped = lin.core.mode(()), bool((z != z_minus).any())
+    return Choice(Restart(data, data.state(point, rates, xi), point, np.zeros(len(z)), jumped), ())
 
 
 def derivatives(restart: Restart) -> tuple[np.ndarray, np.ndarray]:

@@ -102,13 +102,22 @@ class Process:
         found = discrete(run.D, R, x, ticks, run.memory, now, run.mode)
         if found.fired and discrete.compares(found):
             # Only then does it matter how variables move: a mode that is left at once need not be analysed for that.
-            x = np.concatenate([x, run.motions(discrete.compared).ravel()])
+            x = np.concatenate([x, self._motions(discrete.compared).ravel()])
             found = discrete(run.D, R, x, ticks, run.memory, now, run.mode)
         if not found.sound:
             raise run.failed(DiscreteUnsound(found.D))
         if found.defects is not None:
             require(run, missed_statement(self.discrete.program, found), run.t)
         return found
+
+    def _motions(self, ids: tuple[int, ...]) -> np.ndarray:
+        """First two derivatives of variables and the depths at which values and these count as zero, one row for each."""
+        run = self.run
+        if run.core.system is None:
+            levels = run.core.variables(run.data, ids).levels(run.y, run.known)
+        else:
+            levels = run.along(run.core.readout.core_rows(ids), np.full(len(ids), -1)).levels(run.known)
+        return run.core.motions(ids, *levels)
 
     def _same(self, o: Outcome) -> bool:
         run = self.run
@@ -341,11 +350,11 @@ def evaluated(run: Run) -> Outcome:
 def turning(run: Run) -> int | None:
     """The form that is about to change its sign at the present point; None without any."""
     tables = run.tables
-    if not len(tables.forms):
+    if not (tables.guards or len(run.discrete.state_relations)):
         return None
     values = run.R[run.discrete.state_relations].tolist()
     side = orientations(tables.guards, run.program.unknowns.relation_operators, values)
-    found = np.array(tables.signs.signs(run.y, run.known)[0]) * side < 0.0
+    found = np.array(run.tested()) * side < 0.0
     found &= can_trigger(run.data, run.forced, run.disabled, len(found))
     return int(np.argmax(found)) if found.any() else None
 

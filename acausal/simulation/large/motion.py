@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ class LargeMotion(Motion):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
+        self.accept(replace(self.last, X_t=self.last.H[self.system.x]))
         self._step = StepMatrix(self.system)
         self._factors: Factors | None = None
 
@@ -60,15 +63,13 @@ class LargeMotion(Motion):
     def _factors_at(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Factors | None:
         """Factors of the matrix over the unknowns, None where it has no finite entries or is singular at a mere guess."""
         system = self.system
-        matrix = system.pattern.over_unknowns(system.gradient(X, H, xi, self.constants))
+        gradient = system.gradient(X, H, xi, self.constants)
         if system.exact:
-            self._factors = Factors(matrix, True)
-        elif np.isfinite(matrix.data).all():
-            try:
-                self._factors = Factors(matrix)
-            except np.linalg.LinAlgError:
-                return None
-        return self._factors
+            return self._refreshed(gradient)
+        if np.isfinite(gradient).all():
+            with suppress(np.linalg.LinAlgError):
+                return self._refreshed(gradient)
+        return None
 
     def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> SparseSurroundings:
         """Slopes of all rows by the unknowns at a point, which need not be consistent."""
@@ -91,8 +92,7 @@ class LargeMotion(Motion):
         return self._step, factors.solve(-system.by_time(gradient, place.xi))[system.x]
 
     def _refreshed(self, gradient: np.ndarray) -> Factors:
-        if self._factors is None or not self.system.exact:
-            self._factors = Factors(self.system.pattern.over_unknowns(gradient), self.system.exact)
+        self._factors = self.system.factors(gradient)
         return self._factors
 
     def jets(self, place: Place) -> tuple[np.ndarray, np.ndarray]:

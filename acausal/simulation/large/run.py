@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, partial
-from types import SimpleNamespace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...dynamics.readout import PointFrame
 from ...errors import InitializationError, SingularModelError
-from ...reduction.affine import Mode, Restart, Rows
 from ..failures import UNSOLVED, DiscreteUnsound, GivenContradict, MovesForEver, NotSolved, Started
 from ..instants.instant import evaluated, process
-from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
-from ..instants.search import Choice
-from ..nonlinear.form_noise import FormNoise
-from ..nonlinear.forms import Forms
-from ..nonlinear.motion import Motion, Place
-from ..nonlinear.tangents import Tangents
-from ..nonlinear.watching import Watched
+from ..nonlinear.motion import Place
 from ..numeric import NumericCore
 from ..run import Run
 from ..sources.source_states import OpenInput
@@ -32,27 +22,16 @@ from ..starts.integrals import rest_integrals
 from ..starts.problem import StartProblem, StartTables
 from ..starts.starting import along_homotopy
 from .demands import Demand, demands
-from .motion import LargeMotion
 from .report import reporter
 from .sizes import LARGE
 from .starting import SparseStart
 from .system import LargeSystem
-
-NONE = SimpleNamespace(guards=0, forms=())
-"""Tables of guards and forms: there are none."""
 
 
 class LargeRun(Run):
     """A run without elements whose affine rows stay sparse."""
 
     always_numerical = True
-    motion = LargeMotion
-    equations: LargeSystem
-    """The equations; ``tangents`` know single nonlinear rows at points, for messages."""
-
-    def _look_at(self, core: NumericCore) -> Tangents:
-        self.equations = core.system.copy()
-        return super()._look_at(core)
 
     def numbers(self, open_inputs: tuple[OpenInput, ...], unit: float | None = None) -> NumericCore:
         """The numbers of the present discrete values.
@@ -74,60 +53,10 @@ class LargeRun(Run):
         return made
 
     @property
-    def tables(self) -> Any:
-        """No guards; relations are evaluated along the motion."""
-        return NONE
-
-    def linearise(
-        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, bends: np.ndarray | None = None
-    ) -> None:
-        """Go to a point."""
-        self.z, self.slopes, self.xi = z, slopes, xi
-        self.linearisation.go_back(self.core, z, self.linearisation.last)
-        self.place()
-
-    def here(self) -> None:
-        """Take the sources of the present time."""
-        self.xi = self.sources.states(self.t, self.D, self.R)
-
-    def place(self) -> None:
-        """Put the point into the frame that results read."""
-        readout = self.core.readout
-        S = self.core.model.S
-        undetermined = np.zeros(len(self.z), bool)
-        frame = PointFrame(len(self.z), S, (), undetermined, 1, self.equations.nx)
-        self.data = readout.moving_frame(S, frame, self.equations.nx, self.method.reason)  # type: ignore[assignment]
-        self.y = np.concatenate([self.z, self.slopes, self.xi])
-
-    def arrive(self) -> None:
-        """Take over the point at the end of a segment."""
-        motion, end = self.linearisation.last, self.integration.end
-        if motion is not None and end is not None:
-            motion.accept(end)
-        self.linearise(self.z, self.slopes, self.xi)
-        self.error = self._error()
-
-    def _error(self) -> np.ndarray:
-        size = np.maximum(self.integration.size, np.abs(self.z))
-        return self.method.tolerances.absolute(size, self.core.model.scale)
-
-    def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
-        """Accept a restart."""
-        n = len(self.z)
-        self.linearise(restart.y[:n], restart.y[n : 2 * n], restart.y[2 * n :])
-        self.forget_signs()
-
-    def next_mode(
-        self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any
-    ) -> Choice:
-        """The point after an instant: states are kept, those that are set anew take their value."""
-        z = z_minus.copy()
-        for j, value in rest.get("reinits", ()):
-            z[j] = value
-        point, slopes = self.solved(z, self.slopes, xi)
-        y = np.concatenate([point, slopes, xi])
-        jumped = bool((z != z_minus).any())
-        return Choice(Restart(self.data, y, point, np.zeros(len(z)), jumped), (), None)
+    def equations(self) -> LargeSystem:
+        """The only mode."""
+        made: Any = self.system()
+        return made
 
     def solved(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The point with the states of ``z``."""
@@ -171,10 +100,13 @@ class LargeRun(Run):
         if met is not None:
             z, self.slopes = met
         try:
-            self.linearise(*self.solved(z, self.slopes, xi), xi)
+            self.z, self.slopes = self.solved(z, self.slopes, xi)
+            self.xi = xi
+            self.linearise()
         except UNSOLVED as failure:
             raise self.failed(NotSolved(failure, "start")) from None
         self.D, first = D, self.z
+        self.place()
         self.record.begin(first, D)
         self.remember(evaluated(self))
         process(self, "start", (), ticks, held)
@@ -263,70 +195,3 @@ class LargeRun(Run):
         X, u = met.solve(z[ids][system.x], guess, xi, system.constants(self.present))
         v = np.concatenate([X, u, xi])
         return system.z_of @ v, system.mode.slope_of @ v
-
-    def signs(self) -> list[int]:
-        """Lexicographic signs of all relations: value, then time derivatives, against their noise."""
-        if self._signs is None or self._signs[0] is not self.core:
-            self._signs = self.core, self._lexicographic()
-        return self._signs[1]
-
-    def _lexicographic(self) -> list[int]:
-        rows, nonlinear = self.tangents.watched(self.core, self.mode)
-        forms = Forms.of(self.equations.mode, rows, nonlinear, np.ones(len(nonlinear)))
-        if not forms.count:
-            return []
-        motion = self.linearisation.last
-        assert isinstance(motion, LargeMotion)
-        jets = motion.derivatives(motion.last)
-        levels = forms.levels(motion, jets)
-        signs = np.zeros(forms.count, int)
-        weights = abs(forms.linear(motion, jets[0]))
-        resolution = 4.0 * math.ulp(self.t)
-        T0, scale = self.T0, self.form_scale(rows)
-        for k in range(2, -1, -1):
-            noise = ROUNDING * (weights @ np.abs(jets[k])) + SCALE_FLOOR * scale / T0**k
-            if k == 0:
-                noise += self.error_of(weights)
-            if k < 2:
-                noise += resolution * np.abs(levels[k + 1])
-            clear = np.abs(levels[k]) > noise
-            signs[clear] = np.sign(levels[k][clear])
-        return signs.tolist()
-
-    def motions(self, ids: tuple[int, ...]) -> np.ndarray:
-        """The same; second derivatives are not known."""
-        rows = self.core.readout.rows(self.data, ids)
-        size, values = np.abs(self.y), np.zeros((3, len(ids)))
-        values[0], values[1] = rows @ self.y, rows @ self.data.Ay @ self.y
-        floors = ROUNDING * np.array([abs(rows) @ size, abs(rows @ self.data.Ay) @ size, values[2]])
-        if self.error is not None:
-            floors[0] += abs(rows) @ np.concatenate([self.error, np.zeros(len(size) - len(self.error))])
-        return self.core.motions(ids, values, floors)
-
-    def system(self) -> Any:
-        """The only mode."""
-        return self.equations
-
-    def watched(self, system: Any) -> Watched:
-        """What can end a segment: relations, whose noise is that of sparse rows."""
-        made = super().watched(system)
-        return replace(made, noise=partial(_noise, made.forms, self.form_scale(self.core.relations)))
-
-    def error_of(self, weights: Any) -> np.ndarray:
-        """Error of forms over ``v`` from that of the variables."""
-        error, system = self._error(), self.equations
-        own = error[system.mode.open]
-        unknown = np.where(system.mode.slopes, 0.0, own)
-        return weights @ np.concatenate([own[system.x], unknown, np.zeros(system.q)])
-
-    def form_scale(self, rows: Rows) -> np.ndarray:
-        """Magnitudes of forms: of the variables in the model, of the sources at present."""
-        return abs(rows.A) @ self.core.model.scale + abs(rows.B) @ (self.core.amplitudes @ np.abs(self.xi))
-
-
-def _noise(forms: Forms, scale: np.ndarray, motion: Motion, of: np.ndarray, length: float) -> FormNoise:
-    """Noise of forms with these magnitudes."""
-    v = motion.jets(motion.last)[0]
-    weights = abs(forms.linear(motion, v))
-    least = 2.0 * (ROUNDING * (weights @ np.abs(v)) + SCALE_FLOOR * scale)
-    return FormNoise(least, ROUNDING * weights[:, : motion.system.nx])

@@ -78,6 +78,7 @@ class LargeSystem:
         self._over_states = self.rows.A[:, self.x]
         self.exact = self._constant_matrix()
         """The matrix over the unknowns is the same everywhere."""
+        self._factors: Factors | None = None
 
     def copy(self) -> LargeSystem:
         """The same equations with arrays of their own for the values of nonlinear rows: two runs share none."""
@@ -189,6 +190,20 @@ class LargeSystem:
         if not len(self.nonlinear):
             return np.zeros(0)
         return self.functions(0, [self.arguments @ np.concatenate((X, u, xi))], constants)[1].copy()
+
+    def factors(self, gradient: np.ndarray) -> Factors:
+        """Factors of the matrix over the unknowns, made once where that is the same everywhere.
+
+        Raises
+        ------
+        LinAlgError
+        """
+        if self._factors is not None:
+            return self._factors
+        found = Factors(self.pattern.over_unknowns(gradient), self.exact)
+        if self.exact:
+            self._factors = found
+        return found
 
     def by_time(self, gradient: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Derivative of ``F`` by time alone."""

@@ -35,9 +35,10 @@ def rounded_states(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
 
 def core_rounding(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
     """The same for all core unknowns, zero for those that follow from the states."""
-    found = np.zeros(len(data.T))
+    n = data.T.shape[0]
+    found = np.zeros(max(n, len(data.states)))
     found[data.states] = rounded_states(data, y, h)
-    return found
+    return found[:n]
 
 
 class FormNoise:

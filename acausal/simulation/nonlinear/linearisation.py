@@ -7,6 +7,8 @@ import numpy as np
 from ...dynamics.work import Work
 from ...reduction.affine import Mode
 from ...reduction.core import Values
+from ..large.motion import LargeMotion
+from ..large.system import LargeSystem
 from ..numeric import NumericCore
 from .beginning import settled
 from .motion import Motion
@@ -25,8 +27,6 @@ class Linearisation:
         The others; None where equations are affine and evaluated in closed form.
     work : Work
         Counts what motions do.
-    kind : type
-        Of the motions.
 
     Attributes
     ----------
@@ -38,16 +38,9 @@ class Linearisation:
         The motion made last, for messages.
     """
 
-    def __init__(
-        self,
-        base: NumericCore,
-        tangents: Tangents | None,
-        z: np.ndarray,
-        work: Work,
-        kind: type[Motion] = Motion,
-    ) -> None:
+    def __init__(self, base: NumericCore, tangents: Tangents | None, z: np.ndarray, work: Work) -> None:
         self.base = self.core = base
-        self._tangents, self._work, self._kind, self.z = tangents, work, kind, z
+        self._tangents, self._work, self.z = tangents, work, z
         self.last: Motion | None = None
 
     @property
@@ -112,7 +105,8 @@ class Linearisation:
         H = np.where(p == 0, h, np.where(p == 1, h1, 0.0))
         constants = self.tangents.constants(values)
         sources = self.tangents.sources(system.S, xi)
-        motion = self.last = self._kind(system, sources, constants, X, H, self._work)
+        kind = LargeMotion if isinstance(system, LargeSystem) else Motion
+        motion = self.last = kind(system, sources, constants, X, H, self._work)
         return motion
 
     def forget_motion(self) -> None:

@@ -15,6 +15,7 @@ from ..run import Run
 from .integration import SampledMotion, Span, StillMotion
 from .motion import Place
 from .sliding import slides
+from .watching import Situation, watched
 
 
 def integrate(run: Run, horizon: float) -> int | None:
@@ -47,6 +48,11 @@ def _segment(run: Run, horizon: float) -> tuple[float, int | None, SampledMotion
     """Integrate from the present point; the length, the form that crossed, and the motion."""
     system = run.system()
     run.integration.begin()
+    relations, operators = run.R[run.discrete.state_relations], run.program.unknowns.relation_operators
+    here = Situation(
+        run.t, run.data, run.tables, run.y, relations.tolist(), operators, run.forced, run.disabled, run.signs()
+    )  # fmt: skip
+    ends = watched(run.tangents, run.core, system, here)
     motion = run.linearisation.begin(run.z, run.slopes, run.xi, system, run.present)
     hidden = run.core.model.q - len(motion.sources.y0)
     which, least = run.program.nonlinear_rows.eventless, run.options.max_micro_steps
@@ -69,7 +75,7 @@ def _segment(run: Run, horizon: float) -> tuple[float, int | None, SampledMotion
             run.report(t)
 
     span = Span(run.t, horizon - run.t, run.tolerance, report if which else run.report)
-    return run.integration.segment(motion, run.watched(system), run.mode, run.z, span, hidden)
+    return run.integration.segment(motion, ends, run.mode, run.z, span, hidden)
 
 
 def _record(run: Run, end: float, h: float, motion: SampledMotion) -> None:

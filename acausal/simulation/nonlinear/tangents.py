@@ -125,7 +125,7 @@ class Tangents:
         bends : (n,) array, optional
             Second time derivatives of what nonlinear constraints read; without them third derivatives are not looked at.
         """
-        if not len(self.nonlinear_rows):
+        if self.core.system is not None or not len(self.nonlinear_rows):
             return self.core
         constants = self.constants(values)
         bends = bends if self.deep else None
@@ -232,6 +232,9 @@ class Tangents:
         self, core: NumericCore, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
     ) -> NonlinearSystem:
         self.analysed += 1
+        if self.core.system is not None:
+            self._modes[mode] = self.core.system.copy()
+            return self._modes[mode]
         data = core.mode(mode)
         nonlinear_row = self.numbers_in_force(mode)
         opened = open_mode(core.model, mode, data, nonlinear_row, self.read)

@@ -10,6 +10,8 @@ from functools import partial
 import numpy as np
 
 from ...reduction.affine import ModeData
+from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
+from ..large.signs import magnitudes
 from ..numeric import NumericCore, SegmentTables
 from ..watch import can_trigger, open_at_zero, orientations
 from .form_noise import FormNoise, rounded_states
@@ -77,7 +79,21 @@ def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: 
     forms = Forms.of(system.mode, chosen, nonlinear[which], orientation[which])
     armed = (np.array(at.signs) * orientation > 0)[which]
     open_ = open_at_zero(guards, at.operators, at.relations)[which]
-    return Watched(forms, which.tolist(), armed, open_, partial(_noise, at, which, core.model.n))
+    if core.system is None:
+        noise = partial(_noise, at, which, core.model.n)
+    else:
+        noise = partial(_noise_of_rows, forms, magnitudes(chosen, core, at.y[len(at.data.states) :]))
+    return Watched(forms, which.tolist(), armed, open_, noise)
+
+
+def _noise_of_rows(
+    forms: Forms, scale: np.ndarray, motion: Motion, of: np.ndarray, length: float
+) -> FormNoise:
+    """Noise of forms with these magnitudes over all unknowns of the model."""
+    v = motion.jets(motion.last)[0]
+    weights = abs(forms.linear(motion, v))
+    least = 2.0 * (ROUNDING * (weights @ np.abs(v)) + SCALE_FLOOR * scale)
+    return FormNoise(least, ROUNDING * weights[:, : motion.system.nx])
 
 
 def _noise(
