@@ -178,7 +178,7 @@ class Steps:
         system, states = self.motion.system, self.motion.selection.states
         found = self.tolerances.absolute(self.size[states], system.scale[states])
         # A state that is small because large terms of its rate cancel is no more exact than these are.
-        return found if self._solves else np.maximum(found, self._rounded()[states])
+        return found if self._solves or self._bare else np.maximum(found, self._rounded()[states])
 
     def _rounded(self) -> np.ndarray:
         """Rounding of the coordinates that follow quickly what their rates cancel to; others keep what they are."""
