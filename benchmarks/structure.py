@@ -160,7 +160,7 @@ def takers_of_run(tree: ast.Module) -> int:
 
 def _changes(argument: ast.arg) -> bool:
     of = ast.unparse(argument.annotation).strip("'\"") if argument.annotation else ""
-    return argument.arg == "run" or of in ("Run", "LargeRun", "State")
+    return argument.arg == "run" or of in ("Run", "State")
 
 
 def implementations(text: str) -> dict[str, tuple[int, list[str]]]:

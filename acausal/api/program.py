@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -42,7 +43,6 @@ from ..simulation.method import EXACT_STATES
 from ..simulation.options import Options
 from ..simulation.progress import reporting
 from ..simulation.run import Run
-from ..simulation.starts.starting import start as start_run
 from ..simulation.starts.stated import Starts
 from ..simulation.state import Checkpoint
 from ..simulation.stopping import Until
@@ -147,17 +147,13 @@ class Program(CompiledModel):
         if before is not None and given_numbers == before.parameters and not inputs:
             starts, T0, span = before.starts, before.T0, before.span
         options, core = options or Options(), None
+        numbers = partial(self.cores.numbers, values, D, values.R, open_inputs, T0, span, starts)
         if self._is_large(options, starts):
-            core = self.cores.large(values, D, values.R, open_inputs, T0, span, starts)
-        kind: type[Run] = Run
-        first: Callable[[Any], None] = start_run
-        if core is not None:
-            from ..simulation.large.run import LargeRun
-
-            kind, first = LargeRun, LargeRun.begin
-        core = core or self.cores.dense(values, D, values.R, open_inputs, T0, span, starts)
-        run = kind(
-            self, self.cores, values, core, open_inputs, options, t0, T0, span, clocks, starts, explain, notify, first,
+            core = numbers(sparse=True)
+        core = core or numbers()
+        assert core is not None
+        run = Run(
+            self, self.cores, values, core, open_inputs, options, t0, T0, span, clocks, starts, explain, notify,
             given_numbers,
         )  # fmt: skip
         run.work.spent("analyse", perf_counter() - begin - (self.counts.seconds - compiled))

@@ -9,6 +9,7 @@ from ..errors import AcausalError, warn
 from ..simulation.failures import (
     CrossingUnresolved,
     DiscreteUnsound,
+    EquationsLost,
     Failure,
     FlowInterrupted,
     GivenContradict,
@@ -34,7 +35,7 @@ from ..simulation.failures import (
 )
 from ..simulation.run import Run
 from .inconsistent import inconsistent
-from .instant_failures import not_finite, unsettled
+from .instant_failures import equations_lost, not_finite, unsettled
 from .interruption import flow_interrupted
 from .nonlinear_failures import nonlinear_failed
 from .relation_names import sliding, without_progress
@@ -58,6 +59,7 @@ from .steep_rows import with_steep_rows
 WORDS: dict[type[Failure], Callable[[Run, Any], AcausalError]] = {
     CrossingUnresolved: crossing_unresolved,
     DiscreteUnsound: discrete_unsound,
+    EquationsLost: lambda run, failure: equations_lost(run.flat.label, failure),
     FlowInterrupted: flow_interrupted,
     GivenContradict: given_contradict,
     Inconsistent: inconsistent,

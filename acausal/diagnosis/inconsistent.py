@@ -43,8 +43,6 @@ def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]
             relation_place(run, found.which),
         )
     if found.what == "guard":
-        if run.always_numerical:
-            return f"relation {found.which} does not hold", ()
         name, place = form_name(run, found.which)
         return f"{name} has been left", (place,)
     if found.what == "rest":

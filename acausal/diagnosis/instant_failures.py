@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from ..errors import AcausalError, ChatteringError, EventIterationError, NonFiniteError
+from ..errors import AcausalError, ChatteringError, EventIterationError, NonFiniteError, SingularModelError
 from ..reduction.affine import Kind
-from ..simulation.failures import Micro, NotFinite, Unsettled
+from ..simulation.failures import EquationsLost, Micro, NotFinite, Unsettled
+from ..simulation.large.sizes import LARGE
 from ..simulation.run import Run
 from .relation_names import relation_place, relation_text
 
 MOST_SHOWN = 12
 """Discretes, branches and relations in one line of a table."""
+
+
+def equations_lost(label: str, failure: EquationsLost) -> AcausalError:
+    """Return the error for discretes with which the equations of a large model are singular."""
+    return SingularModelError(
+        f"at t = {failure.t:.9g} the equations of {label} no longer determine all unknowns",
+        why="a coefficient that depends on discrete variables has become zero",
+        hint=f"keep it away from zero: models with more than {LARGE} unknowns do not change their structure",
+    )
 
 
 def not_finite(run: Run, failure: NotFinite) -> NonFiniteError:

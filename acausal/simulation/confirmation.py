@@ -92,7 +92,7 @@ def confirm_jump(
     """
     model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ELIMINATED
     free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run) + NOTHING * model.scale
-    if run.record.steps and not run.always_numerical:  # Before the first of them nothing has moved.
+    if run.record.steps and run.core.system is None:  # Before the first of them nothing has moved.
         doubt += np.abs(run.data.T) @ _moved(run)
     for stage in stages:
         mode = stage.after.mode
@@ -102,7 +102,7 @@ def confirm_jump(
         jump = stage.z_before, stage.z_after, stage.J1
         sizes = _parts_of_jump(stage)
         require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), run.t)
-    if not run.always_numerical:
+    if run.core.system is None:
         at = replace(point_of(run.core.model, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
         mode = restart.data.mode
         require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
@@ -125,7 +125,7 @@ def _parts_of_jump(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
 
 def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart) -> None:
     """Raise ConsistencyError unless the parts of a jump that are recorded lead from its begin to its end: energies read them."""
-    if run.always_numerical:
+    if run.core.system is not None:
         return
     which = np.flatnonzero(run.core.model.differentiated)
     lost = restart.z - z_before
@@ -222,7 +222,7 @@ def confirm_steps(run: Run, length: float) -> None:
     assert watched is not None
     if steps.forms.count:
         require(run, *_along(run, steps, np.array(watched.which), length))
-    if not run.always_numerical and is_due(_visit(run)):
+    if run.core.system is None and is_due(_visit(run)):
         h = WHERE[0] * length
         require(run, _inside(run, steps, h, length), run.t + h)
 

@@ -17,6 +17,7 @@ from .instants.instant import evaluated, process
 from .numeric import analysed_since
 from .run import Run
 from .sources.source_states import OpenInput
+from .starts.starting import start as begin_run
 from .starts.stated import Starts
 from .state import Checkpoint, State
 
@@ -76,7 +77,7 @@ def _begin(run: Run, start: Any, inputs: Mapping[str, Any] | None) -> None:
     if start is None:
         before = run.state()
         try:
-            run.start(run)
+            begin_run(run)
         except BaseException:
             # Values that were tried for the start are none of the model.
             run.begin_anew(before)

@@ -16,6 +16,7 @@ from ..reduction.labels import Labels
 from .analysed_modes import AnalysedModes
 from .compiled import CompiledModel
 from .large.sizes import LARGE, MAX_UNKNOWNS
+from .large.system import LargeSystem, kept_back
 from .numeric import NumericCore, build_core, nominal_magnitudes
 from .sources.source_states import OpenInput
 from .starts.stated import Starts
@@ -43,66 +44,43 @@ class Cores:
     def _nominals(self) -> np.ndarray:
         return nominal_magnitudes(self._reduced)
 
-    def dense(
+    def numbers(
         self, values: Values, D: np.ndarray, R: np.ndarray, open_inputs: Sequence[OpenInput], T0: float, span: float,
-        starts: Starts, unit: float | None = None,
-    ) -> NumericCore:  # fmt: skip
+        starts: Starts, unit: float | None = None, sparse: bool = False,
+    ) -> NumericCore | None:  # fmt: skip
         """Return the numeric core for these values, built if it is new.
 
-        ``unit`` is the unit of time of the derivatives of general sources, by default ``T0``.
+        ``unit`` is the unit of time of the derivatives of general sources, by default ``T0``. With ``sparse`` rows there is
+        none where constraints need the analysis of a dense mode.
 
         Raises
         ------
         ModelSizeError
         """
-        unit = T0 if unit is None else unit
-        # Models that linearise nonlinear rows serve one point of one run.
-        shared = None if self._reduced.nonlinear else self.modes
-
-        def build(made: Values) -> NumericCore:
-            self._check_size()
-            known = starts.value * self._reduced.differentiated
-            return build_core(
-                self._reduced,
-                made,
-                open_inputs,
-                known,
-                self._nominals,
-                T0,
-                span,
-                self.labels,
-                unit,
-                shared=shared,
-            )
-
-        return self._cached(build, values, D, R, open_inputs, (T0, span, unit, starts.value.tobytes()))
-
-    def large(
-        self, values: Values, D: np.ndarray, R: np.ndarray, open_inputs: Sequence[OpenInput], T0: float, span: float,
-        starts: Starts, unit: float | None = None,
-    ) -> NumericCore | None:  # fmt: skip
-        """The same with sparse rows; None where constraints need the analysis of a dense mode."""
-        from .large.system import LargeSystem, kept_back
-
         unit, program, reduced = T0 if unit is None else unit, self._program, self._reduced
+        given, known = starts.given | starts.fixed, starts.value * reduced.differentiated
+        # Models that linearise nonlinear rows serve one point of one run.
+        shared = None if sparse or reduced.nonlinear else self.modes
 
-        def system(core: NumericCore) -> LargeSystem:
-            kept = kept_back(reduced, starts.given | starts.fixed, self.labels.priority)
+        def equations(core: NumericCore) -> LargeSystem:
+            kept = kept_back(reduced, given, self.labels.priority)
             return LargeSystem(core, program.nonlinear_rows, program.nonlinear_functions, kept)
 
         def build(made: Values) -> NumericCore | None:
-            known = starts.value * reduced.differentiated
+            if not sparse:
+                self._check_size()
             core = build_core(
-                reduced, made, open_inputs, known, self._nominals, T0, span, self.labels, unit, system
-            )
+                reduced, made, open_inputs, known, self._nominals, T0, span, self.labels, unit,
+                equations if sparse else None, shared,
+            )  # fmt: skip
             try:
                 _ = core.system
             except Inadmissible:
                 return None
             return core
 
-        given = (starts.given | starts.fixed).tobytes()
-        return self._cached(build, values, D, R, open_inputs, (T0, span, unit, starts.value.tobytes(), given))
+        rest = (T0, span, unit, starts.value.tobytes(), given.tobytes() if sparse else None)
+        return self._cached(build, values, D, R, open_inputs, rest)
 
     def _cached(
         self, build: Callable[[Values], Any], values: Values, D: np.ndarray, R: np.ndarray,

@@ -60,6 +60,13 @@ class CrossingUnresolved(Failure):
 
 
 @dataclass(frozen=True, eq=False)
+class EquationsLost(Failure):
+    """The equations of a large model no longer determine all unknowns, or constrain states as they did not before."""
+
+    t: float
+
+
+@dataclass(frozen=True, eq=False)
 class NotSolved(Failure):
     """Nonlinear equations were not solved; ``activity`` is start, restart, integration or structure."""
 

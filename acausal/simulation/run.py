@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..results.record import Reasons, Record
 from .clocks import Clock, Schedule
 from .compiled import CompiledModel
 from .cores import Cores
-from .failures import Failure, NotFinite, Notice
+from .failures import EquationsLost, Failure, NotFinite, Notice
 from .instants.choice import choose, derivatives, only_mode
 from .instants.discrete import DiscretePart, Outcome
 from .instants.search import Choice
@@ -49,8 +49,6 @@ Explain = Callable[["Run", Failure], AcausalError]
 class Run:
     """State of one run at the present time; ``record`` keeps what happened before."""
 
-    always_numerical: ClassVar[bool] = False
-
     program: CompiledModel
     cores: Cores
     values: Values
@@ -67,8 +65,6 @@ class Run:
     """Makes words of what fails."""
     notify: Callable[[Run, Notice], None]
     """Says what has happened."""
-    start: Callable[[Any], None]
-    """Processes the first instant of a run."""
     parameters: dict[str, float] = field(default_factory=dict)
     """Parameters given for the run or changed after construction, by path."""
     forced: tuple[int, ...] = ()
@@ -114,7 +110,7 @@ class Run:
 
     def _prepare_numerical(self) -> None:
         """What numerical integration needs: nonlinear rows, or a method that asks for it."""
-        needed = self.always_numerical or bool(self.reduced.nonlinear)
+        needed = self.base.system is not None or bool(self.reduced.nonlinear)
         self.method = Method.of(self.options, self.base.model, needed, self.T0)
         self.numerical = self.method.numerical
         self.slopes = self.bends = np.zeros(len(self.z))
@@ -393,9 +389,13 @@ class Run:
 
     def numbers(self, open_inputs: tuple[OpenInput, ...], unit: float | None = None) -> NumericCore:
         """The numbers of the present discrete values."""
-        return self.cores.dense(
-            self.values, self.D, self.R, open_inputs, self.T0, self.span, self.starts, unit
+        sparse = self.base.system is not None
+        made = self.cores.numbers(
+            self.values, self.D, self.R, open_inputs, self.T0, self.span, self.starts, unit, sparse
         )
+        if made is None:
+            raise self.failed(EquationsLost(self.t))
+        return made
 
     def use(self, core: NumericCore) -> None:
         """Go on with other numbers; the counters of the search stay."""

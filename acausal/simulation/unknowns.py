@@ -63,6 +63,15 @@ class Unknowns:
         found[list(self.listed)] = list(self.listed.values())
         return found
 
+    def among_core(self, of: np.ndarray) -> np.ndarray:
+        """Mask of the core unknowns that some of the variables are."""
+        found = np.zeros(len(self.reduced.core), bool)
+        for x in np.flatnonzero(of).tolist():
+            target = self.settable(x)
+            if target is not None and target[0] == "core":
+                found[target[1]] = True
+        return found
+
     def state_name(self, j: int) -> str:
         """Return the name of core unknown ``j``, that of a differentiated variable if there is one."""
         return self.flat.variable(int(self.variables[j]))

@@ -65,16 +65,21 @@ def demands(conditions: Conditions, system: LargeSystem) -> tuple[Demand, Demand
 
     Wishes are derivatives of fixed variables that are to be zero; None where there are none.
     """
-    slope_of: Any = system.mode.slope_of
-    moves = np.diff(slope_of[:, : system.nx + system.n].indptr) > 0
-    # Sources alone drive some derivatives. That equal values are fixed for several names of one unknown is checked elsewhere.
-    counts = (conditions.rate_of < 0) | moves[conditions.rate_of]
-    counts[[k for k, _ in conditions.observed]] = False
-    counts &= _first(conditions)
+    counts = binding(conditions, system)
     stated = np.flatnonzero(counts & (conditions.rank <= Rank.STEADY))
     wished = np.flatnonzero(counts & (conditions.rank == Rank.STEADY_FIXED))
     found = Demand.of(conditions, stated, system)
     return found, Demand.of(conditions, np.append(stated, wished), system) if len(wished) else None
+
+
+def binding(conditions: Conditions, system: LargeSystem) -> np.ndarray:
+    """Mask of the conditions that say something of the equations: no derivatives that sources alone drive, no repetitions."""
+    slope_of: Any = system.mode.slope_of
+    moves = np.diff(slope_of[:, : system.nx + system.n].indptr) > 0
+    # That equal values are fixed for several names of one unknown is checked elsewhere.
+    found = (conditions.rate_of < 0) | moves[conditions.rate_of]
+    found[[k for k, _ in conditions.observed]] = False
+    return found & _first(conditions)
 
 
 def _first(conditions: Conditions) -> np.ndarray:

@@ -12,9 +12,12 @@ from ...compilation.rounding import UNIT
 from ...errors import InitializationError
 from ...structure.incidence import Incidence
 from ...structure.matching import alternating_reach, maximum_matching
+from ..failures import UNSOLVED
+from ..nonlinear.motion import Motion
 from ..nonlinear.newton import Linearized, NewtonFailure, newton
-from ..starts.conditions import VIOLATED
-from .demands import NAMED, Demand
+from ..starts.conditions import Conditions
+from ..starts.problem import StartProblem
+from .demands import NAMED, Demand, demands
 from .system import LargeSystem
 
 WISH = 1e-6
@@ -246,25 +249,62 @@ class SparseStart:
             found[self._bent] += nonlinear[self.demands.nonlinear[self._bent]]
         return found
 
-    def check(self, v: np.ndarray, constants: np.ndarray) -> None:
-        """Raise InitializationError unless the demands hold at a point."""
-        demands = self.demands
-        terms = abs(demands.rows) @ np.abs(v) + np.abs(demands.constant)
-        system = self.system
-        scale = np.concatenate([system.scale, system.open_scale, np.zeros(system.q)])
-        bends = self._bends(self._gradient(v, constants), system.arguments)
-        terms += abs(bends) @ np.abs(v) + abs(demands.rows) @ scale
-        wrong = np.flatnonzero(np.abs(self._missing(v, constants)) > VIOLATED * terms)
-        if len(wrong):
-            text, places = demands.named(wrong)
-            raise InitializationError(
-                f"{text} does not hold after the {self._where}",
-                where=places,
-                why="what happens at the first instant undoes it",
-                hint="drop the condition, or what sets variables at the start",
-            )
-
 
 def _incidence(matrix: Any) -> Incidence:
     row, column = matrix.nonzero()
     return Incidence.from_pairs(row.astype(np.int64), column.astype(np.int64), matrix.shape)
+
+
+def begun(problem: StartProblem) -> StartProblem:
+    """The point with which a large model begins: that of the starts, or the nearest one at which all that is demanded holds.
+
+    Raises
+    ------
+    NewtonFailure, InitializationError
+    """
+    stated, wished = demands(Conditions(problem, wishes=False), _equations(problem))
+    point = None
+    if wished is not None:
+        with suppress(InitializationError):
+            point = _point(problem, wished)
+    z, slopes = point or _point(problem, stated)
+    lin = problem.linearisation
+    lin.linearise(z, slopes, problem.xi, problem.values)
+    return problem.at(z=z, slopes=slopes).within(problem.core.mode(()))
+
+
+def _equations(problem: StartProblem) -> LargeSystem:
+    found: Any = problem.system()
+    return found
+
+
+def _point(problem: StartProblem, stated: Demand) -> tuple[np.ndarray, np.ndarray]:
+    """Core unknowns and their slopes where what is stated holds, those of the starts where they meet it."""
+    system, xi = _equations(problem), problem.xi[: _equations(problem).q]
+    ids, alone = system.mode.open, stated.of_states(system.nx)
+    guess = np.where(system.mode.slopes, 0.0, problem.z[ids])
+    try:
+        motion = _motion(problem, problem.z, problem.slopes)
+    except UNSOLVED:
+        if alone:
+            raise
+    else:
+        guess = motion.last.H
+        if alone or stated.hold(np.concatenate((motion.last.y, xi))):
+            return motion.unknowns(motion.last)
+    starts, unknowns = problem.starts, problem.program.unknowns
+    resting = unknowns.among_core(starts.steady)
+    given = starts.given & ~starts.fixed & problem.reduced.differentiated
+    given, near = unknowns.among_core(given) & ~resting, problem.z
+    if problem.near is not None:
+        near = np.where(resting, problem.near, near)
+    where, states = f"start at t = {problem.state.t:.9g}", system.mode.states
+    start = SparseStart(system, stated, given[states], resting[states], where)
+    X, u = start.solve(near[states], guess, xi, system.constants(problem.values))
+    v = np.concatenate([X, u, xi])
+    motion = _motion(problem, system.z_of @ v, system.mode.slope_of @ v)
+    return motion.unknowns(motion.last)
+
+
+def _motion(problem: StartProblem, z: np.ndarray, slopes: np.ndarray) -> Motion:
+    return problem.linearisation.begin(z, slopes, problem.xi, problem.system(), problem.values)

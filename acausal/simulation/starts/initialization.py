@@ -23,6 +23,8 @@ from ...reduction.affine import Inadmissible, ModeData
 from ...reduction.restart import restart
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
+from ..large.demands import binding
+from ..large.starting import begun
 from ..numeric import NumericCore
 from .completion import Completion, Unreachable, completion
 from .conditions import Conditions
@@ -83,14 +85,23 @@ class Completed:
         return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
 
 
-def check_conditions(completed: Completed, now: StartProblem) -> None:
+def check_conditions(completed: Completed | None, now: StartProblem) -> None:
     """Raise InitializationError unless conditions that were met hold at another point."""
+    if completed is None:
+        conditions = Conditions(now, wishes=False)
+        _check(conditions, set(np.flatnonzero(~binding(conditions, now.core.system)).tolist()), now)
+        return
     conditions, system = completed.conditions, completed.found.system
     # Rates of what follows from fixed values, or of what sources alone determine in the mode that there is now, need not be zero.
     free = set(system.which[~system.top].tolist())
     states, model = now.data.states, now.core.model
     own_rates = conditions.driven(now.data.T[:, : len(states)] * model.scale[states], model.scale)
     free.update(np.flatnonzero(own_rates).tolist())
+    _check(conditions, free, now)
+
+
+def _check(conditions: Conditions, free: set[int], now: StartProblem) -> None:
+    """Raise InitializationError unless conditions hold, but those that are ``free`` not to."""
     for k in conditions.violated(now.z, now.slopes, now.xi, now.values):
         if k in free:
             continue
@@ -113,6 +124,11 @@ def complete(problem: StartProblem) -> tuple[StartProblem, Completed | None]:
     Refused
         If conditions that must hold contradict each other or the equations, or no point is found.
     """
+    if problem.core.system is not None:
+        try:
+            return begun(problem), None
+        except UNSOLVED as failure:
+            raise Refused(NotSolved(failure, "start"), problem) from None
     conditions = Conditions(problem)
     if not len(conditions):
         return problem, None

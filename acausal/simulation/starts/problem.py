@@ -90,8 +90,7 @@ class StartProblem:
 
     def within(self, data: ModeData) -> StartProblem:
         """The problem in an analysed mode, with its left limits as state vector."""
-        y = np.concatenate([self.z[data.states], self.xi])
-        return replace(self, entered=data, y=y)
+        return replace(self, entered=data, y=data.state(self.z, self.slopes, self.xi))
 
     @property
     def data(self) -> ModeData:

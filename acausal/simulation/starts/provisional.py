@@ -28,11 +28,11 @@ def known_relations(problem: StartProblem) -> np.ndarray:
     may not be defined there.
     """
     rows, discrete = problem.core.relations, problem.tables.discrete
-    known, values = ~rows.E.any(axis=1), rows.B @ problem.xi
+    known, values = abs(rows.E).sum(axis=1) == 0.0, rows.B @ problem.xi
     if problem.reduced.nonlinear:
         values = values + rows.A @ problem.z
     else:
-        known &= ~rows.A.any(axis=1)
+        known &= abs(rows.A).sum(axis=1) == 0.0
     R = problem.state.R.copy()
     for i in np.flatnonzero(known & ~np.isnan(values)).tolist():
         holds = discrete.operators[i](int(np.sign(values[i])))
@@ -47,6 +47,8 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
     ------
     Refused
     """
+    if problem.core.system is not None:
+        return problem.within(problem.core.mode(problem.mode))
     z = agreeing(problem.program, problem.linearisation.base, problem.starts, problem.z, problem.xi)
     problem, nonlinear = problem.at(z=z), problem.reduced.nonlinear
     if nonlinear and not problem.core.model.elements:

@@ -7,22 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from ...flattening.flat_model import FlatModel
 from ...results.record import Reasons
-from ..compiled import CompiledModel
-from ..numeric import NumericCore
 from .completion import Completion
 from .conditions import Condition
 from .initialization import Completed
 from .priorities import MISSED
+from .problem import StartProblem
 from .stated import Rank, Starts
 
 FOLLOWS = "follows from the equations"
 
 
-def reporter(
-    program: CompiledModel, core: NumericCore, starts: Starts, q: np.ndarray, completed: Completed | None
-) -> Reasons:
-    """Return the function that tells what the values at the start of a run follow from, with its integrals ``q``."""
+def reporter(problem: StartProblem, q: np.ndarray, completed: Completed | None) -> Reasons:
+    """Return the function that tells what the values at the start of a run follow from, with its integrals ``q``.
+
+    ``problem`` is where its first instant began.
+    """
+    if problem.core.system is not None:
+        return _of_states(problem, q)
+    program, core, starts = problem.program, problem.core, problem.starts
     items = completed.conditions.items if completed else []
     found = completed.found if completed else None
     unknowns, flat = program.unknowns, program.flat
@@ -131,3 +135,42 @@ def _attribute(
         best = int(np.argmax(share))
         if share[best] > MISSED:
             reasons[free[best]] = items[k].kind
+
+
+def _of_states(problem: StartProblem, q: np.ndarray) -> Reasons:
+    """The same for a large model: states have their starts, and all else follows from them."""
+    program, core, starts, z = problem.program, problem.core, problem.starts, problem.z
+    ids = np.flatnonzero(core.reduced.differentiated)
+    W = core.reduced.W_core[ids]
+    values = W @ z + core.readout.VK[ids] @ problem.xi
+    size = np.maximum(abs(W) @ core.model.scale, np.abs(values))
+    states = np.zeros(len(z), bool)
+    states[core.system.mode.states] = True
+    own = (np.diff(W.indptr) == 1) & (abs(W) @ states > 0.0)
+    kept = own & (np.abs(values - starts.value[ids]) <= MISSED * size)
+    integrals = {}
+    for x in ids[np.diff(W.indptr) == 0].tolist():
+        target = program.unknowns.settable(x)
+        if target is not None and target[0] == "integral":
+            integrals[x] = kind_of_integral(target, starts, q, x)
+    return partial(
+        _states_told, program.flat, starts, dict(zip(ids.tolist(), kept.tolist(), strict=True)), integrals
+    )
+
+
+def _states_told(
+    flat: FlatModel, starts: Starts, kept: dict[int, bool], integrals: dict[int, str]
+) -> dict[str, tuple[str, str]]:
+    """By path; ``kept`` are the differentiated variables and whether they are states that have their start."""
+    found = {}
+    for x, own in kept.items():
+        if x in integrals:
+            reason = integrals[x]
+        elif starts.fixed[x]:
+            reason = starts.kind(x)
+        elif starts.steady[x : x + 1].any():
+            reason = "steady state"
+        else:
+            reason = starts.kind(x) if own else FOLLOWS
+        found[flat.variable(x)] = "", reason
+    return found

@@ -113,6 +113,8 @@ class Starting:
         try:
             return along_homotopy(attempt, self.before.z, run.program.nonlinear_rows.has_homotopy)
         except InitializationError:
+            if run.core.system is not None:
+                raise  # Nothing but branches and pieces of laws, which are told apart in analysed modes, begins otherwise.
             ways = chain(self._settled(), self._reached(), self._others(), self._other_sides())
             for beginning in islice(ways, MOST_ATTEMPTS):
                 try:
@@ -161,7 +163,7 @@ class Starting:
         )  # fmt: skip
         if isinstance(q, MovesForEver):
             raise run.failed(q)
-        run.begun(q, reporter(run.program, run.core, run.starts, q, completed))
+        run.begun(q, reporter(problem, q, completed))
         if beginning.strict and completed is not None:
             check_conditions(completed, self.now())
         return completed
@@ -215,7 +217,9 @@ class Starting:
         process_instant(run, "start", (), self.ticks, self.tables.held + kept)
         check_held(run.flat, run.core, starts, run.D, run.data, run.y, run.read)
         same = run.mode == problem.mode and np.array_equal(run.R, problem.state.R)
-        if completed is not None and not (same and not any(step.jumps for step in run.record.steps)):
+        if run.core.system is not None or (
+            completed is not None and not (same and not any(step.jumps for step in run.record.steps))
+        ):
             check_conditions(completed, self.now())
 
     def now(self) -> StartProblem:
