@@ -115,6 +115,14 @@ class ModeEquations:
         """``(y, xi, constants)`` to residuals and their rounding."""
         return self._residual.function
 
+    def bent(self, count: int, known: int) -> Many:
+        """How the slopes of the last ``count`` rows change by coordinates behind the first ``known`` ones, times multipliers.
+
+        ``(y, xi, constants, multipliers)`` to the derivatives over the coordinates (m, ny), by columns, and by time (m,).
+        """
+        single = self.compiled(("bent", known), lambda: _bent(self.function, count, known, self._S))
+        return Many(Buffered(single), lambda: self.compiled(("bent many", known), lambda: single.map(BATCH)))
+
     def _mended(self, f: Buffered, found: list[np.ndarray]) -> list[np.ndarray]:
         """Difference quotients over the scales in place of slopes that are not finite.
 
@@ -171,6 +179,15 @@ def _functions(
     residual = ca.Function("residual", [y, xi, c], [value, bound])
     plain = ca.Function("equations", [y, xi, c], [value, slope])
     return residual, plain, ca.Function("timed", [y, xi, c], [value, slope, moved])
+
+
+def _bent(function: ca.Function, count: int, known: int, S: np.ndarray) -> ca.Function:
+    y, xi, c = (ca.SX.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c")))
+    factors = ca.SX.sym("factors", count)
+    slope = function(y, xi, c)[1][-count:, known:] if count else ca.SX(0, y.numel() - known)
+    pull = ca.mtimes(slope.T, factors)
+    moved = ca.densify(ca.jtimes(pull, xi, _combined(S, xi)))
+    return ca.Function("bent", [y, xi, c, factors], [ca.densify(ca.jacobian(pull, y)), moved])
 
 
 def _combined(matrix: np.ndarray, x: ca.SX) -> ca.SX:

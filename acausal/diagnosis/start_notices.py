@@ -10,8 +10,10 @@ from ..simulation.run import Run
 from ..simulation.starts.initialization import Completed
 from ..simulation.starts.priorities import MISSED
 from .freedoms import islands, undetermined
+from .nonlinear_points import stated
 from .search_failures import conflicts_of, demanding
 from .steep_rows import steep_start
+from .wording import quoted
 
 
 def start_notices(run: Run, started: Started) -> list[str]:
@@ -28,7 +30,19 @@ def _islands(run: Run) -> list[str]:
 
 
 def _undetermined(run: Run) -> list[str]:
-    """Unknowns that nothing determines; where elements are open or closed, that is no matter for a warning."""
+    """Unknowns that nothing determines, for constraints that follow from others among nonlinear ones.
+
+    Where elements are open or closed, that is no matter for a warning.
+    """
+    if run.numerical and len(run.tangents.left_out):
+        tangents = run.tangents
+        left, whole = (stated(run, rows.tolist()).text for rows in (tangents.left_out, tangents.dependent))
+        names = [run.program.unknowns.state_name(j) for j in tangents.open_unknowns(run.core.model).tolist()]
+        follow = "follows" if len(tangents.left_out) == 1 else "follow"
+        return [
+            f"redundant: {left} {follow} from the other constraints of {whole}; nothing determines {quoted(names)};"
+            " of all values that fit those are taken whose squares, of all variables in SI units, have the smallest sum"
+        ]
     if run.numerical or run.core.model.elements or not run.data.undetermined.any():
         return []
     xi = run.sources.states(run.t, run.D, run.R)

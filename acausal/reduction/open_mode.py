@@ -21,6 +21,8 @@ from .index_reduction import Columns, ModeRows, shuffle
 
 DEEPEST = 8
 """Differentiations after which no unknown is looked for in a row."""
+AFFINE, LEFT_OUT = -1, -2
+"""In the place of the number of a nonlinear row: an affine equation, and one that follows from others."""
 MOST_DERIVATIVES = 2
 """Differentiations of a nonlinear row: index 3 altogether."""
 
@@ -81,7 +83,7 @@ def open_mode(
     data : ModeData
         Its reduction in this mode: gives the rows that settle what is undetermined.
     nonlinear_row : (rows,) array
-        Per equation in force the number of its nonlinear row, -1 for affine ones.
+        Per equation in force the number of its nonlinear row, `AFFINE`, or `LEFT_OUT`.
     read : (n,) array of bool
         Core unknowns in nonlinear rows; they stay open before others.
 
@@ -92,7 +94,7 @@ def open_mode(
         What was found does not satisfy an affine row.
     """
     rows, columns = model.rows(mode), Columns.of(model)
-    affine = np.flatnonzero(nonlinear_row < 0)
+    affine = np.flatnonzero(nonlinear_row == AFFINE)
     table = np.vstack([columns.table(rows)[affine], data.settled])
     reduced = ModeRows(model, table, len(rows), data.balance, read)
     rounds, system = sum(1 for _ in shuffle(reduced)), reduced.system
@@ -109,7 +111,7 @@ def open_mode(
     z_of[columns.x[solved]] = system.solution(columns.state[solved], given)
     slopes = model.differentiated[open_unknowns]
     nonlinear = nonlinear_row[nonlinear_row >= 0]
-    if len(nonlinear) != m:
+    if len(nonlinear) + np.count_nonzero(nonlinear_row == LEFT_OUT) != m:
         raise StructurallySingular("count", nonlinear, open_unknowns)
     index = rounds + (len(columns.x) < model.n)
     motion = np.zeros((len(given), len(given)))
@@ -123,7 +125,9 @@ def open_mode(
     return OpenMode(mode, states, open_unknowns, slopes, z_of, slope_of, found[states], nonlinear, index)
 
 
-def orders(mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np.ndarray]) -> Orders:
+def orders(
+    mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np.ndarray], shared: np.ndarray
+) -> Orders:
     """Differentiations that the nonlinear rows of a mode need.
 
     Parameters
@@ -135,6 +139,8 @@ def orders(mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np
     gradients : list of (na,) arrays
         Derivatives of the rows with respect to their arguments at some points; an entry that is
         zero at all of them is none.
+    shared : (k, m) array of bool
+        Open unknowns that are chosen together in the place of each row that is left out.
 
     Raises
     ------
@@ -149,6 +155,7 @@ def orders(mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np
             at = np.flatnonzero(owner == row)
             found = product(gradient[None, at], arguments[at, : ns + m])
             incidence[k] |= (found[0] != 0.0) | np.isnan(found[0])
+    incidence[len(mode.nonlinear) :, ns:] = shared
     depth = _depths(mode.rate[:, :ns] != 0.0, mode.rate[:, ns : ns + m] != 0.0)
     sigma = np.full((m, m), -DEEPEST - 1)
     for k in range(m):
@@ -157,10 +164,10 @@ def orders(mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np
     row, col = np.nonzero(sigma >= -DEEPEST)
     offsets = sigma_offsets(row, col, sigma[row, col], (m, m))
     if offsets.singular is not None:
-        unmatched = np.flatnonzero(offsets.matching.unknown < 0)
+        unmatched = np.flatnonzero(offsets.matching.unknown[: len(mode.nonlinear)] < 0)
         missing = np.flatnonzero(offsets.matching.equation < 0)
         raise StructurallySingular("undetermined", mode.nonlinear[unmatched], mode.open[missing])
-    found = Orders(offsets.c, offsets.d)
+    found = Orders(offsets.c[: len(mode.nonlinear)], offsets.d)
     if found.highest > MOST_DERIVATIVES:
         deep = np.flatnonzero(found.rows > MOST_DERIVATIVES)
         raise StructurallySingular("index", mode.nonlinear[deep], mode.open[:0])

@@ -194,12 +194,15 @@ def _worst_power(
     t, total, size = [], [], []
     for k in np.unique(which).tolist():
         s, at = segments.all[k], hs[which == k]
-        into = np.zeros((len(at), count))
+        ys = s.trajectory.sample(at)
+        into, terms = np.zeros((2, len(at), count))
         for powers in found:
-            into[:, powers.owners] += powers.along(s, s.trajectory.sample(at), at)
+            into[:, powers.owners] += powers.along(s, ys, at)
+            terms[:, powers.owners] += powers.bounds(s, ys, at)
         t.append(s.start + at)
         total.append(into.sum(axis=1))
-        size.append(np.abs(into).sum(axis=1))
+        # Where no part gives or takes anything, rounding of the products is all there is.
+        size.append(np.maximum(np.abs(into), NEGLIGIBLE * terms).sum(axis=1))
     sums = np.abs(np.concatenate(total)) if total else np.zeros(1)
     worst = int(np.argmax(np.where(np.isnan(sums), np.inf, sums)))
     at_worst = float(np.concatenate(t)[worst]) if t else result.t_start

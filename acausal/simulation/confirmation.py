@@ -24,6 +24,7 @@ from ..reduction.affine import (
     ModeData,
     Restart,
 )
+from ..reduction.open_mode import AFFINE
 from ..reduction.restart import restart as entered
 from ..results.record import Jump, MicroStep
 from .failures import Inconsistent
@@ -374,7 +375,7 @@ def _lateness(run: Run, t: float) -> float:
 def _affine_rows(run: Run, mode: Mode) -> np.ndarray:
     """Which equations of a mode are affine."""
     if run.reduced.nonlinear:
-        return np.flatnonzero(np.asarray(run.tangents.numbers_in_force(mode)) < 0)
+        return np.flatnonzero(np.asarray(run.tangents.numbers_in_force(mode)) == AFFINE)
     return np.arange(run.core.model.n)
 
 

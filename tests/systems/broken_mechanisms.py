@@ -9,7 +9,7 @@ from acausal import (
     connect,
 )
 from acausal.components.planar import Body, Fixed, FixedTranslation, Prismatic, Revolute, Rod, World
-from acausal.components.rotational import ConstantSpeed, Inertia
+from acausal.components.rotational import ConstantSpeed
 
 from .broken_models import Broken
 from .refusals import Statements
@@ -46,30 +46,6 @@ class ShortRod(Component):
         yield connect(self.crank.frame_b, self.arm.frame_a)
         yield connect(self.arm.frame_b, self.rod.frame_a)
         yield connect(self.rod.frame_b, self.slide.frame_b, self.piston.frame_a)
-
-
-class TwoCranks(Component):
-    """A parallelogram with a third, equal crank: closed once too often."""
-
-    def build(self) -> None:
-        self.world, self.flywheel = World(), Inertia(J=0.1)
-        self.pivot, self.middle = Fixed(r=(1.0, 0.0)), Fixed(r=(0.5, 0.0))
-        self.crank, self.arm = Revolute(useAxisFlange=True, phi=0.7, w=1.0), FixedTranslation(r=(0.2, 0.0))
-        self.near, self.far = Revolute(phi=-0.7), FixedTranslation(r=(0.5, 0.0))
-        self.beam, self.body = FixedTranslation(r=(0.5, 0.0)), Body(m=1.0, I=0.1, g=0.0)
-        self.link, self.spare = Rod(L=0.2, phi=0.7), Rod(L=0.2, phi=0.7)
-
-    def equations(self) -> Statements:
-        yield connect(self.world.frame_b, self.crank.frame_a)
-        yield connect(self.crank.axis, self.flywheel.flange_a)
-        yield connect(self.crank.frame_b, self.arm.frame_a)
-        yield connect(self.arm.frame_b, self.near.frame_a)
-        yield connect(self.near.frame_b, self.far.frame_a)
-        yield connect(self.far.frame_b, self.beam.frame_a, self.body.frame_a)
-        yield connect(self.pivot.frame_b, self.link.frame_a)
-        yield connect(self.beam.frame_b, self.link.frame_b)
-        yield connect(self.middle.frame_b, self.spare.frame_a)
-        yield connect(self.far.frame_b, self.spare.frame_b)
 
 
 class Welded(Component):
@@ -138,7 +114,6 @@ MECHANISMS = {
         "singular configuration",
         until=0.729727656226966,
     ),
-    "a third crank": Broken(TwoCranks, SingularModelError, ("`link`", "`spare`"), ("flywheel",), "redundant"),
     "a linkage without joints": Broken(
         Welded,
         SingularModelError,

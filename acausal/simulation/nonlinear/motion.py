@@ -291,8 +291,8 @@ class Motion:
         if len(solved) != system.constraints:
             solved = np.arange(system.nx)
         columns = np.concatenate([solved, system.nx + np.arange(system.m)])
-        J = np.vstack([found.C_y, found.F_y]) * np.concatenate([system.scale, system.open_scale])
         rows = np.concatenate([system.constraint_rows, system.mode.nonlinear])
+        J = np.vstack([found.C_y, found.F_y])[: len(rows)] * np.concatenate([system.scale, system.open_scale])
         return Surroundings(rows, scaled(J[:, columns]), branching)
 
     # -- the problem of the solvers ------------------------------------------------------------------------------

@@ -130,6 +130,45 @@ def undamped(
         x, before = x + d, min(size, 1.0)
 
 
+def undamped_many(
+    f: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    rounding: Callable[[int], np.ndarray],
+    x: np.ndarray,
+    scale: np.ndarray,
+) -> np.ndarray:
+    """The same at many points: corrects ``x`` (k, n) and returns a mask of the points (k,) that were found.
+
+    ``f`` gives residuals and Jacobians at the points with these numbers, ``rounding`` that of one residual.
+    """
+    found, left = np.zeros(len(x), bool), np.arange(len(x))
+    before, d = np.full(len(x), np.inf), np.zeros_like(x)
+    while len(left):
+        (r, J), step = f(left), d[left]
+        d[left] = solutions(J, -r)
+        size = (np.abs(d[left]) / (scale + np.abs(x[left]))).max(axis=1, initial=0.0)
+        shrinks = size < CONTRACTS * before[left]
+        done = size <= np.where(shrinks, ACCURATE, STALLED)
+        for i in np.flatnonzero(done).tolist():
+            done[i] = solved(r[i], rounding(int(left[i])), J[i], step[i], scale)
+        moved, found[left[done]] = left[shrinks | done], True
+        x[moved] += d[moved]
+        before[left] = np.minimum(size, 1.0)
+        left = left[shrinks & ~done]
+    return found
+
+
+def solutions(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solutions of many small systems; not a number where a matrix is singular."""
+    try:
+        return np.linalg.solve(matrices, right[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        found = np.full(right.shape, np.nan)
+        for i, (matrix, b) in enumerate(zip(matrices, right, strict=True)):
+            if np.isfinite(matrix).all() and np.linalg.matrix_rank(matrix) == len(b):
+                found[i] = np.linalg.solve(matrix, b)
+        return found
+
+
 def _damped(
     f: Callable[[np.ndarray], Linearized],
     rounding: Rounding,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from ...compilation.lowering import BATCH
 from ...dynamics.step import Step
-from .newton import NewtonFailure
+from .newton import NewtonFailure, solutions, undamped_many
 from .state_selection import Selection
 from .steps import Accepted, Steps
 
@@ -148,12 +151,32 @@ class _Batch:
     def _solve(self) -> None:
         """Solved coordinates and open unknowns of all points."""
         correction = self.system.correction(self.solved)
-        found = np.zeros(len(self.hs), bool)
-        if correction is not None:
+        if correction is None:
+            batches = np.array_split(np.arange(len(self.hs)), math.ceil(len(self.hs) / BATCH))
+            found = np.concatenate([self._together(which) for which in batches])
+        else:
             found = correction.many(self.y, self.xi, self.motion.constants)
         for i in np.flatnonzero(~found).tolist():
             place = self.steps.inside(self.accepted[int(self.of[i])], float(self.hs[i]))
             self.y[i] = place.y
+
+    def _together(self, which: np.ndarray) -> np.ndarray:
+        """Mask of some of the points: which of them full steps find."""
+        system, y, xi, constants = self.system, self.y[which], self.xi[which], self.motion.constants
+        columns = np.concatenate((self.solved, system.nx + np.arange(system.m)))
+
+        def equations(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            y[np.ix_(at, columns)] = x[at]
+            value, slope, _ = system.many(y[at], xi[at], constants)
+            return value, slope[:, :, columns]
+
+        def rounding(k: int) -> np.ndarray:
+            return system.rounding(y[k], xi[k], constants)
+
+        x, scale = y[:, columns], np.concatenate((system.scale, system.open_scale))[columns]
+        found = undamped_many(equations, rounding, x, scale)
+        self.y[np.ix_(which, columns)] = x
+        return found
 
     def _open_rates(self, rates: np.ndarray) -> np.ndarray:
         """Time derivatives of the open unknowns that are not differentiated."""
@@ -161,20 +184,8 @@ class _Batch:
         _, slope, moved = system.many(self.y, self.xi, self.motion.constants)
         full = slope[:, system.constraints :]
         given = np.einsum("kij,kj->ki", full[:, :, : system.nx], rates) + moved[:, system.constraints :]
-        found = _solutions(full[:, :, system.nx :], -given)[:, system.algebraic]
+        found = solutions(full[:, :, system.nx :], -given)[:, system.algebraic]
         for i in np.flatnonzero(~np.isfinite(found).all(axis=1)).tolist():
             place = self.steps.inside(self.accepted[int(self.of[i])], float(self.hs[i]))
             found[i] = self.motion.jets(place)[1][len(system.mode.states) + system.algebraic]
-        return found
-
-
-def _solutions(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solutions of many small systems; not a number where a matrix is singular."""
-    try:
-        return np.linalg.solve(matrices, right[:, :, None])[:, :, 0]
-    except np.linalg.LinAlgError:
-        found = np.full(right.shape, np.nan)
-        for i, (matrix, b) in enumerate(zip(matrices, right, strict=True)):
-            if np.isfinite(matrix).all() and np.linalg.matrix_rank(matrix) == len(b):
-                found[i] = np.linalg.solve(matrix, b)
         return found

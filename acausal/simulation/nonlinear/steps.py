@@ -19,6 +19,7 @@ from ...dynamics.stepper import Stepper
 from .accuracy import Accuracy, Resolution, Tolerances, cubic, straight
 from .form_noise import FormNoise, step_rounding
 from .forms import Forms
+from .left_out import require_left_out
 from .motion import Motion, Place
 from .newton import NewtonFailure
 from .state_selection import DependentConstraints, Selection
@@ -196,6 +197,7 @@ class Steps:
         """
         motion, begin = self.motion, self._place
         step, end = self._made(begin)
+        require_left_out(motion, end)
         known = self._resolution
         made = Accepted(step, motion.selection, begin, end)
         self.accepted.append(made)

@@ -19,6 +19,7 @@ from ...compilation.lowering import BATCH
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
+from .least_flows import LeastFlows
 
 LARGE = 4096
 """Entries from which a matrix may be stored sparse."""
@@ -74,11 +75,15 @@ class NonlinearSystem:
         Unit of time, in seconds.
     priority : (n_s + m,) array or None
         Ranks of ``s`` and ``h`` as states; None for equal ones.
+    left_out : (rows, squares) or None
+        Nonlinear rows that follow from others, and over the core unknowns (n, n) the sum of squares that is as small as
+        possible in their place.
     """
 
     def __init__(
         self, mode: OpenMode, orders: Orders, arguments: np.ndarray, nonlinear_rows: NonlinearRows, evaluate: NonlinearFunctions,
         S: np.ndarray, scale: np.ndarray, unit: float, priority: np.ndarray | None,
+        left_out: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         self.mode, self.orders, self.evaluate, self.S = mode, orders, evaluate, S
         self.nonlinear_rows = nonlinear_rows
@@ -120,6 +125,13 @@ class NonlinearSystem:
             nonlinear_rows, evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit
         )
         self._corrections: dict[bytes, Correction] = {}
+        self._argument_scale = np.abs(arguments[:, : ns + m]) @ scale
+        self._least: LeastFlows | None = None
+        if left_out is not None:
+            rows, squares = left_out
+            by_open = jets[0].y[:, self.nx :].T @ mode.z_of.T @ squares @ mode.z_of
+            found = Jet(by_open @ jets[0].y, by_open @ jets[0].xi)
+            self._least = LeastFlows(rows, found, self._equations, S, self.open_scale)
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
@@ -128,17 +140,38 @@ class NonlinearSystem:
         value, slope, *moved = self._equations(y, xi, constants, time)
         n = self.constraints
         t = moved[0] if time else value
-        return Linear(value[:n], value[n:], slope[:n], slope[n:], t[:n], t[n:])
+        F, F_y, F_t = value[n:], slope[n:], t[n:]
+        if self._least is not None:
+            more = self._least(F_y[None], y[None], xi[None], constants)
+            F, F_y, F_t = (
+                np.concatenate((part, added[0])) for part, added in zip((F, F_y, F_t), more, strict=True)
+            )
+        return Linear(value[:n], F, slope[:n], F_y, t[:n], F_t)
+
+    def left_over(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> float:
+        """Largest defect of the rows left out at a point [X, H], relative to their terms."""
+        if self._least is None:
+            return 0.0
+        a, owner = self.arguments @ self.v0(y, xi), self.nonlinear_rows.owner
+        value, gradient = (np.array(x) for x in self.evaluate(0, [a], constants))
+        size = np.abs(gradient) * (np.abs(a) + self._argument_scale)
+        rows = self._least.left_out
+        terms = np.bincount(owner, size, len(self.nonlinear_rows))[rows]
+        return float((np.abs(value[rows]) / (terms + np.finfo(float).tiny)).max())
 
     def rounding(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """How far rounding may move ``[C, F]`` at a point, until the next call."""
-        return self._equations.rounding(y, xi, constants)
+        found = self._equations.rounding(y, xi, constants)
+        if self._least is None:
+            return found
+        slopes = self._equations(y, xi, constants, False)[1][self.constraints :]
+        return np.concatenate((found, self._least.rounding(slopes, y, xi)))
 
     def correction(self, dependent: np.ndarray) -> Correction | None:
         """Newton's method for the dependent coordinates and ``H``; None where there are too many for it."""
         key = dependent.tobytes()
         found = self._corrections.get(key)
-        if found is None and 0 < len(dependent) + self.m <= MOST_COLUMNS:
+        if found is None and self._least is None and 0 < len(dependent) + self.m <= MOST_COLUMNS:
             columns = np.concatenate([dependent, self.nx + np.arange(self.m)])
             scale = np.concatenate([self.scale[dependent], self.open_scale])
             equations, rate = self._equations, self._rate
@@ -154,7 +187,7 @@ class NonlinearSystem:
     @cached_property
     def following(self) -> Following | None:
         """Time derivatives of ``H``; None where there are too many for it, or constraints, whose slopes are looked at anyway."""
-        if self.constraints or not 0 < self.m <= MOST_COLUMNS:
+        if self.constraints or self._least is not None or not 0 < self.m <= MOST_COLUMNS:
             return None
         equations = self._equations
         return Following(equations.compiled("following", lambda: following(equations.timed, self.nx)))
@@ -163,7 +196,15 @@ class NonlinearSystem:
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """``[C, F]``, their derivatives over [X, H] and by time at many points, one per row of ``y`` and ``xi``."""
-        return self._equations.many(y, xi, constants)
+        value, slope, moved = self._equations.many(y, xi, constants)
+        if self._least is None:
+            return value, slope, moved
+        more = self._least(slope[:, self.constraints :], y, xi, constants)
+        return (
+            np.concatenate((value, more[0]), axis=1),
+            np.concatenate((slope, more[1]), axis=1),
+            np.concatenate((moved, more[2]), axis=1),
+        )
 
     def rate(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """``dX/dt`` at a point ``y = [X; H]``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
 from ...reduction.core import TANGENT_STATES, Values
 from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linearised_rows
 from ...reduction.nonlinear_rows import NonlinearRows
-from ...reduction.open_mode import OpenMode, open_mode, orders
+from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
+from ...reduction.redundancy import least_rows, open_directions, redundant_rows
 from ..numeric import NumericCore
 from .bounds import Bounds, open_bounds
 from .system import NonlinearSystem
@@ -87,10 +88,48 @@ class Tangents:
         self._modes: dict[Mode, NonlinearSystem] = {}
         self._linearised: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
-        position = np.full(core.reduced.n_rows + 1, -1)
+        position = np.full(core.reduced.n_rows + 1, AFFINE)
         position[nonlinear_rows.rows] = np.arange(len(nonlinear_rows))
         self._number_of = position
         """Nonlinear row of every form row; the last entry serves rows without a form."""
+
+        self.left_out = np.zeros(0, np.int64)
+        """Nonlinear rows that follow from others everywhere, as far as is known."""
+        self.dependent = np.zeros(0, np.int64)
+        """These and the others."""
+
+    def leave_out(self, model: AffineModel, mode: Mode) -> bool:
+        """Leave out the nonlinear rows that follow from others where a model linearises, and return whether there are any.
+
+        What they leave undetermined is chosen as small as possible.
+        """
+        among = self._places(np.setdiff1d(self.rows_in_force(mode), self.left_out))
+        found, part = (self.numbering.base[at] for at in redundant_rows(model, mode, among))
+        if not len(found):
+            return False
+        self._number_of[found] = LEFT_OUT
+        position = self.nonlinear_rows.position
+        self.left_out = np.sort(np.append(self.left_out, [position[row] for row in found.tolist()]))
+        self.dependent = np.union1d(self.dependent, [position[row] for row in part.tolist()])
+        self.forget_modes()
+        self._linearised = None
+        return True
+
+    def take_back(self) -> None:
+        """Leave nothing out."""
+        self._number_of[self.nonlinear_rows.rows[self.left_out]] = self.left_out
+        self.left_out = self.dependent = np.zeros(0, np.int64)
+        self.forget_modes()
+        self._linearised = None
+
+    def open_unknowns(self, model: AffineModel) -> np.ndarray:
+        """Core unknowns that are open where a model linearises, because rows follow from others."""
+        found = open_directions(model, self._places(self.left_out))
+        return np.flatnonzero(False if found is None else found.any(axis=1))
+
+    def _places(self, nonlinear: np.ndarray) -> np.ndarray:
+        """Rows of the base that are these nonlinear rows."""
+        return np.flatnonzero(np.isin(self.numbering.base, self.nonlinear_rows.rows[nonlinear]))
 
     def constants(self, values: Values) -> np.ndarray:
         """Constants of the nonlinear rows."""
@@ -155,7 +194,25 @@ class Tangents:
                 [a0, a1, self.arguments(bends, none, core.exosystem.S @ moved)], constants
             )
         forms = linearised_rows(self.nonlinear_rows, core.forms, a0, value, gradient, bend, third, self._over)
-        return forms, linearised_model(core.model, self.numbering, forms)
+        return self._shared_out(forms) if len(self.left_out) else (forms, self._with(forms))
+
+    @cached_property
+    def _squares(self) -> np.ndarray:
+        """Sum of the squares of all variables of the model in SI units, (n, n) over the core unknowns."""
+        W = self.core.reduced.W_core
+        return (W.T @ W).toarray()
+
+    def _with(self, forms: Rows) -> AffineModel:
+        return linearised_model(self.core.model, self.numbering, forms)
+
+    def _shared_out(self, forms: Rows) -> tuple[Rows, AffineModel]:
+        """The tangents where what the rows left out leave undetermined is chosen in their place."""
+        at = self._places(self.left_out)
+        rows, which = least_rows(self._with(forms), at, self._squares), self.numbering.base[at]
+        if rows is None:
+            return forms, self._with(forms)
+        forms.E[which], forms.A[which], forms.B[which] = 0.0, rows, 0.0
+        return forms, self._with(forms)
 
     def _remainder(self, jets: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
         """The next total derivative of the rows, without the part that is linear in that of the arguments."""
@@ -238,13 +295,14 @@ class Tangents:
         data = core.mode(mode)
         nonlinear_row = self.numbers_in_force(mode)
         opened = open_mode(core.model, mode, data, nonlinear_row, self.read)
-        made = self._system(opened, z, slopes, xi, values)
+        chosen = core.model.base.A[self._places(self.left_out)] @ opened.z_of
+        made = self._system(opened, (z, slopes, xi, values), chosen)
         if not (len(data.settled) and len(self.nonlinear_rows)):
             self._modes[mode] = made
         return made
 
     def _system(
-        self, opened: OpenMode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
+        self, opened: OpenMode, at: tuple[np.ndarray, np.ndarray, np.ndarray, Values], chosen: np.ndarray
     ) -> NonlinearSystem:
         model = self.core.model
         over_v = self.Z @ opened.z_of + self.D @ opened.slope_of
@@ -261,7 +319,10 @@ class Tangents:
         else:
             q = model.q
         S = model.S[:q, :q]
-        found = orders(opened, self.nonlinear_rows.owner, over_v, self._gradients(z, slopes, xi, values))
+        shared = np.abs(chosen[:, ns : ns + m]) > SLIGHT * np.abs(chosen).max(
+            axis=1, initial=0.0, keepdims=True
+        )
+        found = orders(opened, self.nonlinear_rows.owner, over_v, self._gradients(*at), shared)
         signs = bool(model.elements) or len(self.core.relations.A) > 0
         self.deep |= signs and bool((found.rows > 1).any())
         coordinates = np.concatenate([opened.states, opened.open])
@@ -270,6 +331,7 @@ class Tangents:
         return NonlinearSystem(
             opened, found, over_v, self.nonlinear_rows, self.functions, S, scale, model.T0,
             None if model.priority is None else model.priority[coordinates],
+            (self.left_out, self._squares) if len(self.left_out) else None,
         )  # fmt: skip
 
     def _gradients(
@@ -292,7 +354,7 @@ class Tangents:
         self._modes.clear()
 
     def numbers_in_force(self, mode: Mode) -> np.ndarray:
-        """Nonlinear row of every equation of a mode, -1 for affine ones."""
+        """Nonlinear row of every equation of a mode, `AFFINE` and `LEFT_OUT` for others."""
         return self._number_of[self.numbering.mode(mode)]
 
     def rows_in_force(self, mode: Mode) -> np.ndarray:

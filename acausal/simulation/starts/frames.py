@@ -13,7 +13,9 @@ from ...dynamics.directions import generic_direction
 from ...reduction.magnitudes import nonlinear_magnitudes
 from ..nonlinear.beginning import settled_unknowns
 from ..nonlinear.bounds import Bounds, within
+from ..nonlinear.left_out import require_left_out_beside
 from ..nonlinear.motion import Motion
+from ..nonlinear.state_selection import DependentConstraints
 from .priorities import RANK
 from .problem import StartProblem
 from .stated import Rank
@@ -227,7 +229,13 @@ def placed(problem: StartProblem, z: np.ndarray, slopes: np.ndarray) -> StartPro
     """
     lin, mode, xi, values = problem.linearisation, problem.mode, problem.xi, problem.values
     system = lin.mode(mode, z, slopes, xi, values)
-    motion = lin.begin(z, slopes, xi, system, values)
+    try:
+        motion = lin.begin(z, slopes, xi, system, values)
+    except DependentConstraints:
+        # Whether that is so everywhere is looked at here.
+        lin.linearise(z, slopes, xi, values)
+        raise
+    require_left_out_beside(motion, motion.last, problem.tangents.dependent)
     lin.linearise(*motion.unknowns(motion.last), xi, values)
     return problem.at(z=lin.z).within(lin.core.mode(mode))
 

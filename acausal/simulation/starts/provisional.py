@@ -133,12 +133,18 @@ def _as_it_is(problem: StartProblem) -> StartProblem | None:
 def _beside(problem: StartProblem) -> StartProblem | None:
     """In the present mode, linearised beside start values at which it has no tangents; None if it has none there either."""
     mode = tuple(f if f >= 0 else b for f, b in zip(problem.state.forced, problem.mode, strict=True))
-    lin, z, still = problem.linearisation, problem.z, np.zeros(len(problem.z))
     for k in range(MOST_MOVES):
-        beside = z + BESIDE * lin.core.model.scale * generic_direction(len(z), k)
-        lin.linearise(beside, still, problem.xi, problem.values)
+        linearise_beside(problem, k)
         found = _as_it_is(problem.at(mode=mode))
         if found is not None:
             return found
-    lin.linearise(z, still, problem.xi, problem.values)
+    still = np.zeros(len(problem.z))
+    problem.linearisation.linearise(problem.z, still, problem.xi, problem.values)
     return None
+
+
+def linearise_beside(problem: StartProblem, k: int = 0) -> None:
+    """Linearise beside the start values, in the direction ``k``."""
+    lin, z = problem.linearisation, problem.z
+    beside = z + BESIDE * lin.core.model.scale * generic_direction(len(z), k)
+    lin.linearise(beside, np.zeros(len(z)), problem.xi, problem.values)

@@ -12,12 +12,14 @@ import numpy as np
 
 from ...errors import AcausalError, InitializationError
 from ...reduction.affine import Kind, Mode
+from ...reduction.open_mode import StructurallySingular
 from ..confirmation import require
-from ..failures import DiscreteUnsound, MovesForEver, Started, StartSteep
+from ..failures import DiscreteUnsound, MovesForEver, NotSolved, Started, StartSteep
 from ..instants.instant import evaluated
 from ..instants.instant import process as process_instant
 from ..instants.pivoting import free_branches
 from ..nonlinear.newton import NewtonFailure, continued
+from ..nonlinear.state_selection import DependentConstraints
 from ..run import Run
 from .initialization import (
     Completed,
@@ -31,7 +33,7 @@ from .initialization import (
 from .integrals import rest_integrals
 from .kept import moved_for_nothing
 from .problem import Refused, StartProblem, StartTables
-from .provisional import Branches, entered, known_relations
+from .provisional import Branches, entered, known_relations, linearise_beside
 from .report import reporter
 
 Found = TypeVar("Found")
@@ -58,6 +60,24 @@ class Beginning:
     branches: Branches = field(default_factory=dict)
     sides: tuple[int, ...] = ()
     strict: bool = False
+
+
+def _leaves_out(refused: Refused) -> bool:
+    """Whether constraints that follow from others were found, and are left out from now on.
+
+    At start values that are not consistent more may depend on each other than elsewhere, so that this is seen beside them.
+    """
+    failure, problem = refused.failure, refused.problem
+    cause, lin = failure.cause if isinstance(failure, NotSolved) else None, problem.linearisation
+    before = lin.core, lin.z, lin.last
+    if isinstance(cause, StructurallySingular):
+        linearise_beside(problem)
+    elif not isinstance(cause, DependentConstraints):
+        return False
+    found = problem.tangents.leave_out(problem.core.model, problem.mode)
+    if not found:
+        lin.go_back(*before)
+    return found
 
 
 def start(run: Run) -> None:
@@ -133,12 +153,31 @@ class Starting:
     def _attempt(
         self, beginning: Beginning, share: float = 1.0, near: np.ndarray | None = None
     ) -> Completed | None:
-        """The first instant, begun in some way.
+        """The first instant, begun in some way; constraints that follow from others everywhere are left out.
 
         Raises
         ------
         AcausalError, Refused
         """
+        lin = self.run.linearisation
+        try:
+            return self._once(beginning, share, near)
+        except Refused as refused:
+            first, last = refused, lin.last
+            if not _leaves_out(refused):
+                raise
+        try:
+            return self._attempt(beginning, share, near)
+        except Refused as refused:
+            if not isinstance(refused.failure, NotSolved):
+                raise
+        # They follow from others at one point only, contradict these, or leave open what has no smallest values.
+        first.problem.tangents.take_back()
+        lin.go_back(lin.core, lin.z, last)
+        self.run.stand(first.problem)
+        raise first
+
+    def _once(self, beginning: Beginning, share: float, near: np.ndarray | None) -> Completed | None:
         run = self.run
         if self.tried:
             at = self.before.z if near is None else self._states_and(near)
