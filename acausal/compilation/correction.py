@@ -15,6 +15,8 @@ from .rounding import REACHED, UNIT
 
 STEPS = 3
 """Newton steps of one call: from the error of a prediction to rounding, where convergence is quadratic."""
+LINEAR_STEPS = 2
+"""The same of rows that are linear in what is solved: the second tells that the first was exact."""
 ACCURATE = 1e-10
 """Step, in units of the scale, from which on residuals that are rounding end an iteration: it goes on as long as it is of
 use, for where slopes all but vanish rounding leaves unknowns wide open, and from one point to the next they would leap."""
@@ -46,39 +48,28 @@ class Correction:
         self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, iterated: Callable[[int], None]
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Coordinates next to a guess and the rate there, until the next call; None where full steps do not lead there."""
-        f, before = self._f, math.inf
+        f, size, missed = self._f, math.inf, 0.0
         f.inputs[1][:], f.inputs[2][:] = xi, constants
-        while True:
-            f.inputs[0][:] = y
+        while size > ACCURATE:
+            f.inputs[0][:], f.inputs[4][:] = y, size
             # Nothing is written, and nothing said, where a matrix is exactly singular.
             f.outputs[2].fill(np.nan)
             f()
-            iterated(STEPS)
-            *sizes, missed = f.outputs[2].tolist()
+            size, missed = f.outputs[2].tolist()
+            iterated(int(f.outputs[3][0]))
             y = f.outputs[0]
-            for size in sizes:
-                if not size <= max(CONTRACTS * before, ACCURATE):
-                    return None
-                before = min(size, 1.0)
-            if before <= ACCURATE:
-                return (y, f.outputs[1]) if missed == 0.0 else None
+        return (y, f.outputs[1]) if size <= ACCURATE and missed == 0.0 else None
 
     def many(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """The same at many points: corrects ``y`` (k, ny) and returns a mask of the points (k,) that were found."""
-        found, left, before = np.zeros(len(y), bool), np.arange(len(y)), np.full(len(y), np.inf)
+        found, left, size = np.zeros(len(y), bool), np.arange(len(y)), np.full(len(y), np.inf)
         while len(left):
-            there, _, told = self._many([y[left], xi[left]], {2: constants, 3: self._scale})
-            steps = np.minimum(np.column_stack([before[left], told[:, :-1]]), 1.0)
-            on = (
-                told[:, :-1]
-                <= np.maximum(CONTRACTS * np.column_stack([before[left], steps[:, 1:-1]]), ACCURATE)
-            ).all(axis=1)
-            ended = steps[:, -1] <= ACCURATE
-            here = on & ended & (told[:, -1] == 0.0)
+            there, _, told, _ = self._many([y[left], xi[left], size[:, None]], {2: constants, 3: self._scale})
+            size, missed = told.T
+            here, on = (size <= ACCURATE) & (missed == 0.0), size > ACCURATE
             found[left[here]], y[left[here]] = True, there[here]
-            on &= ~ended
-            before[left], y[left[on]] = steps[:, -1], there[on]
-            left = left[on]
+            left, size = left[on], size[on]
+            y[left] = there[on]
         return found
 
 
@@ -95,28 +86,50 @@ def correcting(function: ca.Function, residual: ca.Function, columns: np.ndarray
         Coordinates solved.
     rate : Jet
         What else is wanted at the point found, linear in the coordinates and the sources.
+
+    Returns
+    -------
+    casadi.Function
+        ``(y, xi, constants, scale, size)`` with the size of the last step before, in units of the scale, to the point, the rate
+        there, the size of the last step with the number of residuals that are no rounding, and the number of steps; the size is
+        not a number where a step has not contracted.
     """
-    y, xi, c = (ca.MX.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c")))
-    at, magnitude, x, sizes = columns.tolist(), ca.MX.sym("scale", len(columns)), y, []
-    divisor = wide = matrix = d = ca.MX()
-    for _ in range(STEPS):
-        value, slope = function(x, xi, c)
-        matrix = slope[:, at]
-        if not sizes:
-            divisor = ca.sum2(ca.fabs(matrix))
-            wide = ca.repmat(divisor, 1, len(at))
-        d = _solved(matrix / wide, -value / divisor)
-        sizes.append(ca.norm_2(d / (magnitude + ca.fabs(x[at]))))
-        moved = ca.MX(x)
-        moved[at] = x[at] + d
-        x = moved
-    value, rounding = residual(x, xi, c)
+    at, point = columns.tolist(), _symbols(ca.SX, function)
+    y, xi, c = point
+    scale, d, weight = (ca.SX.sym(name, len(at)) for name in ("scale", "d", "weight"))
+    # Between solutions everything is one expression: calls of small operations would take longer than these.
+    value, slope = function(y, xi, c)
+    matrix = slope[:, at]
+    linear = set(at).isdisjoint(ca.jacobian_sparsity(ca.vec(matrix), y).get_col())
+    count = LINEAR_STEPS if linear else STEPS
+    sizes = ca.SX.sym("sizes", count + 1)
+    equations = ca.Function(
+        "equations", [*point, scale], [*_balanced(matrix, -value), ca.fabs(matrix) @ scale]
+    )
+    moved = ca.SX(y)
+    moved[at] += d
+    step = ca.Function("step", [y, d, scale], [moved, ca.norm_2(d / (scale + ca.fabs(y[at])))])
+    value, rounding = residual(y, xi, c)
     # As `rounding.solved`.
-    rounding += UNIT * ca.mtimes(ca.fabs(matrix), magnitude * ca.mmax(ca.fabs(d) / magnitude))
-    missed = len(columns) - ca.sum1(ca.fabs(value) <= REACHED * rounding)
+    rounding += UNIT * weight * ca.mmax(ca.fabs(d) / scale)
+    missed = ca.sum1(ca.logic_not(ca.fabs(value) <= REACHED * rounding))
+    before = ca.vertcat(sizes[0], ca.fmin(sizes[1:-1], 1.0))
+    grown = ca.sum1(ca.logic_not(sizes[1:] <= ca.fmax(CONTRACTS * before, ACCURATE)))
+    told = ca.vertcat(ca.if_else(grown, np.nan, sizes[-1]), missed)
     # A sparse output would leave out a rate that is zero whatever happens, and shift those below it.
-    found = ca.densify(_times(rate.y, x) + _times(rate.xi, xi))
-    return ca.Function("correction", [y, xi, c, magnitude], [x, found, ca.vertcat(*sizes, missed)])
+    found = ca.densify(_times(rate.y, y) + _times(rate.xi, xi))
+    end = ca.Function("end", [*point, scale, d, weight, sizes], [found, told])
+
+    begin, *others = _symbols(ca.MX, function)
+    units, steps = ca.MX.sym("scale", len(at)), [ca.MX.sym("size")]
+    x, last = begin, []
+    for _ in range(count):
+        *system, factor = equations(x, *others, units)
+        last = [_solved(*system), factor]
+        x, size = step(x, last[0], units)
+        steps.append(size)
+    told = end(x, *others, units, *last, ca.vertcat(*steps))
+    return ca.Function("correction", [begin, *others, units, steps[0]], [x, *told, count])
 
 
 class Following:
@@ -144,20 +157,29 @@ def following(function: ca.Function, known: int) -> ca.Function:
     known : int
         Coordinates whose rates are known, the first ones.
     """
-    y, xi, c = (ca.MX.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c")))
-    rate, m = ca.MX.sym("rate", known), function.numel_in(0) - known
-    _, slope, moved = (part[-m:, :] for part in function(y, xi, c))
-    matrix, given = slope[:, known:], ca.mtimes(slope[:, :known], rate) + moved
-    divisor = ca.sum2(ca.fabs(matrix))
-    found = _solved(matrix / ca.repmat(divisor, 1, m), -given / divisor)
-    return ca.Function("following", [y, xi, c, rate], [ca.densify(found)])
+    point, rate, m = _symbols(ca.SX, function), ca.SX.sym("rate", known), function.numel_in(0) - known
+    _, slope, moved = (part[-m:, :] for part in function(*point))
+    given = ca.mtimes(slope[:, :known], rate) + moved
+    linear = ca.Function("linear", [*point, rate], _balanced(slope[:, known:], -given))
+    arguments = [*_symbols(ca.MX, function), ca.MX.sym("rate", known)]
+    return ca.Function("following", arguments, [_solved(*linear(*arguments))])
+
+
+def _symbols(kind: Any, function: ca.Function) -> list[Any]:
+    """Symbols of the arguments of a function."""
+    return [kind.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c"))]
+
+
+def _balanced(matrix: ca.SX, right: ca.SX) -> list[ca.SX]:
+    """Equations with rows of one size, which make partial pivoting independent of their units.
+
+    Rows without any slope give no numbers; LAPACK's own equilibration would print a warning about them.
+    """
+    size = ca.sum2(ca.fabs(matrix))
+    return [ca.densify(matrix / ca.repmat(size, 1, matrix.size2())), ca.densify(right / size)]
 
 
 def _solved(matrix: ca.MX, right: ca.MX) -> ca.MX:
-    """Rows of one size make partial pivoting independent of their units.
-
-    Those without any slope give no numbers then; LAPACK's own equilibration would print a warning about them.
-    """
     return ca.solve(matrix, right, "lapacklu", {"equilibration": False})
 
 
@@ -166,5 +188,5 @@ def dense(matrix: Any) -> np.ndarray:
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
-def _times(matrix: Any, x: ca.MX) -> ca.MX:
+def _times(matrix: Any, x: ca.SX) -> ca.SX:
     return ca.mtimes(ca.sparsify(ca.DM(dense(matrix))), x)

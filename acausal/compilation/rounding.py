@@ -72,7 +72,7 @@ def rounding_of(value: Any, inputs: list[Any], constants: Any) -> ca.Function:
     slope = ca.densify(ca.gradient(found, sources))
     size = ca.vertcat(*errors, UNIT * ca.fabs(size) + LEAST)
     # A branch that is not taken need not have a value.
-    parts = ca.if_else(slope == 0.0, 0.0, ca.fabs(slope * size))
+    parts = ca.if_else(slope, ca.fabs(slope * size), 0.0)
     (bound,) = ca.substitute([ca.sum1(parts)], [shift], [ca.SX.zeros(len(moved))])
     bound = ca.if_else(bound < np.inf, bound, 0.0)
     return ca.Function("rounding", [*symbols, *errors], [ca.densify(bound)])

@@ -171,7 +171,7 @@ class Basis:
                 exponent = np.minimum(exponent, LARGEST_EXPONENT)
             phi = np.exp(exponent)
         else:
-            phi = np.ones(self.size)
+            phi = self.ones.copy()
         if self._powers:
             phi *= self.inverse_factorial * h**self.power
         if self.n_turning:

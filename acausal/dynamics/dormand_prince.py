@@ -97,7 +97,7 @@ class DormandPrince(Stepper):
         slopes[6] = self._evaluate(t1, y1)
         inner = y + h * PROBE_VALUE.dot(slopes)
         residual = PROBE_SLOPE.dot(slopes) - self._evaluate(t + PROBE * h, inner)
-        return y1, np.stack([(h * EMBEDDED_WEIGHT) * ERROR.dot(slopes), (h * PROBE_WEIGHT) * residual])
+        return y1, np.array([(h * EMBEDDED_WEIGHT) * ERROR.dot(slopes), (h * PROBE_WEIGHT) * residual])
 
     @property
     def reach(self) -> float:

@@ -60,7 +60,7 @@ class Rosenbrock(Stepper):
             argument = y + a.dot(known)
             parts[k] = solve(self._evaluate(t + node * h, argument) + c.dot(known) + drifts[k])
         y1 = argument + parts[-1]
-        return y1, np.stack([parts[-1], self._inner_error(h)])
+        return y1, np.array([parts[-1], self._inner_error(h)])
 
     def _inner_error(self, h: float) -> np.ndarray:
         """Error of the dense output inside a step, from its residual in the differential equation.

@@ -32,26 +32,26 @@ class Step:
     dense: np.ndarray
     errors: np.ndarray
 
-    def at(self, theta: np.ndarray) -> np.ndarray:
+    def at(self, theta: float | np.ndarray) -> np.ndarray:
         """Solution at fractions of the step.
 
         Parameters
         ----------
-        theta : (k,)
+        theta : float or (k,)
             Fractions in [0, 1].
 
         Returns
         -------
-        (k, n)
+        (n,) or (k, n)
             Exactly ``y0`` at 0, and ``y1`` up to rounding at 1. A row does not depend on the other fractions, to the bit.
         """
-        s = np.asarray(theta, dtype=float)[:, None]
+        s = theta[:, None] if isinstance(theta, np.ndarray) else theta
         c0, c1, c2 = self.dense
         return self.y0 + s * ((self.y1 - self.y0) + (1.0 - s) * (c0 + s * (c1 + s * c2)))
 
-    def slope(self, theta: np.ndarray) -> np.ndarray:
-        """Derivative of `at` by time at fractions of the step, (k,) to (k, n)."""
-        s = np.asarray(theta, dtype=float)[:, None]
+    def slope(self, theta: float | np.ndarray) -> np.ndarray:
+        """Derivative of `at` by time."""
+        s = theta[:, None] if isinstance(theta, np.ndarray) else theta
         c0, c1, c2 = self.dense
         chord = (self.y1 - self.y0) + (1.0 - 2.0 * s) * (c0 + s * (c1 + s * c2))
         return (chord + s * (1.0 - s) * (c1 + 2.0 * s * c2)) / (self.t1 - self.t0)
@@ -69,5 +69,4 @@ def weights_inside(solution: np.ndarray, dense: np.ndarray, theta: float) -> tup
     theta : float
     """
     unit = Step(0.0, 1.0, np.zeros(solution.size), solution, dense, np.empty((0, solution.size)))
-    place = np.array([theta])
-    return unit.at(place)[0], unit.slope(place)[0]
+    return unit.at(theta), unit.slope(theta)

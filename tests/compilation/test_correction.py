@@ -51,6 +51,22 @@ def test_a_singular_matrix_is_no_step_and_prints_nothing(
     assert found[0] == pytest.approx([1.0, 2.0], abs=1e-14)
 
 
+def test_rows_that_are_linear_in_what_is_solved_take_two_steps_and_bent_ones_three() -> None:
+    """``a^2 h = c`` is linear in h and bent in a; many points are found as each of them is."""
+    y, xi, c = ca.SX.sym("y", 2), ca.SX.sym("xi", 0), ca.SX.sym("c", 1)
+    value, given, none = y[0] ** 2 * y[1] - c, np.array([9.0]), np.zeros(0)
+    for column, start, root, steps in ((1, [3.0, 40.0], [3.0, 1.0], 2), (0, [3.01, 1.0], [3.0, 1.0], 3)):
+        correction = made(y, xi, c, value, [column], Jet(np.eye(2), np.zeros((2, 0))))
+        taken: list[int] = []
+        found = correction(np.array(start), none, given, taken.append)
+        assert found is not None and taken == [steps]
+        np.testing.assert_allclose(found[0], root, rtol=1e-15)
+        points = np.array([start, [-5.0, 7.0], [np.nan, 1.0], start])
+        told = correction.many(points, np.zeros((4, 0)), given)
+        assert told.tolist() == [True, column == 1, False, True]
+        np.testing.assert_allclose(points[[0, 3]], [root, root], rtol=1e-15)
+
+
 def test_time_derivatives_of_unknowns_that_rows_give() -> None:
     """x^3 + h = sin(xi), 2 h + k x = c: h' and k' for x' given follow by differentiation."""
     y, xi, c, along = ca.SX.sym("y", 3), ca.SX.sym("xi"), ca.SX.sym("c"), 2.0

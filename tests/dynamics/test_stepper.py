@@ -73,7 +73,9 @@ def test_a_row_of_the_dense_output_does_not_depend_on_the_others(method: type[St
     theta = np.linspace(0.0, 1.0, 13)
     for k in range(13):
         assert (step.at(theta)[k] == step.at(theta[k : k + 1])[0]).all()
+        assert (step.at(theta)[k] == step.at(float(theta[k]))).all()
         assert (step.slope(theta)[k] == step.slope(theta[k : k + 1])[0]).all()
+        assert (step.slope(theta)[k] == step.slope(float(theta[k]))).all()
 
 
 def test_the_slope_is_the_derivative_of_the_polynomial() -> None:

@@ -143,9 +143,9 @@ class Resolution:
         # A method looks at a point inside of its step itself.
         places = [p for p in motion.recent if step.t0 < p.h < step.t1]
         if not places or h > LONGER * self._longest:
-            time, there = step.t0 + PROBE * h, np.array([PROBE])
-            guess = motion.guessed(cubic(motion, begin, end).at(there)[0], time)
-            places.append(motion.solve(time, step.at(there)[0], guess, motion.selection))
+            time = step.t0 + PROBE * h
+            guess = motion.guessed(cubic(motion, begin, end).at(PROBE), time)
+            places.append(motion.solve(time, step.at(PROBE), guess, motion.selection))
         return max(self._distance(step, end, place) for place in places)
 
     def _distance(self, step: Step, end: Place, place: Place) -> float:
@@ -164,7 +164,7 @@ class Resolution:
         may_be += ACCURATE * (self._scale[solved] + np.abs(inner))
         open_of_rates = motion.system.open_of_rates
         if open_of_rates is not None:
-            far = np.abs(open_of_rates.dot(step.slope(np.array([s]))[0] - place.X_t[states]))
+            far = np.abs(open_of_rates.dot(step.slope(s) - place.X_t[states]))
             found = float((far / may_be).max())
             if found <= 1.0:
                 return found

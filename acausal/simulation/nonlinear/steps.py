@@ -290,8 +290,8 @@ class Steps:
             return a.begin
         if h >= step.t1:
             return a.end
-        theta = np.array([(h - step.t0) / (step.t1 - step.t0)])
-        y, guess = step.at(theta)[0], self.motion.guessed(self.course(a).at(theta)[0], h)
+        theta = (h - step.t0) / (step.t1 - step.t0)
+        y, guess = step.at(theta), self.motion.guessed(self.course(a).at(theta), h)
         for near in (guess, a.begin):
             try:
                 return self.motion.solve(h, y, near, a.selection)
