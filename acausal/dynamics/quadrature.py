@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -12,8 +13,32 @@ Integrand = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """States (k, ny) and times (k,) to values (k, m)."""
 
 
+class Course(Protocol):
+    """The state along one segment: a `Trajectory`, or what stands for one where steps were taken."""
+
+    y0: np.ndarray
+    reach: float
+    """Length in seconds over which a closed form is exact, negative where there is none."""
+    precision: float
+    """Relative error that integrals may have."""
+    halvings: int
+    """Halvings of a panel of `edges` beyond which integrals gain nothing."""
+
+    def edges(self, h0: float, h1: float) -> np.ndarray:
+        """Ends of the panels with which a quadrature over ``[h0, h1]`` begins."""
+        ...
+
+    def at(self, h: float) -> np.ndarray:
+        """State (ny,) at one time."""
+        ...
+
+    def sample(self, hs: np.ndarray) -> np.ndarray:
+        """States (k, ny) at the times ``hs`` (k,)."""
+        ...
+
+
 def integrate(
-    trajectory: Trajectory,
+    trajectory: Course,
     f: Integrand,
     h0: float,
     h1: float,
@@ -24,7 +49,7 @@ def integrate(
 
     Parameters
     ----------
-    trajectory : Trajectory
+    trajectory : Course
     f : callable
         Vectorised: states (k, ny) and times (k,) to values (k, m).
     h0, h1 : float

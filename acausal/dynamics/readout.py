@@ -13,12 +13,11 @@ import numpy as np
 from ..flattening.flat_model import VECTOR, kind_of
 from ..flattening.forms import inner
 from ..modeling.expressions import Expr, Symbol, fold
-from ..reduction.affine import ModeData, Rows
+from ..reduction.affine import ExactMode, Rows
 from ..reduction.core import Exosystem, model_relation
 from ..reduction.output_equations import OutputEquation
 from ..reduction.reduced_model import ReducedModel
-from .closed_form import Trajectory
-from .quadrature import integrate
+from .quadrature import Course, integrate
 
 SPARSE = 300
 """Core unknowns above which rows over a point of them are kept sparse."""
@@ -36,7 +35,7 @@ class Moment:
 
 @dataclass(frozen=True, eq=False)
 class PointFrame:
-    """What reading needs of a mode whose state is ``[z, z', xi]``, as `ModeData` has it for a closed form."""
+    """What reading needs of a mode whose state is ``[z, z', xi]``, as `ExactMode` has it for a closed form."""
 
     n: int
     S: np.ndarray
@@ -82,6 +81,10 @@ class PointFrame:
         return made
 
 
+ReadMode = ExactMode | PointFrame
+"""What reading needs of a mode."""
+
+
 class Readout:
     """Reads variables of one model with one set of parameters.
 
@@ -94,7 +97,7 @@ class Readout:
         self.output_equation_of = {o.unknown: k for k, o in enumerate(model.output_equations)}
         self.integrals = [k for k, o in enumerate(model.output_equations) if o.integral]
         self.position = {k: n for n, k in enumerate(self.integrals)}
-        self._rows: WeakKeyDictionary[ModeData, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
+        self._rows: WeakKeyDictionary[ReadMode, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
         self._observed: dict[int, list[tuple[int, int]]] = {}
         unknowns = np.zeros(model.W.shape[1])
@@ -109,7 +112,7 @@ class Readout:
         """Make the readout of a run with these sources."""
         return cls(model, (model.V_known @ exosystem.K).tocsr(), P)
 
-    def rows(self, data: ModeData, ids: tuple[int, ...]) -> Any:
+    def rows(self, data: ReadMode, ids: tuple[int, ...]) -> Any:
         """Rows over y of the affine part of variables, (k, ny); a sparse matrix where y is long."""
         known = self._rows.setdefault(data, {})
         found = known.get(ids)
@@ -123,7 +126,7 @@ class Readout:
         A, B = self.model.W_core[list(ids)], self.VK[list(ids)]
         return Rows(0.0 * A, A, B)
 
-    def slope_rows(self, data: ModeData, ids: tuple[int, ...]) -> Any:
+    def slope_rows(self, data: ReadMode, ids: tuple[int, ...]) -> Any:
         """The same of their time derivatives."""
         return self.rows(data, ids) @ data.Ay
 
@@ -139,12 +142,12 @@ class Readout:
         return found
 
     @cached_property
-    def frame(self) -> ModeData:
+    def frame(self) -> PointFrame:
         """Stands for a mode whose state is ``[z, z', xi]``: any point, on the constraints of a mode or not."""
         n, q = self.model.W_core.shape[1], self.VK.shape[1]
-        return PointFrame(n, np.zeros((q, q)))  # type: ignore[return-value]
+        return PointFrame(n, np.zeros((q, q)))
 
-    def moving_frame(self, S: np.ndarray, data: ModeData, freedom: int, reason: str) -> PointFrame:
+    def moving_frame(self, S: np.ndarray, data: ReadMode, freedom: int, reason: str) -> PointFrame:
         """The same for a mode along its motion, with the generator of the sources; equal modes share one."""
         key = (data.mode, data.undetermined.tobytes(), data.index, freedom)
         found = self._frames.get(key)
@@ -170,8 +173,8 @@ class Readout:
         self,
         ids: tuple[int, ...],
         slopes: tuple[int, ...],
-        data: ModeData,
-        trajectory: Trajectory | None,
+        data: ReadMode,
+        trajectory: Course | None,
         moment: Moment,
         hs: np.ndarray,
         ys: np.ndarray,
@@ -189,13 +192,13 @@ class Readout:
         return values, rates
 
     def values(
-        self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
+        self, k: int, data: ReadMode, trajectory: Course, moment: Moment, hs: np.ndarray
     ) -> np.ndarray:
         """Values of variable ``k`` at the times ``hs`` of a segment."""
         return _Evaluation(self, data, trajectory, moment, hs, trajectory.sample(hs)).variable(k)
 
     def slopes(
-        self, k: int, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
+        self, k: int, data: ReadMode, trajectory: Course, moment: Moment, hs: np.ndarray
     ) -> np.ndarray:
         """Time derivative of variable ``k`` at the times ``hs`` of a segment."""
         return _Evaluation(self, data, trajectory, moment, hs, trajectory.sample(hs)).slope(k)
@@ -203,7 +206,7 @@ class Readout:
     def at(
         self,
         ids: tuple[int, ...],
-        data: ModeData,
+        data: ReadMode,
         y: np.ndarray,
         moment: Moment,
         slopes: tuple[int, ...] = (),
@@ -221,7 +224,7 @@ class Readout:
     def expressions(
         self,
         which: Sequence[tuple[int, int, Expr]],
-        data: ModeData,
+        data: ReadMode,
         ys: np.ndarray,
         moment: Moment,
         hs: np.ndarray,
@@ -230,20 +233,18 @@ class Readout:
         e = _Evaluation(self, data, None, moment, hs, ys)
         return np.array([e.expression(batch, i, expr) for batch, i, expr in which])
 
-    def rates(self, data: ModeData, y: np.ndarray, moment: Moment) -> np.ndarray:
+    def rates(self, data: ReadMode, y: np.ndarray, moment: Moment) -> np.ndarray:
         """Time derivatives of the integrals at one state."""
         e = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :])
         return np.array([e.rate(k)[0] for k in self.integrals])
 
-    def integrals_at(
-        self, data: ModeData, trajectory: Trajectory, moment: Moment, hs: np.ndarray
-    ) -> np.ndarray:
+    def integrals_at(self, data: ReadMode, trajectory: Course, moment: Moment, hs: np.ndarray) -> np.ndarray:
         """Integrals (k, nq) at the times ``hs`` (k,) of a segment."""
         e = _Evaluation(self, data, trajectory, moment, hs, trajectory.sample(hs))
         columns = [self.model.output_equations[k].sign * e.output_equation(k) for k in self.integrals]
         return np.column_stack(columns) if columns else np.zeros((len(hs), 0))
 
-    def advance(self, data: ModeData, trajectory: Trajectory, moment: Moment, h: float) -> np.ndarray:
+    def advance(self, data: ReadMode, trajectory: Course, moment: Moment, h: float) -> np.ndarray:
         """Integrals at the end of a segment of length ``h``."""
         if not self.integrals or h <= 0.0:
             return moment.q
@@ -255,7 +256,7 @@ class Readout:
         return moment.q + integrate(trajectory, rates, 0.0, h)
 
 
-def _over_state(data: ModeData, W: Any, V: Any) -> Any:
+def _over_state(data: ReadMode, W: Any, V: Any) -> Any:
     """Rows over z and sources, sparse (k, n) and (k, q), as rows over the state of a mode."""
     rows = W @ data.T
     if isinstance(rows, np.ndarray):
@@ -278,8 +279,8 @@ class _Evaluation:
     def __init__(
         self,
         readout: Readout,
-        data: ModeData,
-        trajectory: Trajectory | None,
+        data: ReadMode,
+        trajectory: Course | None,
         moment: Moment,
         hs: np.ndarray,
         ys: np.ndarray,

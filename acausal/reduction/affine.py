@@ -210,8 +210,8 @@ def stack_rows(parts: Sequence[Rows], model: AffineModel) -> Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class ModeData:
-    """Everything that follows from one mode; y = [z[states]; xi] is its state vector.
+class ExactMode:
+    """What reading needs of an analysed mode; y = [z[states]; xi] is its state vector.
 
     ``z = T y``, ``y' = Ay y`` (time in seconds, all variables in their own units).
     """
@@ -221,6 +221,26 @@ class ModeData:
     """Indices into z of the selected states (physical variables, never mixtures)."""
     T: np.ndarray
     Ay: np.ndarray
+    undetermined: np.ndarray
+    """Mask (n,): value is a don't-care, shown as least norm."""
+    index: int
+    guard_element: np.ndarray
+    """Owner of every guard in force."""
+
+    path = "exact"
+    """Way of integration."""
+    reason = ""
+
+    @property
+    def freedom(self) -> int:
+        """Number of states."""
+        return len(self.states)
+
+
+@dataclass(frozen=True, eq=False)
+class ModeData(ExactMode):
+    """Everything that follows from one mode."""
+
     constraints: np.ndarray
     """Rows over [z; xi], zero on z of the mode: hidden and visible constraints among differentiated variables.
 
@@ -233,12 +253,8 @@ class ModeData:
     """
     admissible_names: tuple[tuple[str, ...], ...]
     """For each of these rows the equations and elements that contradict each other."""
-    undetermined: np.ndarray
-    """Mask (n,): value is a don't-care, shown as least norm."""
-    index: int
     guards: np.ndarray
     """Rows over [z; xi] of all guards in force, (ng, n + q)."""
-    guard_element: np.ndarray
     guard_target: np.ndarray
     Gy: np.ndarray
     """guards @ [T; 0 I]: guards over y."""
@@ -251,15 +267,6 @@ class ModeData:
     balance: Balance
     maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(repr=False)
     """Computes ``jump`` and ``impulse``; called once, when a differentiated variable first moves."""
-
-    path = "exact"
-    """Way of integration."""
-    reason = ""
-
-    @property
-    def freedom(self) -> int:
-        """Number of states."""
-        return len(self.states)
 
     def state(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """The state vector (ny,) at a point; its slopes follow from the mode."""

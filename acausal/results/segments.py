@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import TypeVar, overload
 
@@ -15,10 +15,9 @@ import numpy as np
 
 from ..dynamics.closed_form import CHUNK, INTEGRAL, ROUNDING, Basis, Trajectory, integrate_forms, many_periods
 from ..dynamics.gram import gram
-from ..dynamics.quadrature import integrate
-from ..dynamics.readout import Moment, Readout
+from ..dynamics.quadrature import Course, Integrand, integrate
+from ..dynamics.readout import Moment, ReadMode, Readout
 from ..errors import ParameterError
-from ..reduction.affine import ModeData
 
 BEFORE = -1
 """Segment number of the left limit at the start."""
@@ -62,8 +61,8 @@ class Segment:
 
     start: float
     end: float
-    data: ModeData
-    trajectory: Trajectory
+    data: ReadMode
+    trajectory: Course
     moment: Moment
     readout: Readout
 
@@ -71,7 +70,7 @@ class Segment:
 class SegmentGroup:
     """Segments in one analysed mode with one set of numbers."""
 
-    def __init__(self, data: ModeData, members: list[int], segments: list[Segment]) -> None:
+    def __init__(self, data: ReadMode, members: list[int], segments: list[Segment]) -> None:
         self.data, self.members = data, np.array(members)
         self.readout = segments[members[0]].readout
         self.trajectories = [segments[k].trajectory for k in members]
@@ -79,15 +78,20 @@ class SegmentGroup:
         self.beyond = np.array([s.reach for s in self.trajectories]) < lengths
         """Members whose combination of functions is not exact over their whole length."""
 
+    @cached_property
+    def exact(self) -> list[Trajectory]:
+        """The members with closed forms: all of them or none."""
+        return [t for t in self.trajectories if isinstance(t, Trajectory)]
+
     @property
     def basis(self) -> Basis:
         """Functions of which closed forms are combinations."""
-        return self.trajectories[0].flow.basis
+        return self.exact[0].flow.basis
 
     @cached_property
     def C(self) -> np.ndarray:
         """Coefficients of all members, (k, ny, functions)."""
-        return np.stack([t.C for t in self.trajectories])
+        return np.stack([t.C for t in self.exact])
 
     @cached_property
     def y0(self) -> np.ndarray:
@@ -201,7 +205,7 @@ class Segments:
         self.start = np.array([s.start for s in segments])
         self.end = np.array([s.end for s in segments])
         self.length = self.end - self.start
-        by_data: dict[ModeData, list[int]] = {}
+        by_data: dict[ReadMode, list[int]] = {}
         for k, s in enumerate(segments):
             by_data.setdefault(s.data, []).append(k)
         self.groups = [SegmentGroup(data, members, segments) for data, members in by_data.items()]
@@ -278,13 +282,8 @@ class Segments:
         total = np.zeros(0)
         for k, begin, end in zip(which.tolist(), h0.tolist(), h1.tolist(), strict=True):
             s = self.all[k]
-            noise: np.ndarray | float = 0.0
-            if bound is not None and s.trajectory.reach <= 0.0:
-                hs = _probes(s.trajectory, begin, end)
-                noise = _rough(s.trajectory, bound(s, s.trajectory.sample(hs), hs).max(axis=0))
-            part = integrate(
-                s.trajectory, lambda ys, hs, s=s: f(s, ys, hs), begin, end, noise=noise, name=name
-            )
+            noise = 0.0 if bound is None else _rough(s.trajectory, partial(bound, s), begin, end)
+            part = integrate(s.trajectory, partial(f, s), begin, end, noise=noise, name=name)
             total = part if not len(total) else total + part
         return total
 
@@ -350,31 +349,31 @@ def _group_integral(
     """Integral of sums of products of expressions (m, ny) over parts of some members."""
     total: np.ndarray | float = 0.0
     inside = np.flatnonzero(~group.beyond[place])
-    noise = (
-        ROUNDING * products.bounds(_form_bounds(group, rows, place, h0, h1))
-        if len(inside)
-        else np.zeros(len(place))
-    )
     step = max(1, CHUNK // (len(rows) * group.basis.size)) if len(inside) else 1
     for k in range(0, len(inside), step):
         part = inside[k : k + step]
+        noise = ROUNDING * products.bounds(_form_bounds(group, rows, place[part], h0[part], h1[part]))
         C = rows @ group.C[place[part]]
         many = many_periods(group.basis, C, h1[part] - h0[part])
         for i in np.flatnonzero(many).tolist():
             total = total + products.integral(group.basis, C[i], float(h0[part[i]]), float(h1[part[i]]))
         part, C = part[~many], C[~many]
         if len(part):
-            total = total + integrate_forms(group.basis, C, products.values, h0[part], h1[part], noise[part])
+            total = total + integrate_forms(group.basis, C, products.values, h0[part], h1[part], noise[~many])
     for i in np.flatnonzero(group.beyond[place]).tolist():
         trajectory = group.trajectories[int(place[i])]
         begin, end = float(h0[i]), float(h1[i])
-        if trajectory.reach > 0.0 and trajectory.reach < end and _turns_often(trajectory, begin, end):
+        if (
+            isinstance(trajectory, Trajectory)
+            and trajectory.reach < end
+            and _turns_often(trajectory, begin, end)
+        ):
             for start, piece in trajectory.pieces(end):
                 at = max(begin - start, 0.0), min(end - start, piece.reach)
                 if at[1] > at[0]:
                     total = total + products.integral(piece.flow.basis, rows @ piece.C, *at)
             continue
-        rough = noise[i] if trajectory.reach > 0.0 else _noise(trajectory, rows, products, begin, end)
+        rough = _rough(trajectory, lambda ys, _: products.bounds(np.abs(ys) @ np.abs(rows).T), begin, end)
         total = total + integrate(
             trajectory, lambda ys, _: products.values(ys @ rows.T), begin, end, noise=rough
         )
@@ -385,20 +384,14 @@ def _turns_often(trajectory: Trajectory, h0: float, h1: float) -> bool:
     return bool(many_periods(trajectory.flow.basis, trajectory.C[None], np.array([h1 - h0]))[0])
 
 
-def _noise(trajectory: Trajectory, rows: np.ndarray, products: Products, h0: float, h1: float) -> np.ndarray:
-    """Error of products along a trajectory that was integrated in steps: of the terms of the expressions, which may cancel."""
-    size = np.abs(trajectory.sample(_probes(trajectory, h0, h1))).max(axis=0)
-    return _rough(trajectory, products.bounds((abs(rows) @ size)[None])[0])
+def _rough(trajectory: Course, bounds: Integrand, h0: float, h1: float) -> np.ndarray:
+    """Error of integrands along a trajectory; ``bounds`` are sums of the magnitudes of their terms, which may cancel.
 
-
-def _probes(trajectory: Trajectory, h0: float, h1: float) -> np.ndarray:
-    """Ends and middles of the first panels."""
+    They are taken at the ends and middles of the first panels.
+    """
     edges = trajectory.edges(h0, h1)
-    return np.sort(np.concatenate([edges, 0.5 * (edges[1:] + edges[:-1])]))
-
-
-def _rough(trajectory: Trajectory, size: np.ndarray) -> np.ndarray:
-    """Error of integrands of some magnitudes along a trajectory that was integrated in steps."""
+    hs = np.sort(np.concatenate([edges, 0.5 * (edges[1:] + edges[:-1])]))
+    size = bounds(trajectory.sample(hs), hs).max(axis=0)
     # What is zero up to rounding has no digits that halving could find.
     size = np.maximum(size, SMALLEST * size.max(initial=0.0))
     return max(ROUNDING, trajectory.precision) * size

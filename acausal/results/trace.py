@@ -12,31 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.closed_form import AffineFlow, Basis
+from ..dynamics.closed_form import AffineFlow, Basis, Trajectory
 from ..dynamics.readout import Moment, PointFrame, Readout
-from ..reduction.affine import Mode, ModeData
+from ..reduction.affine import ExactMode, Mode
 from ..reduction.reduced_model import ReducedModel
 from .objects import register
 from .record import KnownJump, MicroStep, Recorded
 from .segments import Segment
 from .series import SeriesMotion, series_of
-
-
-@dataclass(frozen=True, eq=False)
-class ExactMode:
-    """What reading needs of an analysed mode."""
-
-    mode: Mode
-    states: np.ndarray
-    T: np.ndarray
-    Ay: np.ndarray
-    undetermined: np.ndarray
-    index: int
-    guard_element: np.ndarray
-
-    path = "exact"
-    reason = ""
-    freedom = ModeData.freedom
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +103,14 @@ def trace_of(record: Recorded, which: np.ndarray, hs: np.ndarray) -> Trace:
     of = np.empty((len(segments), 5), np.int64)
     y, motions = [], []
     for k, s in enumerate(segments):
-        exact = s.trajectory.reach >= 0.0
+        exact = s.trajectory if isinstance(s.trajectory, Trajectory) else None
         of[k] = (
             modes.place(id(s.data), s.data), numbers.place(id(s.readout), s.readout),
-            flows.place(id(s.trajectory.flow), s.trajectory.flow) if exact else -1,
+            flows.place(id(exact.flow), exact.flow) if exact else -1,
             rows.row(s.moment.D), rows.row(s.moment.R),
         )  # fmt: skip
         if exact:
-            y.append(s.trajectory.y0)
+            y.append(exact.y0)
         else:
             a, b = np.searchsorted(which, (k, k + 1))
             motions.append(_as_series(s, hs[a:b]))
@@ -146,7 +129,7 @@ def trace_of(record: Recorded, which: np.ndarray, hs: np.ndarray) -> Trace:
     return Trace(
         np.array([s.start for s in segments]), np.array([s.end for s in segments]), mode, numbers_of, flow, D, R,
         np.array(q).reshape(len(q), -1), np.concatenate(y) if y else np.zeros(0),
-        [_stored(m) for m in modes.items], [Numbers(r.VK, r.P) for r in numbers.items], flows.items, motions, rows.items,
+        modes.items, [Numbers(r.VK, r.P) for r in numbers.items], flows.items, motions, rows.items,
         np.array([s.t for s in steps]), numbered, step_rows, branches.items, kinds.items, triggers.items,
         _those(s.impulses for s in steps), _those(s.jumps for s in steps), _those(s.lost for s in steps),
         _those(tuple(KnownJump(p.left, p.right, p.J1, p.mean) for p in s.parts) for s in steps),
@@ -160,14 +143,6 @@ def _as_series(s: Segment, points: np.ndarray) -> SeriesMotion:
         return motion
     return series_of(
         motion, s.end - s.start, points, lambda hs: s.readout.integrals_at(s.data, motion, s.moment, hs)
-    )
-
-
-def _stored(data: Any) -> Any:
-    if isinstance(data, (PointFrame, ExactMode)):
-        return data
-    return ExactMode(
-        data.mode, data.states, data.T, data.Ay, data.undetermined, data.index, data.guard_element
     )
 
 

@@ -82,7 +82,7 @@ def _record(run: Run, end: float, h: float, motion: SampledMotion) -> None:
     """Record a segment of length ``h`` and go to the point at its end."""
     before = run.work.enter("record")
     moment, frame = run.moment(), _frame(run, motion.freedom)
-    run.record.segments.append(Segment(run.t, end, frame, motion, moment, run.core.readout))  # type: ignore[arg-type]
+    run.record.segments.append(Segment(run.t, end, frame, motion, moment, run.core.readout))
     run.integrate(frame, motion, moment, h)
     y, n = motion.at(h), len(run.z)
     run.z, run.slopes, run.xi = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
