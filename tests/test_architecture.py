@@ -33,7 +33,7 @@ FOREIGN_STORES = {
     "acausal/compilation/nonlinear_rows.py": 1,
     "acausal/dynamics/automatic.py": 1,
     "acausal/flattening/grouping.py": 4,
-    "acausal/flattening/trace.py": 3,
+    "acausal/flattening/statements.py": 3,
     "acausal/results/container.py": 2,
     "acausal/results/events.py": 1,
     "acausal/simulation/continuation.py": 1,

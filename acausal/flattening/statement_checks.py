@@ -7,12 +7,25 @@ from typing import Any
 
 from ..errors import DuplicateWriterError, StatementError
 from ..modeling.component import Component
-from ..modeling.dimensions import dimension
+from ..modeling.dimensions import check_equation, dimension
 from ..modeling.elements import ElementTable
 from ..modeling.expressions import Expr, Symbol, walk, wrap
-from ..modeling.statements import Assign, Transitions, When
+from ..modeling.statements import Assign, Eq, Transitions, When
 from .flat_model import kind_of
 from .forms import Classify, depends, has_time
+
+
+def check_holding(eq: Eq) -> None:
+    """Raise UnitError where the sides of an equation disagree, StatementError for what has a meaning at instants only."""
+    check_equation(eq.lhs, eq.rhs)
+    check_continuous(eq.residual)
+
+
+def check_actions(statement: When, name: Callable[[Symbol], str]) -> None:
+    """Raise UnitError where a value has not the unit of its variable, DuplicateWriterError as `check_writers`."""
+    check_writers(statement, name)
+    for action in (a for _, actions in statement.branches for a in actions if isinstance(a, Assign)):
+        check_equation(action.target, action.value)
 
 
 def check_writers(statement: When | Transitions, name: Callable[[Symbol], str]) -> None:

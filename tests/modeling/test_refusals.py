@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import acausal.flattening.trace as trace
+import acausal.flattening.statements as statements
 from acausal import (
     AcausalError,
     Circuit,
@@ -421,7 +421,7 @@ class Endless(Component):
     ],
 )
 def test_builds_without_end(model: type[Component], text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace, "MOST_STATEMENTS", 3000)
+    monkeypatch.setattr(statements, "MOST_STATEMENTS", 3000)
     with pytest.raises(AcausalError, match=text) as caught:
         simulate(model(), 0.1)
     assert [place.file for place in caught.value.where] == [__file__]
