@@ -94,6 +94,21 @@ def test_three_parallel_cranks_move_as_one(kind: type[Cranks], rtol: float) -> N
         np.testing.assert_allclose(shown, -wanted, atol=2e3 * rtol)
 
 
+@pytest.mark.parametrize("rtol", [1e-4, 1e-8])
+def test_cranks_in_line_stop_where_they_may_change_into_crossed_ones(rtol: float) -> None:
+    """All bars lie in one line at an angle of zero; the pivots of the others, which form a triangle, leave them one motion."""
+    with pytest.warns(UserWarning, match="redundant"), pytest.raises(SingularModelError) as caught:
+        simulate(Cranks(), 0.4, rtol=rtol)
+    assert "depend on each other at this point" in caught.value.what
+    assert "two motions cross there" in caught.value.what
+    assert caught.value.result is not None
+    assert caught.value.result["crank0.phi"].final == pytest.approx(0.0, abs=1e-3)
+    through = told(OffsetCranks(), 0.4, rtol=rtol)
+    assert through["crank0.phi"].final == pytest.approx(
+        swinging(2.0, np.array([0.0, 0.4]))[0][-1], abs=100.0 * rtol
+    )
+
+
 def test_the_warning_names_what_is_redundant_and_what_is_open() -> None:
     with pytest.warns(UserWarning) as all_told:
         simulate(Cranks(), 0.01)

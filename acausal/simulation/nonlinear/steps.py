@@ -84,14 +84,14 @@ class Accepted:
 
 @dataclass(slots=True, eq=False)
 class Singular:
-    """The constraints may be singular before the time ``before``; nearer than ``margin`` to it there are no more steps."""
+    """The constraints may be singular before ``before``; nearer to it than ``margin``, or as short, there are no more steps."""
 
     before: float
     margin: float
 
-    def reached(self, h: float) -> bool:
-        """Whether a time is that near."""
-        return self.before - h <= self.margin
+    def reached(self, h: float, length: float) -> bool:
+        """Whether a time is that near, or a step up to it as short: nearer to the point nothing may be found at all."""
+        return min(self.before - h, length) <= self.margin
 
 
 class Steps:
@@ -221,7 +221,8 @@ class Steps:
         """A step, and the point at its end."""
         motion = self.motion
         motion.accept(begin)
-        if self._singular is not None and self._singular.reached(begin.h):
+        length = begin.h - self.accepted[-1].step.t0 if self.accepted else math.inf
+        if self._singular is not None and self._singular.reached(begin.h, length):
             raise DependentConstraints
         try:
             step = self._stepper.step(self._limit(begin.h) if self._bare else self.length)
