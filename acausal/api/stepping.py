@@ -140,7 +140,7 @@ class Simulation:
         )
         run.D = D
         if other:
-            run.use(run.numbers(open_inputs))
+            run.use(run.numbers(D, run.R, open_inputs))
         run.take_inputs(open_inputs)
         if other:
             run.settle()

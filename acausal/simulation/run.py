@@ -381,18 +381,18 @@ class Run:
         return xi
 
     def suit(self, D: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """Take numbers in a unit of time that suits the sources with these discretes and relations; return their states."""
+        """Take the numbers of these discretes and relations, in a unit of time that suits the sources; return their states."""
         unit = self.sources.unit_at(self.t, D, R)
         if self._frozen or unit != self.core.unit:
-            self.use(self.numbers(self.open_inputs, unit))
+            self.use(self.numbers(D, R, self.open_inputs, unit))
         return self.sources.states(self.t, D, R)
 
-    def numbers(self, open_inputs: tuple[OpenInput, ...], unit: float | None = None) -> NumericCore:
-        """The numbers of the present discrete values."""
-        sparse = self.base.system is not None
-        made = self.cores.numbers(
-            self.values, self.D, self.R, open_inputs, self.T0, self.span, self.starts, unit, sparse
-        )
+    def numbers(
+        self, D: np.ndarray, R: np.ndarray, open_inputs: tuple[OpenInput, ...], unit: float | None = None
+    ) -> NumericCore:
+        """The numbers of these discretes and relations."""
+        sparse, span = self.base.system is not None, self.span
+        made = self.cores.numbers(self.values, D, R, open_inputs, self.T0, span, self.starts, unit, sparse)
         if made is None:
             raise self.failed(EquationsLost(self.t))
         return made

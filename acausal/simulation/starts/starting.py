@@ -60,6 +60,8 @@ class Beginning:
     branches: Branches = field(default_factory=dict)
     sides: tuple[int, ...] = ()
     strict: bool = False
+    held: dict[int, float] = field(default_factory=dict)
+    """Pieces of tables, and integer parts, in which the first mode is sought."""
 
 
 def _leaves_out(refused: Refused) -> bool:
@@ -219,6 +221,7 @@ class Starting:
         R = known_relations(self._problem(run.sources.states(run.t, run.D, run.R)))
         R[list(beginning.sides)] = 1.0 - R[list(beginning.sides)]
         D, now = discrete.with_branches(run.D, branches), (run.t, run.tolerance, True, False)
+        D[list(beginning.held)] = list(beginning.held.values())
         outcome = discrete.at_start(run.starts.value, D, R, self.ticks, run.memory, now, mode)
         if not outcome.sound:
             raise run.failed(DiscreteUnsound(outcome.D))
@@ -255,7 +258,8 @@ class Starting:
         run.stand(problem.at(mode=first, memory=run.memory, timed_next=run.timed_next))
         process_instant(run, "start", (), self.ticks, self.tables.held + kept)
         check_held(run.flat, run.core, starts, run.D, run.data, run.y, run.read)
-        same = run.mode == problem.mode and np.array_equal(run.R, problem.state.R)
+        found = problem.state
+        same = run.mode == problem.mode and np.array_equal(run.R, found.R) and np.array_equal(run.D, found.D)
         if run.core.system is not None or (
             completed is not None and not (same and not any(step.jumps for step in run.record.steps))
         ):
@@ -289,23 +293,24 @@ class Starting:
         return {k: b for k, b in enumerate(mode) if forced and forced[k] < 0 and k not in given}
 
     def _reached(self) -> Iterator[Beginning]:
-        """Branches and relations as they are at the point where the last attempt ended, as long as they are new ones.
+        """Branches, relations and pieces of tables as they are where the last attempt ended, as long as they are new ones.
 
         With piecewise linear laws that is Newton's method. An attempt that finds no point ends at the start values. Jumps
         on the way there decide nothing: starts that contradict each other may have caused them.
         """
         run, known = self.run, self.known
-        tried: list[tuple[Mode, tuple[int, ...]]] = [(run.mode, ())]
+        tried: list[tuple[Mode, tuple[int, ...], dict[int, float]]] = [(run.mode, (), {})]
         while run.data is not None:
             mode, R = list(run.mode), known.copy()
             R[run.discrete.state_relations] = run.relation_values()
             for k, table, select in run.core.test.prepared(run.data).conditions:
                 mode[k] = select(np.array(table.signs(run.y, run.known)[0]))
-            reached = tuple(mode), tuple(np.flatnonzero(R != known).tolist())
+            held = {d: float(run.D[d]) for d in run.program.names.held}
+            reached = tuple(mode), tuple(np.flatnonzero(R != known).tolist()), held
             if reached in tried:
                 return
             tried.append(reached)
-            yield Beginning(self._branches(reached[0]), reached[1], True)
+            yield Beginning(self._branches(reached[0]), reached[1], True, held)
 
     def _others(self) -> Iterator[Beginning]:
         """Branches of the elements whose branch the equations may leave open, fewest changes first."""
