@@ -1,4 +1,4 @@
-"""Integers that change at events: integer parts of what moves, and the pieces of tables over time."""
+"""Integers that change at events: integer parts of what moves, and the pieces of tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..modeling.elements import BranchTable, ElementTable
 from ..modeling.expressions import Expr, Symbol, fold, walk
-from ..modeling.functions import and_, if_else, maximum, minimum, pre
+from ..modeling.functions import absolute, and_, change, if_else, maximum, minimum, pre
 from ..modeling.typed_fields import Discrete
 from .forms import Classify, depends, number_of
 from .template import Assignment, Origin, Template, WhenChain
@@ -24,13 +24,13 @@ class HeldPart(Discrete):
 
 
 class IntegerParts:
-    """Replaces ``floor(u)`` and ``mod(u, m)`` of time and of continuous unknowns, and tables over time, by held integers.
+    """Replaces ``floor(u)``, ``mod(u, m)`` and tables of time and of continuous unknowns by held integers.
 
     ``floor(u)`` is an integer k that is constant between instants and is left when ``u >= k + 1`` or ``u < k``;
     ``mod(u, m)`` is ``u - m * floor(u / m)``. Left as functions they would jump inside an equation without an event.
     Equal arguments share one integer.
 
-    A table over time is ``y + slope * (u - low)``. Its piece k is left when ``u >= high`` or ``u < low``; these four numbers are
+    A table is ``y + slope * (u - low)``. Its piece k is left when ``u >= high`` or ``u < low``; these four numbers are
     discrete variables beside k, so that what happens at a breakpoint does not grow with the number of points.
 
     Parameters
@@ -57,11 +57,11 @@ class IntegerParts:
         eventless = {id(n) for top in nodes if top.op == "no_event" for n in walk(top)}
 
         def apply(node: Expr, args: list[Expr]) -> Expr:
-            if node.op == "table" and id(node) not in eventless and self._is_source(node.args[0]):
-                xs, ys = node.data
-                return self._table(args[0], xs, ys, origin)
-            jumps = node.op in ("floor", "mod") and id(node) not in eventless
+            jumps = node.op in ("floor", "mod", "table") and id(node) not in eventless
             if jumps and any(self._moves(a) for a in args):
+                if node.op == "table":
+                    xs, ys = node.data
+                    return self._table(args[0], xs, ys, origin)
                 k = self._integer(args[0] if node.op == "floor" else args[0] / args[1], origin)
                 return k if node.op == "floor" else args[0] - args[1] * k
             same = all(a is b for a, b in zip(args, node.args, strict=True))
@@ -90,9 +90,6 @@ class IntegerParts:
         ]
         return replace(chain, branches=tuple(branches))
 
-    def _is_source(self, u: Expr) -> bool:
-        return self._moves(u) and not depends(u, self._classify)
-
     def _moves(self, u: Expr) -> bool:
         return any(n.op == "time" for n in walk(u)) or depends(u, self._classify)
 
@@ -100,7 +97,8 @@ class IntegerParts:
         key = number_of(u, self._numbers)
         if key not in self._found:
             k = self._found[key] = self._held(int, self._free_name("floor"), 0, f"floor({u})")
-            self._assign(k, _changed(k, u, Expr("floor", (u,)), pre(k), pre(k) + 1), origin)
+            whole = Expr("floor", (u,))
+            self._assign(k, _changed(k, u, pre(k), pre(k) + 1, whole, whole), origin)
         return self._found[key]
 
     def _table(self, u: Expr, xs: tuple[float, ...], ys: tuple[float, ...], origin: Origin) -> Expr:
@@ -108,13 +106,18 @@ class IntegerParts:
         if key not in self._tables:
             columns = _pieces(xs, ys)
             name = self._free_name("table")
-            k = self._held(int, name, 0, f"table({u})")
+            k, step = (self._held(int, n, 0, f"table({u})") for n in (name, f"{name}_step"))
             low, high, y, slope = (
                 self._held(float, f"{name}_{column}", values[0], f"table({u})")
                 for column, values in columns.items()
             )
-            piece = _changed(k, u, Expr("piece", (u,), xs), pre(low), pre(high), last=len(xs))
-            self._assign(k, piece, origin)
+            # Where u follows from the table this is Newton's method, which may go to and fro between two pieces for ever:
+            # a step back is half of the last one at most.
+            piece, room = Expr("piece", (u,), xs), maximum(1, Expr("floor", (absolute(pre(step)) / 2,)))
+            up = if_else(pre(step) < 0, minimum(piece, pre(k) + room), piece)
+            down = if_else(pre(step) > 0, maximum(piece, pre(k) - room), piece)
+            self._assign(k, _changed(k, u, pre(low), pre(high), up, down, last=len(xs)), origin)
+            self._assign(step, if_else(change(k), k - pre(k), pre(step)), origin)
             for symbol, values in zip((low, high, y, slope), columns.values(), strict=True):
                 self._assign(symbol, Expr("lookup", (k,), values), origin)
             self._tables[key] = y + slope * (u - low)
@@ -137,18 +140,19 @@ class IntegerParts:
         return f"{of}_{number}"
 
 
-def _changed(k: Symbol, u: Expr, value: Expr, low: Expr, high: Expr, last: int | None = None) -> Expr:
+def _changed(
+    k: Symbol, u: Expr, low: Expr, high: Expr, up: Expr, down: Expr, last: int | None = None
+) -> Expr:
     """Right side of the discrete equation of the integer k that ``u`` in ``[low, high)`` keeps; none below 0 or above ``last``.
 
     The relations decide that k changes and in which direction, as at an instant they include where u is going;
-    the value of u tells how far, as at the start.
+    ``up`` and ``down`` tell how far, as at the start.
     """
     before = pre(k)
     falls, rises = u < low, u >= high
     if last is not None:
         falls, rises = and_(before > 0, falls), and_(before < last, rises)
-    down = if_else(falls, minimum(before - 1, value), before)
-    return if_else(rises, maximum(before + 1, value), down)
+    return if_else(rises, maximum(before + 1, up), if_else(falls, minimum(before - 1, down), before))
 
 
 def _pieces(xs: tuple[float, ...], ys: tuple[float, ...]) -> dict[str, tuple[float, ...]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import acausal as ac
 from acausal.components import rotational, translational
@@ -189,3 +190,90 @@ def test_a_cam_repeats_its_lift_every_turn(phi: float, w: float) -> None:
     lift = 0.01 * (1 - np.abs(2 * turn - 1))
     np.testing.assert_allclose(r["follower.flange.s"].at(t), lift, rtol=0, atol=1e-15)
     np.testing.assert_allclose(r["spring.f"].at(t), 100 * (0.1 - lift), rtol=1e-13)
+
+
+class Held(ac.Component):
+    """The law of x, given as ``law``; v is solved for beside it."""
+
+    x: ac.Variable = ac.Variable(start=3.2)
+    v: ac.Variable = ac.Variable()
+    law: Any
+
+    def equations(self) -> Iterator[ac.Statement]:
+        yield from self.law()
+
+
+def held(law: Any, start: float = 3.2) -> ac.Component:
+    return type("Case", (Held,), {"law": law})(x=start)
+
+
+GRID = np.linspace(0.0, 10.0, 41)
+CURVE = 0.25 * GRID + 0.1 * np.sin(GRID)
+AT_REST = {
+    "floor": (lambda x: 0.25 * ac.floor(x), 5.75),
+    "table": (
+        lambda x: ac.table(x, GRID, CURVE),
+        brentq(lambda x: 4.5 - x + np.interp(x, GRID, CURVE), 0, 10, xtol=1e-15),
+    ),
+}
+
+
+@pytest.mark.parametrize("start", [-2.0, 3.2, 5.0, 30.0])
+@pytest.mark.parametrize("part", AT_REST)
+def test_a_steady_state_is_one_in_the_piece_in_which_it_lies(part: str, start: float) -> None:
+    """The condition was met with the piece before the start, and not looked at again in the one that the start leads to."""
+    of, rest = AT_REST[part]
+    made = held(lambda s: [ac.Eq(ac.der(s.x), 4.5 - s.x + of(s.x)), ac.Eq(s.v, s.x)], start)
+    result = ac.simulate(made, 1.0, initial="steady state")
+    assert result["x"].at(0.0) == pytest.approx(rest, abs=1e-12)
+    assert result["x"].ptp() < 1e-12
+    assert [event.kind for event in result.events] == ["start"]
+
+
+def test_a_steady_state_that_no_piece_has_is_refused() -> None:
+    """4.5 - x + floor(x): zero nowhere, as x - floor(x) is below one."""
+    made = held(lambda s: [ac.Eq(ac.der(s.x), 4.5 - s.x + ac.floor(s.x)), ac.Eq(s.v, s.x)])
+    with pytest.raises(ac.InitializationError, match="der"):
+        ac.simulate(made, 1.0, initial="steady state")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_unknowns_in_a_loop_with_a_rising_table_are_found_whatever_the_steps_of_the_source(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    xs, ys = np.sort(rng.normal(size=6)) * 2, np.cumsum(rng.random(6) ** 3) * 3 - 2
+    factor, levels = float(10 ** rng.uniform(-1.5, 1.0)), rng.normal(size=3) * 3
+    source = ac.if_else(ac.time < 0.2, levels[0], ac.if_else(ac.time < 0.4, levels[1], levels[2]))
+    result = ac.simulate(
+        held(lambda s: [ac.Eq(factor * s.v + ac.table(s.v, xs, ys), source), ac.Eq(ac.der(s.x), s.v)]), 0.6
+    )
+    for t, level in zip((0.1, 0.3, 0.5), levels, strict=True):
+        found = brentq(lambda v, c=level: factor * v + np.interp(v, xs, ys) - c, -1e4, 1e4, xtol=1e-14)
+        assert result["v"].at(t) == pytest.approx(found, rel=1e-11, abs=1e-12)
+    assert result.check().ok
+
+
+@pytest.mark.parametrize("method", ["exact", "integrated"])
+def test_a_table_over_a_state_is_what_it_says_on_both_ways(method: str) -> None:
+    """x = 2 sin(3 t) passes every point of the table six times; v is compared between the points."""
+    xs, ys = [-1.5, -0.4, 0.0, 0.1, 1.2], [1.0, -1.0, 3.0, 3.0, 0.0]
+
+    class Swing(ac.Component):
+        x: ac.Variable = ac.Variable()
+        u: ac.Variable = ac.Variable(start=6.0)
+        v: ac.Variable = ac.Variable()
+        z: ac.Variable = ac.Variable(start=0.5)
+
+        def equations(self) -> Iterator[ac.Statement]:
+            yield ac.Eq(ac.der(self.x), self.u)
+            yield ac.Eq(ac.der(self.u), -9 * self.x)
+            yield ac.Eq(self.v, ac.table(self.x, xs, ys))
+            yield ac.Eq(ac.der(self.z), -(self.z if method == "exact" else self.z**3))
+
+    result = ac.simulate(Swing(), 6.0, rtol=1e-9)
+    t = np.linspace(0.0, 6.0, 997)[1:-1]
+    x = 2 * np.sin(3 * t)
+    t, x = t[np.abs(x[:, None] - xs).min(axis=1) > 1e-6], x[np.abs(x[:, None] - xs).min(axis=1) > 1e-6]
+    np.testing.assert_allclose(
+        result["v"].at(t), np.interp(x, xs, ys), rtol=0, atol=1e-11 if method == "exact" else 1e-6
+    )
+    assert result.check().ok
