@@ -139,19 +139,24 @@ def _times(points: Any, a: float, b: float) -> np.ndarray:
 
 
 def _points(segments: Segments, times: np.ndarray, most: int | None) -> list[tuple[np.ndarray, str]]:
-    """Times with a side each: those given, both limits of events, and the middle of the first visit of every mode."""
+    """Times with a side each: those given, next to events, and the middle of the first visit of every mode.
+
+    In an instant itself a strict condition that begins to hold is not told from one that does not.
+    """
     lasting = np.flatnonzero(segments.length > 0.0)
     if not len(lasting):
         return [(segments.start[:1], "right")]
     edges = np.unique(np.concatenate([segments.start, segments.end]))
     first = [g.members[segments.length[g.members] > 0.0][:1] for g in segments.groups]
     middles = [0.5 * (segments.start[k] + segments.end[k]) for k in first]
+    inside = EXACT * np.diff(edges)
+    begins, ends = edges[:-1] + inside, edges[1:] - inside
     if most is not None and len(edges) > most:
-        edges = edges[np.unique(np.linspace(0, len(edges) - 1, most).astype(np.int64))]
-    after = np.unique(np.concatenate([times, edges, *middles]))
-    end = segments.end[lasting[-1]]
+        some = np.unique(np.linspace(0, len(inside) - 1, most).astype(np.int64))
+        begins, ends = begins[some], ends[some]
     # No stretch follows the end, so that relations after an event there are not known.
-    return [(after[after < end], "right"), (edges[edges > segments.start[0]], "left")]
+    after = np.concatenate([times[times < segments.end[lasting[-1]]], begins, *middles])
+    return [(np.unique(after), "right"), (ends, "left")]
 
 
 def _rows(

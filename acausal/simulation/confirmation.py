@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import takewhile
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from ..reduction.affine import (
 )
 from ..reduction.open_mode import AFFINE
 from ..reduction.restart import restart as entered
-from ..results.record import Jump, MicroStep
+from ..results.record import Jump, MicroStep, Record
 from .failures import Inconsistent
 from .instants.collisions import Stage
 from .instants.discrete import Outcome
@@ -36,6 +36,7 @@ from .numeric import NumericCore, SegmentTables
 from .run import Run
 from .self_check import (
     ELIMINATED,
+    EVALUATED,
     LATE,
     NOTHING,
     RESOLVED,
@@ -47,6 +48,7 @@ from .self_check import (
     Point,
     Violation,
     covered,
+    doubt_along,
     drifting,
     is_due,
     left_branch,
@@ -166,14 +168,14 @@ def confirm_flow(run: Run, tables: SegmentTables, trajectory: Trajectory, length
     """
     require(run, _unlocated(run.core.model, run.data, trajectory, late, length), run.t)
     held = _in_force(run, tables)
-    if held is not None and not held.clear(run.y):
-        require(run, _left_on_the_way(run, held, trajectory, length, length), run.t + length)
+    if held is not None:
+        require(run, _left_on_the_way(run, held, trajectory, length, length, late), run.t + length)
     if not is_due(_visit(run)):
         return
     h, size = WHERE[0] * length, trajectory.magnitude(length)
     data, t, y = run.data, run.t + h, trajectory.at(h)
     if held is not None:
-        require(run, _left_on_the_way(run, held, trajectory, length, h), t)
+        require(run, _left_on_the_way(run, held, trajectory, length, h, late), t)
     rows = run.core.model.rows(run.mode)
     require(run, unsolved(rows, np.arange(len(rows)), point_of(run.core.model, data, y, size), ELIMINATED), t)
     require(run, unmoved(data, trajectory, length, size), t)
@@ -209,11 +211,34 @@ def _hidden(
     return None
 
 
-def _left_on_the_way(run: Run, held: Held, trajectory: Any, length: float, h: float) -> Violation | None:
-    """The guard, relation or branch that is left at a time of a segment in closed form."""
+def _left_on_the_way(
+    run: Run, held: Held, trajectory: Trajectory, length: float, h: float, located: float
+) -> Violation | None:
+    """The guard, relation or branch that is left at a time of a segment in closed form.
+
+    The crossing that began it may have been off by ``located`` seconds, as the search for it says.
+    """
     y = run.y if h == length else trajectory.at(h)
-    doubt = Doubt(trajectory.magnitude(length), _late(run, run.data, y, run.t + h))
-    return left_branch(held, run.mode, y, doubt)
+    if held.clear(y):
+        return None
+    late = np.abs(_late(run, run.data, y, run.t + h))
+    if trajectory.shift is not None:
+        # As far as rounding explains it that this check reckons by itself.
+        part = min(1.0, _unlocated_time(run.record, run.core) / located)
+        late += part * np.abs(trajectory.flow.start(trajectory.shift).at(h))
+    return left_branch(held, run.mode, y, doubt_along(trajectory, length, h, late))
+
+
+def _unlocated_time(record: Record, core: NumericCore) -> float:
+    """Seconds within which rounding hides the crossing between the last two segments; infinite where there is one alone."""
+    if len(record.segments) < 2:
+        return math.inf
+    before, now = record.segments[-2:]
+    first = list(takewhile(lambda step: step.t == now.start, reversed(record.steps)))[-1]
+    row, h = core.tables(before.data).forms[first.triggers[0]], before.end - before.start
+    slope = abs(float(row @ before.trajectory.slope(h)))
+    rounded = EVALUATED * float(np.abs(row) @ before.trajectory.magnitude(h))
+    return rounded / slope if slope else math.inf
 
 
 def confirm_steps(run: Run, length: float) -> None:

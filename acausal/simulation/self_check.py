@@ -1,6 +1,7 @@
 """What a run confirms of itself, as functions of arrays: guards, relations and branches; jumps; equations and motion.
 
-A value may be off by rounding, `ROUNDED` of the terms it was computed from, however these cancel; by what moves while an
+A value may be off by rounding, `ROUNDED` of the terms it was computed from, however these cancel; along a closed form by
+`EVALUATED` of them, and by what its functions of time make of `ROUNDED` of the point at its start; by what moves while an
 event may be late; and where it was integrated or solved for numerically by a multiple of the tolerance asked for, of what it
 was on the way. Nothing else counts: no estimate of an error, no depth of the search for crossings and no scale, so that a fault
 in how those judge noise does not hide here.
@@ -16,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.closed_form import Trajectory
-from ..dynamics.scan import CANCELLATION
 from ..reduction.affine import SLIDING, AffineModel, Kind, ModeData, Rows
 from .watch import can_trigger, orientations
 
 ROUNDED = 1e-11
 """Part of the terms of a value by which rounding may move it: of some thousand operations after each other."""
+EVALUATED = 2.0**-46
+"""The same for what a closed form gives from its start: of sums of a hundred products."""
 ELIMINATED = 2.0**-26
 """The same for what the elimination of a mode gives: half the digits, to which `reduction.identities` checks each mode."""
 NOTHING = 2.0**-104
@@ -62,11 +64,29 @@ class Doubt:
     """How far (ny,) it moves while an event may be late, or may be off by what its steps rounded."""
     tolerance: float = 0.0
     """Of what is integrated, as a part of the magnitudes ``terms``."""
+    flow: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    """Along a closed form the products (ny, k) and (k, ny) that are summed, with what has become of the states at its start,
+    and where those of each function begin; None elsewhere."""
 
     def of(self, rows: np.ndarray, parts: np.ndarray) -> np.ndarray:
         """By how much rows over it may be off, which were computed from coefficients of the magnitudes ``parts``."""
-        found = ROUNDED * parts.dot(self.terms) + np.abs(rows).dot(np.abs(self.late))
+        found = (ROUNDED if self.flow is None else EVALUATED) * parts.dot(self.terms)
+        found += np.abs(rows).dot(np.abs(self.late))
+        if self.flow is not None:
+            left, right, first = self.flow
+            # Products of one function may cancel in a row whatever the states are.
+            by_function = np.add.reduceat(rows.dot(left)[:, :, None] * right, first, axis=1)
+            found += ROUNDED * np.abs(by_function).sum(axis=(1, 2))
         return found + self.tolerance * np.abs(rows).dot(self.terms) if self.tolerance else found
+
+
+def doubt_along(trajectory: Trajectory, length: float, h: float, late: np.ndarray) -> Doubt:
+    """By how much the state vector may be off at time ``h`` of a segment in closed form."""
+    start, piece = trajectory.piece(h)
+    flow, weights = piece.flow, piece.flow.basis.magnitudes(h - start, h - start)[1]
+    right = weights[flow.function, None] * flow.right * np.abs(piece.y0)
+    first = np.flatnonzero(np.diff(flow.function, prepend=-1))
+    return Doubt(trajectory.magnitude(length), late, flow=(flow.left, right, first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +103,11 @@ class Held:
     """Elements of friction that slides, and at rest holds more than it has then, with the places of the rows of their speeds."""
 
     def clear(self, y: np.ndarray) -> bool:
-        """Whether nothing is left or selected at ``y``, whatever the doubt is beside rounding."""
+        """Whether nothing is left or selected at ``y``, whatever the doubt is beside rounding of an evaluation."""
         if self.selections or not len(self.rows):
             return not self.selections
         values = self.rows.dot(y)
-        return bool(values.min() >= 0.0 or (values >= -ROUNDED * self.parts.dot(np.abs(y))).all())
+        return bool(values.min() >= 0.0 or (values >= -EVALUATED * self.parts.dot(np.abs(y))).all())
 
 
 def held(
@@ -143,14 +163,10 @@ def rounded_step(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
 def left_branch(rows: Held, mode: Sequence[int], y: np.ndarray, doubt: Doubt) -> Violation | None:
     """The guard or relation that is left at ``y``, or the element whose conditions select another branch; None without any."""
     values = rows.rows.dot(y)
-    if len(values) and not values.min() >= 0.0:
-        found = worst(
-            "guard",
-            rows.which,
-            -values,
-            rows.parts.dot(np.abs(y)),
-            doubt.of(rows.rows, rows.parts),
-        )
+    low = np.flatnonzero(~(values >= 0.0))
+    if len(low):
+        left, parts = rows.rows[low], rows.parts[low]
+        found = worst("guard", rows.which[low], -values[low], parts.dot(np.abs(y)), doubt.of(left, parts))
         if found is not None:
             return found
     for number, forms, parts, select in rows.selections:
@@ -292,13 +308,13 @@ def drifting(data: ModeData, trajectory: Trajectory, length: float) -> Violation
 def covered(data: ModeData, rows: Held, trajectory: Trajectory, y: np.ndarray, length: float) -> np.ndarray:
     """Numbers of the forms that rounding covers at all states ``y`` (k, ny) of a segment, in a mode whose rates it covers too.
 
-    That is what the search for crossings does not see, by its own depth.
+    Whether they have been left cannot be seen there.
     """
     size, states = trajectory.magnitude(length), len(data.states)
-    rounded = CANCELLATION * length * (np.abs(data.Ay[:states]) @ np.abs(y).max(axis=0))
+    rounded = EVALUATED * length * (np.abs(data.Ay[:states]) @ np.abs(y).max(axis=0))
     if (rounded <= RESOLVED * size[:states]).all():
         return rows.which[:0]
-    return rows.which[(np.abs(y @ rows.rows.T) <= CANCELLATION * (rows.parts @ size)).all(axis=0)]
+    return rows.which[(np.abs(y @ rows.rows.T) <= EVALUATED * (rows.parts @ size)).all(axis=0)]
 
 
 RESOLVED = 2.0**-24

@@ -24,10 +24,12 @@ from acausal import (
     require,
     simulate,
 )
-from acausal.components.blocks import PWM
+from acausal.components.blocks import PWM, Ramp
 from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, IdealClosingSwitch, Resistor
+from acausal.components.rotational import Clutch, Inertia
 from acausal.results.power import Powers
 from acausal.results.signal import VariableSource
+from tests.components.signals import assembled
 from tests.results.models import Buck, sharing
 from tests.results.test_saved_results import CASES, loaded
 
@@ -128,6 +130,21 @@ def test_a_charge_that_an_instant_loses_is_found() -> None:
     wrong = [d for d in result.check(5) if not d.ok]
     assert {d.kind for d in wrong} == {"conservation"}
     assert {d.name for d in wrong} >= {"a: Eq(i, C*der(v))", "b: Eq(i, C*der(v))"}
+
+
+def test_a_clutch_that_closes_from_zero_is_no_defect() -> None:
+    """At the instant itself its normal force is zero, and so is its capacity, which begins to be one then."""
+    clutch = Clutch(fn_max=100.0, mu=0.4)
+    model = assembled(
+        ("ramp.y", "clutch.f_normalized"), ("a.flange_b", "clutch.flange_a"), ("clutch.flange_b", "b.flange_a"),
+        ramp=Ramp(height=0.8, duration=0.5, startTime=0.25), clutch=clutch, a=Inertia(J=0.3, w=10.0), b=Inertia(J=1.0),
+    )  # fmt: skip
+    result = simulate(model, 1.0)
+    # 0.3 * (10 - w) = w, which both reach after 2.31 N.m.s of a torque that grows by 64 N.m/s.
+    w = 3.0 / 1.3
+    assert result["b.w"].at([0.25 + np.sqrt(w / 32.0), 1.0]) == pytest.approx([w, w], rel=1e-12)
+    assert result.check([0.3, 0.9]).ok, result.check()
+    assert result.check().ok
 
 
 def test_points_are_chosen() -> None:
