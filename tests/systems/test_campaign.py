@@ -61,6 +61,18 @@ def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: st
         assert verdict.outcome == "right", (seed, verdict.why)
 
 
+def test_rounding_of_what_cancels_in_a_closed_form_is_no_error_of_the_other_path() -> None:
+    """An explicit method goes 1 ns far, where a capacitor has 2e-8 V and the terms of the closed form 24 V."""
+    verdict = FAMILIES["general path"].run(FAMILIES["general path"].describe(200002), "explicit")
+    assert verdict.outcome == "right", verdict.why
+
+
+def test_losses_are_compared_with_stronger_ones_of_their_kind() -> None:
+    """Leakage alone is judged by leakage: a resistance of 1e-5 Ohm in this circuit is refused, whatever leaks."""
+    verdict = FAMILIES["weak losses"].run(FAMILIES["weak losses"].describe(100018), "exact")
+    assert verdict.outcome == "right", verdict.why
+
+
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize(
     ("name", "seeds"), [("nonlinear runs", (0, 2, 5, 7)), ("nonlinear mechanisms", (0, 1, 5))]
