@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Restart
 from ..confirmation import point_of
-from ..instants.search import NoConsistentMode
-from ..searching import Searching
+from ..instants.search import NoConsistentMode, Search, SearchOptions
 from ..self_check import ELIMINATED, ROUNDED, Violation, admits, unsolved
 from ..uncertainty import Uncertainty
 from .problem import StartProblem
@@ -48,12 +48,15 @@ def _differ(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def _with(now: StartProblem, ids: Sequence[int]) -> Restart | None:
-    """Where the stated values lead when they are put in at the point of a start; None where no mode has them."""
+    """Where the stated values lead when they are put in at the point of a start; None where no mode is known to have them."""
     unknowns, core, state = now.program.unknowns, now.core, now.state
     settable = [(x, float(now.starts.value[x])) for x in ids if unknowns.settable(x) is not None]
     stated = dict(unknowns.targets(settable)[0])
-    # A search of its own: that of the run must not learn from it.
-    search, z, mode = Searching(core).on(core), now.z, now.mode
+    # A search of its own, for that of the run must not learn from it, and a short one, in which every element may move: values
+    # that contradict each other lead through all combinations of branches.
+    options = SearchOptions(max_candidates=len(core.model.elements) + 1)
+    search = Search(core.model, core.mode, options, core.test, core.tableaus)
+    z, mode = now.z, now.mode
     try:
         # Values that are put in are an impulse, which may need another mode than what follows.
         for reinits in (list(stated.items()), []):
@@ -62,7 +65,8 @@ def _with(now: StartProblem, ids: Sequence[int]) -> Restart | None:
                 known=Uncertainty.at(state.t),
             ).restart  # fmt: skip
             z, mode = restart.z, restart.data.mode
-    except (NoConsistentMode, Inadmissible):
+    except (NoConsistentMode, Inadmissible, ConsistencyError):
+        # A mode on the way that cannot be analysed proves nothing either.
         return None
     return restart
 
