@@ -75,7 +75,7 @@ def test_losses_are_compared_with_stronger_ones_of_their_kind() -> None:
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize(
-    ("name", "seeds"), [("nonlinear runs", (0, 2, 5, 7)), ("nonlinear mechanisms", (0, 1, 5))]
+    ("name", "seeds"), [("nonlinear runs", (0, 2, 5, 7, 200015)), ("nonlinear mechanisms", (0, 1, 5))]
 )
 def test_models_with_nonlinear_parts_run_right(name: str, seeds: tuple[int, ...], method: str) -> None:
     family = FAMILIES[name]

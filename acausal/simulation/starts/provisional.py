@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...dynamics.directions import generic_direction
+from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Mode, Restart
 from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import BESIDE, choose, derivatives
@@ -57,10 +58,12 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
             return found
     try:
         restart = _chosen(problem, branches).restart
-    except (NoConsistentMode, *UNSOLVED) as error:
+    except (NoConsistentMode, ConsistencyError, *UNSOLVED) as error:
         found = _beside(problem) if nonlinear else None
         if found is not None:
             return found
+        if isinstance(error, ConsistencyError):
+            raise
         if isinstance(error, NoConsistentMode):
             failed = SearchFailed(error, problem.state.forced, problem.tables.held, "start")
             raise Refused(failed, problem) from None
@@ -123,7 +126,7 @@ def _as_it_is(problem: StartProblem) -> StartProblem | None:
     try:
         data = lin.core.mode(mode)
         lin.mode(mode, lin.z, problem.slopes, problem.xi, problem.values)
-    except (Inadmissible, *UNSOLVED):
+    except (Inadmissible, ConsistencyError, *UNSOLVED):
         return None
     if len(data.admissible):
         return None  # Equations depend on each other there.
