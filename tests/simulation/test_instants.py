@@ -1,12 +1,31 @@
 """What an instant of a nonlinear model looks at: as few touching models and analysed modes as its search needs."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import acausal.simulation.analysed_modes as analysed_modes
-from acausal import Component, Eq, If, Parameter, Result, Statement, compile_model, connect
+from acausal import (
+    Component,
+    Discrete,
+    Eq,
+    If,
+    Parameter,
+    Result,
+    Statement,
+    Structural,
+    Variable,
+    assign,
+    compile_model,
+    connect,
+    der,
+    if_else,
+    sample,
+    simulate,
+    when,
+)
 from acausal.components.blocks import BooleanPulse
 from acausal.components.electrical import (
     ConstantVoltage,
@@ -16,6 +35,7 @@ from acausal.components.electrical import (
     Inductor,
     Resistor,
 )
+from acausal.simulation.run import Run
 from acausal.simulation.searching import Searching
 from tests.systems.mechanism_models import Bob, G
 
@@ -88,3 +108,38 @@ def test_a_foreseen_mode_changes_no_result(name: str, monkeypatch: pytest.Monkey
     sought = program.simulate(length)
     assert foreseen.stats.searches < sought.stats.searches
     np.testing.assert_allclose(_finals(foreseen), _finals(sought), rtol=1e-10, atol=1e-12 * G)
+
+
+class Level(Component):
+    """A level that is moved below ``x`` each quarter of a second; ``gain`` is what that adds to the rate of ``x``."""
+
+    gain: Structural[float] = Structural(float, default=0.0)
+    x: Variable = Variable(start=0.0, fixed=True)
+    level: Discrete = Discrete(float, start=10.0)
+    above: Discrete = Discrete(bool)
+
+    def equations(self) -> Iterator[Statement]:
+        above = self.x > self.level
+        yield when(sample(period=0.25, start=0.25), assign(self.level, self.x - 0.1))
+        yield Eq(self.above, above)
+        yield Eq(der(self.x), 1.0 + (if_else(above, self.gain, 0.0) if self.gain else 0.0))
+
+
+@pytest.mark.parametrize(("gain", "searches"), [(0.0, 1), (1.0, 2)])
+def test_a_relation_that_no_equation_reads_needs_no_search(
+    gain: float, searches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It turns true in the second micro-step, and with it ``above``: both are there after the instant."""
+    found: list[float] = []
+    search = Run.next_mode
+
+    def counted(run: Run, *args: Any, **options: Any) -> Any:
+        found.append(run.t)
+        return search(run, *args, **options)
+
+    monkeypatch.setattr(Run, "next_mode", counted)
+    result = simulate(Level(gain=gain), 0.4)
+    assert found.count(0.25) == searches
+    assert [bool(b) for b in result["above"].at([0.2, 0.3])] == [False, True]
+    assert result["x"].final == pytest.approx(0.25 + 0.15 * (1.0 + gain), rel=1e-14)
+    assert "above" in str(result.events)

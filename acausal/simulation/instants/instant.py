@@ -79,7 +79,12 @@ class Process:
             requested = self._reinits(outcome) if outcome.fired else []
             if first and reinits:
                 requested = reinits + requested
-            jumped = self._accept(outcome, requested, kind, triggers, k)
+            if first or jumped or requested or self._moves(outcome):
+                jumped = self._accept(outcome, requested, kind, triggers, k)
+            else:
+                run.take(outcome)
+                step = MicroStep(run.t, k, kind, triggers, run.mode, run.mode, D=run.D, R=run.R)
+                run.record.steps.append(step)
             trail.append((run.D, run.mode, run.y, outcome.R, run.memory))
             if k == self.limit or (k > 0 and _repeats(trail)):
                 raise self._unsettled(trail)
@@ -123,6 +128,23 @@ class Process:
         run = self.run
         same = not o.fired and o.forced == run.forced and o.disabled == run.disabled
         return same and _equal(o.D, run.D) and _equal(o.R, run.R)
+
+    def _moves(self, o: Outcome) -> bool:
+        """Whether another mode or point may follow from a micro-step after one that has led to the present ones.
+
+        Not where it changes only discretes and relations that no equation, source or element reads: the same search would find
+        the same.
+        """
+        run, source = self.run, self.run.sources.program
+        if run.numerical or o.forced != run.forced or o.disabled != run.disabled:
+            return True
+        discretes, relations = run.reduced.frozen
+        return not (
+            _equal(o.D[discretes], run.D[discretes])
+            and _equal(o.D[source.d], run.D[source.d])
+            and _equal(o.R[relations], run.R[relations])
+            and _equal(o.R[source.r], run.R[source.r])
+        )
 
     def _reinits(self, o: Outcome) -> list[tuple[int, float]]:
         found = []
