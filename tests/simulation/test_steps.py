@@ -1,10 +1,13 @@
 """Length of the steps of a segment: what happens within a period of the sources is not passed over."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from acausal import simulate
 from acausal.components.electrical import Capacitor, Diode, Resistor, SineVoltage
+from acausal.simulation.nonlinear.motion import Motion, Place
 from tests.oracles.junction_rectifier import JunctionRectifier
 from tests.systems.circuits import circuit
 
@@ -25,3 +28,25 @@ def test_short_conduction_of_a_junction_is_found_at_any_tolerance(rtol: float) -
     np.testing.assert_allclose(
         result["capacitor.v"].at(t), p.capacitor(t), rtol=0, atol=p.V * max(rtol, 1e-5)
     )
+
+
+def test_no_point_without_states_is_solved_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of a step is asked for to judge the step, and to go on from it."""
+    times: list[float] = []
+    solve = Motion.solve
+
+    def noted(motion: Motion, h: float, *args: Any, **options: Any) -> Place:
+        times.append(h)
+        return solve(motion, h, *args, **options)
+
+    monkeypatch.setattr(Motion, "solve", noted)
+    model = circuit(
+        ("source", SineVoltage(V=10.0, f=50.0), "a", "0"),
+        ("load", Resistor(R=10.0), "a", "b"),
+        ("diode", Diode(), "b", "0"),
+    )
+    result = simulate(model, 0.02)
+    assert len(times) > 100
+    # The last instant is tried once more, after a step to it that was rejected.
+    assert [t for t in set(times) if times.count(t) > 1 and t != 0.02] == []
+    assert result["load.v"].final == pytest.approx(0.0, abs=1e-6)

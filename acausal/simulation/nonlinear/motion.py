@@ -323,8 +323,11 @@ class Motion:
 
     def found(self, t: float, y: np.ndarray) -> Place:
         """The point with states ``y``, one of those found last if it is among them."""
-        known = (p for p in self.recent if t == p.h and (y == p.X[self.selection.states]).all())
-        return next(known, None) or self.solve(t, y, self.last, self.selection)
+        for place in self.recent:
+            if t == place.h and (y == place.X[self.selection.states]).all():
+                return place
+        self.recent.append(self.solve(t, y, self.last, self.selection))
+        return self.recent[-1]
 
     def jacobian(self, t: float, y: np.ndarray) -> tuple[Any, np.ndarray]:
         """Derivatives of the rate by the states and by time, through the solved coordinates and unknowns."""
