@@ -41,7 +41,7 @@ class Rows:
     B: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.A)
+        return int(self.A.shape[0])
 
     @property
     def digest(self) -> bytes:

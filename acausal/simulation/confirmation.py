@@ -95,8 +95,8 @@ def confirm_jump(
     """
     model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ELIMINATED
     free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run) + NOTHING * model.scale
-    if run.record.steps and run.core.system is None:  # Before the first of them nothing has moved.
-        doubt += np.abs(run.data.T) @ _moved(run)
+    if run.record.steps:  # Before the first of them nothing has moved.
+        doubt += abs(run.data.T) @ _moved(run)
     for stage in stages:
         mode = stage.after.mode
         which = _affine_rows(run, mode)
@@ -105,13 +105,12 @@ def confirm_jump(
         jump = stage.z_before, stage.z_after, stage.J1
         sizes = _parts_of_jump(stage)
         require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), run.t)
-    if run.core.system is None:
-        at = replace(point_of(run.core.model, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
-        mode = restart.data.mode
-        require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
-        if run.reduced.nonlinear:
-            size, constants = np.maximum(_terms(run), np.abs(at.z)), run.tangents.constants(run.present)
-            require(run, _nonlinear(run.tangents, mode, at, size, constants), run.t)
+    at = replace(point_of(model, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
+    mode = restart.data.mode
+    require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
+    if run.reduced.nonlinear:
+        size, constants = np.maximum(_terms(run), np.abs(at.z)), run.tangents.constants(run.present)
+        require(run, _nonlinear(run.tangents, mode, at, size, constants), run.t)
 
 
 def _parts_of_jump(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
@@ -128,8 +127,6 @@ def _parts_of_jump(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
 
 def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart) -> None:
     """Raise ConsistencyError unless the parts of a jump that are recorded lead from its begin to its end: energies read them."""
-    if run.core.system is not None:
-        return
     which = np.flatnonzero(run.core.model.differentiated)
     lost = restart.z - z_before
     if parts:
@@ -248,7 +245,7 @@ def confirm_steps(run: Run, length: float) -> None:
     assert watched is not None
     if steps.forms.count:
         require(run, *_along(run, steps, np.array(watched.which), length))
-    if run.core.system is None and is_due(_visit(run)):
+    if is_due(_visit(run)):
         h = WHERE[0] * length
         require(run, _inside(run, steps, h, length), run.t + h)
 
@@ -374,7 +371,7 @@ def _terms(run: Run) -> np.ndarray:
 
 def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
     """The point of a mode with a state vector whose terms have these magnitudes."""
-    rate, over, speed = data.Ay @ y, np.abs(data.T), np.abs(data.Ay)
+    rate, over, speed = data.Ay @ y, abs(data.T), abs(data.Ay)
     least = NOTHING * model.scale
     fastest = float(speed.sum(axis=1).max(initial=0.0))
     doubt = ROUNDED * (over @ size) + least, ROUNDED * (over @ (speed @ size)) + fastest * least

@@ -156,7 +156,7 @@ def rounded_step(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
 
     The control of steps estimates the same by itself; a check shares nothing with it.
     """
-    rates = np.abs(data.Ay)
+    rates = abs(data.Ay)
     return ROUNDED * h * (rates @ np.abs(y)) / np.maximum(1.0, h * rates.diagonal())
 
 

@@ -2,11 +2,14 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 
 from acausal import (
     Component,
+    ConsistencyError,
     ConvergenceError,
     Eq,
     InitializationError,
@@ -18,7 +21,11 @@ from acausal import (
     compile_model,
     der,
 )
+from acausal.simulation import run
+from acausal.simulation.large.motion import LargeMotion
 from acausal.simulation.large.sizes import LARGE
+from tests.simulation.test_large import Thermostat
+from tests.systems.ladder import Ladder
 
 COUNT = LARGE + 20
 ODD = 137
@@ -116,3 +123,35 @@ def test_a_run_that_begins_where_its_solution_ends() -> None:
     error = failure(cells(Emptying, x=Start(0.0), y=Start(0.5)), 1.0)
     assert f"`Eq(y**2, x)` of `cell[{ODD}]` were not solved" in error.what
     assert [place.path for place in error.where] == [f"cell[{ODD}]"]
+
+
+@pytest.mark.parametrize("model", [Ladder(n=400), cells(Flat)], ids=["affine", "nonlinear"])
+def test_unknowns_that_miss_their_equations_are_found(
+    model: Component, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The largest unknown of every point is a thousandth too small."""
+    program, solve = compile_model(model), LargeMotion.open_unknowns
+
+    def short(self: LargeMotion, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        u = solve(self, X, H, xi).copy()
+        u[np.argmax(np.abs(u))] *= 1.0 - 1e-3
+        return u
+
+    assert program.prepare(0.1).core.system is not None
+    monkeypatch.setattr(LargeMotion, "open_unknowns", short)
+    with pytest.raises(ConsistencyError, match="does not hold"):
+        program.simulate(0.1)
+
+
+def test_a_jump_that_moves_what_it_should_keep_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, after = compile_model(Thermostat(n=400, u=0.0)), run.only_mode
+
+    def moved(*arguments: Any) -> Any:
+        found = after(*arguments)
+        if found.restart.jumped:
+            found.restart.z[7] += 1e-3
+        return found
+
+    monkeypatch.setattr(run, "only_mode", moved)
+    with pytest.raises(ConsistencyError):
+        program.simulate(20.0)
