@@ -289,7 +289,7 @@ def _rounded(steps: Steps) -> float:
 def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None:
     system, place = steps.motion.system, steps.place(h)
     v, v1 = steps.motion.jets(place)
-    way = np.abs(np.vstack([v, steps.ends()])).max(axis=0)
+    way = np.maximum(np.abs(v), steps.largest())
     size = abs(system.z_of)
     least = NOTHING * run.core.model.scale
     doubt = ROUNDED * (size @ way) + least, ROUNDED * (size @ np.abs(v1)) + least / length
@@ -365,7 +365,7 @@ def _terms(run: Run) -> np.ndarray:
         steps = run.integration.steps
         if steps is None:
             return terms
-        return np.maximum(terms, np.abs(steps.motion.system.z_of @ steps.ends().T).max(axis=1))
+        return np.maximum(terms, steps.largest(steps.motion.system.z_of))
     return terms if run.error is None else terms + run.error / CLOSED_FORM
 
 

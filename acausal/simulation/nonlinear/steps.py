@@ -262,6 +262,14 @@ class Steps:
         v0, places = self.motion.system.v0, [self.begin, *(a.end for a in self.accepted)]
         return np.array([v0(p.y, p.xi) for p in places])
 
+    def largest(self, rows: Any = None) -> np.ndarray:
+        """Largest magnitudes of ``v``, or of rows over it, at the begin and at the ends of all steps, one after the other."""
+        v0, found = self.motion.system.v0, np.zeros(1)
+        for p in (self.begin, *(a.end for a in self.accepted)):
+            v = v0(p.y, p.xi)
+            found = np.maximum(found, np.abs(v if rows is None else rows @ v))
+        return found
+
     def place(self, h: float) -> Place:
         """The point at a time within the steps made."""
         return self.inside(self.at(h), h)
