@@ -19,17 +19,18 @@ from .run import Run
 from .sources.source_states import OpenInput
 from .starts.starting import start as begin_run
 from .starts.stated import Starts
-from .state import Checkpoint, State
+from .state import NOT_REDUNDANT, Checkpoint, State
 
 register(Checkpoint, State, Clock, OpenInput, Starts)
 
 
 def checkpoint(run: Run, state: State | None) -> Checkpoint | None:
     """Return what continues a run from one of its states, None where there is no state yet."""
-    return (
-        None
-        if state is None
-        else Checkpoint(state, run.clocks, run.open_inputs, run.parameters, run.starts, run.T0, run.span)
+    if state is None:
+        return None
+    redundant = run.tangents.redundant if run.numerical else NOT_REDUNDANT
+    return Checkpoint(
+        state, run.clocks, run.open_inputs, run.parameters, run.starts, run.T0, run.span, redundant
     )
 
 
@@ -98,6 +99,8 @@ def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) ->
     D = state.D.copy()
     bind_inputs(run.program, inputs, D, run.open_inputs)
     moved = replace(state, t=run.t, D=D, ticks=ticks)
+    if run.numerical:
+        run.tangents.leave(before.redundant)
     run.put(moved if same else replace(moved, memory=run.memory, R=run.R, pending=None))
     run.record.begin(run.z, run.D)
     if not same:

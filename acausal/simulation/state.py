@@ -54,6 +54,11 @@ class State:
     """How far core unknowns and sources move while rounding leaves its time open."""
 
 
+Redundant = tuple[tuple[int, ...], tuple[int, ...]]
+"""Nonlinear rows that are left out because they follow from others, and all that take part."""
+NOT_REDUNDANT: Redundant = ((), ())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
     """A state with what was given for the run: enough to continue it as another run of the same model."""
@@ -67,3 +72,4 @@ class Checkpoint:
     T0: float
     span: float
     """Unit of time and length of the first run: with the same scales a continuation has the same bits."""
+    redundant: Redundant = NOT_REDUNDANT

@@ -120,6 +120,12 @@ def test_the_warning_names_what_is_redundant_and_what_is_open() -> None:
         assert f"`{part}" in text
 
 
+def test_a_run_goes_on_from_another() -> None:
+    model = OffsetCranks()
+    result = simulate(model, 0.2, rtol=1e-8, start=told(model, 0.1, rtol=1e-8))
+    assert result["crank2.phi"].final == pytest.approx(swinging(2.0, np.array([0.0, 0.2]))[0][-1], abs=1e-6)
+
+
 class TwoCranks(Component):
     """A parallelogram with a third, equal crank, which a flywheel drives."""
 

@@ -51,6 +51,8 @@ class Linearisation:
 
     def use(self, base: NumericCore, tangents: Tangents | None) -> None:
         """Go on with other numbers, whose rows linearise where that is asked for next."""
+        if tangents is not None and self._tangents is not None:
+            tangents.leave(self._tangents.redundant)
         self.base, self._tangents = base, tangents
         if tangents is None:
             self.core = base

@@ -17,6 +17,7 @@ from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
 from ...reduction.redundancy import least_rows, open_directions, redundant_rows
 from ..numeric import NumericCore
+from ..state import Redundant
 from .bounds import Bounds, open_bounds
 from .system import NonlinearSystem
 
@@ -107,18 +108,23 @@ class Tangents:
         found, part = (self.numbering.base[at] for at in redundant_rows(model, mode, among))
         if not len(found):
             return False
-        self._number_of[found] = LEFT_OUT
         position = self.nonlinear_rows.position
-        self.left_out = np.sort(np.append(self.left_out, [position[row] for row in found.tolist()]))
-        self.dependent = np.union1d(self.dependent, [position[row] for row in part.tolist()])
-        self.forget_modes()
-        self._linearised = None
+        left_out = np.sort(np.append(self.left_out, [position[row] for row in found.tolist()]))
+        dependent = np.union1d(self.dependent, [position[row] for row in part.tolist()])
+        self.leave((tuple(left_out.tolist()), tuple(dependent.tolist())))
         return True
 
-    def take_back(self) -> None:
-        """Leave nothing out."""
-        self._number_of[self.nonlinear_rows.rows[self.left_out]] = self.left_out
-        self.left_out = self.dependent = np.zeros(0, np.int64)
+    @property
+    def redundant(self) -> Redundant:
+        """Nonlinear rows left out, and all that take part."""
+        return tuple(self.left_out.tolist()), tuple(self.dependent.tolist())
+
+    def leave(self, redundant: Redundant) -> None:
+        """Leave out just these nonlinear rows."""
+        self.left_out, self.dependent = (np.array(which, np.int64) for which in redundant)
+        rows = self.nonlinear_rows.rows
+        self._number_of[rows] = np.arange(len(rows))
+        self._number_of[rows[self.left_out]] = LEFT_OUT
         self.forget_modes()
         self._linearised = None
 

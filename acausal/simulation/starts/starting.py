@@ -21,6 +21,7 @@ from ..instants.pivoting import free_branches
 from ..nonlinear.newton import NewtonFailure, continued
 from ..nonlinear.state_selection import DependentConstraints
 from ..run import Run
+from ..state import NOT_REDUNDANT
 from .initialization import (
     Completed,
     check_branches,
@@ -174,7 +175,7 @@ class Starting:
             if not isinstance(refused.failure, NotSolved):
                 raise
         # They follow from others at one point only, contradict these, or leave open what has no smallest values.
-        first.problem.tangents.take_back()
+        first.problem.tangents.leave(NOT_REDUNDANT)
         lin.go_back(lin.core, lin.z, last)
         self.run.stand(first.problem)
         raise first
