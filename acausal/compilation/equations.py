@@ -63,6 +63,10 @@ class ModeEquations:
         )
         timed = self._timed.function
         self._many = Many(self._timed, lambda: self.compiled("many", lambda: timed.map(BATCH)))
+        residual = self._residual.function
+        self._rounding_many = Many(
+            self._residual, lambda: self.compiled("residual many", lambda: residual.map(BATCH))
+        )
 
     def compiled(self, name: Hashable, make: Callable[[], Any]) -> Any:
         """A function of these equations, from the cache of the program if it was made before."""
@@ -99,6 +103,10 @@ class ModeEquations:
         f.inputs[0][:], f.inputs[1][:], f.inputs[2][:] = y, xi, constants
         f()
         return f.outputs[1]
+
+    def rounding_many(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """The same at many points, (k, m)."""
+        return self._rounding_many([y, xi], {2: constants})[1]
 
     @property
     def function(self) -> ca.Function:

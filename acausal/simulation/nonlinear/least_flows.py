@@ -56,10 +56,10 @@ class LeastFlows:
         )
 
     def rounding(self, slopes: np.ndarray, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
-        """How far rounding may move the values at a point: that of two products, Higham, section 3.5."""
-        free, squares = np.abs(self._free(self._factors(slopes[None])[0])[0]), self._squares
-        terms = np.abs(squares.y) @ np.abs(y) + np.abs(squares.xi) @ np.abs(xi)
-        return UNIT * (free.shape[1] + len(y) + len(xi)) * (free @ terms)
+        """How far rounding may move the values at k points: that of two products, Higham, section 3.5."""
+        free, squares = np.abs(self._free(self._factors(slopes)[0])), self._squares
+        terms = np.abs(y) @ np.abs(squares.y).T + np.abs(xi) @ np.abs(squares.xi).T
+        return UNIT * (free.shape[2] + y.shape[1] + xi.shape[1]) * np.einsum("krm,km->kr", free, terms)
 
     def _factors(self, slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.linalg.qr((slopes[:, :, self._known :] * self._scale).transpose(0, 2, 1), mode="complete")

@@ -132,13 +132,13 @@ def undamped(
 
 def undamped_many(
     f: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
-    rounding: Callable[[int], np.ndarray],
+    rounding: Callable[[np.ndarray], np.ndarray],
     x: np.ndarray,
     scale: np.ndarray,
 ) -> np.ndarray:
     """The same at many points: corrects ``x`` (k, n) and returns a mask of the points (k,) that were found.
 
-    ``f`` gives residuals and Jacobians at the points with these numbers, ``rounding`` that of one residual.
+    ``f`` gives residuals and Jacobians at the points with some numbers, ``rounding`` that of the residuals.
     """
     found, left = np.zeros(len(x), bool), np.arange(len(x))
     before, d = np.full(len(x), np.inf), np.zeros_like(x)
@@ -148,8 +148,9 @@ def undamped_many(
         size = (np.abs(d[left]) / (scale + np.abs(x[left]))).max(axis=1, initial=0.0)
         shrinks = size < CONTRACTS * before[left]
         done = size <= np.where(shrinks, ACCURATE, STALLED)
-        for i in np.flatnonzero(done).tolist():
-            done[i] = solved(r[i], rounding(int(left[i])), J[i], step[i], scale)
+        near = np.flatnonzero(done)
+        for i, rounded in zip(near.tolist(), rounding(left[near]), strict=True):
+            done[i] = solved(r[i], rounded, J[i], step[i], scale)
         moved, found[left[done]] = left[shrinks | done], True
         x[moved] += d[moved]
         before[left] = np.minimum(size, 1.0)

@@ -170,8 +170,8 @@ class _Batch:
             value, slope, _ = system.many(y[at], xi[at], constants)
             return value, slope[:, :, columns]
 
-        def rounding(k: int) -> np.ndarray:
-            return system.rounding(y[k], xi[k], constants)
+        def rounding(at: np.ndarray) -> np.ndarray:
+            return system.rounding_many(y[at], xi[at], constants)
 
         x, scale = y[:, columns], np.concatenate((system.scale, system.open_scale))[columns]
         found = undamped_many(equations, rounding, x, scale)

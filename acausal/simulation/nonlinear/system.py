@@ -165,7 +165,15 @@ class NonlinearSystem:
         if self._least is None:
             return found
         slopes = self._equations(y, xi, constants, False)[1][self.constraints :]
-        return np.concatenate((found, self._least.rounding(slopes, y, xi)))
+        return np.concatenate((found, self._least.rounding(slopes[None], y[None], xi[None])[0]))
+
+    def rounding_many(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """The same at many points, one per row of ``y`` and ``xi``."""
+        found = self._equations.rounding_many(y, xi, constants)
+        if self._least is None:
+            return found
+        slopes = self._equations.many(y, xi, constants)[1][:, self.constraints :]
+        return np.concatenate((found, self._least.rounding(slopes, y, xi)), axis=1)
 
     def correction(self, dependent: np.ndarray) -> Correction | None:
         """Newton's method for the dependent coordinates and ``H``; None where there are too many for it."""
