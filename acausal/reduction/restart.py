@@ -9,8 +9,9 @@ import numpy as np
 
 from .affine import AffineModel, Inadmissible, ModeData, Restart
 
-ROUNDING = 1e-12
-"""Part of the terms of a sum below which it is zero, for constraints as for guards: both speak of the same left limits."""
+ROUNDING = 1e-14
+"""Part of the terms of a sum below which it is zero, some fifty roundings, for constraints as for guards: both speak of the same
+left limits."""
 CONTRADICTING = 1e-8
 """What sources leave of a condition on them, relative to its largest terms, from which they contradict each other; less is what
 rounding in parameters and in the elimination leaves."""

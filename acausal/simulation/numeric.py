@@ -31,7 +31,7 @@ from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magn
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.restart import CONTRADICTING
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
-from .instants.lexicographic import CandidateTest, SignTable, amplitudes, form_scale, forms_over_state
+from .instants.lexicographic import CandidateTest, SignTable, amplitudes, forms_over_state
 from .instants.search import TABLEAU_BYTES
 from .instants.tableau import BranchTableau
 from .self_check import Held, held
@@ -49,8 +49,6 @@ class SegmentTables:
     make_signs: Callable[[], SignTable]
     forms: np.ndarray
     """Guards in force, then state relations (left minus right)."""
-    scale: np.ndarray
-    """Magnitudes of the forms."""
     guards: int
     rounding: np.ndarray
     """Rounding of z per magnitude of the terms of the closed form."""
@@ -280,13 +278,12 @@ class NumericCore:
         if self.system is not None:
             # Relations are told by the motion.
             none = np.zeros((0, len(data.states) + model.q))
-            return SegmentTables(flow, partial(SignTable, none, data, model.T0), none, none[:, 0], 0, none)
+            return SegmentTables(flow, partial(SignTable, none, data, model.T0), none, 0, none)
         relations = forms_over_state(self.relations, data)
         forms = np.concatenate([data.Gy, relations])
         over_z = np.concatenate([data.guards[:, :n], self.relations.A])
         signs = partial(SignTable, forms, data, model.T0, over_z, model.scale)
-        scale = form_scale(over_z, model.scale)
-        return SegmentTables(flow, signs, forms, scale, len(data.Gy), CLOSED_FORM * np.abs(data.T))
+        return SegmentTables(flow, signs, forms, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
     @cached_property
     def common_constraints(self) -> np.ndarray:

@@ -338,7 +338,7 @@ class Run:
         """Go on from the point at the end of an integrated segment."""
         self.bends = self.integration.bends() if self.tangents.deep else np.zeros(len(self.z))
         steps = self.integration
-        self.error, self.late = core_rounding(self.data, self.y, steps.last_step), steps.late
+        self.error, self.late = core_rounding(self.data, self.y, steps.lasting), steps.late
         self.linearise()
         self._arrive()
 

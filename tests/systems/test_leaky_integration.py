@@ -172,3 +172,27 @@ def test_a_state_that_is_small_because_large_rates_cancel_takes_no_endless_steps
     assert result.stats.steps < 1000
     for path in exact.states:
         assert result[path].final == pytest.approx(exact[path].final, rel=1e-6, abs=1e-6)
+
+
+def test_a_valve_with_tiny_losses_turns_off_when_its_current_does() -> None:
+    """Terms of 3.2e11 A cancel to 0.1 A: what counts as zero is their rounding, 1e-14 of them."""
+    family = FAMILIES["general path"]
+    (given,) = family.describe(62)
+    verdict = family.run([given._replace(Ron=1e-9, Goff=1e-9, rtol=1e-9)], "implicit")
+    assert given.name == "bridge at a capacitor"
+    assert verdict.outcome == "right", verdict.why
+    assert verdict.off <= 30e-9
+
+
+def test_guards_are_as_exact_as_rounding_while_their_source_begins() -> None:
+    """30 ns after its begin the source of 10 V has 0.1 mV; 1e-12 of 10 V across 1e-3 Ohm hid a crossing for 2e-6 s."""
+    case = CASES["multiplier"]
+    program = compile_model(case.build())
+    paths = [program.flat.parameter(k) for k in range(program.flat.npar)]
+    losses = {path: 1e-3 for path in paths if path.endswith((".Ron", ".Goff"))}
+    rough, fine = (
+        program.simulate(1e-5, method="implicit", rtol=rtol, parameters=losses, **case.options)
+        for rtol in (1e-6, 1e-9)
+    )
+    for path in fine.states:
+        assert rough[path].final == pytest.approx(fine[path].final, rel=1e-4, abs=1e-10)

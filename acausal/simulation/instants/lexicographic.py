@@ -36,7 +36,6 @@ from ..uncertainty import Uncertainty
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
 
-_COEFFICIENTS = 1e-14
 SCALE_FLOOR = 1e-15
 _VALUE = 1
 _ZERO = 4
@@ -97,8 +96,8 @@ class SignTable:
         if over_z is not None:
             # Coefficients over y are sums over z in which the large terms may cancel.
             terms = np.abs(over_z) @ np.abs(data.T)
-            bound += _COEFFICIENTS * terms
-            self.coefficients = _COEFFICIENTS * np.maximum(terms - size, 0.0)
+            bound += ROUNDING * terms
+            self.coefficients = ROUNDING * np.maximum(terms - size, 0.0)
         nx = len(data.states)
         sources = SCALE_FLOOR * (size[:, nx:] @ amplitudes(data.Ay[nx:, nx:]))
         bound[:, nx:] += sources

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dynamics.step import Step
-from .form_noise import EVALUATION, FLOOR, FormNoise
+from ...reduction.restart import ROUNDING as EVALUATION
+from .form_noise import FLOOR, FormNoise
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import ACCURATE, NewtonFailure

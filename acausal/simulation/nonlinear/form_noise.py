@@ -8,15 +8,23 @@ from typing import Any
 import numpy as np
 
 from ...reduction.affine import ModeData
-from ..instants.lexicographic import SCALE_FLOOR
+from ...reduction.restart import ROUNDING
 
 FLOOR = 4.0
 """Depth that counts as zero, in estimated errors."""
 TOUCH = 1e-2
 """Part of the rounding up to which a form below zero touches it and does not cross: the sign test sees more."""
 
-EVALUATION = 1e-14
-"""Rounding of what follows from the states, relative to the sum of the magnitudes of its terms: some fifty roundings."""
+ORDER = 5
+"""Power of its length with which the error of a step grows, in all methods."""
+
+
+def lasting(h: float, rtol: float) -> float:
+    """Time in which what a step of ``h`` seconds follows moves by its own size: a step that long would miss all of it.
+
+    For that time rounding of the states, which every step brings anew, moves what follows from them.
+    """
+    return h * rtol ** (-1.0 / ORDER)
 
 
 def step_rounding(rates: Any, terms: np.ndarray, h: float) -> np.ndarray:
@@ -24,7 +32,7 @@ def step_rounding(rates: Any, terms: np.ndarray, h: float) -> np.ndarray:
 
     ``rates`` are the magnitudes of the derivatives of these by the states.
     """
-    return EVALUATION * h * terms / np.maximum(h * rates.diagonal(), 1.0)
+    return ROUNDING * h * terms / np.maximum(h * rates.diagonal(), 1.0)
 
 
 def rounded_states(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
@@ -44,6 +52,7 @@ def core_rounding(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
 class FormNoise:
     """Noise of the forms of a segment: the estimated error of a step, and the rounding of an evaluation.
 
+    What rounds in the states moves a form that is zero with all its terms, for as long as it takes what the steps follow to move.
     A form that was positive and comes to lie below zero by less than the errors which the steps before it and around it left
     may have come to rest there. What lies deeper is a crossing, and is located where the form vanishes. Errors of earlier
     steps do not count: added up they exceed what a form that is damped ever was, and then nothing crosses.
@@ -55,7 +64,7 @@ class FormNoise:
     rounding : (forms, nX) array
         Rounding in the sign test for magnitudes of the coordinates.
     drift : callable, optional
-        Rounding (forms,) that a step of some seconds brings.
+        Rounding (forms,) of the states that stays for some seconds.
 
     Attributes
     ----------
@@ -82,11 +91,10 @@ class FormNoise:
     def of(
         cls,
         sign_noise: np.ndarray,
-        form_scale: np.ndarray,
         at: np.ndarray,
         states: int,
         sources: np.ndarray,
-        instant: np.ndarray,
+        begin: np.ndarray,
         drift: Callable[[float], np.ndarray],
     ) -> FormNoise:
         """Noise of forms over ``[z[states]; xi]``.
@@ -101,20 +109,20 @@ class FormNoise:
             Columns of states.
         sources : (q,) array
             Magnitudes of the sources.
-        instant : (forms,) array
-            Changes within the resolution of time.
+        begin : (forms,) array
+            By how much the values at the begin may be off.
         drift : callable
-            Rounding (forms,) that a step of some seconds brings.
+            Rounding (forms,) of the states that stays for some seconds.
         """
         known = at >= 0
         rounding = np.zeros((len(sign_noise), len(at)))
         rounding[:, known] = sign_noise[:, at[known]]
         over_sources = sign_noise[:, states : states + len(sources)]
-        least = 2.0 * (over_sources @ sources + SCALE_FLOOR * form_scale + 4.0 * instant)
+        least = 2.0 * (over_sources @ sources + begin)
         return cls(least, 2.0 * rounding, drift)
 
     def follow(self, h: float, size: np.ndarray, error: np.ndarray) -> None:
-        """Take a step of ``h`` seconds with magnitudes of the coordinates and errors of the forms over it."""
+        """Take a step with magnitudes of the coordinates and errors of the forms; rounding stays for ``h`` seconds."""
         least = self._least + self._rounding @ size
         if self._drift is not None:
             least += 2.0 * self._drift(h)

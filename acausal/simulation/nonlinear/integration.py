@@ -12,6 +12,7 @@ from ...dynamics.automatic import Stiffness
 from ...dynamics.scan import first_crossing
 from ...reduction.affine import Mode
 from .accuracy import Tolerances
+from .form_noise import lasting
 from .forms import Forms
 from .motion import Motion, Place
 from .sampling import sampled_jets, solvable
@@ -182,9 +183,11 @@ class Integration:
                 pass
         h, crossed = length, None
         if hit is not None:
-            h, k = _located(pieces, forms, watched.armed, hit, span.resolution)
+            h, k, sunk = _located(pieces, forms, watched.armed, hit, span.resolution)
             crossed = watched.which[k]
-            self.late = _lateness(pieces, forms, h, k)
+            # What sank to its floor may have crossed at any time since it was zero.
+            since = h - _polished(steps, forms, h, k) if sunk else 0.0
+            self.late = max(_lateness(pieces, forms, h, k), since)
             steps.cut(h)
         steps.sizes(self.size)
         self._length = h
@@ -210,10 +213,13 @@ class Integration:
         return None if steps is None or not steps.accepted else steps.place(self._length)
 
     @property
-    def last_step(self) -> float:
-        """Length in seconds of the last step; zero where there was none."""
+    def lasting(self) -> float:
+        """Seconds for which the rounding of the last step stays in the states; zero where there was none."""
         steps = self.steps
-        return steps.accepted[-1].step.t1 - steps.accepted[-1].step.t0 if steps and steps.accepted else 0.0
+        if steps is None or not steps.accepted:
+            return 0.0
+        step = steps.accepted[-1].step
+        return lasting(step.t1 - step.t0, self._tolerances.rtol)
 
     def unfinished(self) -> tuple[float, SampledMotion] | None:
         """Length and motion of the steps before the segment failed that can be read, None without any."""
@@ -227,21 +233,22 @@ class Integration:
 
 def _located(
     watched: WatchedSteps, forms: Forms, armed: np.ndarray, hit: tuple[float, int], resolution: float
-) -> tuple[float, int]:
-    """Time and form of a crossing, from those of the interpolation."""
+) -> tuple[float, int, bool]:
+    """Time and form of a crossing, from those of the interpolation, and whether it is where the form sank to its floor."""
     steps, noise, (h, k) = watched.steps, watched.noise, hit
     left = armed | (watched.highest > noise.floor)
     limits = np.where(left, -noise.touch, -noise.floor)
     if watched.vanished[k]:
         limits[k] = np.nextafter(0.0, 1.0)
-        return _sunk(steps, forms, h, limits, (float(watched.nonzero[k]), k))
+        return *_sunk(steps, forms, h, limits, (float(watched.nonzero[k]), k)), False
     if left[k]:
         zero = _polished(steps, forms, h, k)
         if zero > resolution or watched.highest[k] > noise.floor[k]:
-            return zero, k
+            return zero, k, False
         # It came back to zero in no time: an instant there would be the last one again.
         limits[k] = -noise.floor[k]
-    return _sunk(steps, forms, watched.piece[1], limits, hit)
+    h, k = _sunk(steps, forms, watched.piece[1], limits, hit)
+    return h, k, not left[k]
 
 
 def _lateness(watched: WatchedSteps, forms: Forms, h: float, k: int) -> float:

@@ -50,7 +50,7 @@ def _segment(run: Run, horizon: float) -> tuple[float, int | None, SampledMotion
     run.integration.begin()
     relations, operators = run.R[run.discrete.state_relations], run.program.unknowns.relation_operators
     here = Situation(
-        run.t, run.data, run.tables, run.y, relations.tolist(), operators, run.forced, run.disabled, run.signs()
+        run.t, run.data, run.tables, run.y, relations.tolist(), operators, run.forced, run.disabled, run.signs(), run.error
     )  # fmt: skip
     ends = watched(run.tangents, run.core, system, here)
     motion = run.linearisation.begin(run.z, run.slopes, run.xi, system, run.present)

@@ -17,7 +17,7 @@ from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Stepper
 from .accuracy import Accuracy, Resolution, Tolerances, cubic, straight
-from .form_noise import FormNoise, step_rounding
+from .form_noise import FormNoise, lasting, step_rounding
 from .forms import Forms
 from .left_out import require_left_out
 from .motion import Motion, Place
@@ -375,7 +375,7 @@ class WatchedSteps:
             assert steps.accuracy is not None
             begin = self._values(a, np.array([a.step.t0]))[0]
             size, accuracy = np.maximum(np.abs(a.begin.X), np.abs(a.end.X)), steps.accuracy
-            self.noise.follow(a.step.t1 - a.step.t0, size, accuracy.error)
+            self.noise.follow(lasting(a.step.t1 - a.step.t0, steps.tolerances.rtol), size, accuracy.error)
             yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
 
     def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:

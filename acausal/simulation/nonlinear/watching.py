@@ -56,6 +56,8 @@ class Situation:
         Truth of the state relations, with their ``operators``.
     signs : sequence of int
         Lexicographic signs of all guards and relations.
+    error : (n,) array or None
+        Rounding of the core unknowns.
     """
 
     t: float
@@ -67,6 +69,7 @@ class Situation:
     forced: tuple[int, ...]
     disabled: frozenset[tuple[int, int, int]]
     signs: Sequence[int]
+    error: np.ndarray | None
 
 
 def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: Situation) -> Watched:
@@ -80,7 +83,7 @@ def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: 
     armed = (np.array(at.signs) * orientation > 0)[which]
     open_ = open_at_zero(guards, at.operators, at.relations)[which]
     if core.system is None:
-        noise = partial(_noise, at, which, core.model.n)
+        noise = partial(_noise, at, which, armed, core.model.n)
     else:
         noise = partial(_noise_of_rows, forms, magnitudes(chosen, core, at.y[len(at.data.states) :]))
     return Watched(forms, which.tolist(), armed, open_, noise)
@@ -97,20 +100,21 @@ def _noise_of_rows(
 
 
 def _noise(
-    at: Situation, which: np.ndarray, n: int, motion: Motion, of: np.ndarray, length: float
+    at: Situation, which: np.ndarray, armed: np.ndarray, n: int, motion: Motion, of: np.ndarray, length: float
 ) -> FormNoise:
     """Noise of the forms ``which``; ``of`` are the core unknowns behind the coordinates."""
     data, tables = at.data, at.tables
     column = np.full(n + 1, -1)
     column[data.states] = np.arange(len(data.states))
-    instant = math.ulp(at.t) * np.abs(tables.forms[which] @ (data.Ay @ at.y))
+    begin = 4.0 * math.ulp(at.t) * np.abs(tables.forms[which] @ (data.Ay @ at.y))
     sources = motion.sources.magnitude(length)
     states = len(data.states)
     weights = np.abs(tables.forms[which, :states])
+    if at.error is not None:
+        # What leaves zero has been seen to do so: for it errors of the state count.
+        begin += armed * (weights @ at.error[data.states])
 
     def drift(h: float) -> np.ndarray:
         return weights @ rounded_states(data, at.y, h)
 
-    return FormNoise.of(
-        tables.signs.noise[which], tables.scale[which], column[of], states, sources, instant, drift
-    )
+    return FormNoise.of(tables.signs.noise[which], column[of], states, sources, begin, drift)
