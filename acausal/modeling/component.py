@@ -41,17 +41,17 @@ class Component:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         _check_names((n for n, v in vars(cls).items() if isinstance(v, (Field, Port))), cls.__name__)
-        fields: dict[str, Field] = {}
-        ports: dict[str, Port] = {}
+        declared: dict[str, Field | Port] = {}
         owners: dict[str, type] = {}
         for base in reversed(cls.__mro__):
             for name, value in vars(base).items():
                 if isinstance(value, (Field, Port)):
-                    kind, other = (fields, ports) if isinstance(value, Field) else (ports, fields)
-                    if name in other:
-                        raise _hidden(name, cls, other[name], owners[name], value, base)
-                    kind[name], owners[name] = value, base  # type: ignore[assignment]
-        cls._fields, cls._ports = fields, ports
+                    before = declared.get(name, value)
+                    if isinstance(before, Field) != isinstance(value, Field):
+                        raise _hidden(name, cls, before, owners[name], value, base)
+                    declared[name], owners[name] = value, base
+        cls._fields = fields = {n: f for n, f in declared.items() if isinstance(f, Field)}
+        cls._ports = {n: p for n, p in declared.items() if isinstance(p, Port)}
         cls._required = frozenset(
             n for n, f in fields.items() if isinstance(f, (Parameter, Structural)) and f.default is MISSING
         )
