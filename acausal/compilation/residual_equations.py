@@ -99,7 +99,7 @@ def equation_names(flat: FlatModel, entries: Entries) -> tuple[Equation, ...]:
 def _of_integer_rows(flat: FlatModel) -> Iterator[Equation]:
     for row in range(len(flat.ptr) - 1):
         place = flat.row_location(row)
-        text = flat.batches[int(flat.row_batch[row])].template.row_texts.get(int(flat.row_local[row]))
+        text = flat.row_text(row)
         yield Equation(f"{place.path}: {text}" if text else connection_text(flat, row), place)
 
 

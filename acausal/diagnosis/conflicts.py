@@ -56,12 +56,12 @@ class Conflicts:
         text = name.removesuffix(f" at {place}")
         if open_flow(model.flat, row):
             return Participant("open", text, Location(), weight)
-        template = model.flat.batches[int(model.flat.row_batch[row])].template
         known = int(model.row_known[row])
-        written = int(model.flat.row_local[row]) in template.row_texts
         single = model.flat.ptr[row + 1] - model.flat.ptr[row] == 1
         given = known >= 0 and (single or bool(self._given[known]))
-        return Participant("given" if given else "law" if written else "connection", text, place, weight)
+        return Participant(
+            "given" if given else "law" if model.flat.row_text(row) else "connection", text, place, weight
+        )
 
     @cached_property
     def _integer_rows(self) -> IntegerRows:

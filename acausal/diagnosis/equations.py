@@ -56,11 +56,10 @@ class Equations(EquationRows):
     def written(self, k: int) -> str:
         """Return an equation as its author wrote it; what a connection states is written out."""
         if k < self.integer_rows:
-            text = self.flat.batches[int(self.flat.row_batch[k])].template.row_texts.get(
-                int(self.flat.row_local[k])
-            )
             flow = open_flow(self.flat, k)
-            return text or (f"{flow} = 0, not connected" if flow else connection_text(self.flat, k))
+            return self.flat.row_text(k) or (
+                f"{flow} = 0, not connected" if flow else connection_text(self.flat, k)
+            )
         g, i = self.locate(k)
         if g.text:
             return g.text
@@ -71,10 +70,7 @@ class Equations(EquationRows):
 
     def is_connection(self, k: int) -> bool:
         """True for what follows from a connection, or from a port that is not connected."""
-        if k >= self.integer_rows:
-            return False
-        texts = self.flat.batches[int(self.flat.row_batch[k])].template.row_texts
-        return int(self.flat.row_local[k]) not in texts
+        return k < self.integer_rows and not self.flat.row_text(k)
 
     def text(self, k: int) -> str:
         """Return an equation with the paths of its variables and parameters, ``load.v = load.R*load.i``."""

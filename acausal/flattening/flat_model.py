@@ -166,6 +166,11 @@ class FlatModel:
         """Return the place of a statement of an instance."""
         return self.batches[batch].template.line(origin, self.path(batch, instance) or self.label)
 
+    def row_text(self, row: int) -> str:
+        """Return an integer row as written, "" for one that follows from a connection."""
+        template = self.batches[int(self.row_batch[row])].template
+        return template.row_texts.get(int(self.row_local[row]), "")
+
     def row_location(self, row: int) -> Location:
         """Return the place of an integer row."""
         s, local, i = int(self.row_batch[row]), int(self.row_local[row]), int(self.row_instance[row])

@@ -41,8 +41,7 @@ def open_flow(flat: FlatModel, row: int) -> str:
     """Path of the flow that an integer row sets to zero because its port is not connected, "" for other rows."""
     if flat.ptr[row + 1] - flat.ptr[row] != 1:
         return ""
-    written = flat.batches[int(flat.row_batch[row])].template.row_texts
-    return "" if int(flat.row_local[row]) in written else flat.variable(int(flat.col[flat.ptr[row]]))
+    return "" if flat.row_text(row) else flat.variable(int(flat.col[flat.ptr[row]]))
 
 
 def open_ports(flat: FlatModel) -> tuple[str, ...]:

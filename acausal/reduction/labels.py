@@ -145,9 +145,7 @@ def integer_row_name(model: ReducedModel, row: int) -> str:
     flow = open_flow(flat, row)
     if flow:
         return f"`{flow}` = 0, for nothing is connected there"
-    s, local = int(flat.row_batch[row]), int(flat.row_local[row])
-    text = flat.batches[s].template.row_texts.get(local) or _connection(model, row)
-    return f"{text} at {flat.row_location(row)}"
+    return f"{flat.row_text(row) or _connection(model, row)} at {flat.row_location(row)}"
 
 
 def _connection(model: ReducedModel, row: int) -> str:
