@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 
 import numpy as np
@@ -271,14 +269,12 @@ class Completer:
             size, following = self._length_of(solution.step, at), None
             if blocked.any():
                 if size > ACCEPTED and not last:
-                    following = self._advanced(system, solution.step, aim, _length)
+                    following = self._advanced(system, solution.step, aim)
             elif size <= SETTLED or (size <= ACCEPTED and last):
                 return _standing(rows, frame.moved(system.here, solution.step), system, solution, aim)
             else:
                 if not last:
-                    following = self._advanced(
-                        system, solution.step, aim, partial(_least, system.A[system.top])
-                    )
+                    following = self._advanced(system, solution.step, aim)
                 blocked = system.top & (np.abs(system.b) > MISSED)
             if following is None:
                 raise Unreachable(system, blocked, _standing(rows, at, system, solution, aim))
@@ -299,11 +295,13 @@ class Completer:
             or (aim.solved and len(opened) > 0)
         )
 
-    def _advanced(
-        self, system: System, step: np.ndarray, aim: Aim, size: Callable[[np.ndarray], float]
-    ) -> StartPoint | None:
-        """The point after a step, shortened until the ``size`` of the defects of what must hold decreases; None if none does."""
-        length, before = self.frame.within_a_turn(step), size(system.b[system.top])
+    def _advanced(self, system: System, step: np.ndarray, aim: Aim) -> StartPoint | None:
+        """The point after a step, shortened until what must hold is nearer, in steps of the same slopes; None if none does."""
+
+        def distance(b: np.ndarray) -> float:
+            return float(np.linalg.norm(least_squares(system.A[system.top], b[system.top])[0]))
+
+        length, before = self.frame.within_a_turn(step), distance(system.b)
         while True:
             failure: NewtonFailure | None = None
             try:
@@ -311,7 +309,7 @@ class Completer:
                 if not before > MISSED:
                     return at
                 after = self.rows.defects(at, aim) / system.divisor
-                if size(after[system.top]) <= (1.0 - DECREASE * length) * before:
+                if distance(after) <= (1.0 - DECREASE * length) * before:
                     return at
             except NewtonFailure as caught:
                 failure = caught
@@ -325,12 +323,3 @@ class Completer:
 def _agree(distances: list[float]) -> bool:
     """Whether descents from several begins have come to rest equally far away: that is as near as the model comes."""
     return len(distances) >= ENOUGH and max(distances) - min(distances) <= STATIONARY * max(distances)
-
-
-def _length(b: np.ndarray) -> float:
-    return float(np.linalg.norm(b))
-
-
-def _least(A: np.ndarray, b: np.ndarray) -> float:
-    """Length of the shortest step that removes the defects ``b``."""
-    return float(np.linalg.norm(least_squares(A, b)[0]))
