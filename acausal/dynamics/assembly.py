@@ -76,24 +76,25 @@ class Terms:
 def _add_source(terms: Terms, block: SourceBlock, nx: int, ny: int) -> None:
     """The exosystem states themselves."""
     states = nx + block.states
-    unit = np.eye(ny)
+    unit = np.zeros((len(states), ny))
+    unit[np.arange(len(states)), states] = 1.0
     member = block.members[0]
     rate = (member.centre.real, member.centre.imag, member.centre_low.imag)
-    for i in states:
-        terms.add(rate, 0, 0, unit[i], unit[i])
+    for left in unit:
+        terms.add(rate, 0, 0, left, left)
     if block.is_sinusoid:
-        for i, row in zip(states, block.S / member.centre.imag, strict=True):
+        for left, row in zip(unit, block.S / member.centre.imag, strict=True):
             right = np.zeros(ny)
             right[states] = row
-            terms.add(rate, 1, 0, unit[i], right)
+            terms.add(rate, 1, 0, left, right)
         return
     power, k = block.S, 1
     while len(block.S) > 1 and power.any():
-        for i, row in zip(states, power, strict=True):
+        for left, row in zip(unit, power, strict=True):
             if row.any():
                 right = np.zeros(ny)
                 right[states] = row
-                terms.add(rate, 0, k, unit[i], right)
+                terms.add(rate, 0, k, left, right)
         power, k = power @ block.S, k + 1
 
 
