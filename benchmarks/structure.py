@@ -320,6 +320,7 @@ def walks() -> dict[str, Walk]:
 
     from acausal import Component, Program, connect
     from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, Resistor
+    from acausal.simulation.continuation import begin
 
     class Charging(Component):
         """A capacitor that is charged through a resistor."""
@@ -334,8 +335,9 @@ def walks() -> dict[str, Walk]:
             yield connect(self.load.n, self.source.n, self.ground.p)
 
     program = Program(Buck())
-    warm = program.start()
-    warm.advance(1.001e-3)
+    warm = program.prepare(0.01)
+    begin(warm)
+    warm.advance(3.001e-3)
     result = program.simulate(1e-3)
     return {
         "the value of a resistance, to the tables of a mode": carrying(
@@ -343,7 +345,7 @@ def walks() -> dict[str, Walk]:
         ),
         "its symbol, in equations": carrying(lambda: Program(Charging()).simulate(1e-3), mentions("R")),
         "everything that a run with it opens": opened(lambda: Program(Charging()).simulate(1e-3)),
-        "one warm event of a converter": opened(lambda: warm.advance(1.007e-3)),
+        "one warm event of a converter": opened(lambda: warm.advance(3.005e-3)),
         '`result["capacitor.v"].mean()`': opened(lambda: result["capacitor.v"].mean()),
     }
 

@@ -44,7 +44,12 @@ NOT_OF_A_DOMAIN = re.compile(
 """The public class `Circuit`, classes of the library in examples of use, and titles of cited works."""
 
 LONGEST_MODULE = 450
-KERNELS = {"acausal/dynamics/closed_form.py", "acausal/dynamics/scan.py"}
+KERNELS = {
+    "acausal/dynamics/closed_form.py",
+    "acausal/dynamics/scan.py",
+    "acausal/simulation/instants/transition.py",
+    "acausal/simulation/loop.py",
+}
 """Modules that hold one algorithm on arrays in whole, and may be longer."""
 LONGEST_KERNEL = 800
 LONGEST_FUNCTION = 60

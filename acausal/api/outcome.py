@@ -44,7 +44,7 @@ def outcome(run: Run, state: State | None, status: str = "") -> Result:
 
 def _statistics(run: Run) -> Statistics:
     """What the run has taken until now; the result adds what its record shows."""
-    search, counts, work = run.search.stats, run.program.counts, run.work
+    search, counts, work = run.hints.stats, run.program.counts, run.work
     analysed, seconds = analysed_since(run.analysed)
     if run.numerical:
         analysed += run.tangents.analysed

@@ -38,11 +38,10 @@ from ..simulation.compiled import CompiledModel, PassCounts
 from ..simulation.continuation import begin, begin_of, continued
 from ..simulation.cores import Cores
 from ..simulation.large.sizes import may_be_large
-from ..simulation.loop import advance, finish
+from ..simulation.loop import Loop
 from ..simulation.method import EXACT_STATES
 from ..simulation.options import Options
 from ..simulation.progress import reporting
-from ..simulation.run import Run
 from ..simulation.starts.stated import Starts
 from ..simulation.state import Checkpoint
 from ..simulation.stopping import Until
@@ -127,7 +126,7 @@ class Program(CompiledModel):
         inputs: Mapping[str, Any] | None = None,
         options: Options | None = None,
         before: Checkpoint | None = None,
-    ) -> Run:
+    ) -> Loop:
         """Return a run before its first instant; ``before`` is what it continues."""
         begin, compiled = perf_counter(), self.counts.seconds
         changes = {**overrides(self.model), **scalar_parameters(self.flat, parameters)}
@@ -152,7 +151,7 @@ class Program(CompiledModel):
             core = numbers(sparse=True)
         core = core or numbers()
         assert core is not None
-        run = Run(
+        run = Loop(
             self, self.cores, values, core, open_inputs, options, t0, T0, span, clocks, starts, explain, notify,
             given_numbers,
         )  # fmt: skip
@@ -210,8 +209,8 @@ class Program(CompiledModel):
             if until is not None and run.status.finished:
                 warn(f"the run ends where it starts, at t = {t0:.9g}: {run.status.message}")
             run.report = report
-            advance(run, t_end)
-            finish(run)
+            run.advance(t_end)
+            run.finish()
             return outcome(run, run.state())
 
     def start(
@@ -241,7 +240,7 @@ class Program(CompiledModel):
         options = Options(impulses, save=saved, grid=grid, method=method, rtol=rtol, atol=atol)
         self._check(options, t0, t_end)
 
-        def launch(length: float) -> Run:
+        def launch(length: float) -> Loop:
             return self._launch(length, t0, parameters, initial, inputs, start, options)
 
         return Simulation(self, launch, span, start, inputs)
@@ -261,7 +260,7 @@ class Program(CompiledModel):
         inputs: Any,
         start: Result | None,
         options: Options,
-    ) -> Run:
+    ) -> Loop:
         if start is None:
             return self.prepare(
                 span, t0=t0, parameters=parameters, initial=initial, inputs=inputs, options=options

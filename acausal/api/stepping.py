@@ -14,9 +14,7 @@ from ..simulation.binding import bind_inputs, mapping
 from ..simulation.checks import check_time
 from ..simulation.compiled import CompiledModel
 from ..simulation.continuation import begin
-from ..simulation.instants.instant import process
-from ..simulation.loop import advance
-from ..simulation.run import Run
+from ..simulation.loop import Loop
 from ..simulation.sources.source_states import OpenInput
 from ..simulation.state import State
 from .outcome import kept, outcome
@@ -56,7 +54,7 @@ class Simulation:
     def __init__(
         self,
         program: CompiledModel,
-        launch: Callable[[float], Run],
+        launch: Callable[[float], Loop],
         span: float | None,
         start: Any,
         inputs: Mapping[str, Any] | None,
@@ -117,7 +115,7 @@ class Simulation:
             if inputs:
                 self._change_inputs(dict(mapping("inputs", inputs, '{"u": 1.0}')))
             if t > run.t:
-                advance(run, t)
+                run.advance(t)
 
     def _begin(self, length: float) -> None:
         if self._begun:
@@ -144,7 +142,7 @@ class Simulation:
         run.take_inputs(open_inputs)
         if other:
             run.settle()
-        process(run, "input", tuple(inputs))
+        run.process("input", tuple(inputs))
 
     # -- going back ----------------------------------------------------------------------------------------------
 

@@ -22,8 +22,8 @@ from ..simulation.binding import make_starts, scalar_parameters
 from ..simulation.compiled import CompiledModel
 from ..simulation.continuation import begin
 from ..simulation.failures import UNSOLVED, NotSolved
+from ..simulation.loop import Loop
 from ..simulation.options import Options
-from ..simulation.run import Run
 
 MOST_ANALYSED = 1000
 """Core unknowns up to which a structure is found with numbers."""
@@ -31,7 +31,7 @@ MOST_ANALYSED = 1000
 
 def program_structure(
     program: CompiledModel,
-    prepare: Callable[..., Run],
+    prepare: Callable[..., Loop],
     reduce: bool,
     mode: Mapping[str, Any] | None,
     parameters: Mapping[str, Any] | None,
@@ -75,7 +75,7 @@ def _fed(program: CompiledModel, given: Mapping[str, Any] | None) -> dict[str, A
     return found
 
 
-def _values(run: Run, fed: Mapping[str, Any]) -> dict[str, Any]:
+def _values(run: Loop, fed: Mapping[str, Any]) -> dict[str, Any]:
     """Values of inputs at the present point."""
     root, found = run.flat.root, {}
     for name in (n for n in root.inputs if n in fed):

@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from ..reduction.restart import ROUNDING
+from ..reduction.affine import ROUNDING
 from .lowering import apply
 
 

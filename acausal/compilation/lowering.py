@@ -101,7 +101,7 @@ class Buffered:
         self.inputs = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
         self.outputs = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
         buffer: Any
-        buffer, self._run = f.buffer()
+        buffer, self.evaluate = f.buffer()
         self._buffer = buffer  # the function writes through it
         a: Any
         for k, a in enumerate(self.inputs):
@@ -111,7 +111,7 @@ class Buffered:
 
     def __call__(self) -> None:
         """Evaluate ``outputs`` from ``inputs``."""
-        self._run()
+        self.evaluate()
 
     def copy(self) -> Buffered:
         """Return the same function with arrays of its own: runs in several threads share no buffer."""

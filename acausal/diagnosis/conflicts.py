@@ -12,13 +12,12 @@ from ..errors import Location
 from ..flattening.open_ports import open_flow
 from ..flattening.template import ElementStatement
 from ..modeling.expressions import Expr, Symbol, walk
-from ..reduction.affine import AffineModel, Mode, Rows, stack_rows
+from ..reduction.affine import CONTRADICTING, AffineModel, Mode, Rows, stack_rows
 from ..reduction.core import Exosystem, Values, evaluate
 from ..reduction.elimination import column_weights
 from ..reduction.index_reduction import dependencies
 from ..reduction.labels import integer_row_name
 from ..reduction.reduced_model import ElementRows, FormRows, NonlinearFormRows, ReducedModel
-from ..reduction.restart import CONTRADICTING
 from ..structure.elimination import Number, combine
 from ..structure.incidence import INT, IntegerRows, stack
 from .conflict import Conflict, Participant, conflict_of

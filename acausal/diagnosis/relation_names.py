@@ -25,7 +25,7 @@ def relation_place(run: Run, number: int) -> Location:
 
 def form_name(run: Run, hit: int) -> tuple[str, Location]:
     """What crossed, a guard of an element or a relation, and where it is stated."""
-    n = run.tables.guards
+    n = run.tables.count
     if hit < n:
         name, place = run.program.unknowns.element_place(int(run.data.guard_element[hit]))
         return f"a guard of `{name}`", place

@@ -55,6 +55,16 @@ class PointFrame:
         """The state vector at a point."""
         return np.concatenate([z, slopes, xi])
 
+    @property
+    def guard_target(self) -> np.ndarray:
+        """Branches to which they lead."""
+        return np.zeros(0, np.int64)
+
+    @property
+    def Gy(self) -> np.ndarray:
+        """Guards over the state: none."""
+        return np.zeros((0, 2 * self.n + len(self.S)))
+
     @cached_property
     def states(self) -> np.ndarray:
         """Places of ``z`` and ``z'``: sources follow."""

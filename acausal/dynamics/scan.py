@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..reduction.affine import ModeData
-from ..reduction.restart import ROUNDING
+from ..reduction.affine import ROUNDING, ModeData
 from .closed_form import AffineFlow, Basis, Trajectory
 
 TOUCH = 0.01
@@ -631,7 +630,9 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
     place; they bring both ends of the bracket together.
     """
     low = _positive_end(function, min(low, high), high, math.ulp(t0 + high))
-    x = 0.5 * (low + high)
+    above, below = function.value(low), function.value(high)
+    secant = low + (high - low) * above / (above - below) if below < above else low
+    x = secant if low < secant < high else 0.5 * (low + high)
     step, last, count = 0.0, math.inf, 0
     while True:
         phi = function.basis.at(x)

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from ..errors import Location, ParameterError
+from .instants.transition import resolution
 
 MAX_DENOMINATOR = 10**9
 
@@ -63,7 +64,6 @@ class Schedule:
         self.clocks = clocks
         self.shortest = min((float(c.period) for c in clocks), default=math.inf)
         """The shortest period, infinite without clocks."""
-        self._short = 1e-12 * self.shortest if clocks else 0.0
         self._last: tuple[tuple[int, ...], list[float]] = (), []
 
     def times(self, ticks: tuple[int, ...]) -> list[float]:
@@ -72,17 +72,13 @@ class Schedule:
             self._last = ticks, [c.tick(k) for c, k in zip(self.clocks, ticks, strict=True)]
         return self._last[1]
 
-    def resolution(self, t: float) -> float:
-        """Events closer than this share an instant."""
-        return max(4.0 * math.ulp(t), self._short)
-
     def begin(self, t: float) -> tuple[int, ...]:
         """Where it stands before anything happened."""
         return tuple(c.first_from(t, 4 * math.ulp(t)) for c in self.clocks)
 
     def after(self, t: float) -> list[int]:
         """Where it stands after the instant at ``t``."""
-        return [c.first_from(t + 2.0 * self.resolution(t), 0.0) for c in self.clocks]
+        return [c.first_from(t + 2.0 * resolution(t, self.shortest), 0.0) for c in self.clocks]
 
     def next(self, ticks: tuple[int, ...]) -> float:
         """Time of the next tick of all clocks."""
@@ -90,5 +86,5 @@ class Schedule:
 
     def due(self, t: float, ticks: tuple[int, ...]) -> list[bool]:
         """Which clocks tick in the instant at ``t``."""
-        end = t + self.resolution(t)
+        end = t + resolution(t, self.shortest)
         return [time <= end for time in self.times(ticks)]

@@ -25,14 +25,15 @@ from ..reduction.affine import (
     Restart,
 )
 from ..reduction.open_mode import AFFINE
-from ..reduction.restart import restart as entered
 from ..results.record import Jump, MicroStep, Record
 from .failures import Inconsistent
 from .instants.collisions import Stage
 from .instants.discrete import Outcome
+from .instants.transition import ModeTables
+from .instants.transition import restart as entered
 from .nonlinear.steps import Steps
 from .nonlinear.tangents import Tangents
-from .numeric import NumericCore, SegmentTables
+from .numeric import NumericCore
 from .run import Run
 from .self_check import (
     ELIMINATED,
@@ -50,6 +51,7 @@ from .self_check import (
     covered,
     doubt_along,
     drifting,
+    held,
     is_due,
     left_branch,
     resting,
@@ -158,38 +160,40 @@ def _sizes_of_units(model: AffineModel, data: ModeData, trajectory: Trajectory, 
     return model.largest_of_unit(np.abs(data.T) @ trajectory.magnitude(length))
 
 
-def confirm_flow(run: Run, tables: SegmentTables, trajectory: Trajectory, length: float, late: float) -> None:
-    """Raise ConsistencyError unless the end of a segment in closed form, and at times the way there, is as the mode says.
+def confirm_flow(
+    run: Run, tables: ModeTables, trajectory: Trajectory, length: float, late: float, inside: bool
+) -> None:
+    """Raise ConsistencyError unless the end of a segment in closed form, and the way there if ``inside``, is as the mode says.
 
     ``late`` are the seconds by which the crossing that began it may have been off.
     """
     require(run, _unlocated(run.core.model, run.data, trajectory, late, length), run.t)
-    held = _in_force(run, tables)
-    if held is not None:
-        require(run, _left_on_the_way(run, held, trajectory, length, length, late), run.t + length)
-    if not is_due(_visit(run)):
+    rows_held = _in_force(run, tables)
+    if rows_held is not None:
+        require(run, _left_on_the_way(run, rows_held, trajectory, length, length, late), run.t + length)
+    if not inside:
         return
     h, size = WHERE[0] * length, trajectory.magnitude(length)
     data, t, y = run.data, run.t + h, trajectory.at(h)
-    if held is not None:
-        require(run, _left_on_the_way(run, held, trajectory, length, h, late), t)
+    if rows_held is not None:
+        require(run, _left_on_the_way(run, rows_held, trajectory, length, h, late), t)
     rows = run.core.model.rows(run.mode)
     require(run, unsolved(rows, np.arange(len(rows)), point_of(run.core.model, data, y, size), ELIMINATED), t)
     require(run, unmoved(data, trajectory, length, size), t)
     require(run, drifting(data, trajectory, length), run.t + length)
-    if held is not None:
+    if rows_held is not None:
         released = _released(run.record.steps, run.t, run.core.model.elements, run.mode)
-        require(run, resting(held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), run.t)
-        require(run, _hidden(run.core, data, held, trajectory, length), run.t)
+        require(run, resting(rows_held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), run.t)
+        require(run, _hidden(run.core, data, rows_held, trajectory, length), run.t)
 
 
 def _hidden(
-    core: NumericCore, data: ModeData, held: Held, trajectory: Trajectory, length: float
+    core: NumericCore, data: ModeData, rows_held: Held, trajectory: Trajectory, length: float
 ) -> Violation | None:
     """The guard that rounding hides along a segment, where it matters for the motion whether it holds."""
     times = np.array([0.0, *WHERE]) * length
     y, k = trajectory.sample(times), len(data.states)
-    hidden = covered(data, held, trajectory, y, length)
+    hidden = covered(data, rows_held, trajectory, y, length)
     z, states = y @ data.T.T, np.flatnonzero(core.model.differentiated)
     terms = _sizes_of_units(core.model, data, trajectory, length)[states]
     for guard in hidden[hidden < len(data.guards)].tolist():
@@ -209,21 +213,21 @@ def _hidden(
 
 
 def _left_on_the_way(
-    run: Run, held: Held, trajectory: Trajectory, length: float, h: float, located: float
+    run: Run, rows_held: Held, trajectory: Trajectory, length: float, h: float, located: float
 ) -> Violation | None:
     """The guard, relation or branch that is left at a time of a segment in closed form.
 
     The crossing that began it may have been off by ``located`` seconds, as the search for it says.
     """
     y = run.y if h == length else trajectory.at(h)
-    if held.clear(y):
+    if rows_held.clear(y):
         return None
     late = np.abs(_late(run, run.data, y, run.t + h))
     if trajectory.shift is not None:
         # As far as rounding explains it that this check reckons by itself.
         part = min(1.0, _unlocated_time(run.record, run.core) / located)
         late += part * np.abs(trajectory.flow.start(trajectory.shift).at(h))
-    return left_branch(held, run.mode, y, doubt_along(trajectory, length, h, late))
+    return left_branch(rows_held, run.mode, y, doubt_along(trajectory, length, h, late))
 
 
 def _unlocated_time(record: Record, core: NumericCore) -> float:
@@ -232,9 +236,11 @@ def _unlocated_time(record: Record, core: NumericCore) -> float:
         return math.inf
     before, now = record.segments[-2:]
     first = list(takewhile(lambda step: step.t == now.start, reversed(record.steps)))[-1]
-    row, h = core.tables(before.data).forms[first.triggers[0]], before.end - before.start
-    slope = abs(float(row @ before.trajectory.slope(h)))
-    rounded = EVALUATED * float(np.abs(row) @ before.trajectory.magnitude(h))
+    data, motion, h = before.data, before.trajectory, before.end - before.start
+    assert isinstance(data, ModeData) and isinstance(motion, Trajectory)
+    row = core.tables(data).forms[first.triggers[0]]
+    slope = abs(float(row @ motion.slope(h)))
+    rounded = EVALUATED * float(np.abs(row) @ motion.magnitude(h))
     return rounded / slope if slope else math.inf
 
 
@@ -245,7 +251,7 @@ def confirm_steps(run: Run, length: float) -> None:
     assert watched is not None
     if steps.forms.count:
         require(run, *_along(run, steps, np.array(watched.which), length))
-    if is_due(_visit(run)):
+    if is_due(run.visit()):
         h = WHERE[0] * length
         require(run, _inside(run, steps, h, length), run.t + h)
 
@@ -267,10 +273,10 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
     late = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
     allowed = _tolerance(run) * way + _rounded(steps) * terms + _lateness(run, run.t + length) * late
-    held = _in_force(run, run.tables)
-    if held is not None:
+    rows_held = _in_force(run, run.tables)
+    if rows_held is not None:
         stepped = rounded_step(run.data, run.y, _longest(steps))
-        allowed = allowed + np.abs(held.rows) @ stepped
+        allowed = allowed + np.abs(rows_held.rows) @ stepped
     lowest = values[worst_at, np.arange(forms.count)]
     found = worst("guard", which, -lowest, terms, allowed)
     at = 0 if found is None else int(worst_at[np.flatnonzero(which == found.which)[0]])
@@ -300,14 +306,14 @@ def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None
         run.core.model.rows(run.mode), _affine_rows(run, run.mode), at, SOLVED if system.m else ELIMINATED
     )
     found = found or _nonlinear(run.tangents, run.mode, at, size @ way, steps.motion.constants)
-    held = _in_force(run, run.tables)
-    if found is not None or held is None:
+    rows_held = _in_force(run, run.tables)
+    if found is not None or rows_held is None:
         return found
     over = run.data.states
     point = np.concatenate([at.z[over], xi])
     rate = np.concatenate([at.slopes[over], (run.data.Ay @ point)[len(over) :]])
     released = _released(run.record.steps, run.t, run.core.model.elements, run.mode)
-    return resting(held, released, [(point, rate)], run.data.Ay)
+    return resting(rows_held, released, [(point, rate)], run.data.Ay)
 
 
 def _released(steps: Sequence[MicroStep], t: float, elements: Sequence[Element], mode: Mode) -> list[int]:
@@ -341,17 +347,30 @@ def _nonlinear(
     return worst("equation", which, np.abs(value[rows]), terms, SOLVED * terms + REACHED * rounded[rows])
 
 
-def _in_force(run: Run, tables: SegmentTables) -> Held | None:
+def _in_force(run: Run, tables: ModeTables) -> Held | None:
     """What has to hold in the situation of the run, None for nothing."""
     if not len(tables.forms):
         return None
     operators, relations = run.program.unknowns.relation_operators, (run.R, run.discrete.state_relations)
-    return tables.held(run.data, run.core, operators, relations, run.forced, run.disabled)
+    return in_force(run.core, tables, operators, relations, run.forced, run.disabled)
 
 
-def _visit(run: Run) -> int:
-    count = run.visits[run.mode] = run.visits.get(run.mode, 0) + 1
-    return count
+def in_force(
+    core: NumericCore,
+    tables: ModeTables,
+    operators: Sequence[str],
+    relations: tuple[np.ndarray, np.ndarray],
+    forced: tuple[int, ...],
+    disabled: frozenset[tuple[int, int, int]],
+) -> Held:
+    """What has to hold with the values of the ``relations``, all and which of them, from the cache if possible."""
+    values = relations[0][relations[1]]
+    key = values.tobytes(), forced, disabled
+    found = tables.situations.get(key)
+    if found is None:
+        found = held(tables.data, core.model, core.relations, operators, values.tolist(), forced, disabled)
+        tables.keep(tables.situations, key, found)
+    return found
 
 
 def _tolerance(run: Run) -> float:

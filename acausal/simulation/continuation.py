@@ -13,7 +13,7 @@ from ..results.record import MicroStep
 from .binding import bind_inputs
 from .clocks import Clock
 from .compiled import CompiledModel
-from .instants.instant import evaluated, process
+from .loop import Loop
 from .numeric import analysed_since
 from .run import Run
 from .sources.source_states import OpenInput
@@ -64,7 +64,7 @@ def begin_of(program: CompiledModel, t_start: float | None, start: Any) -> float
     return 0.0 if t_start is None else t_start
 
 
-def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) -> None:
+def begin(run: Loop, start: Any = None, inputs: Mapping[str, Any] | None = None) -> None:
     """Process the first instant of a run, or of the continuation of the result ``start`` with new inputs."""
     run.work.enter("start")
     try:
@@ -74,7 +74,7 @@ def begin(run: Run, start: Any = None, inputs: Mapping[str, Any] | None = None) 
     run.work.analysed(analysed_since(run.analysed)[1], "start")
 
 
-def _begin(run: Run, start: Any, inputs: Mapping[str, Any] | None) -> None:
+def _begin(run: Loop, start: Any, inputs: Mapping[str, Any] | None) -> None:
     if start is None:
         before = run.state()
         try:
@@ -88,7 +88,7 @@ def _begin(run: Run, start: Any, inputs: Mapping[str, Any] | None) -> None:
         _continue(run, continued(run.program, start), inputs)
 
 
-def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) -> None:
+def _continue(run: Loop, before: Checkpoint, inputs: Mapping[str, Any] | None) -> None:
     """Take over the last state of another run; what was given anew acts in an instant of its own."""
     state, parameters = before.state, run.parameters == before.parameters
     same = len(state.memory) == len(run.memory) and len(state.R) == len(run.R)
@@ -109,13 +109,13 @@ def _continue(run: Run, before: Checkpoint, inputs: Mapping[str, Any] | None) ->
         step = MicroStep(run.t, 0, "continue", ("continue",), run.mode, run.mode, D=run.D, R=run.R)
         run.record.steps.append(step)
     else:
-        process(run, "continue", ("continue",))
+        run.process("continue", ("continue",))
 
 
-def _remember(run: Run) -> None:
+def _remember(run: Loop) -> None:
     """Relations and conditions of a program with other statements, at the state as it is."""
     for _ in range(2):
-        outcome = evaluated(run)
+        outcome = run.evaluate()
         run.R = outcome.R
         run.remember(outcome)
         run.settle()

@@ -1,24 +1,66 @@
-"""The loop of a run: instant, segment, instant, ..."""
+"""The loop of a run: instant, segment, instant, ...
+
+An instant is a sequence of micro-steps of relations, discrete equations, mode choice and restart until nothing changes; a
+segment follows the closed form of the mode, or is integrated, to the first crossing of a guard or the next time event.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import takewhile
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ..dynamics.closed_form import Trajectory
-from ..dynamics.scan import first_crossing
-from ..reduction.affine import ModeData
+from ..dynamics.readout import Moment
+from ..dynamics.scan import Watch, first_crossing
+from ..errors import Location
+from ..reduction.affine import ROUNDING, Inadmissible, Mode, Restart
+from ..reduction.impacts import start_limits
+from ..results.record import MicroStep
 from ..results.segments import Segment
-from .confirmation import confirm_flow
-from .failures import NoProgress, NotFinite
-from .instants.instant import process, turning
+from . import self_check
+from .confirmation import (
+    confirm_flow,
+    confirm_instant,
+    confirm_jump,
+    confirm_recorded,
+    missed_statement,
+    require,
+)
+from .failures import (
+    UNSOLVED,
+    CrossingUnresolved,
+    DiscreteUnsound,
+    Failure,
+    GivenContradict,
+    Micro,
+    NoMotionAfterImpact,
+    NoProgress,
+    NotFinite,
+    NotSolved,
+    ReadNotFinite,
+    RequirementMissed,
+    SearchFailed,
+    SeveralModes,
+    TwoReinits,
+    Unsettled,
+)
+from .instants.choice import choose, derivatives, only_mode
+from .instants.collisions import ImpactFailed, can_collide
+from .instants.discrete import Outcome
+from .instants.impulse_policy import interruption
+from .instants.jumps import collide, jump_record, way
+from .instants.search import NoConsistentMode
+from .instants.transition import LOCATED, Choice, Instant, ModeTables, Uncertainty, resolution
 from .nonlinear.numerical import integrate
-from .numeric import SegmentTables
 from .run import Run
-from .uncertainty import LOCATED
+from .watch import can_trigger, orientations
 
 TIME = -1
 """In the place of a guard: what comes due is a time, not a crossing."""
@@ -26,113 +68,416 @@ MOST_REPEATS = 2
 """Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite is an error of its own
-def advance(run: Run, t_end: float) -> None:
-    """Move ``run`` to ``t_end``, instants at ``t_end`` included.
+class Loop(Run):
+    """A run that moves."""
 
-    Where that is interrupted, the run is left at the last instant, or step of integration, that is complete.
-    """
-    if t_end > run.sources.stop:
-        run.sources.end_at(t_end)
-    try:
-        _go_on(run, t_end)
-    finally:
-        run.work.enter("")
+    # -- time --------------------------------------------------------------------------------------------------------
+
+    @np.errstate(
+        over="ignore", invalid="ignore", divide="ignore"
+    )  # what is not finite is an error of its own
+    def advance(self, t_end: float) -> None:
+        """Move to ``t_end``, instants at ``t_end`` included.
+
+        Where that is interrupted, the run is left at the last instant, or step of integration, that is complete.
+        """
+        if t_end > self.sources.stop:
+            self.sources.end_at(t_end)
+        seconds = self.work.seconds
+        while not self.status.finished:
+            if self.pending is None:
+                begin, recorded = perf_counter(), seconds["record"]
+                self.mark()
+                due = min(self.next_tick, self.timed_next)
+                if self.sources.varies:
+                    due = min(due, self.sources.next_break(self.t))
+                horizon = min(t_end, due)
+                hit = integrate(self, horizon) if self.numerical else self._flow(horizon)
+                if (
+                    hit is None
+                    and horizon >= t_end
+                    and due > t_end + resolution(self.t, self.schedule.shortest)
+                ):
+                    # What crosses zero at the end itself, to the last digits of time, belongs to this run.
+                    hit = self.turning()
+                    if hit is None:
+                        return
+                self.pending = TIME if hit is None else hit
+                seconds["flow"] += perf_counter() - begin - (seconds["record"] - recorded)
+            begin = perf_counter()
+            self.mark()
+            self._instant(self.pending)
+            self.pending = None
+            seconds["instants"] += perf_counter() - begin
+            if self.report is not None:
+                self.mark()
+                self.report(self.t)
+            if self.t >= t_end:
+                return
+
+    def finish(self) -> None:
+        """Process ``when(terminal())`` after the last instant."""
+        self.mark()
+        self.process("terminal", ("terminal",))
+
+    # -- segments ------------------------------------------------------------------------------------------------
+
+    def _flow(self, horizon: float) -> int | None:
+        """Follow the closed form to the horizon or the first crossing; return the form that crossed, or None."""
+        data, tables, t = self.data, self.tables, self.t
+        trajectory = tables.flow.start(self.y, None if self.shift is None else data.chosen(self.shift))
+        length = horizon - t
+        hit, late = None, 0.0
+        if len(tables.forms) and length > 0.0:
+            hit, late = self._crossing(tables, trajectory, length)
+        h = length if hit is None else hit[0]
+        end = horizon if hit is None else t + h
+        if h > 0.0:
+            moment = Moment(t, self.D, self.R, self.q)
+            self.record.segments.append(Segment(t, end, data, trajectory, moment, self.base.readout))
+            if len(self.q):
+                self.integrate(data, trajectory, moment, h)
+            before, self.late = self.late, late
+            self.y = y = trajectory.at(h)
+            self.z, self.error, self.shift = data.T.dot(y), tables.rounding.dot(trajectory.magnitude(h)), None
+            if late > LOCATED * math.ulp(end):
+                rate = late * data.Ay.dot(y)
+                self.shift = np.concatenate([data.T.dot(rate), rate[len(data.states) :]])
+            if not math.isfinite(np.add.reduce(y)):
+                wrong = np.flatnonzero(~np.isfinite(y[: len(data.states)]))
+                raise self.failed(NotFinite("state", tuple(wrong.tolist())))
+            visits = self.visits[self.mode] = self.visits.get(self.mode, 0) + 1
+            inside = self_check.EVERY_VISIT or visits & (visits - 1) == 0
+            if inside or trajectory.shift is not None or not self._holds(tables):
+                confirm_flow(self, tables, trajectory, h, before, inside)
+        self.t = end
+        self._signs = None
+        return None if hit is None else hit[1]
+
+    def _crossing(
+        self, tables: ModeTables, trajectory: Trajectory, length: float
+    ) -> tuple[tuple[float, int] | None, float]:
+        """The first crossing, if there is one, and by how many seconds it may be off."""
+        watch = self._watch(tables)
+        if not watch.which:
+            return None, 0.0
+        error = None if self.error is None else self.error[tables.data.states]
+        floor = watch.floor(trajectory.y0, error, self.t)
+        hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, self.t, noise=watch.noise)
+        if hit is None:
+            return None, 0.0
+        h, k = hit
+        form = watch.which[k]
+        if form < tables.count and (zero := watch.since(trajectory, h, k, self.t)) < h:
+            # Events closer than the tolerance share the instant, which may be the last one, but not twice for one cause.
+            now = takewhile(lambda step: step.t == self.t, reversed(self.record.steps))
+            again = any(step.before == self.mode and step.triggers == (form,) for step in now)
+            h = zero if zero > self.tolerance else h if again else 0.0
+        return (h, form), watch.lateness(trajectory, h, k)
+
+    def _watch(self, tables: ModeTables) -> Watch:
+        """What to watch with the signs of the forms and the values of the relations, from the cache if possible."""
+        known = self._signs
+        signs = known[1] if known is not None and known[0] is self.linearisation.core else self.signs()
+        which = self.discrete.state_relations
+        values = self.R[which].tolist() if len(which) else []
+        key = tuple(signs), tuple(values), self.forced, self.disabled
+        found = tables.watches.get(key)
+        if found is None:
+            orientation = orientations(tables.count, self.program.unknowns.relation_operators, values)
+            armed = np.array(signs) * orientation > 0
+            triggers = np.flatnonzero(can_trigger(tables.data, self.forced, self.disabled, len(signs)))
+            coefficients = tables.signs.coefficients
+            found = Watch(tables.data, tables.flow, tables.forms, coefficients, orientation, armed, triggers)
+            tables.keep(tables.watches, key, found)
+        return found
+
+    def _holds(self, tables: ModeTables) -> bool:
+        """Whether all that has to hold at the present point is positive, so that no doubt has to be judged."""
+        if not len(tables.forms):
+            return True
+        which = self.discrete.state_relations
+        relations = self.R[which].tobytes() if len(which) else b""
+        held = tables.situations.get((relations, self.forced, self.disabled))
+        if held is None or held.selections:
+            return False
+        return not len(held.rows) or bool(np.minimum.reduce(held.rows.dot(self.y)) >= 0.0)
+
+    def _instant(self, hit: int) -> None:
+        close = self.next_tick <= self.t + resolution(self.t, self.schedule.shortest)
+        ticks = self.take_ticks() if close else ()
+        triggers: tuple[Any, ...] = (hit, *[k for k, due in enumerate(ticks) if due])
+        key = (self.t, triggers, self.mode, self.D.tobytes())
+        self.repeats = self.repeats + 1 if key == self.last else 0
+        self.last = key
+        if self.repeats > MOST_REPEATS:
+            raise self.failed(NoProgress(None if hit == TIME else hit))
+        self.process("time" if hit == TIME else "state", triggers, ticks)
+
+    # -- instants ------------------------------------------------------------------------------------------------
+
+    def process(
+        self,
+        kind: str,
+        triggers: tuple[Any, ...],
+        ticks: Sequence[bool] = (),
+        reinits: list[tuple[int, float]] | None = None,
+    ) -> None:
+        """Run the micro-steps of the present instant."""
+        trail: list[Micro] = []
+        jumped, limit = False, self.options.max_micro_steps
+        for k in range(limit + 1):
+            first = k == 0
+            outcome = self.evaluate(
+                ticks if first else (), kind == "start" and first, kind == "terminal" and first
+            )
+            quiet = (not first or kind == "terminal") and self._same(outcome)
+            # What an impulse decided need not hold after it.
+            if quiet and not (jumped and self.turning() is not None):
+                self._take(outcome)
+                break
+            requested = self._reinits(outcome) if outcome.fired else []
+            if first and reinits:
+                requested = reinits + requested
+            if first or jumped or requested or self._moves(outcome):
+                jumped = self._accept(outcome, requested, kind, triggers, k)
+            else:
+                self._take(outcome)
+                step = MicroStep(self.t, k, kind, triggers, self.mode, self.mode, D=self.D, R=self.R)
+                self.record.steps.append(step)
+            trail.append((self.D, self.mode, self.y, outcome.R, self.memory))
+            if k == limit or (k > 0 and _repeats(trail)):
+                begin = max(0, len(trail) - 6)
+                raise self.failed(Unsettled(trail[begin:], begin, self._switching_relations()))
+        self._check()
+        if self.numerical or not self._holds(self.tables):
+            confirm_instant(self)
+
+    def evaluate(self, ticks: Sequence[bool] = (), initial: bool = False, terminal: bool = False) -> Outcome:
+        """Evaluate relations at the values of the previous micro-step, then the discrete part."""
+        discrete, R = self.discrete, self.R
+        if len(discrete.state_relations):
+            R = R.copy()
+            R[discrete.state_relations] = self.relation_values()
+        x: Any = ()
+        if discrete.x_ids or discrete.slope_ids:
+            x = self.read(discrete.x_ids, discrete.slope_ids)
+            if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
+                raise self.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
+        now = (self.t, resolution(self.t, self.schedule.shortest), initial, terminal)
+        found = discrete(self.D, R, x, ticks, self.memory, now, self.mode)
+        if found.fired and discrete.compares(found):
+            # Only then does it matter how variables move: a mode that is left at once need not be analysed for that.
+            x = np.concatenate([x, self._motions(discrete.compared).ravel()])
+            found = discrete(self.D, R, x, ticks, self.memory, now, self.mode)
+        if not found.sound:
+            raise self.failed(DiscreteUnsound(found.D))
+        if found.defects is not None:
+            require(self, missed_statement(discrete.program, found), self.t)
+        return found
+
+    def _motions(self, ids: tuple[int, ...]) -> np.ndarray:
+        """First two derivatives of variables and the depths at which values and these count as zero, one row for each."""
+        core = self.core
+        if core.system is None:
+            levels = core.variables(self.data, ids).levels(self.y, self.known)
+        else:
+            levels = self.along(core.readout.core_rows(ids), np.full(len(ids), -1)).levels(self.known)
+        return core.motions(ids, *levels)
+
+    def _same(self, o: Outcome) -> bool:
+        same = not o.fired and o.forced == self.forced and o.disabled == self.disabled
+        return same and _equal(o.D, self.D) and _equal(o.R, self.R)
+
+    def _moves(self, o: Outcome) -> bool:
+        """Whether another mode or point may follow from a micro-step after one that has led to the present ones.
+
+        Not where it changes only discretes and relations that no equation, source or element reads: the same search would find
+        the same.
+        """
+        source = self.sources.program
+        if self.numerical or o.forced != self.forced or o.disabled != self.disabled:
+            return True
+        discretes, relations = self.reduced.frozen
+        return not (
+            _equal(o.D[discretes], self.D[discretes])
+            and _equal(o.D[source.d], self.D[source.d])
+            and _equal(o.R[relations], self.R[relations])
+            and _equal(o.R[source.r], self.R[source.r])
+        )
+
+    def _take(self, o: Outcome) -> None:
+        """Accept discretes, relations and branches of an evaluation of the discrete part."""
+        self.D, self.R, self.forced, self.disabled = o.D, o.R, o.forced, o.disabled
+        self.memory, self.timed_next = o.memory, o.timed_next
+
+    def _reinits(self, o: Outcome) -> list[tuple[int, float]]:
+        found = []
+        places: dict[Any, tuple[int, Location]] = {}
+        for b in o.fired:
+            branch = self.discrete.program.branches[b]
+            for x, position in branch.reinits:
+                target = self.program.unknowns.reinit_target(x)[:2]
+                if target in places:
+                    raise self.failed(TwoReinits(places[target], (x, branch.place)))
+                places[target] = x, branch.place
+                value = self.discrete.value(position)
+                if not np.isfinite(value):
+                    raise self.failed(NotFinite("reinit", (x,), (value,), place=branch.place))
+                found.append((x, value))
+            for message in branch.messages:
+                self.stop(message or "terminated")
+        return found
+
+    def _accept(
+        self, o: Outcome, requested: list[tuple[int, float]], kind: str, triggers: tuple[Any, ...], k: int
+    ) -> bool:
+        """Make one micro-step; whether a differentiated variable jumped in it."""
+        self._take(o)
+        xi = self.sources.constant
+        if xi is None or self.numerical or self.frozen:
+            xi = self.refresh_core()
+        reinits = self.apply_reinits(requested) if requested else []
+        z_minus, first = self.z, kind == "start" and k == 0
+        begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
+        left = partial(way, self, first, z_minus if begin is None else begin)
+        crossed = None if k else self._crossed(triggers, xi)
+        known = self._known(kind == "start")
+        instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed)
+        try:
+            choice = self.next_mode(self.mode, instant, triggers)
+            restart, parts = choice.restart, ()
+            if restart.jumped and can_collide(self.core.model, restart):
+                restart, parts = collide(self, restart, instant, left, self.next_mode)
+        except ImpactFailed as failure:
+            raise self.failed(NoMotionAfterImpact(failure)) from None
+        except (NoConsistentMode, Inadmissible) as error:
+            raise self.failed(self._without_mode(error, instant, requested, kind)) from None
+        except UNSOLVED as failure:
+            raise self.failed(NotSolved(failure, "start" if kind == "start" else "restart")) from None
+        if choice.others:
+            self.notify(self, SeveralModes(restart.data.mode, choice.others))
+        before, logged = self.mode, dict[str, Any]()
+        if restart.jumped:
+            if kind != "start":  # There left limits may contradict the model.
+                cut = interruption(self.core.model, restart, z_minus, self.options.impulses)
+                if cut is not None:
+                    raise self.failed(cut)
+            # Start values that contradict what holds in every mode are moved, and nothing says with what energy.
+            stages = () if begin is None else parts or (left(restart),)
+            confirm_jump(self, restart, parts or (left(restart),), reinits, bool(parts))
+            logged = jump_record(self, restart, z_minus, xi, stages)
+            if begin is not None:
+                confirm_recorded(self, logged["parts"], begin, restart)
+        error = known.each if restart.jumped else None
+        self.enter(restart, choice.signs if restart is choice.restart else None, error)
+        after, D, R = restart.data.mode, self.D, self.R
+        self.record.steps.append(MicroStep(self.t, k, kind, triggers, before, after, D=D, R=R, **logged))
+        return restart.jumped
+
+    def _without_mode(
+        self,
+        error: NoConsistentMode | Inadmissible,
+        instant: Instant,
+        requested: list[tuple[int, float]],
+        kind: str,
+    ) -> Failure:
+        """Why there is no mode: the one before would do if its guard had not crossed zero, or none is consistent."""
+        crossed = instant.crossed
+        if crossed is not None:
+            uncrossed = replace(instant, crossed=None)
+            if self.core.search.test(self.mode, uncrossed).consistent:
+                return CrossingUnresolved(crossed[1][0])
+        return SearchFailed(error, instant.forced, requested, kind)
+
+    def _known(self, start: bool) -> Uncertainty:
+        """How exactly left limits are known: the first instant is when it is, others are as late as what moves in them."""
+        late = max(LOCATED * math.ulp(self.t), self.late if self.numerical else 0.0)
+        if start:
+            # What Newton's method completes is as exact as its last step; what is stated is exact.
+            solved = ROUNDING * self.core.model.scale if self.reduced.nonlinear else None
+            return Uncertainty(late, solved, shift=self.shift)
+        rate = self.slopes if self.numerical else self.data.T.dot(self.data.Ay.dot(self.y))
+        doubt = self.sources.doubt(self.t) if self.sources.fitted else None
+        return Uncertainty(late, self.error, rate, doubt, self.shift)
+
+    def _crossed(self, triggers: tuple[Any, ...], xi: np.ndarray) -> tuple[Mode, tuple[int, int, int]] | None:
+        """Mode and guard whose crossing alone caused the first micro-step of an instant, None without any."""
+        hit = self.pending
+        if hit is None or hit < 0 or self.reduced.nonlinear or triggers != (hit,):
+            return None
+        tables = self.tables
+        if hit >= tables.count:
+            return None
+        size = self.core.amplitudes @ np.abs(xi)
+        moved = np.abs(xi - self.y[len(self.y) - len(xi) :])
+        if (moved > ROUNDING * size + self.tolerance * (np.abs(self.core.exosystem.S) @ np.abs(xi))).any():
+            return None
+        return self.mode, tables.origin[hit][2]
+
+    def next_mode(self, present: Mode, instant: Instant, triggers: tuple[Any, ...]) -> Choice:
+        """The consistent mode after an instant, and the point in it."""
+        lin = self.linearisation
+        if lin.core.system is not None:
+            return only_mode(lin, self.slopes, instant.z_minus, instant.reinits, instant.xi, self.present)
+
+        def search(begin: Mode) -> Choice:
+            return self.hints.next_mode(lin.core.search, begin, instant, triggers)
+
+        if not self.reduced.nonlinear:
+            return search(present)
+        free = self.bounds is None and not instant.reinits
+        hint = self.hints.foreseen(present, instant.forced, triggers) if free else None
+        begin = self.z, self.slopes
+        return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, hint)
+
+    def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
+        """Accept a restart; ``signs`` of its guards, where they are known, and the ``error`` of its left limits, (n,) or None."""
+        if restart.jumped:  # What moves slower then is known no better.
+            self.error, self.shift = error, None
+        self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
+        self.D = self.discrete.written(self.D, self.mode)
+        self._signs = None if signs is None or self.discrete.operators else (self.linearisation.core, signs)
+        if self.numerical:
+            self.slopes, self.second = derivatives(restart)
+            self.xi = self.y[len(self.data.states) :]
+
+    def turning(self) -> int | None:
+        """The form that is about to change its sign at the present point; None without any."""
+        tables = self.tables
+        if not (tables.count or len(self.discrete.state_relations)):
+            return None
+        values = self.R[self.discrete.state_relations].tolist()
+        side = orientations(tables.count, self.program.unknowns.relation_operators, values)
+        found = np.array(self.tested()) * side < 0.0
+        found &= can_trigger(self.data, self.forced, self.disabled, len(found))
+        return int(np.argmax(found)) if found.any() else None
+
+    def _check(self) -> None:
+        """Known quantities do not contradict each other, and requirements hold."""
+        missed = self.discrete.missed()
+        if self.contradictable:
+            xi = self.sources.states(self.t, self.D, self.R)
+            row = self.base.contradicting_row(xi)
+            if row is not None:
+                raise self.failed(GivenContradict(row, xi))
+        if missed is not None:
+            raise self.failed(RequirementMissed(*self.discrete.program.checks[missed], self.t))
+
+    def _switching_relations(self) -> list[int]:
+        which = self.discrete.state_relations
+        values = self.relation_values() if len(which) else np.zeros(0)
+        return [int(n) for n, v in zip(which, values, strict=True) if v != self.R[n]]
 
 
-def _go_on(run: Run, t_end: float) -> None:
-    enter = run.work.enter
-    while not run.status.finished:
-        enter("flow")
-        if run.pending is None:
-            run.mark()
-            due = min(run.schedule.next(run.ticks), run.timed_next, run.sources.next_break(run.t))
-            horizon = min(t_end, due)
-            hit = integrate(run, horizon) if run.numerical else _flow(run, horizon)
-            if hit is None and horizon >= t_end and due > t_end + run.tolerance:
-                # What crosses zero at the end itself, to the last digits of time, belongs to this run.
-                hit = turning(run)
-                if hit is None:
-                    return
-            run.pending = TIME if hit is None else hit
-        enter("instants")
-        run.mark()
-        _instant(run, run.pending)
-        run.pending = None
-        if run.report is not None:
-            enter("")
-            run.mark()
-            run.report(run.t)
-        if run.t >= t_end:
-            return
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    # Bytes are the cheaper comparison; zeros of different sign are left to the dear one.
+    return a is b or a.tobytes() == b.tobytes() or bool((a == b).all())
 
 
-def finish(run: Run) -> None:
-    """Process ``when(terminal())`` after the last instant."""
-    run.mark()
-    process(run, "terminal", ("terminal",))
-
-
-def _flow(run: Run, horizon: float) -> int | None:
-    """Follow the closed form to the horizon or the first crossing; return the form that crossed, or None."""
-    data, tables, t = run.data, run.tables, run.t
-    trajectory = tables.flow.start(run.y, None if run.shift is None else data.chosen(run.shift))
-    length = horizon - t
-    hit, late = None, 0.0
-    if len(tables.forms) and length > 0.0:
-        hit, late = _crossing(run, data, tables, trajectory, length)
-    h = length if hit is None else hit[0]
-    end = horizon if hit is None else t + h
-    if h > 0.0:
-        moment = run.moment()
-        run.record.segments.append(Segment(t, end, data, trajectory, moment, run.core.readout))
-        run.integrate(data, trajectory, moment, h)
-        y, shift = trajectory.at(h), None
-        if late > LOCATED * math.ulp(end):
-            rate = late * data.Ay.dot(y)
-            shift = np.concatenate([data.T.dot(rate), rate[len(data.states) :]])
-        before = run.late
-        run.follow(y, tables.rounding.dot(trajectory.magnitude(h)), late, shift)
-        if not math.isfinite(np.add.reduce(y)):
-            wrong = np.flatnonzero(~np.isfinite(y[: len(data.states)]))
-            raise run.failed(NotFinite("state", tuple(wrong.tolist())))
-        confirm_flow(run, tables, trajectory, h, before)
-    run.t = end
-    run.forget_signs()
-    return None if hit is None else hit[1]
-
-
-def _crossing(
-    run: Run, data: ModeData, tables: SegmentTables, trajectory: Trajectory, length: float
-) -> tuple[tuple[float, int] | None, float]:
-    """The first crossing, if there is one, and by how many seconds it may be off."""
-    which = run.discrete.state_relations
-    values = run.R[which].tolist() if len(which) else []
-    operators = run.program.unknowns.relation_operators
-    watch = tables.watch(data, run.signs(), operators, values, run.forced, run.disabled)
-    if not watch.which:
-        return None, 0.0
-    error = None if run.error is None else run.error[data.states]
-    floor = watch.floor(trajectory.y0, error, run.t)
-    hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, run.t, noise=watch.noise)
-    if hit is None:
-        return None, 0.0
-    h, k = hit
-    form = watch.which[k]
-    if form < tables.guards and (zero := watch.since(trajectory, h, k, run.t)) < h:
-        # Events closer than the tolerance share the instant, which may be the last one, but not twice for one cause.
-        now = takewhile(lambda step: step.t == run.t, reversed(run.record.steps))
-        again = any(step.before == run.mode and step.triggers == (form,) for step in now)
-        h = zero if zero > run.tolerance else h if again else 0.0
-    return (h, form), watch.lateness(trajectory, h, k)
-
-
-def _instant(run: Run, hit: int) -> None:
-    ticks = run.take_ticks()
-    triggers: tuple[Any, ...] = (hit, *[k for k, due in enumerate(ticks) if due])
-    key = (run.t, triggers, run.mode, run.D.tobytes())
-    run.repeats = run.repeats + 1 if key == run.last else 0
-    run.last = key
-    if run.repeats > MOST_REPEATS:
-        raise run.failed(NoProgress(None if hit == TIME else hit))
-    process(run, "time" if hit == TIME else "state", triggers, ticks)
+def _repeats(trail: list[Micro]) -> bool:
+    """Whether the last state occurred before; what remembers that a `when` has fired belongs to it."""
+    D, mode, y, R, memory = trail[-1]
+    arrays = D, y, R, memory
+    before = [(s[0], *s[2:]) for s in trail[:-1] if s[1] == mode]
+    return any(all(map(np.array_equal, arrays, s)) for s in before)

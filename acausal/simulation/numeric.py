@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from ..dynamics.assembly import affine_flow
 from ..dynamics.closed_form import AffineFlow
 from ..dynamics.readout import PointFrame, Readout
-from ..dynamics.scan import CLOSED_FORM, Watch
-from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, Rows
+from ..reduction.affine import CONTRADICTING, AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import assemble, core_magnitudes
 from ..reduction.constraints import common_constraints
 from ..reduction.core import (
@@ -29,99 +29,10 @@ from ..reduction.index_reduction import source_conditions
 from ..reduction.labels import Labels
 from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magnitudes
 from ..reduction.reduced_model import ReducedModel
-from ..reduction.restart import CONTRADICTING
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
-from .instants.lexicographic import CandidateTest, SignTable, amplitudes, forms_over_state
-from .instants.search import TABLEAU_BYTES
-from .instants.tableau import BranchTableau
-from .self_check import Held, held
+from .instants.search import Search
+from .instants.transition import CandidateTest, ModeTables, SignTable, amplitudes
 from .sources.source_states import OpenInput
-from .watch import can_trigger, orientations
-
-MAX_WATCHES = 4096
-
-
-@dataclass(eq=False)
-class SegmentTables:
-    """Per analysed mode: flow, and all guards and relations as rows over ``y``."""
-
-    make_flow: Callable[[], AffineFlow]
-    make_signs: Callable[[], SignTable]
-    forms: np.ndarray
-    """Guards in force, then state relations (left minus right)."""
-    guards: int
-    rounding: np.ndarray
-    """Rounding of z per magnitude of the terms of the closed form."""
-    watches: dict[Hashable, Watch] = field(default_factory=dict)
-    variables: dict[tuple[int, ...], SignTable] = field(default_factory=dict)
-    """Of single variables."""
-    situations: dict[Hashable, Held] = field(default_factory=dict)
-    """What has to hold in each."""
-    _last: tuple[np.ndarray, tuple[int, ...], frozenset[tuple[int, int, int]], Held] | None = None
-    """The arrays of the last situation, which are never written to, and what has to hold in it."""
-
-    @cached_property
-    def flow(self) -> AffineFlow:
-        """Closed form of the motion."""
-        return self.make_flow()
-
-    @cached_property
-    def signs(self) -> SignTable:
-        """Signs of the forms along the motion."""
-        return self.make_signs()
-
-    def watch(
-        self,
-        data: ModeData,
-        signs: Sequence[int],
-        operators: Sequence[str],
-        values: Sequence[float],
-        forced: tuple[int, ...],
-        disabled: frozenset[tuple[int, int, int]],
-    ) -> Watch:
-        """Return what to watch with these signs of the forms and values of the relations, from the cache if possible."""
-        key = (tuple(signs), tuple(values), forced, disabled)
-        found = self.watches.get(key)
-        if found is None:
-            orientation = orientations(self.guards, operators, values)
-            which = np.flatnonzero(can_trigger(data, forced, disabled, len(signs)))
-            found = Watch(
-                data,
-                self.flow,
-                self.forms,
-                self.signs.coefficients,
-                orientation,
-                np.array(signs) * orientation > 0,
-                which,
-            )
-            if len(self.watches) >= MAX_WATCHES:
-                self.watches.clear()
-            self.watches[key] = found
-        return found
-
-    def held(
-        self,
-        data: ModeData,
-        core: NumericCore,
-        operators: Sequence[str],
-        relations: tuple[np.ndarray, np.ndarray],
-        forced: tuple[int, ...],
-        disabled: frozenset[tuple[int, int, int]],
-    ) -> Held:
-        """Return what has to hold with the values of the ``relations``, all and which of them, from the cache if possible."""
-        last = self._last
-        if last is not None and last[0] is relations[0] and last[1] is forced and last[2] is disabled:
-            return last[3]
-        values = relations[0][relations[1]]
-        key = values.tobytes(), forced, disabled
-        found = self.situations.get(key)
-        if found is None:
-            if len(self.situations) >= MAX_WATCHES:
-                self.situations.clear()
-            found = held(data, core.model, core.relations, operators, values.tolist(), forced, disabled)
-            self.situations[key] = found
-        self._last = relations[0], forced, disabled, found
-        return found
 
 
 class NumericCore:
@@ -149,7 +60,6 @@ class NumericCore:
         self._make_numbers, self._make_system = make, system
         self._shared = shared
         self._modes: Recent[Mode, Analysis] = Recent(MODE_BYTES, self._give_back)
-        self._tables: dict[ModeData, SegmentTables] = {}
 
     def linearised(self, make: Callable[[], tuple[Rows, AffineModel]]) -> NumericCore:
         """The same numbers with tangents in the place of nonlinear rows."""
@@ -190,14 +100,17 @@ class NumericCore:
         return _relation_rows(self.reduced, self.forms)
 
     @cached_property
-    def tableaus(self) -> Recent[int, BranchTableau]:
-        """The tableaus with these numbers, by the order of their rate."""
-        return Recent(TABLEAU_BYTES)
+    def search(self) -> Search:
+        """The search for modes, with the test of candidates."""
+        return Search(self.model, CandidateTest(self.model, self.mode, self._made))
 
-    @cached_property
-    def test(self) -> CandidateTest:
-        """The test of candidate modes."""
-        return CandidateTest(self.model, self.mode)
+    def _made(self, data: ModeData) -> ModeTables:
+        # Relations of sparse rows are told by the motion.
+        return ModeTables(self.model, data, self.relations if self.system is None else None, self._flow)
+
+    def _flow(self, data: ModeData) -> AffineFlow:
+        closed = affine_flow if self._shared is None else self._shared.flow
+        return closed(data.Ay, len(data.states), min(self.model.T0, self.unit))
 
     def form_rows(self, first: int, count: int) -> Rows:
         """Return some of the forms of the model."""
@@ -240,15 +153,13 @@ class NumericCore:
     def _give_back(self, found: Analysis) -> None:
         """Forget what was made of a mode."""
         if isinstance(found, ModeData):
-            self._tables.pop(found, None)
-            self.test.forget(found)
+            self.search.test.forget(found.mode)
 
-    def tables(self, data: ModeData) -> SegmentTables:
-        """Return flow and sign tables of a mode."""
-        found = self._tables.get(data)
-        if found is None:
-            found = self._tables[data] = self._make(data)
-        return found
+    def tables(self, data: ModeData) -> ModeTables:
+        """Return the tables of a mode; those of one that was analysed with other numbers are not kept."""
+        if self.system is not None or self._modes.get(data.mode) is data:
+            return self.search.test.tables(data)
+        return self._made(data)
 
     def motions(self, ids: tuple[int, ...], values: np.ndarray, floors: np.ndarray) -> np.ndarray:
         """Return derivatives and noise floors of variables, one row for each, from those of their rows over the core.
@@ -270,20 +181,6 @@ class NumericCore:
             rows = self.readout.rows(data, ids)
             found = known[ids] = SignTable(rows, data, model.T0, over_z, model.scale)
         return found
-
-    def _make(self, data: ModeData) -> SegmentTables:
-        model, n = self.model, self.model.n
-        closed = AffineFlow if self._shared is None else self._shared.flow
-        flow = partial(closed, data.Ay, len(data.states), min(model.T0, self.unit))
-        if self.system is not None:
-            # Relations are told by the motion.
-            none = np.zeros((0, len(data.states) + model.q))
-            return SegmentTables(flow, partial(SignTable, none, data, model.T0), none, 0, none)
-        relations = forms_over_state(self.relations, data)
-        forms = np.concatenate([data.Gy, relations])
-        over_z = np.concatenate([data.guards[:, :n], self.relations.A])
-        signs = partial(SignTable, forms, data, model.T0, over_z, model.scale)
-        return SegmentTables(flow, signs, forms, len(data.Gy), CLOSED_FORM * np.abs(data.T))
 
     @cached_property
     def common_constraints(self) -> np.ndarray:

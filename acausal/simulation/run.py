@@ -13,16 +13,15 @@ import numpy as np
 from ..dynamics.readout import Moment
 from ..dynamics.work import Work
 from ..errors import AcausalError
-from ..reduction.affine import Mode, ModeData, Restart, Rows
+from ..reduction.affine import Mode, ModeData, Rows
 from ..reduction.core import Values
 from ..results.record import Reasons, Record
 from .clocks import Clock, Schedule
 from .compiled import CompiledModel
 from .cores import Cores
 from .failures import EquationsLost, Failure, NotFinite, Notice
-from .instants.choice import choose, derivatives, only_mode
 from .instants.discrete import DiscretePart, Outcome
-from .instants.search import Choice
+from .instants.transition import Hints, ModeTables, Uncertainty, resolution
 from .large.motion import LargeMotion
 from .large.signs import MotionSigns
 from .method import Method
@@ -32,15 +31,13 @@ from .nonlinear.integration import Integration
 from .nonlinear.linearisation import Linearisation
 from .nonlinear.system import NonlinearSystem
 from .nonlinear.tangents import Tangents
-from .numeric import NumericCore, SegmentTables
+from .numeric import NumericCore
 from .options import Options, Status
-from .searching import Searching
 from .sources.source_states import OpenInput, SourceStates
 from .starts.left_limits import guesses, left_limits
 from .starts.problem import StartProblem
 from .starts.stated import Starts
-from .state import State
-from .uncertainty import Uncertainty
+from .state import State, of_run
 
 Explain = Callable[["Run", Failure], AcausalError]
 
@@ -85,7 +82,9 @@ class Run:
         self.mode: Mode = self.program.unknowns.first_mode
         self.schedule = Schedule(self.clocks)
         self.ticks = self.schedule.begin(self.t)
-        self.search = Searching(self.core)
+        self.next_tick = self.schedule.next(self.ticks)
+        """Time of the next tick of all clocks."""
+        self.hints = Hints()
         self.analysed = {self.core: (self.core.analysed, self.core.seconds)}
         self._begin = self.t
         self.take_inputs(self.open_inputs)
@@ -93,7 +92,9 @@ class Run:
         self._signs: tuple[NumericCore, list[int]] | None = None
         """The model in force and the signs at the present point."""
         self.error, self.late, self.shift = None, 0.0, None  # as in `State`
-        self._frozen = any(len(ids) for ids in self.reduced.frozen)
+        self.frozen = any(len(ids) for ids in self.reduced.frozen)
+        self.contradictable = bool(self.reduced.presolved.R.m)
+        """Whether what is known of the sources may contradict itself."""
         elements, accuracy = self.core.model.elements, self.method.accuracy
         self.discrete = DiscretePart(self.program, elements, self.values.P, accuracy)
         self.memory = np.zeros(self.program.discrete.memory)
@@ -113,7 +114,7 @@ class Run:
         needed = self.base.system is not None or bool(self.reduced.nonlinear)
         self.method = Method.of(self.options, self.base.model, needed, self.T0)
         self.numerical = self.method.numerical
-        self.slopes = self.bends = np.zeros(len(self.z))
+        self.slopes = self.second = np.zeros(len(self.z))
         """First and second time derivatives of the core unknowns at the present point."""
         self.homotopy = 1.0
         """Share of the actual parts of homotopies."""
@@ -157,7 +158,7 @@ class Run:
     @property
     def tolerance(self) -> float:
         """Events closer than this share an instant."""
-        return self.schedule.resolution(self.t)
+        return resolution(self.t, self.schedule.shortest)
 
     @property
     def known(self) -> Uncertainty:
@@ -169,16 +170,14 @@ class Run:
         due = self.schedule.due(self.t, self.ticks)
         if any(due):
             self.ticks = tuple([k + on for k, on in zip(self.ticks, due, strict=True)])
+            self.next_tick = self.schedule.next(self.ticks)
         return due
 
     # -- the state as one record ---------------------------------------------------------------------------------
 
     def state(self) -> State:
         """The present state; later instants do not change it."""
-        return State(
-            self.t, self.mode, self.z, self.slopes, self.bends, self.q, self.D, self.R, self.memory, self.forced,
-            self.disabled, self.timed_next, self.ticks, self.error, self.pending, self.late, self.shift,
-        )  # fmt: skip
+        return State(*of_run(self))
 
     def put(self, state: State) -> None:
         """Go on from a state of this model."""
@@ -188,14 +187,15 @@ class Run:
 
     def _take_state(self, state: State) -> None:
         self.t, self.mode, self.ticks, self.timed_next = state.t, state.mode, state.ticks, state.timed_next
-        self.z, self.slopes, self.bends, self.q = state.z, state.slopes, state.second, state.q
+        self.z, self.slopes, self.second, self.q = state.z, state.slopes, state.second, state.q
         self.D, self.R, self.memory, self.pending = state.D, state.R, state.memory, state.pending
         self.error, self.late, self.shift = state.error, state.late, state.shift
+        self.next_tick = self.schedule.next(self.ticks)
         self.forced, self.disabled = state.forced, state.disabled
 
     def mark(self) -> None:
         """Note that the run is between two instants, to go back to where it is interrupted."""
-        self._mark = self.state(), self.status, len(self.record.segments), len(self.record.steps)
+        self._mark = State(*of_run(self)), self.status, len(self.record.segments), len(self.record.steps)
 
     @property
     def marked(self) -> State | None:
@@ -243,9 +243,11 @@ class Run:
         self.__dict__.pop("y", None)
 
     @property
-    def tables(self) -> SegmentTables:
+    def tables(self) -> ModeTables:
         """Flow and sign tables of the mode in force."""
-        return self.core.tables(self.data)
+        core = self.linearisation.core
+        found = core.search.test.known.get(self.mode)
+        return found if found is not None and found.data is self.data else core.tables(self.data)
 
     def signs(self) -> list[int]:
         """Lexicographic signs of all guards and relations at the present state."""
@@ -271,13 +273,8 @@ class Run:
 
     def relation_values(self) -> np.ndarray:
         """Truth of the state relations from their lexicographic signs along the flow in force."""
-        signs, operators = self.signs()[self.tables.guards :], self.discrete.operators
+        signs, operators = self.signs()[self.tables.count :], self.discrete.operators
         return np.array([operators[i](s) for i, s in enumerate(signs)], float)
-
-    def take(self, o: Outcome) -> None:
-        """Accept discretes, relations and branches of an evaluation of the discrete part."""
-        self.D, self.R, self.forced, self.disabled = o.D, o.R, o.forced, o.disabled
-        self.memory, self.timed_next = o.memory, o.timed_next
 
     def remember(self, o: Outcome) -> None:
         """Accept what an evaluation says of later ones."""
@@ -295,24 +292,14 @@ class Run:
         y = np.concatenate([z, self.slopes, xi])
         return self.base.readout.at(ids, self.base.frame, y, self.moment(), slopes)
 
-    def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
-        """Accept a restart; ``signs`` of its guards, where they are known, and the ``error`` of its left limits, (n,) or None."""
-        if restart.jumped:  # What moves slower then is known no better.
-            self.error, self.shift = error, None
-        self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
-        self.D = self.discrete.written(self.D, self.mode)
-        self._signs = None if signs is None or self.discrete.operators else (self.core, signs)
-        if self.numerical:
-            self.slopes, self.bends = derivatives(restart)
-            self.xi = self.y[len(self.data.states) :]
-
-    def follow(self, y: np.ndarray, *known: Any) -> None:
-        """Take the end of a segment in closed form, with ``error``, ``late`` and ``shift`` of it."""
-        self.y, self.z, (self.error, self.late, self.shift) = y, self.data.T.dot(y), known
-
     def forget_signs(self) -> None:
         """The point has moved: signs of forms are taken anew."""
         self._signs = None
+
+    def visit(self) -> int:
+        """Count a segment in the present mode; how many there were."""
+        count = self.visits[self.mode] = self.visits.get(self.mode, 0) + 1
+        return count
 
     @property
     def present(self) -> Values:
@@ -321,7 +308,7 @@ class Run:
 
     def linearise(self) -> None:
         """Take the affine model that linearises the nonlinear one at the present point."""
-        self.linearisation.linearise(self.z, self.slopes, self.xi, self.present, self.bends)
+        self.linearisation.linearise(self.z, self.slopes, self.xi, self.present, self.second)
 
     def here(self) -> None:
         """Touch at the present point, if integration is numerical."""
@@ -336,7 +323,7 @@ class Run:
 
     def arrive(self) -> None:
         """Go on from the point at the end of an integrated segment."""
-        self.bends = self.integration.bends() if self.tangents.deep else np.zeros(len(self.z))
+        self.second = self.integration.bends() if self.tangents.deep else np.zeros(len(self.z))
         steps = self.integration
         self.error, self.late = core_rounding(self.data, self.y, steps.lasting), steps.late
         self.linearise()
@@ -347,24 +334,6 @@ class Run:
         self.bounds = None
         if self.numerical:
             self.tangents.forget_bounds()
-
-    def next_mode(
-        self, z_minus: np.ndarray, xi: np.ndarray, mode: Mode, forced: Any, triggers: Any, **rest: Any
-    ) -> Choice:
-        """The consistent mode after an instant, and the point in it."""
-        if self.core.system is not None:
-            reinits = rest.get("reinits", ())
-            return only_mode(self.linearisation, self.slopes, z_minus, reinits, xi, self.present)
-
-        def search(begin: Mode) -> Choice:
-            return self.search.on(self.core).next_mode(z_minus, xi, begin, forced, triggers, **rest)
-
-        if not self.reduced.nonlinear:
-            return search(mode)
-        free = self.bounds is None and not rest.get("reinits")
-        hint = self.search.foreseen(mode, forced, triggers) if free else None
-        begin = self.z, self.slopes
-        return choose(self.linearisation, search, begin, z_minus, xi, self.present, mode, hint)
 
     def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Set integrals at once; return the reinits of core unknowns."""
@@ -383,7 +352,7 @@ class Run:
     def suit(self, D: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Take the numbers of these discretes and relations, in a unit of time that suits the sources; return their states."""
         unit = self.sources.unit_at(self.t, D, R)
-        if self._frozen or unit != self.core.unit:
+        if self.frozen or unit != self.core.unit:
             self.use(self.numbers(D, R, self.open_inputs, unit))
         return self.sources.states(self.t, D, R)
 

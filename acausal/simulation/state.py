@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 
 import numpy as np
 
@@ -57,6 +58,8 @@ class State:
 Redundant = tuple[tuple[int, ...], tuple[int, ...]]
 """Nonlinear rows that are left out because they follow from others, and all that take part."""
 NOT_REDUNDANT: Redundant = ((), ())
+of_run = attrgetter(*(f.name for f in fields(State)))
+"""The values of a state, from a run: its attributes have the same names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

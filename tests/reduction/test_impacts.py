@@ -6,7 +6,7 @@ import pytest
 from acausal.reduction.affine import AffineModel, Mode, Restart
 from acausal.reduction.impacts import fastest, lost_energy, rest_speeds, touching_contacts
 from acausal.reduction.index_reduction import reduce_mode
-from acausal.reduction.restart import restart
+from acausal.simulation.instants.transition import restart
 from tests.reduction.circuits import Builder, Circuit, at, value
 
 ONE = np.array([1.0])

@@ -7,8 +7,7 @@ import pytest
 
 from acausal.reduction.affine import AffineModel, Inadmissible
 from acausal.reduction.index_reduction import reduce_mode
-from acausal.reduction.restart import restart
-from acausal.simulation.uncertainty import Uncertainty
+from acausal.simulation.instants.transition import Uncertainty, restart
 from tests.reduction.circuits import Builder, Circuit, at, value
 
 ONE = np.array([1.0])

@@ -8,6 +8,7 @@ import numpy as np
 from acausal.reduction.affine import Mode, ModeData
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.search import Search
+from acausal.simulation.instants.transition import CERTAIN, CandidateTest, Instant, SearchStats
 from tests.simulation.random_families import Case
 
 
@@ -24,7 +25,8 @@ def searched(case: Case) -> tuple[Mode, int, float]:
         finally:
             spent += time.process_time() - begun
 
-    search = Search(model, cache(analysed))
+    search, stats = Search(model, CandidateTest(model, cache(analysed))), SearchStats()
     begun = time.process_time()
-    found = search.next_mode(z, np.ones(1), mode, forced)
-    return found.restart.data.mode, search.stats.candidates, time.process_time() - begun - spent
+    instant = Instant(CERTAIN, z, np.ones(1), forced)
+    found = search.search(instant, search.begin(mode, forced), stats)
+    return found.restart.data.mode, stats.candidates, time.process_time() - begun - spent

@@ -35,8 +35,8 @@ from acausal.components.electrical import (
     Inductor,
     Resistor,
 )
-from acausal.simulation.run import Run
-from acausal.simulation.searching import Searching
+from acausal.simulation.instants.transition import Hints
+from acausal.simulation.loop import Loop
 from tests.systems.mechanism_models import Bob, G
 
 EDGES = 20
@@ -104,7 +104,7 @@ def test_a_foreseen_mode_changes_no_result(name: str, monkeypatch: pytest.Monkey
     model, length = MODELS[name]
     program = compile_model(model)
     foreseen = program.simulate(length)
-    monkeypatch.setattr(Searching, "foreseen", lambda *_: None)
+    monkeypatch.setattr(Hints, "foreseen", lambda *_: None)
     sought = program.simulate(length)
     assert foreseen.stats.searches < sought.stats.searches
     np.testing.assert_allclose(_finals(foreseen), _finals(sought), rtol=1e-10, atol=1e-12 * G)
@@ -131,13 +131,13 @@ def test_a_relation_that_no_equation_reads_needs_no_search(
 ) -> None:
     """It turns true in the second micro-step, and with it ``above``: both are there after the instant."""
     found: list[float] = []
-    search = Run.next_mode
+    search = Loop.next_mode
 
-    def counted(run: Run, *args: Any, **options: Any) -> Any:
+    def counted(run: Loop, *args: Any, **options: Any) -> Any:
         found.append(run.t)
         return search(run, *args, **options)
 
-    monkeypatch.setattr(Run, "next_mode", counted)
+    monkeypatch.setattr(Loop, "next_mode", counted)
     result = simulate(Level(gain=gain), 0.4)
     assert found.count(0.25) == searches
     assert [bool(b) for b in result["above"].at([0.2, 0.3])] == [False, True]

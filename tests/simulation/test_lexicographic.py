@@ -8,8 +8,14 @@ import pytest
 
 from acausal.reduction.affine import Inadmissible, Kind
 from acausal.reduction.index_reduction import reduce_mode
-from acausal.simulation.instants.lexicographic import CandidateTest, Instant, SignTable, Verdict
-from acausal.simulation.uncertainty import CERTAIN, Uncertainty
+from acausal.simulation.instants.transition import (
+    CERTAIN,
+    CandidateTest,
+    Instant,
+    SignTable,
+    Uncertainty,
+    Verdict,
+)
 from tests.oracles.small_step import is_consistent
 from tests.simulation.switched_networks import build, friction_stack, random_network
 

@@ -8,10 +8,9 @@ import pytest
 
 from acausal.reduction.index_reduction import dependencies, reduce_mode
 from acausal.reduction.parts import independent_parts
-from acausal.simulation.instants.lexicographic import CandidateTest, Instant
 from acausal.simulation.instants.pivoting import cancelling_rows, free_branches, is_free
 from acausal.simulation.instants.search import NoConsistentMode, Search
-from acausal.simulation.uncertainty import CERTAIN
+from acausal.simulation.instants.transition import CERTAIN, CandidateTest, Instant, SearchStats
 from tests.simulation.random_families import Case, hard_network, mechanism
 from tests.simulation.searched import searched
 from tests.simulation.switched_networks import Network, build, complementarity, friction
@@ -22,11 +21,11 @@ ONE = np.ones(1)
 def search(case: Case):
     """Choice, or the failure, and the counters."""
     model, z, mode, forced = case
-    made = Search(model, cache(lambda m: reduce_mode(model, m)))
+    made, stats = Search(model, CandidateTest(model, cache(lambda m: reduce_mode(model, m)))), SearchStats()
     try:
-        return made.next_mode(z, ONE, mode, forced), made.stats
+        return made.search(Instant(CERTAIN, z, ONE, forced), made.begin(mode, forced), stats), stats
     except NoConsistentMode as failure:
-        return failure, made.stats
+        return failure, stats
 
 
 def any_mode(case: Case) -> bool:

@@ -8,9 +8,16 @@ import pytest
 
 from acausal.reduction.affine import Branch, Element, Kind
 from acausal.reduction.index_reduction import reduce_mode
-from acausal.simulation.instants.lexicographic import CandidateTest, Instant
-from acausal.simulation.instants.search import NoConsistentMode, Search, SearchOptions
-from acausal.simulation.uncertainty import CERTAIN, Uncertainty
+from acausal.simulation.instants import search as bounds
+from acausal.simulation.instants.search import NoConsistentMode, Search
+from acausal.simulation.instants.transition import (
+    CERTAIN,
+    CandidateTest,
+    Hints,
+    Instant,
+    SearchStats,
+    Uncertainty,
+)
 from tests.simulation.switched_networks import (
     HIGH,
     LINEAR,
@@ -31,9 +38,14 @@ def reduction(model):
 
 
 def choose(model, z, present, forced=None, xi=ONE, **more):
-    search = Search(model, reduction(model))
-    choice = search.next_mode(z, xi, present, forced or (-1,) * len(present), **more)
-    return choice.restart.data.mode, choice, search.stats
+    search, stats = searching(model), SearchStats()
+    instant = Instant(more.pop("known", CERTAIN), z, xi, forced or (-1,) * len(present), **more)
+    choice = search.search(instant, search.begin(present, instant.forced), stats)
+    return choice.restart.data.mode, choice, stats
+
+
+def searching(model):
+    return Search(model, CandidateTest(model, reduction(model)))
 
 
 def random_case(seed, K):
@@ -257,14 +269,14 @@ def test_network_without_a_mode_says_so():
     assert verdicts[1,].reason == "contradictory sources"
 
 
-def test_a_search_ends_at_its_bound():
+def test_a_search_ends_at_its_bound(monkeypatch):
+    monkeypatch.setattr(bounds, "MOST_CANDIDATES", 1)
     network = Network()
     network.V(1, 0, {0: 5.0})
     network.D(1, 0)
     model = network.model()
-    search = Search(model, reduction(model), SearchOptions(max_candidates=1))
     with pytest.raises(NoConsistentMode) as caught:
-        search.next_mode(np.zeros(3), ONE, (0,), (-1,))
+        choose(model, np.zeros(3), (0,))
     assert not caught.value.complete
     assert caught.value.elements == (0,)
 
@@ -347,28 +359,20 @@ def test_reinit_is_part_of_every_candidate():
 
 def test_hints_save_the_search_and_change_no_answer():
     model, z, _ = buck()
-    search = Search(model, reduction(model))
-    answers = [search.next_mode(z, ONE, (0, 1), (1, -1), triggers=(7,)) for _ in range(3)]
+    search, learnt = searching(model), Hints()
+    on, off = (Instant(CERTAIN, z, ONE, forced) for forced in ((1, -1), (0, -1)))
+    answers = [learnt.next_mode(search, (0, 1), on, (7,)) for _ in range(3)]
     assert [a.restart.data.mode for a in answers] == [(1, 0)] * 3
-    assert (search.stats.searches, search.stats.hints, search.stats.candidates) == (3, 2, 2)
+    assert (learnt.stats.searches, learnt.stats.hints, learnt.stats.candidates) == (3, 2, 2)
     z[0] = -1.0
-    assert search.next_mode(z, ONE, (0, 1), (0, -1), triggers=(7,)).history
+    assert learnt.next_mode(search, (0, 1), off, (7,)).history
 
 
 def test_hints_are_not_used_where_dynamics_are_not_unique():
     model = feedback(1)
-    search = Search(model, reduction(model))
+    search, learnt = searching(model), Hints()
+    instant = Instant(CERTAIN, np.array([-0.1, 15.0]), np.array([1.0, 7.6]), (-1,))
     for _ in range(2):
-        assert search.next_mode(
-            np.array([-0.1, 15.0]), np.array([1.0, 7.6]), (HIGH,), (-1,)
-        ).restart.data.mode == (LOW,)
-    assert search.stats.hints == 0
-    assert search.stats.candidates == 6
-
-
-def test_hints_can_be_turned_off():
-    model, z, _ = buck()
-    search = Search(model, reduction(model), SearchOptions(hints=False))
-    for _ in range(2):
-        search.next_mode(z, ONE, (0, 1), (1, -1))
-    assert search.stats.hints == 0
+        assert learnt.next_mode(search, (HIGH,), instant).restart.data.mode == (LOW,)
+    assert learnt.stats.hints == 0
+    assert learnt.stats.candidates == 6

@@ -14,7 +14,6 @@ import acausal.compilation.discrete as discrete
 import acausal.compilation.rounding as rounding
 import acausal.reduction.assemble as assemble
 import acausal.simulation.confirmation as confirmation
-import acausal.simulation.instants.instant as instant
 import acausal.simulation.loop as loop
 import acausal.simulation.nonlinear.integration as integration
 import acausal.simulation.starts.starting as starting
@@ -33,8 +32,8 @@ from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.closed_form import AffineFlow, Basis
 from acausal.dynamics.scan import GuardNoise, Watch
 from acausal.reduction.affine import SLIDING, Kind, Restart, Rows
-from acausal.simulation.instants import lexicographic
-from acausal.simulation.instants.search import Search
+from acausal.simulation.instants import transition
+from acausal.simulation.instants.transition import Hints
 from acausal.simulation.nonlinear.accuracy import Accuracy
 from acausal.simulation.nonlinear.form_noise import FormNoise
 from acausal.simulation.numeric import NumericCore
@@ -91,16 +90,16 @@ def test_a_nonlinear_equation_that_is_not_solved_is_found(monkeypatch: pytest.Mo
 
 
 def test_a_search_that_keeps_the_present_mode_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = Search.next_mode
+    right = Hints.next_mode
 
-    def kept(self: Search, z: Any, xi: Any, mode: Any, forced: Any, triggers: Any, **rest: Any) -> Any:
-        choice = right(self, z, xi, mode, forced, triggers, **rest)
+    def kept(self: Hints, chooser: Any, mode: Any, instant: Any, triggers: Any) -> Any:
+        choice = right(self, chooser, mode, instant, triggers)
         if triggers in ((), ("provisional",)):  # the first instant
             return choice
-        model, data = self._model, self._modes(mode)
-        return replace(choice, restart=lexicographic.restart(model, data, z, xi))
+        model, data = chooser._model, chooser.test.known[mode].data
+        return replace(choice, restart=transition.restart(model, data, instant.z_minus, instant.xi))
 
-    monkeypatch.setattr(Search, "next_mode", kept)
+    monkeypatch.setattr(Hints, "next_mode", kept)
     error = refused(pulsed(), 5e-3)
     assert error.t == pytest.approx(1e-3)
     assert error.value == pytest.approx(2.0)
@@ -150,13 +149,13 @@ def test_a_crossing_that_is_missed_by_a_nonlinear_model_is_found(monkeypatch: py
 
 
 def spoil_restart(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
-    right = lexicographic.restart
+    right = transition.restart
 
     def spoiled(model: Any, data: Any, z_minus: Any, *rest: Any) -> Restart:
         found = right(model, data, z_minus, *rest)
         return change(found, z_minus) if found.jumped else found
 
-    monkeypatch.setattr(lexicographic, "restart", spoiled)
+    monkeypatch.setattr(transition, "restart", spoiled)
 
 
 def moved(found: Restart, k: float) -> Restart:
@@ -187,30 +186,30 @@ def test_no_number_after_a_restart_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_no_number_in_a_guard_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = NumericCore._make
+    right = NumericCore._made
 
     def blank(self: NumericCore, data: Any) -> Any:
         tables = right(self, data)
         tables.forms = np.full_like(tables.forms, np.nan)
         return tables
 
-    monkeypatch.setattr(NumericCore, "_make", blank)
+    monkeypatch.setattr(NumericCore, "_made", blank)
     assert "guard" in str(refused(half_wave(0.05), 0.1))
 
 
 @pytest.mark.parametrize("factor", [1.0 + 1e-6, 1.1])
 def test_a_flow_that_is_not_that_of_the_mode_is_found(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = NumericCore._make
+    right = NumericCore._made
 
     def wrong(self: NumericCore, data: Any) -> Any:
         tables = right(self, data)
         k = len(data.states)
         A = data.Ay.copy()
         A[:k] *= factor
-        tables.make_flow = lambda: affine_flow(A, k, self.model.T0)
+        tables.flow = affine_flow(A, k, self.model.T0)
         return tables
 
-    monkeypatch.setattr(NumericCore, "_make", wrong)
+    monkeypatch.setattr(NumericCore, "_made", wrong)
     assert "derivative" in str(refused(Buck(), 1e-4))
 
 
@@ -240,17 +239,17 @@ def test_scales_of_values_that_mean_never_are_found(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_impulse_at_the_end_that_is_not_finished_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instant, "turning", lambda run: None)
+    monkeypatch.setattr(loop.Loop, "turning", lambda run: None)
     assert "a guard" in str(refused(Connected(), 1e-6))
 
 
 @pytest.mark.filterwarnings("ignore:given starts contradict the model")
 def test_a_jump_at_the_start_that_is_not_recorded_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Energies of the first instant were those of no jump."""
-    right = instant.Process._jump
+    right = loop.jump_record
 
-    def jump(self: Any, restart: Restart, z_minus: Any, xi: Any, parts: Any) -> dict[str, Any]:
-        return right(self, restart, z_minus, xi, () if self.run.t == 0.0 else parts)
+    def jump(run: Any, restart: Restart, z_minus: Any, xi: Any, parts: Any) -> dict[str, Any]:
+        return right(run, restart, z_minus, xi, () if run.t == 0.0 else parts)
 
     model = circuit(
         ("one", Capacitor(C=1e-6, v=10.0), "a", "0"),
@@ -259,7 +258,7 @@ def test_a_jump_at_the_start_that_is_not_recorded_is_found(monkeypatch: pytest.M
         ("load", Resistor(R=1e3), "b", "0"),
     )
     compile_model(model).simulate(1e-3)
-    monkeypatch.setattr(instant.Process, "_jump", jump)
+    monkeypatch.setattr(loop, "jump_record", jump)
     assert "is not recorded" in str(refused(model, 1e-3))
 
 

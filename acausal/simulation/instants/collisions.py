@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
+from ...reduction.affine import ROUNDING, AffineModel, Kind, Mode, ModeData, Restart
 from ...reduction.complementarity import NoComplementarySolution
 from ...reduction.impact_law import Impacts, collide
 from ...reduction.impacts import (
@@ -20,9 +20,8 @@ from ...reduction.impacts import (
     rest_speeds,
     touching_contacts,
 )
-from ...reduction.restart import ROUNDING, restart
 from ..numeric import NumericCore
-from .lexicographic import Instant
+from .transition import Instant, restart
 
 MOST_COLLISIONS = 50
 """Collisions in one instant, each of many rounds: more only where what they leave of other elements closes contacts anew."""
@@ -222,7 +221,7 @@ def _apply(
 ) -> _Found:
     model = numbers.model
     which, below = _touching(numbers, base, instant, closed)
-    known = numbers.test.prepared(base.data).contacts
+    known = numbers.tables(base.data).contacts
     contacts = known.get(tuple(which))
     if contacts is None:
         contacts = known[tuple(which)] = touching_contacts(model, base.data, which)
@@ -245,7 +244,7 @@ def _touching(
     numbers: NumericCore, base: Restart, instant: Instant, closed: Mode
 ) -> tuple[list[int], list[bool]]:
     """Contacts that touch: those that close, and those whose gap is no more than its rounding; whether it is less than that."""
-    prepared = numbers.test.prepared(base.data)
+    prepared = numbers.tables(base.data)
     signs, levels = prepared.guards.signs(base.y, instant.known)
     side = {
         element: sign
@@ -269,7 +268,7 @@ def _stays_below(contacts: Contacts, base: Restart, e: np.ndarray) -> np.ndarray
 
 def _rate_noise(numbers: NumericCore, base: Restart, instant: Instant) -> np.ndarray:
     """Noise of the speed of the gap of every contact, zero for other elements."""
-    prepared = numbers.test.prepared(base.data)
+    prepared = numbers.tables(base.data)
     noise = np.zeros(len(numbers.model.elements))
     for value, (k, _, _) in zip(
         prepared.guards.levels(base.y, instant.known)[1][1].tolist(), prepared.origin, strict=True
@@ -281,7 +280,7 @@ def _rate_noise(numbers: NumericCore, base: Restart, instant: Instant) -> np.nda
 def _violated(numbers: NumericCore, found: _Found, instant: Instant, forced: tuple[int, ...]) -> Mode | None:
     """The mode with elements in their targets that an impulse of a round violates, None without any."""
     model, data = numbers.model, found.base.data
-    prepared = numbers.test.prepared(data)
+    prepared = numbers.tables(data)
     mode = list(data.mode)
     for stage in found.stages():
         signs, levels = prepared.guards.signs(stage.y_after, instant.known, stage.J1)

@@ -60,6 +60,7 @@ class DiscretePart:
     ) -> None:
         self.program = program.discrete
         self.f = self.program.update.copy()
+        self._evaluate = self.f.evaluate
         self.f.inputs[0][:] = P[self.program.p]
         self.f.inputs[6][4] = accuracy
         self.x_ids, self.slope_ids = tuple(self.program.x.tolist()), tuple(self.program.slopes.tolist())
@@ -98,7 +99,7 @@ class DiscretePart:
             to_ticks[:] = ticks if len(ticks) else 0.0
         to_memory[:] = memory
         clock[0], clock[1], clock[2], clock[3] = now
-        self.f()
+        self._evaluate()
         new_D, new_memory, new_R, times, fired, _, _, controls, flags, sound, off = self.f.outputs
         timed_next, soon = math.inf, now[0] + now[1]
         if len(times):

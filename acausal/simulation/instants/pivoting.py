@@ -23,10 +23,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ...reduction.affine import AffineModel, Element, Kind, Mode, Rows
+from ...reduction.affine import CONTRADICTING, AffineModel, Element, Kind, Mode, Rows
 from ...reduction.index_reduction import Dependencies
-from ...reduction.restart import CONTRADICTING
-from .lexicographic import Instant
+from .transition import Instant
 
 Move = tuple[int, int]
 """An element, and the branch it is put into."""

@@ -1,4 +1,4 @@
-"""Choice of the next consistent mode: a hint, else principal pivoting in every part that has to move.
+"""Search for the next consistent mode: principal pivoting in every part that has to move.
 
 Discrete variables, controls and enabling conditions are constants of one search; candidates
 that fail leave no trace but the history. Whatever was found, the exact sign test of the whole mode confirms it.
@@ -7,59 +7,28 @@ that fail leave no trace but the history. Whatever was found, the exact sign tes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
-import numpy as np
-
-from ...reduction.affine import SLIDING, AffineModel, Kind, Mode, ModeData, Restart
+from ...reduction.affine import SLIDING, AffineModel, Kind, Mode, ModeData
 from ...reduction.index_reduction import reduce_mode
 from ...reduction.parts import IndependentPart, independent_parts
 from ..analysed_modes import MODE_BYTES, Recent
-from ..uncertainty import CERTAIN, Uncertainty
-from .lexicographic import CandidateTest, Instant, Tried, Verdict
 from .pivoting import NoMove, Pivoting, Row, cancelling_rows, is_free
 from .tableau import BranchTableau, held_back, propose
+from .transition import CandidateTest, Choice, Instant, SearchStats, Tried, Verdict, only_these_move
 
 TABLEAU_BYTES = MODE_BYTES // 10
 """Bytes of tableaus that are kept with one set of numbers."""
+
+MOST_CANDIDATES = 1024
+"""Candidates examined in one part at most."""
 
 History = tuple[tuple[Mode, Tried], ...]
 
 _ONE_CURVE = (Kind.FRICTION, Kind.IMPACT)
 """Elements that are one monotone curve at the levels in force, though not over a whole instant."""
 _LEAVE_DISABLED = {Kind.COMPLEMENTARITY: (2, 0), Kind.FRICTION: (3, 0)}
-
-
-@dataclass(slots=True, eq=False)
-class Choice:
-    """The consistent mode as a restart in it, and the candidates tried on the way."""
-
-    restart: Restart
-    history: History
-    signs: list[int] | None = None
-    """Signs of the guards in force, None where an impulse decided."""
-    others: tuple[Mode, ...] = ()
-    """Other consistent modes: in each a friction stays at rest that slides in the chosen one."""
-
-
-@dataclass
-class SearchStats:
-    """Choices of the next mode, how many of them a hint gave, and the candidates that the others examined."""
-
-    searches: int = 0
-    hints: int = 0
-    candidates: int = 0
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """Limits of a search: candidates examined in one part at most, and hints kept at most."""
-
-    hints: bool = True
-    max_candidates: int = 1024
-    max_hints: int = 65536
 
 
 class NoConsistentMode(Exception):
@@ -76,127 +45,50 @@ class NoConsistentMode(Exception):
 
 
 class Search:
-    """Chooses consistent modes during one run; keeps the hints and counters of that run.
+    """Finds consistent modes with one set of numbers.
 
     Parameters
     ----------
     model : AffineModel
-    modes : callable
-        Cached reduction ``modes(mode) -> ModeData``; raises `Inadmissible`.
-    options : SearchOptions, optional
-    test : CandidateTest, optional
-        One that other runs with the same numbers have used.
-    tableaus : Recent, optional
-        Tableaus that they have made, by the order of their rate.
+    test : CandidateTest
+        Of its modes.
     """
 
-    def __init__(
-        self,
-        model: AffineModel,
-        modes: Callable[[Mode], ModeData],
-        options: SearchOptions | None = None,
-        test: CandidateTest | None = None,
-        tableaus: Recent[int, BranchTableau] | None = None,
-    ) -> None:
-        self._model, self._modes = model, modes
-        self._test = test or CandidateTest(model, modes)
-        self._options = options or SearchOptions()
-        self._hints: dict[Hashable, Mode] = {}
-        # Where only monotone elements move to a consistent mode, a search would find the same.
-        self._monotone = [element.monotone for element in model.elements]
+    def __init__(self, model: AffineModel, test: CandidateTest) -> None:
+        self._model, self.test = model, test
+        self.monotone = [element.monotone for element in model.elements]
         self._curves = [element.monotone or element.kind in _ONE_CURVE for element in model.elements]
         self._parts: tuple[tuple[IndependentPart, CandidateTest], ...] | None = None
-        self._tableaus = Recent[int, BranchTableau](TABLEAU_BYTES) if tableaus is None else tableaus
+        self._tableaus = Recent[int, BranchTableau](TABLEAU_BYTES)
+        """By the order of their rate."""
         self._named: set[tuple[Mode, Mode]] = set()
-        self.stats = SearchStats()
+        """Transitions of which other modes were told."""
 
-    def on(
-        self,
-        model: AffineModel,
-        modes: Callable[[Mode], ModeData],
-        test: CandidateTest,
-        tableaus: Recent[int, BranchTableau],
-    ) -> Search:
-        """The search of the same run with other numbers; hints and counters go on."""
-        other = Search(model, modes, self._options, test, tableaus)
-        other.stats, other._named = self.stats, self._named
-        if other._monotone == self._monotone:
-            other._hints = self._hints
-        return other
+    def begin(self, present: Mode, forced: Sequence[int]) -> Mode:
+        """The present mode with the forced branches; elements no longer forced to be disabled begin blocked."""
+        start = []
+        for element, branch, prescribed in zip(self._model.elements, present, forced, strict=True):
+            disabled, first = _LEAVE_DISABLED.get(element.kind, (-1, 0))
+            start.append(prescribed if prescribed >= 0 else first if branch == disabled else branch)
+        return tuple(start)
 
-    def next_mode(
-        self,
-        z_minus: np.ndarray,
-        xi: np.ndarray,
-        present: Mode,
-        forced: Sequence[int],
-        triggers: tuple[Hashable, ...] = (),
-        *,
-        known: Uncertainty = CERTAIN,
-        disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = (),
-        reinits: Sequence[tuple[int, float]] = (),
-        key: tuple[Hashable, ...] = (),
-        crossed: tuple[Mode, tuple[int, int, int]] | None = None,
-    ) -> Choice:
-        """The consistent mode after an instant.
-
-        Parameters
-        ----------
-        z_minus : (n,) array
-            Left limits.
-        xi : (q,) array
-            Sources at their right limit.
-        present : Mode
-            Mode before the instant; it is kept when it is still consistent.
-        forced : sequence of int
-            Per element the branch prescribed by discrete variables, or -1.
-        triggers : tuple of hashable
-            What caused the instant; part of the key of the hint.
-        known : Uncertainty
-            How exactly the left limits are known.
-        disabled_guards : collection of (element, branch, guard)
-            Guards of `Modes` elements whose ``leave`` is not enabled.
-        reinits : sequence of (int, float)
-            Differentiated variables that take a value by an external impulse, in every candidate.
-        key : tuple
-            Other discrete values the answer depends on; part of the key of the hint.
-        error : (n,) array, optional
-            Rounding of the left limits.
-        crossed : (mode, guard), optional
-            Guard of the mode before that has crossed zero, if nothing but that has happened.
+    def search(self, instant: Instant, start: Mode, stats: SearchStats, limit: int | None = None) -> Choice:
+        """What the tableau proposes, where monotone elements alone move to it, else what pivoting leads to.
 
         Raises
         ------
         NoConsistentMode
         """
-        self.stats.searches += 1
-        forced = tuple(forced)
-        instant = Instant(known, z_minus, xi, forced, disabled_guards, reinits, crossed)
-        name = (present, triggers, forced, key)
-        if (hint := self._hints.get(name)) is not None:
-            verdict = self._test(hint, instant)
-            if verdict.restart is not None and not verdict.violations:
-                self.stats.hints += 1
-                return Choice(verdict.restart, (), verdict.signs)
-        start = self._start(present, forced)
-        choice = self._chosen(instant, start)
-        if self._options.hints:
-            self._remember(name, start, choice.restart.data.mode)
-        return choice
-
-    def _chosen(self, instant: Instant, start: Mode) -> Choice:
-        """The choice without a hint: what the tableau proposes, where monotone elements alone move to it, else pivoting."""
-        begin = start
-        trial = _Trial(self._model, self._test, instant, self._options.max_candidates, self.stats)
+        begin, trial = start, _Trial(self._model, self.test, instant, limit or MOST_CANDIDATES, stats)
         verdict = trial.examine(start)
         if not verdict.consistent and self._some_curve_is_free(instant.forced):
             tableau = self._tableau(verdict)
 
             def proposals(mode: Mode, released: Collection[int]) -> tuple[Mode, ...]:
                 found = propose(tableau, instant, mode, released)
-                return tuple(m for m in found if _only_these_move(self._curves, mode, m))
+                return tuple(m for m in found if only_these_move(self._curves, mode, m))
 
-            start = trial.leapt(start, proposals, all(self._monotone))
+            start = trial.leapt(start, proposals, all(self.monotone))
             verdict = trial.examine(start)
         if not verdict.consistent:
             if self._parts is None:
@@ -217,11 +109,9 @@ class Search:
         At their breakaway levels all of them move; at the lower ones of sliding, those that others drag may rest again.
         """
         assert chosen.restart is not None
-        prepared, mode = self._test.prepared(chosen.restart.data), chosen.mode
+        tables, mode = self.test.tables(chosen.restart.data), chosen.mode
         moving = {
-            guard[0]
-            for sign, (*_, guard) in zip(chosen.signs or (), prepared.origin, strict=False)
-            if sign > 0
+            guard[0] for sign, (*_, guard) in zip(chosen.signs or (), tables.origin, strict=False) if sign > 0
         }
         released = [
             k
@@ -257,32 +147,6 @@ class Search:
             found = BranchTableau(self._model, 2.0**order)
             self._tableaus.put(order, found, found.bytes)
         return found
-
-    def foreseen(
-        self, present: Mode, forced: Sequence[int], triggers: tuple[Hashable, ...] = ()
-    ) -> Mode | None:
-        """The mode that is tested first because it was found before; None without any."""
-        return self._hints.get((present, triggers, tuple(forced), ()))
-
-    def _start(self, present: Mode, forced: tuple[int, ...]) -> Mode:
-        """The present mode with the forced branches; elements no longer forced to be disabled begin blocked."""
-        start = []
-        for element, branch, prescribed in zip(self._model.elements, present, forced, strict=True):
-            disabled, first = _LEAVE_DISABLED.get(element.kind, (-1, 0))
-            start.append(prescribed if prescribed >= 0 else first if branch == disabled else branch)
-        return tuple(start)
-
-    def _remember(self, name: Hashable, start: Mode, mode: Mode) -> None:
-        if not _only_these_move(self._monotone, start, mode):
-            self._hints.pop(name, None)
-            return
-        self._hints[name] = mode
-        if len(self._hints) > self._options.max_hints:
-            del self._hints[next(iter(self._hints))]
-
-
-def _only_these_move(these: Sequence[bool], start: Mode, mode: Mode) -> bool:
-    return all(a == b or may for a, b, may in zip(start, mode, these, strict=True))
 
 
 def _parts_of(model: AffineModel) -> tuple[tuple[IndependentPart, CandidateTest], ...]:
@@ -390,7 +254,7 @@ class _Trial:
         return Pivoting(model, instant.forced, examine, blocking, self._limit)
 
     def _note(self, mode: Mode, verdict: Verdict, model: AffineModel | None = None) -> None:
-        self._stats.candidates += 1
+        self._stats.examined()
         self._history.setdefault(mode, verdict.tried((model or self._model).elements))
 
 

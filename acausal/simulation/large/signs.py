@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...reduction.affine import Rows
-from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
+from ..instants.transition import ROUNDING, SCALE_FLOOR, Uncertainty
 from ..nonlinear.forms import Forms
 from ..numeric import NumericCore
-from ..uncertainty import Uncertainty
 from .motion import LargeMotion
 
 

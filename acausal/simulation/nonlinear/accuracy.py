@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dynamics.step import Step
-from ...reduction.restart import ROUNDING as EVALUATION
+from ...reduction.affine import ROUNDING as EVALUATION
 from .form_noise import FLOOR, FormNoise
 from .forms import Forms
 from .motion import Motion, Place

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...reduction.affine import ModeData
-from ...reduction.restart import ROUNDING
+from ...reduction.affine import ROUNDING, ModeData
 
 FLOOR = 4.0
 """Depth that counts as zero, in estimated errors."""

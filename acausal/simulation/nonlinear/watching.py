@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 
 from ...reduction.affine import ModeData
-from ..instants.lexicographic import ROUNDING, SCALE_FLOOR
+from ..instants.transition import ROUNDING, SCALE_FLOOR, ModeTables
 from ..large.signs import magnitudes
-from ..numeric import NumericCore, SegmentTables
+from ..numeric import NumericCore
 from ..watch import can_trigger, open_at_zero, orientations
 from .form_noise import FormNoise, rounded_states
 from .forms import Forms
@@ -62,7 +62,7 @@ class Situation:
 
     t: float
     data: ModeData
-    tables: SegmentTables
+    tables: ModeTables
     y: np.ndarray
     relations: Sequence[float]
     operators: Sequence[str]
@@ -74,7 +74,7 @@ class Situation:
 
 def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: Situation) -> Watched:
     """Return what to watch in a nonlinear mode; ``core`` linearises it at present."""
-    guards = at.tables.guards
+    guards = at.tables.count
     orientation = orientations(guards, at.operators, at.relations)
     which = np.flatnonzero(can_trigger(at.data, at.forced, at.disabled, len(at.signs)))
     rows, nonlinear = tangents.watched(core, at.data.mode)

@@ -20,9 +20,9 @@ from ...flattening.locating import locate_symbol
 from ...flattening.template import place_of
 from ...modeling.expressions import walk
 from ...reduction.affine import Inadmissible, ModeData
-from ...reduction.restart import restart
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
+from ..instants.transition import restart
 from ..large.demands import binding
 from ..large.starting import begun
 from ..numeric import NumericCore

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Restart
-from ..confirmation import point_of
-from ..instants.search import NoConsistentMode, Search, SearchOptions
+from ..confirmation import in_force, point_of
+from ..instants.search import NoConsistentMode
+from ..instants.transition import Instant, SearchStats, Uncertainty
 from ..self_check import ELIMINATED, ROUNDED, Violation, admits, unsolved
-from ..uncertainty import Uncertainty
 from .problem import StartProblem
 
 
@@ -54,16 +54,13 @@ def _with(now: StartProblem, ids: Sequence[int]) -> Restart | None:
     stated = dict(unknowns.targets(settable)[0])
     # A search of its own, for that of the run must not learn from it, and a short one, in which every element may move: values
     # that contradict each other lead through all combinations of branches.
-    options = SearchOptions(max_candidates=len(core.model.elements) + 1)
-    search = Search(core.model, core.mode, options, core.test, core.tableaus)
-    z, mode = now.z, now.mode
+    search, z, mode = core.search, now.z, now.mode
+    limit = len(core.model.elements) + 1
     try:
         # Values that are put in are an impulse, which may need another mode than what follows.
         for reinits in (list(stated.items()), []):
-            restart = search.next_mode(
-                z, now.xi, mode, state.forced, ("start",), disabled_guards=state.disabled, reinits=reinits,
-                known=Uncertainty.at(state.t),
-            ).restart  # fmt: skip
+            instant = Instant(Uncertainty.at(state.t), z, now.xi, state.forced, state.disabled, reinits)
+            restart = search.search(instant, search.begin(mode, state.forced), SearchStats(), limit).restart
             z, mode = restart.z, restart.data.mode
     except (NoConsistentMode, Inadmissible, ConsistencyError):
         # A mode on the way that cannot be analysed proves nothing either.
@@ -79,7 +76,7 @@ def _holds(now: StartProblem, restart: Restart) -> bool:
         return False
     relations = state.R, now.tables.discrete.state_relations
     operators = now.program.unknowns.relation_operators
-    rows = core.tables(data).held(data, core, operators, relations, state.forced, state.disabled)
+    rows = in_force(core, core.tables(data), operators, relations, state.forced, state.disabled)
     if not admits(rows, data.mode, y, data.Ay):
         return False
     equations = model.rows(data.mode)

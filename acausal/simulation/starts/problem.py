@@ -16,12 +16,12 @@ from ...reduction.reduced_model import ReducedModel
 from ..compiled import CompiledModel
 from ..failures import Failure
 from ..instants.discrete import DiscretePart
+from ..instants.transition import Hints
 from ..nonlinear.bounds import Bounds
 from ..nonlinear.linearisation import Linearisation
 from ..nonlinear.system import NonlinearSystem
 from ..nonlinear.tangents import Tangents
 from ..numeric import NumericCore
-from ..searching import Searching
 from ..state import State
 from .stated import Starts
 
@@ -45,7 +45,7 @@ class StartTables:
     program: CompiledModel
     starts: Starts
     discrete: DiscretePart
-    search: Searching
+    hints: Hints
     held: list[tuple[int, float]]
     P: np.ndarray
     bounds: Bounds | None

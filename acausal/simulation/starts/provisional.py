@@ -13,7 +13,7 @@ from ...reduction.affine import Inadmissible, Mode, Restart
 from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import BESIDE, choose, derivatives
 from ..instants.search import Choice, NoConsistentMode
-from ..uncertainty import Uncertainty
+from ..instants.transition import Instant, Uncertainty
 from .completion import MOST_MOVES
 from .left_limits import agreeing
 from .problem import Refused, StartProblem
@@ -85,11 +85,9 @@ def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[
     lin, z, xi, tables = problem.linearisation, problem.z, problem.xi, problem.tables
 
     def search(begin: Mode) -> Choice:
-        on = tables.search.on(lin.core)
-        rest = {"disabled_guards": problem.state.disabled, "reinits": list(reinits)}
-        return on.next_mode(
-            z, xi, begin, forced, ("provisional",), known=Uncertainty.at(problem.state.t), **rest
-        )
+        known, disabled = Uncertainty.at(problem.state.t), problem.state.disabled
+        instant = Instant(known, z, xi, forced, disabled, list(reinits))
+        return tables.hints.next_mode(lin.core.search, begin, instant, ("provisional",))
 
     if not problem.reduced.nonlinear:
         return search(problem.mode)

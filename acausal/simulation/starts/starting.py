@@ -15,12 +15,10 @@ from ...reduction.affine import Kind, Mode
 from ...reduction.open_mode import StructurallySingular
 from ..confirmation import require
 from ..failures import DiscreteUnsound, MovesForEver, NotSolved, Started, StartSteep
-from ..instants.instant import evaluated
-from ..instants.instant import process as process_instant
 from ..instants.pivoting import free_branches
+from ..loop import Loop
 from ..nonlinear.newton import NewtonFailure, continued
 from ..nonlinear.state_selection import DependentConstraints
-from ..run import Run
 from ..state import NOT_REDUNDANT
 from .initialization import (
     Completed,
@@ -83,7 +81,7 @@ def _leaves_out(refused: Refused) -> bool:
     return found
 
 
-def start(run: Run) -> None:
+def start(run: Loop) -> None:
     """Process the first instant of a run.
 
     Several modes may be consistent. When a fixed value does not hold in the one that the search finds, the
@@ -106,10 +104,10 @@ def start(run: Run) -> None:
 class Starting:
     """Attempts at the first instant of a run: each is sought as a value, then put into the run, whose micro-steps follow."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Loop) -> None:
         self.run, held = run, held_values(run.program, run.starts)
         self.tables = StartTables(
-            run.program, run.starts, run.discrete, run.search, held, run.values.P, run.bounds, run.numerical, run.work
+            run.program, run.starts, run.discrete, run.hints, held, run.values.P, run.bounds, run.numerical, run.work
         )  # fmt: skip
         self.ticks = run.take_ticks()
         self.before, self.tried = run.state(), False
@@ -255,9 +253,9 @@ class Starting:
         """The micro-steps from a point, begun in the mode ``first``."""
         run, starts = self.run, self.run.starts
         run.stand(problem)
-        run.remember(evaluated(run))
+        run.remember(run.evaluate())
         run.stand(problem.at(mode=first, memory=run.memory, timed_next=run.timed_next))
-        process_instant(run, "start", (), self.ticks, self.tables.held + kept)
+        run.process("start", (), self.ticks, self.tables.held + kept)
         check_held(run.flat, run.core, starts, run.D, run.data, run.y, run.read)
         found = problem.state
         same = run.mode == problem.mode and np.array_equal(run.R, found.R) and np.array_equal(run.D, found.D)
@@ -304,7 +302,7 @@ class Starting:
         while run.data is not None:
             mode, R = list(run.mode), known.copy()
             R[run.discrete.state_relations] = run.relation_values()
-            for k, table, select in run.core.test.prepared(run.data).conditions:
+            for k, table, select in run.tables.conditions:
                 mode[k] = select(np.array(table.signs(run.y, run.known)[0]))
             held = {d: float(run.D[d]) for d in run.program.names.held}
             reached = tuple(mode), tuple(np.flatnonzero(R != known).tolist()), held

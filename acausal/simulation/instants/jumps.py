@@ -1,0 +1,87 @@
+"""What an instant does where something jumps: impacts after the inelastic restart, the way to it, and its record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...reduction.affine import ROUNDING, Inadmissible, Kind, Mode, Restart
+from ...reduction.impacts import FREE, lost_energy
+from ...results.record import Jump
+from ..failures import ImpactsUnending
+from ..run import Run
+from .choice import bend_along
+from .collisions import Stage, collisions
+from .transition import Choice, Instant
+from .transition import restart as entered
+
+
+def collide(
+    run: Run,
+    restart: Restart,
+    instant: Instant,
+    left: Callable[[Restart], Stage],
+    next_mode: Callable[[Mode, Instant, tuple[str, ...]], Choice],
+) -> tuple[Restart, tuple[Stage, ...]]:
+    """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse."""
+
+    def solve(z: np.ndarray, mode: Mode, forced: tuple[int, ...], first: bool) -> Restart:
+        reinits = instant.reinits if first else ()
+        again = replace(instant, z_minus=z, forced=forced, reinits=reinits)
+        return next_mode(mode, again, ("collision",)).restart
+
+    found = collisions(restart, left, instant, lambda: run.core, solve)
+    if found.plastic:
+        run.notify(run, ImpactsUnending(found.plastic))
+    return found.restart, found.stages
+
+
+def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
+    """The way from the left limits to a restart.
+
+    Before the first instant nothing is in force; contacts were open where the start values agree with that.
+    """
+    before, y = run.data, run.y
+    if first:
+        model, mode = run.core.model, before.mode
+        opened = tuple(
+            FREE if e.kind is Kind.IMPACT else b for e, b in zip(model.elements, mode, strict=True)
+        )
+        if opened != mode:
+            with suppress(Inadmissible):
+                data = run.core.mode(opened)
+                found = entered(model, data, z_minus, y[len(before.states) :])
+                before, y = (before, y) if found.jumped else (data, found.y)
+    return Stage(before, y, z_minus, restart.data, restart.y, restart.z, restart.J1)
+
+
+def jump_record(
+    run: Run, restart: Restart, z_minus: np.ndarray, xi: np.ndarray, parts: tuple[Stage, ...]
+) -> dict[str, Any]:
+    """What the record of a micro-step says of a jump."""
+    model, J1 = run.core.model, restart.J1
+    size = np.abs(J1)
+    some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
+    unit = run.program.unknowns.unit_of_core
+    impulses = tuple((model.names[j], unit(j), float(J1[j])) for j in some)
+    largest = model.largest_of_unit(np.maximum(np.abs(restart.z), np.abs(z_minus)))
+    moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > ROUNDING * largest))
+    jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
+    ways = tuple(_part(run, s, xi) for s in parts)
+    lost = np.zeros(len(model.elements))
+    for p, s in zip(ways, parts, strict=True):
+        lost += lost_energy(model, p.before, p.after, p.z_before, s.z_after, p.J1, xi, p.mean)
+    losses = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
+    return {"impulses": impulses, "jumps": jumps, "lost": losses, "parts": ways}
+
+
+def _part(run: Run, s: Stage, xi: np.ndarray) -> Jump:
+    jump = Jump(s.before, s.y_before, s.z_before, s.after, s.y_after, s.J1)
+    if not run.reduced.nonlinear or not s.J1.any():
+        return jump
+    bend = bend_along(run.linearisation, s.before.mode, s.z_before, s.z_after, xi, run.present)
+    return jump if bend is None else replace(jump, mean=0.5 * (jump.left + jump.right)[: len(bend)] + bend)

@@ -1,0 +1,773 @@
+"""The transition to a mode: consistent restart, and the lexicographic test of all that the mode asks for.
+
+A form that is affine in the variables is decided by the first entry of the sequence
+
+    impulse part, value, first derivative, second derivative
+
+that rises above its noise floor. This is the sign of the leading Laurent coefficient of the
+solution for a step ``h -> 0``, so a candidate that passes solves the rational complementarity
+problem of Heemels, Schumacher, Weiland, "The rational complementarity problem" (1999).
+Third derivatives are rounding noise and are not consulted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...dynamics.closed_form import AffineFlow
+from ...dynamics.scan import CLOSED_FORM, Watch
+from ...reduction.affine import (
+    CONTRADICTING,
+    ROUNDING,
+    AffineModel,
+    Element,
+    Inadmissible,
+    Kind,
+    Mode,
+    ModeData,
+    Reason,
+    Restart,
+    Rows,
+)
+from ...reduction.impacts import Contacts
+from ...reduction.index_reduction import Dependencies, dependencies
+from ..self_check import Held
+
+LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
+"""Names of the levels; the last one means that no entry is above its noise."""
+
+SCALE_FLOOR = 1e-15
+_VALUE = 1
+_ZERO = 4
+_CONFLICT = 1e-9
+MOST_SITUATIONS = 4096
+"""Situations of one mode of which is kept what follows from them."""
+MOST_HINTS = 65536
+"""Hints that a run keeps."""
+LOCATED = 4.0
+"""Units in the last place of time by which the location of an instant may be off."""
+
+Doubt = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def resolution(t: float, shortest: float) -> float:
+    """Seconds within which events share an instant; ``shortest`` is the shortest period, infinite without clocks."""
+    return max(LOCATED * math.ulp(t), 1e-12 * shortest if shortest < math.inf else 0.0)
+
+
+class Uncertainty(NamedTuple):
+    """How exactly left limits are known."""
+
+    late: float
+    """Seconds by which the instant may be early or late."""
+    error: np.ndarray | None = None
+    """Rounding (n,) of the core unknowns, None where nothing has moved yet."""
+    rate: np.ndarray | None = None
+    """Time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not count."""
+    sources: np.ndarray | None = None
+    """How far sources (q,) may have moved because they are fitted anew; None where they go on."""
+    shift: np.ndarray | None = None
+    """How far (n + q,) core unknowns and sources move while rounding leaves the time of a crossing open; None if it does not."""
+
+    @classmethod
+    def at(
+        cls, t: float, error: np.ndarray | None = None, late: float = 0.0, shift: np.ndarray | None = None
+    ) -> Uncertainty:
+        """At a time, where an instant is located to its last places, or less exactly to ``late`` seconds."""
+        return cls(max(LOCATED * math.ulp(t), late), error, shift=shift)
+
+    def of(self, which: np.ndarray) -> np.ndarray | None:
+        """Rounding of some of the unknowns."""
+        return None if self.error is None else self.error[which]
+
+    def part(self, which: np.ndarray, sources: np.ndarray, n: int) -> Uncertainty:
+        """The same for some of ``n`` unknowns and of the sources."""
+        rate = None if self.rate is None else self.rate[which]
+        moved = None if self.sources is None else self.sources[sources]
+        shift = None if self.shift is None else self.shift[np.concatenate([which, n + sources])]
+        return Uncertainty(self.late, self.of(which), rate, moved, shift)
+
+    def doubt(self, rows: np.ndarray, driven: np.ndarray) -> np.ndarray:
+        """How uncertain rows (k, n) over the core unknowns and (k, q) over the sources are.
+
+        What moves the unknowns together may move a row not at all.
+        """
+        found = np.zeros(len(rows))
+        if self.sources is not None:
+            found += np.abs(driven) @ self.sources
+        if self.error is not None:
+            found += np.abs(rows) @ self.error
+        if self.rate is not None:
+            found += self.late * np.abs(rows @ self.rate)
+        return found
+
+    @property
+    def each(self) -> np.ndarray | None:
+        """Rounding (n,) of the core unknowns, each with what moves it by itself."""
+        if self.rate is None:
+            return self.error
+        return (0.0 if self.error is None else self.error) + self.late * np.abs(self.rate)
+
+
+CERTAIN = Uncertainty(0.0)
+
+
+# -- restart ------------------------------------------------------------------------------------------------------------
+
+
+def restart(
+    model: AffineModel,
+    data: ModeData,
+    z_minus: np.ndarray,
+    xi: np.ndarray,
+    reinits: Sequence[tuple[int, float]] = (),
+    doubt: Doubt | None = None,
+) -> Restart:
+    """Consistent values in the candidate mode ``data``, with the conserved quantities kept.
+
+    Parameters
+    ----------
+    model : AffineModel
+    data : ModeData
+        The mode that is entered.
+    z_minus : (n,) array
+        Left limits of all variables.
+    xi : (q,) array
+        Sources at their right limit.
+    reinits : sequence of (int, float)
+        Differentiated variables that take a value by an external impulse on their own conserved
+        quantity; everything else is conserved.
+    doubt : callable, optional
+        Rows (k, n) over the left limits and (k, q) over the sources -> how uncertain they are, besides their last digits.
+
+    Returns
+    -------
+    Restart
+        ``jumped`` is False, ``J1`` zero and the selected states are taken over bit by bit if all
+        constraints hold to rounding and nothing was reinitialised.
+
+    Raises
+    ------
+    Inadmissible
+        "contradictory sources", "reinit" (a constraint of the mode forbids the value) or "singular".
+    """
+    if len(data.admissible):
+        _require_admissible(model, data, xi)
+    k = len(data.states)
+    moved = False
+    if reinits:
+        z_minus, moved = _reinitialised(model, data, z_minus, xi, reinits, doubt)
+    y = np.concatenate((z_minus[data.states], xi))
+    J1 = None
+    if len(data.constraints):
+        residual = _residuals(data, z_minus, xi, doubt)
+        if residual is not None:
+            _require_met(model, data, residual)
+            y[:k] += data.jump @ residual
+            J1 = data.impulse @ residual
+    for variable, value in reinits:
+        y[:k][data.states == variable] = value
+    jumped = moved or J1 is not None
+    return Restart(data, y, data.T @ y, np.zeros(model.n) if J1 is None else J1, jumped)
+
+
+def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, doubt: Doubt | None) -> np.ndarray | None:
+    """Defects of the constraints; what the doubt about the left limits explains counts as zero, None if that is all."""
+    z = np.concatenate((z_minus, xi))
+    residual = data.constraints @ z
+    noise = ROUNDING * (np.abs(data.constraints) @ np.abs(z))
+    if doubt is not None:
+        noise += doubt(data.constraints[:, : len(z_minus)], data.constraints[:, len(z_minus) :])
+    small = np.abs(residual) <= noise
+    residual[small] = 0.0
+    return None if small.all() else residual
+
+
+def _require_met(model: AffineModel, data: ModeData, residual: np.ndarray) -> None:
+    terms = data.unmet * residual
+    if (np.abs(terms.sum(axis=1)) > _CONFLICT * np.abs(terms).sum(axis=1)).any():
+        raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent.tolist()))
+
+
+def _require_admissible(model: AffineModel, data: ModeData, xi: np.ndarray) -> None:
+    size = np.max(np.abs(data.admissible) * model.xi_scale, axis=1)
+    failed = np.abs(data.admissible @ xi) > CONTRADICTING * size
+    if failed.any():
+        names = [name for name, wrong in zip(data.admissible_names, failed, strict=True) if wrong]
+        raise Inadmissible("contradictory sources", chain(*names))
+
+
+def _reinitialised(
+    model: AffineModel,
+    data: ModeData,
+    z_minus: np.ndarray,
+    xi: np.ndarray,
+    reinits: Sequence[tuple[int, float]],
+    doubt: Doubt | None,
+) -> tuple[np.ndarray, bool]:
+    """Left limits shifted so that the restart gives the wanted values, and whether any of them moves.
+
+    An impulse ``rho`` that enters where ``x'`` stands acts as a left limit ``x- + rho``.
+    """
+    which = np.array([variable for variable, _ in reinits])
+    wanted = np.array([value for _, value in reinits])
+    k, scale = len(data.states), model.scale[which]
+    sensitivity = np.zeros((k, len(which)))
+    sensitivity[data.states[:, None] == which] = 1.0
+    start = z_minus[data.states]
+    if len(data.constraints):
+        sensitivity += data.jump @ data.constraints[:, which]
+        # What no restart removes as rounding must not move a value that is held either.
+        residual = _residuals(data, z_minus, xi, doubt)
+        start = start if residual is None else start + data.jump @ residual
+    response = data.T[which, :k] @ sensitivity * (scale / scale[:, None])
+    defect = (wanted - data.T[which] @ np.concatenate((start, xi))) / scale
+    shift = np.linalg.lstsq(response, defect, rcond=_CONFLICT)[0]
+    missed = np.abs(response @ shift - defect) > _CONFLICT * (1.0 + np.abs(wanted) / scale)
+    if missed.any():
+        raise Inadmissible("reinit", tuple(model.names[j] for j in which[missed].tolist()))
+    shifted = np.array(z_minus, dtype=float)
+    shifted[which] += shift * scale
+    return shifted, bool(np.any(np.abs(wanted - z_minus[which]) > ROUNDING * np.abs(wanted)))
+
+
+# -- signs --------------------------------------------------------------------------------------------------------------
+
+
+class SignTable:
+    """Lexicographic signs of forms over ``y`` along the flow of one mode.
+
+    Parameters
+    ----------
+    over_y : (m, ny) array
+        The forms over the state vector ``y = [z[states]; xi]``.
+    data : ModeData
+        The mode whose flow ``y' = Ay y`` gives the derivatives.
+    T0 : float
+        Time unit of the model.
+    over_z : (m, n) array, optional
+        The same forms over ``z``; needed for the impulse level.
+    z_scale : (n,) array, optional
+        Magnitudes of ``z``; needed for the impulse level.
+
+    Attributes
+    ----------
+    noise : (m, ny) array
+        Noise of the values is at least ``noise @ abs(y)``.
+    coefficients : (m, ny) array
+        The part of it that comes from the coefficients of the forms and from the sources.
+    """
+
+    __slots__ = (
+        "coefficients",
+        "noise",
+        "_absolute_z",
+        "_chosen",
+        "_flow",
+        "_forms",
+        "_over_z",
+        "_rounding",
+        "_seconds",
+        "_size",
+        "_states",
+        "_tau",
+        "_z_floor",
+        "_z_scale",
+    )
+
+    def __init__(
+        self,
+        over_y: np.ndarray,
+        data: ModeData,
+        T0: float,
+        over_z: np.ndarray | None = None,
+        z_scale: np.ndarray | None = None,
+    ) -> None:
+        tau = min(T0, data.tau)
+        flow, size = data.Ay * tau, np.abs(over_y)
+        bound, self.coefficients = ROUNDING * size, np.zeros(over_y.shape)
+        if over_z is not None:
+            # Coefficients over y are sums over z in which the large terms may cancel.
+            terms = np.abs(over_z) @ np.abs(data.T)
+            bound += ROUNDING * terms
+            self.coefficients = ROUNDING * np.maximum(terms - size, 0.0)
+        nx = len(data.states)
+        sources = SCALE_FLOOR * (size[:, nx:] @ amplitudes(data.Ay[nx:, nx:]))
+        bound[:, nx:] += sources
+        self.coefficients[:, nx:] += sources
+        self._size, self._states, self._chosen = len(over_y), data.states, data.chosen
+        self.noise, self._tau, self._flow = bound, tau, flow
+        forms, moved, bounds = _surfaces(over_y, bound, flow, data.balance.z[data.states])
+        self._forms, self._rounding = np.vstack([*forms, *moved]), np.vstack(bounds)
+        self._seconds = tau ** np.arange(3.0)[:, None]
+        self._over_z, self._z_scale = over_z, z_scale
+        if over_z is not None and z_scale is not None:
+            self._absolute_z = ROUNDING * np.abs(over_z)
+            # Impulses are solved for at the scales of their unknowns: the largest rounds all of them.
+            self._z_floor = SCALE_FLOOR * form_scale(over_z, z_scale)
+
+    def signs(
+        self, y: np.ndarray, known: Uncertainty, J1: np.ndarray | None = None
+    ) -> tuple[list[int], list[int]]:
+        """Signs (-1, 0, 1) of the forms at ``y`` and the levels that decided them (indices of `LEVELS`).
+
+        ``known`` says how exactly: the rounding of the states as the last segment left them may exceed that of their values
+        where terms cancel. ``J1`` is the impulse of the restart, None when nothing jumped.
+        """
+        m = self._size
+        if m == 0:
+            return [], []
+        # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
+        noise = self._rounding.dot(self._terms(y, known)).tolist()
+        value = self._forms.dot(y).tolist()
+        resolution, moved = known.late / self._tau, 3 * m
+        shifted = self._shifted(known) if J1 is None else None
+        signs, levels = [0] * m, [_ZERO] * m
+        for i in range(m):
+            k = i
+            for level in (1, 2, 3):
+                depth = noise[k] + resolution * abs(value[k + moved])
+                if abs(value[k]) > (depth if shifted is None else depth + shifted[k]):
+                    signs[i], levels[i] = (1 if value[k] > 0.0 else -1), level
+                    break
+                k += m
+        if J1 is not None and self._over_z is not None:
+            self._overrule_by_impulse(J1, signs, levels)
+        return signs, levels
+
+    def levels(self, y: np.ndarray, known: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
+        """Values and first two time derivatives (3, m) of the forms at ``y``, and their noise floors; arguments as in `signs`."""
+        forms, bounds = [self._forms[: self._size]], [self.noise]
+        for _ in range(3):
+            forms.append(forms[-1] @ self._flow)
+            bounds.append(bounds[-1] @ np.abs(self._flow))
+        values = np.array([form @ y for form in forms])
+        floors = np.array([bound @ self._terms(y, known) for bound in bounds[:3]])
+        floors += known.late / self._tau * np.abs(values[1:])
+        return values[:3] / self._seconds, floors / self._seconds
+
+    def _shifted(self, known: Uncertainty) -> list[float] | None:
+        """What value and derivatives (3 m,) change by while the crossing may be early or late.
+
+        Left limits move as the mode before does. The motion of the mode that is tested says nothing of it: through a small
+        loss it takes anything to zero within that time.
+        """
+        if known.shift is None:
+            return None
+        return np.abs(self._forms[: 3 * self._size].dot(self._chosen(known.shift))).tolist()
+
+    def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
+        """Magnitudes (ny,) whose rounding is that of ``y``."""
+        size, error = np.abs(y), known.of(self._states)
+        if error is not None:
+            size[: len(error)] += error / ROUNDING
+        return size
+
+    def _overrule_by_impulse(self, J1: np.ndarray, signs: list[int], levels: list[int]) -> None:
+        impulse = self._over_z @ J1
+        duration = np.max(np.abs(J1) / self._z_scale, initial=0.0)
+        noise = self._absolute_z @ np.abs(J1) + self._z_floor * duration
+        for i in np.flatnonzero(np.abs(impulse) > noise).tolist():
+            signs[i], levels[i] = (1 if impulse[i] > 0.0 else -1), 0
+
+
+def _surfaces(
+    form: np.ndarray, bound: np.ndarray, flow: np.ndarray, weight: np.ndarray
+) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+    """Rows of the value and of two derivatives, each where those before it vanish.
+
+    So flows that agree where a form vanishes decide alike, as those of both sides of a characteristic with a kink: how far the
+    value may be off, times what one of them makes of it, is in neither. It is the states, of magnitudes ``weight``, that may be
+    off; the sources are known. With them the rates of these rows while those before them go on to vanish, and bounds of their
+    rounding.
+    """
+    forms, rates, bounds, states = [form], [], [bound], slice(len(weight))
+    for _ in range(3):
+        row, least = forms[-1] @ flow, bounds[-1] @ np.abs(flow)
+        for before, rounding in zip(forms, bounds, strict=True):
+            if before is forms[-1]:
+                rates.append(row)
+            unit = before[:, states] * weight
+            size = np.max(np.abs(unit), axis=1, initial=0.0, keepdims=True)
+            unit = np.divide(unit, size, out=np.zeros_like(unit), where=size > 0.0)
+            square = np.sum(unit * unit, axis=1, keepdims=True) * size
+            part = np.sum(row[:, states] * weight * unit, axis=1, keepdims=True)
+            share = np.divide(part, square, out=np.zeros_like(part), where=size > 0.0)
+            row, least = row - share * before, least + np.abs(share) * rounding
+        forms.append(np.where(np.abs(row) > least, row, 0.0))
+        bounds.append(least)
+    return forms[:3], rates, bounds[:3]
+
+
+def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
+    """The forms ``E z' + A z + B xi`` over ``y`` in one mode, shape (m, ny)."""
+    over_y = rows.A @ data.T + rows.E @ (data.T @ data.Ay)
+    over_y[:, len(data.states) :] += rows.B
+    return over_y
+
+
+def amplitudes(S: np.ndarray) -> np.ndarray:
+    """Matrix by which the magnitudes of sources give at least their amplitudes: a sinusoid keeps its own where it vanishes."""
+    size = np.abs(S)
+    both = (size > 0.0) & (size.T > 0.0)
+    return np.eye(len(S)) + np.sqrt(np.divide(size, size.T, out=np.zeros_like(size), where=both))
+
+
+def form_scale(over_z: np.ndarray, z_scale: np.ndarray) -> np.ndarray:
+    """Magnitudes (m,) of the variables in forms: of the largest term of each."""
+    return np.max(np.abs(over_z) * z_scale, axis=1, initial=0.0)
+
+
+@dataclass(slots=True, eq=False)
+class Instant:
+    """What is constant during one search.
+
+    ``known`` says how exactly the left limits ``z_minus`` are known, ``xi`` the sources at their right limit, ``forced`` the
+    forced branch of every element or -1, ``disabled_guards`` triples (element, branch, guard)
+    of the `leave` statements that are not enabled.
+    """
+
+    known: Uncertainty
+    z_minus: np.ndarray
+    xi: np.ndarray
+    forced: tuple[int, ...]
+    disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = ()
+    reinits: Sequence[tuple[int, float]] = ()
+    crossed: tuple[Mode, tuple[int, int, int]] | None = None
+    """Mode before the instant and guard that has crossed zero in it, if nothing but that has happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What became of a candidate, in the names of its model: printed, one line for the history of a search."""
+
+    reason: Reason | None = None
+    """Why the mode cannot exist, None if it does."""
+    where: tuple[str, ...] = ()
+    """Names of what makes it impossible."""
+    violated: tuple[tuple[str, str], ...] = ()
+    """Elements with a violated guard, and the level that decided it."""
+
+    def __str__(self) -> str:
+        if self.reason is not None:
+            return f"{self.reason}: {', '.join(self.where)}"
+        if not self.violated:
+            return "consistent"
+        return "violated: " + ", ".join(f"{name} ({level})" for name, level in self.violated)
+
+
+@dataclass(slots=True, eq=False)
+class Verdict:
+    """Outcome of one test; ``restart`` is None for a mode that cannot exist, ``reason`` and ``where`` then say why."""
+
+    mode: Mode
+    restart: Restart | None
+    violations: tuple[tuple[int, int, int], ...]
+    """(level, element, target), the first violated guard of an element at its most singular level."""
+    reason: Reason | None = None
+    where: tuple[str, ...] = ()
+    signs: list[int] | None = None
+    """Signs of the guards in force at the restart, None where an impulse decided."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether the mode exists."""
+        return self.restart is not None
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the mode exists and nothing in it is violated."""
+        return self.restart is not None and not self.violations
+
+    def tried(self, elements: Sequence[Element]) -> Tried:
+        """The verdict in the names of the elements."""
+        violated = tuple((elements[k].path, LEVELS[level]) for level, k, _ in self.violations)
+        return Tried(self.reason, self.where, violated)
+
+
+class ModeTables:
+    """What is read of one mode with one set of numbers; everything is made once, what only some runs need when it is asked for.
+
+    Attributes
+    ----------
+    data : ModeData
+    count : int
+        Number of guards in force.
+    origin : list
+        Their elements, branches and names (element, branch, number).
+    conditions : list
+        Elements whose branch relations select, with the table of these and the selection.
+    contacts : dict
+        Responses to impulses in contacts that touch.
+    watches, situations, variables : dict
+        What to watch, what has to hold, and tables of single variables, by what they depend on.
+    """
+
+    def __init__(
+        self,
+        model: AffineModel,
+        data: ModeData,
+        relations: Rows | None = None,
+        flow: Callable[[ModeData], AffineFlow] | None = None,
+    ) -> None:
+        self.data, self._model, self._relations, self._flow = data, model, relations, flow
+        self.count = len(data.Gy)
+        self.origin = []
+        position: dict[int, int] = {}
+        for element, target in zip(data.guard_element.tolist(), data.guard_target.tolist(), strict=True):
+            k = position[element] = position.get(element, -1) + 1
+            self.origin.append((element, target, (element, data.mode[element], k)))
+        self.contacts: dict[tuple[int, ...], Contacts] = {}
+        self.conditions = []
+        for k, element in enumerate(model.elements):
+            rows = element.relations
+            if element.kind is Kind.CONDITION and rows is not None and element.select is not None:
+                table = SignTable(forms_over_state(rows, data), data, model.T0, rows.A, model.scale)
+                self.conditions.append((k, table, element.select))
+        self.watches: dict[Hashable, Watch] = {}
+        self.situations: dict[Hashable, Held] = {}
+        self.variables: dict[tuple[int, ...], SignTable] = {}
+
+    @cached_property
+    def guards(self) -> SignTable:
+        """Signs of the guards in force."""
+        model, data = self._model, self.data
+        return SignTable(data.Gy, data, model.T0, data.guards[:, : model.n], model.scale)
+
+    @staticmethod
+    def keep(cache: dict[Hashable, Any], key: Hashable, value: Any) -> None:
+        """Keep what follows from a situation; all is forgotten where there are too many."""
+        if len(cache) >= MOST_SITUATIONS:
+            cache.clear()
+        cache[key] = value
+
+    @cached_property
+    def flow(self) -> AffineFlow:
+        """Closed form of the motion."""
+        assert self._flow is not None
+        return self._flow(self.data)
+
+    @cached_property
+    def _over_z(self) -> np.ndarray:
+        guards = self.data.guards[:, : self._model.n]
+        return guards if self._relations is None else np.concatenate([guards, self._relations.A])
+
+    @cached_property
+    def forms(self) -> np.ndarray:
+        """Guards in force over ``y``, then state relations (left minus right)."""
+        if self._relations is None or not len(self._relations):
+            return self.data.Gy
+        return np.concatenate([self.data.Gy, forms_over_state(self._relations, self.data)])
+
+    @cached_property
+    def signs(self) -> SignTable:
+        """Of the forms."""
+        if self.forms is self.data.Gy:
+            return self.guards
+        return SignTable(self.forms, self.data, self._model.T0, self._over_z, self._model.scale)
+
+    @cached_property
+    def rounding(self) -> np.ndarray:
+        """Rounding of z per magnitude of the terms of the closed form."""
+        return CLOSED_FORM * np.abs(self.data.T)
+
+
+class CandidateTest:
+    """Decides whether a candidate mode is consistent at an instant.
+
+    Parameters
+    ----------
+    model : AffineModel
+    modes : callable
+        Reduction of a mode; raises `Inadmissible`.
+    tables : callable, optional
+        Makes the tables of a mode.
+
+    Attributes
+    ----------
+    known : dict
+        The tables that were made, by their modes.
+    """
+
+    def __init__(
+        self,
+        model: AffineModel,
+        modes: Callable[[Mode], ModeData],
+        tables: Callable[[ModeData], ModeTables] | None = None,
+    ) -> None:
+        self._model, self._modes = model, modes
+        self._make = tables or partial(ModeTables, model)
+        self.known: dict[Mode, ModeTables] = {}
+        self._dependencies: dict[Mode, Dependencies] = {}
+
+    def dependencies(self, mode: Mode) -> Dependencies:
+        """What cancels in a mode, over the equations of its elements: the same whenever it is tried."""
+        found = self._dependencies.get(mode)
+        if found is None:
+            found = self._dependencies[mode] = dependencies(self._model, mode, len(self._model.base))
+        return found
+
+    def __call__(self, mode: Mode, instant: Instant) -> Verdict:
+        """Restart in ``mode`` and test all guards and conditions that are not forced."""
+        try:
+            tables = self.known.get(mode) or self.tables(self._modes(mode))
+            values = restart(
+                self._model, tables.data, instant.z_minus, instant.xi, instant.reinits, instant.known.doubt
+            )
+        except Inadmissible as error:
+            return Verdict(mode, None, (), error.reason, error.where)
+        J1 = values.J1 if values.jumped else None
+        signs, levels = tables.guards.signs(values.y, instant.known, J1)
+        if instant.crossed is not None and instant.crossed[0] == mode and not values.jumped:
+            _know_crossing(tables, signs, levels, instant.crossed[1])
+        violations = _violated_guards(tables, signs, levels, instant) if -1 in signs else []
+        for k, table, select in tables.conditions:
+            if instant.forced[k] < 0:
+                at, decided = table.signs(values.y, instant.known, J1)
+                target = select(np.array(at))
+                if target != mode[k]:
+                    violations.append((min(decided, default=_VALUE), k, target))
+        return Verdict(mode, values, tuple(violations), signs=signs if J1 is None else None)
+
+    def tables(self, data: ModeData) -> ModeTables:
+        """Tables of one mode."""
+        found = self.known.get(data.mode)
+        if found is None:
+            found = self.known[data.mode] = self._make(data)
+        return found
+
+    def forget(self, mode: Mode) -> None:
+        """Give back the tables of one mode."""
+        self.known.pop(mode, None)
+
+
+def _know_crossing(
+    tables: ModeTables, signs: list[int], levels: list[int], crossed: tuple[int, int, int]
+) -> None:
+    """A guard that was seen to cross zero is negative if its mode goes on, also where its rates are lost in rounding."""
+    for i, (_, _, guard) in enumerate(tables.origin):
+        if guard == crossed and signs[i] == 0:
+            signs[i], levels[i] = -1, _VALUE
+
+
+def _violated_guards(
+    tables: ModeTables, signs: list[int], levels: list[int], instant: Instant
+) -> list[tuple[int, int, int]]:
+    worst: dict[int, tuple[int, int, int]] = {}
+    for sign, level, (element, target, guard) in zip(signs, levels, tables.origin, strict=True):
+        if sign >= 0 or instant.forced[element] >= 0 or guard in instant.disabled_guards:
+            continue
+        if element not in worst or level < worst[element][0]:
+            worst[element] = (level, element, target)
+    return list(worst.values())
+
+
+@dataclass
+class SearchStats:
+    """Choices of the next mode, how many of them a hint gave, and the candidates that the others examined."""
+
+    searches: int = 0
+    hints: int = 0
+    candidates: int = 0
+
+    def examined(self) -> None:
+        """Count a candidate."""
+        self.candidates += 1
+
+
+@dataclass(slots=True, eq=False)
+class Choice:
+    """The consistent mode as a restart in it, and the candidates tried on the way."""
+
+    restart: Restart
+    history: tuple[tuple[Mode, Tried], ...]
+    signs: list[int] | None = None
+    """Signs of the guards in force, None where an impulse decided."""
+    others: tuple[Mode, ...] = ()
+    """Other consistent modes: in each a friction stays at rest that slides in the chosen one."""
+
+
+class Chooser(Protocol):
+    """What finds a mode where no hint does."""
+
+    test: CandidateTest
+    monotone: list[bool]
+    """Elements whose moves have one outcome: where only these move, a search would find the same again."""
+
+    def begin(self, present: Mode, forced: Sequence[int]) -> Mode:
+        """The mode to begin with."""
+        ...
+
+    def search(self, instant: Instant, start: Mode, stats: SearchStats) -> Choice:
+        """The consistent mode."""
+        ...
+
+
+class Hints:
+    """What a run has learnt of its modes: which one followed which trigger.
+
+    A hint is the first candidate, and like every other it is tested.
+    """
+
+    def __init__(self) -> None:
+        self._hints: dict[tuple[Mode, tuple[Hashable, ...], tuple[int, ...]], Mode] = {}
+        self._monotone: list[bool] = []
+        self.stats = SearchStats()
+
+    def next_mode(
+        self, chooser: Chooser, present: Mode, instant: Instant, triggers: tuple[Hashable, ...] = ()
+    ) -> Choice:
+        """The consistent mode after an instant.
+
+        Parameters
+        ----------
+        chooser : Chooser
+            With the numbers in force.
+        present : Mode
+            Mode before the instant; it is kept when it is still consistent.
+        instant : Instant
+        triggers : tuple of hashable
+            What caused the instant: the hint depends on it.
+
+        Raises
+        ------
+        NoConsistentMode
+        """
+        self.stats.searches += 1
+        name = present, triggers, instant.forced
+        hint = self._hints.get(name)
+        if hint is not None:
+            verdict = chooser.test(hint, instant)
+            if verdict.restart is not None and not verdict.violations:
+                self.stats.hints += 1
+                return Choice(verdict.restart, (), verdict.signs)
+        start = chooser.begin(present, instant.forced)
+        choice = chooser.search(instant, start, self.stats)
+        self._remember(name, start, choice.restart.data.mode, chooser.monotone)
+        return choice
+
+    def foreseen(self, present: Mode, forced: tuple[int, ...], triggers: tuple[Hashable, ...]) -> Mode | None:
+        """The mode that is tested first because it was found before; None without any."""
+        return self._hints.get((present, triggers, forced))
+
+    def _remember(self, name: Any, start: Mode, mode: Mode, monotone: list[bool]) -> None:
+        if monotone != self._monotone:
+            self._hints, self._monotone = {}, monotone
+        if not only_these_move(monotone, start, mode):
+            self._hints.pop(name, None)
+            return
+        self._hints[name] = mode
+        if len(self._hints) > MOST_HINTS:
+            del self._hints[next(iter(self._hints))]
+
+
+def only_these_move(these: Sequence[bool], start: Mode, mode: Mode) -> bool:
+    """Whether all elements whose branch changes are among these."""
+    return all(a == b or may for a, b, may in zip(start, mode, these, strict=True))
