@@ -53,10 +53,10 @@ def test_equal_capacitors_are_joined_without_a_jump() -> None:
 @pytest.mark.parametrize(
     ("error", "moved", "largest"),
     [
-        ((0.0, 0.0), (0.0, 0.0), 1e-11),
+        ((0.0, 0.0), (0.0, 0.0), 1e-13),
         ((4e-9, 3e-9), (0.0, 0.0), 7e-9),
         ((0.0, 0.0), (8e-9, 1e-9), 7e-9),
-        ((0.0, 0.0), (1e-3, 1e-3), 1e-11),
+        ((0.0, 0.0), (1e-3, 1e-3), 1e-13),
     ],
 )
 def test_a_jump_within_what_is_uncertain_is_no_impulse(

@@ -21,7 +21,7 @@ from acausal import (
     compile_model,
     der,
 )
-from acausal.simulation import run
+from acausal.simulation import loop
 from acausal.simulation.large.motion import LargeMotion
 from acausal.simulation.large.sizes import LARGE
 from tests.simulation.test_large import Thermostat
@@ -144,7 +144,7 @@ def test_unknowns_that_miss_their_equations_are_found(
 
 
 def test_a_jump_that_moves_what_it_should_keep_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    program, after = compile_model(Thermostat(n=400, u=0.0)), run.only_mode
+    program, after = compile_model(Thermostat(n=400, u=0.0)), loop.only_mode
 
     def moved(*arguments: Any) -> Any:
         found = after(*arguments)
@@ -152,6 +152,6 @@ def test_a_jump_that_moves_what_it_should_keep_is_found(monkeypatch: pytest.Monk
             found.restart.z[7] += 1e-3
         return found
 
-    monkeypatch.setattr(run, "only_mode", moved)
+    monkeypatch.setattr(loop, "only_mode", moved)
     with pytest.raises(ConsistencyError):
         program.simulate(20.0)

@@ -16,7 +16,7 @@ from ..failures import ImpactsUnending
 from ..run import Run
 from .choice import bend_along
 from .collisions import Stage, collisions
-from .transition import Choice, Instant
+from .transition import Choice, Instant, Uncertainty
 from .transition import restart as entered
 
 
@@ -28,6 +28,9 @@ def collide(
     next_mode: Callable[[Mode, Instant, tuple[str, ...]], Choice],
 ) -> tuple[Restart, tuple[Stage, ...]]:
     """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse."""
+    # A contact touches and rebounds to what moves it by itself.
+    known = Uncertainty(instant.known.late, instant.known.each, instant.known.rate)
+    instant = replace(instant, known=known, crossed=None)
 
     def solve(z: np.ndarray, mode: Mode, forced: tuple[int, ...], first: bool) -> Restart:
         reinits = instant.reinits if first else ()
