@@ -42,8 +42,8 @@ class WhenBranch:
     """(variable, position among the reinit values)."""
     messages: tuple[str, ...]
     place: Location
-    compares: bool
-    """Whether its actions compare what moves."""
+    compares: frozenset[int]
+    """Variables that its actions compare."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ class _Update:
         reinits, messages = [], [a.message for a in actions if isinstance(a, Terminate)]
         place = self.flat.location(batch, instance, item.origin)
         fresh: dict[int, Any] = {}
-        compares = False
+        compares: set[int] = set()
         for action in self._action_order(batch, instance, actions, place):
             self.context.new.update(fresh)
             value = self.lower(batch, instance, action.value, True)
@@ -194,7 +194,7 @@ class _Update:
                 self.ways.setdefault(k, (batch, instance, []))[2].append((now, action.value))
         for k in fresh:
             self.context.new.pop(k, None)
-        self.branches.append(WhenBranch(tuple(reinits), tuple(messages), place, compares))
+        self.branches.append(WhenBranch(tuple(reinits), tuple(messages), place, frozenset(compares)))
         self.fired.append(now)
 
     def _action_order(self, batch: int, instance: int, actions: Any, place: Location) -> list[Any]:
@@ -240,9 +240,11 @@ class _Update:
         nodes = (n for _, expr in ways for n in walk(expr) if n.op in RELATIONS)
         return any(self.context.relation_number(batch, instance, n) is None for n in nodes)
 
-    def _reads_motions(self, value: Any) -> bool:
-        own = {s.name() for s in ca.symvar(self.arguments.motions())}
-        return bool(own) and not own.isdisjoint(s.name() for s in ca.symvar(ca.SX(value)))
+    def _reads_motions(self, value: Any) -> set[int]:
+        """Variables whose motions a value depends on."""
+        read = {s.name() for s in ca.symvar(ca.SX(value))}
+        jets = self.arguments.jets.items()
+        return {k for k, jet in jets if not read.isdisjoint(s.name() for s in ca.symvar(ca.vertcat(*jet)))}
 
     def relation(self, number: int) -> Any:
         """A relation in this micro-step."""

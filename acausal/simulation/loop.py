@@ -7,7 +7,7 @@ segment follows the closed form of the mode, or is integrated, to the first cros
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -193,7 +193,7 @@ class Loop(Run):
         return found
 
     def _holds(self, tables: ModeTables) -> bool:
-        """Whether all that has to hold at the present point is positive, so that no doubt has to be judged."""
+        """Whether all that has to hold at the present point is positive up to rounding: no other doubt has to be judged."""
         if not len(tables.forms):
             return True
         which = self.discrete.state_relations
@@ -201,7 +201,7 @@ class Loop(Run):
         held = tables.situations.get((relations, self.forced, self.disabled))
         if held is None or held.selections:
             return False
-        return not len(held.rows) or bool(np.minimum.reduce(held.rows.dot(self.y)) >= 0.0)
+        return not len(held.rows) or np.minimum.reduce(held.rows.dot(self.y)) >= 0.0 or held.clear(self.y)
 
     def _instant(self, hit: int) -> None:
         close = self.next_tick <= self.t + resolution(self.t, self.schedule.shortest)
@@ -266,9 +266,10 @@ class Loop(Run):
                 raise self.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
         now = (self.t, resolution(self.t, self.schedule.shortest), initial, terminal)
         found = discrete(self.D, R, x, ticks, self.memory, now, self.mode)
-        if found.fired and discrete.compares(found):
+        needed = discrete.compares(found) if found.fired else ()
+        if needed:
             # Only then does it matter how variables move: a mode that is left at once need not be analysed for that.
-            x = np.concatenate([x, self._motions(discrete.compared).ravel()])
+            x = np.concatenate([x, self._motions(needed).ravel()])
             found = discrete(self.D, R, x, ticks, self.memory, now, self.mode)
         if not found.sound:
             raise self.failed(DiscreteUnsound(found.D))
@@ -276,14 +277,22 @@ class Loop(Run):
             require(self, missed_statement(discrete.program, found), self.t)
         return found
 
-    def _motions(self, ids: tuple[int, ...]) -> np.ndarray:
-        """First two derivatives of variables and the depths at which values and these count as zero, one row for each."""
-        core = self.core
-        if core.system is None:
-            levels = core.variables(self.data, ids).levels(self.y, self.known)
-        else:
-            levels = self.along(core.readout.core_rows(ids), np.full(len(ids), -1)).levels(self.known)
-        return core.motions(ids, *levels)
+    def _motions(self, needed: Collection[int]) -> np.ndarray:
+        """First two derivatives of what is compared and the depths at which values and these count as zero, a row for each.
+
+        Zeros for variables that are not needed, and for those outside of the core: their values alone tell their signs.
+        """
+        core, compared = self.core, self.discrete.compared
+        found = np.zeros((len(compared), 5))
+        moving = [k in needed and not core.readout.observed(k) for k in compared]
+        ids = tuple([k for k, on in zip(compared, moving, strict=True) if on])
+        if ids:
+            if core.system is None:
+                levels = core.variables(self.data, ids).levels(self.y, self.known)
+            else:
+                levels = self.along(core.readout.core_rows(ids), np.full(len(ids), -1)).levels(self.known)
+            found[moving] = np.concatenate([levels[0][1:], levels[1]]).T
+        return found
 
     def _same(self, o: Outcome) -> bool:
         same = not o.fired and o.forced == self.forced and o.disabled == self.disabled

@@ -161,17 +161,6 @@ class NumericCore:
             return self.search.test.tables(data)
         return self._made(data)
 
-    def motions(self, ids: tuple[int, ...], values: np.ndarray, floors: np.ndarray) -> np.ndarray:
-        """Return derivatives and noise floors of variables, one row for each, from those of their rows over the core.
-
-        What lies outside the core does not move there: zeros, so that its value alone tells its sign.
-        """
-        found = np.concatenate([values[1:], floors]).T
-        outside = [n for n, k in enumerate(ids) if self.readout.observed(k)]
-        if outside:
-            found[outside] = 0.0
-        return found
-
     def variables(self, data: ModeData, ids: tuple[int, ...]) -> SignTable:
         """Return the sign table of single variables in a mode."""
         known = self.tables(data).variables

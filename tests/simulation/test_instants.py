@@ -22,6 +22,7 @@ from acausal import (
     connect,
     der,
     if_else,
+    pre,
     sample,
     simulate,
     when,
@@ -143,3 +144,38 @@ def test_a_relation_that_no_equation_reads_needs_no_search(
     assert [bool(b) for b in result["above"].at([0.2, 0.3])] == [False, True]
     assert result["x"].final == pytest.approx(0.25 + 0.15 * (1.0 + gain), rel=1e-14)
     assert "above" in str(result.events)
+
+
+class Compared(Component):
+    """Every period one action compares a speed with a level, and another one two discretes."""
+
+    x: Variable = Variable(start=1.0, fixed=True)
+    below: Discrete = Discrete(bool)
+    count: Discrete = Discrete(float)
+    first: Discrete = Discrete(bool)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), -self.x)
+        yield when(sample(period=0.1, start=0.1), assign(self.below, self.x < 0.5))
+        yield when(
+            sample(period=0.1, start=0.05),
+            assign(self.count, pre(self.count) + 1),
+            assign(self.first, pre(self.count) < 1.0),
+        )
+
+
+def test_only_what_fired_actions_compare_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How ``x`` moves is asked where the action that compares it fires, not at the samples of the other one."""
+    asked: list[float] = []
+    levels = Loop._motions
+
+    def counted(run: Loop, needed: Any) -> Any:
+        asked.append(run.t)
+        return levels(run, needed)
+
+    monkeypatch.setattr(Loop, "_motions", counted)
+    result = simulate(Compared(), 1.01)
+    assert len(asked) == 10
+    assert asked == pytest.approx([0.1 * k for k in range(1, 11)])
+    assert [bool(b) for b in result["below"].at([0.65, 0.75])] == [False, True]
+    assert result["count"].final == 10.0

@@ -120,9 +120,9 @@ class DiscretePart:
         """The first micro-step as far as start values of all variables tell: slopes count as zero."""
         return self(D, R, start[list(self.x_ids)], ticks, memory, now, mode)
 
-    def compares(self, o: Outcome) -> bool:
-        """Whether a branch has fired whose actions compare what moves."""
-        return any(self.program.branches[b].compares for b in o.fired)
+    def compares(self, o: Outcome) -> frozenset[int]:
+        """Variables that the actions of the branches that have fired compare."""
+        return frozenset[int]().union(*(self.program.branches[b].compares for b in o.fired))
 
     def _decide(
         self, controls: np.ndarray, flags: np.ndarray, mode: Mode
