@@ -122,9 +122,11 @@ class Search:
             and mode[k] in SLIDING
             and begin[k] not in SLIDING
         ]
-        found = []
-        for k in released if len(released) > 1 else ():
-            other = held_back(self._tableau(chosen), instant, mode, k)
+        if len(released) < 2:
+            return
+        found, position = [], self._tableau(chosen).at(instant)
+        for k in released:
+            other = held_back(position, instant, mode, k)
             if other is not None and other not in found and trial.examine(other).consistent:
                 found.append(other)
                 yield other

@@ -132,11 +132,14 @@ def propose(
     return () if found is None else tuple(dict.fromkeys((found, position.without_dependent(found))))
 
 
-def held_back(tableau: BranchTableau, instant: Instant, mode: Mode, friction: int) -> Mode | None:
-    """The mode that pivoting on the tableau leads to from one in which a friction stays at rest that slides in ``mode``."""
+def held_back(position: Position, instant: Instant, mode: Mode, friction: int) -> Mode | None:
+    """The mode that pivoting leads to from one in which a friction stays at rest that slides in ``mode``.
+
+    From wherever the position is: modes that follow each other have most rows in common.
+    """
     try:
         start = (*mode[:friction], STICK, *mode[friction + 1 :])
-        return _pivoting(tableau.at(instant), instant).pivot(start, held=(friction,))
+        return _pivoting(position, instant).pivot(start, held=(friction,))
     except NoMove:
         return None
 
