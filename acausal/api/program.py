@@ -202,7 +202,7 @@ class Program(CompiledModel):
         if grid is not None:
             check_grid(grid, t0, t_end)
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
-        run.sources.end_at(t_end)
+        run.sources.stretch.end_at(t_end)
         check_ticks(program, run.clocks, t0, t_end)
         with kept(run), reporting(progress, t0, t_end) as report:
             begin(run, start, inputs)

@@ -81,8 +81,8 @@ class Loop(Run):
 
         Where that is interrupted, the run is left at the last instant, or step of integration, that is complete.
         """
-        if t_end > self.sources.stop:
-            self.sources.end_at(t_end)
+        if t_end > self.sources.stretch.stop:
+            self.sources.stretch.end_at(t_end)
         seconds = self.work.seconds
         while not self.status.finished:
             if self.pending is None:

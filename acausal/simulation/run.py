@@ -33,7 +33,7 @@ from .nonlinear.system import NonlinearSystem
 from .nonlinear.tangents import Tangents
 from .numeric import NumericCore
 from .options import Options, Status
-from .sources.source_states import OpenInput, SourceStates
+from .sources.source_states import OpenInput, SourceStates, Stretch
 from .starts.left_limits import guesses, left_limits
 from .starts.problem import StartProblem
 from .starts.stated import Starts
@@ -152,7 +152,7 @@ class Run:
         self.open_inputs = open_inputs
         self.sources = SourceStates(
             self.program.sources, self.core.exosystem, self.values.P, open_inputs,
-            self.core.unit, self.T0, self.span, self._begin + self.span, longest,
+            self.core.unit, self.T0, Stretch(self.span, self._begin + self.span, longest),
         )  # fmt: skip
 
     @property

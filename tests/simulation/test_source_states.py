@@ -45,7 +45,7 @@ from acausal import (
     when,
 )
 from acausal.simulation.sources.piece import GROWTH, _growth
-from acausal.simulation.sources.pieces import Pieces
+from acausal.simulation.sources.pieces import Pieces, Stretch
 
 Function = Callable[[float], float]
 
@@ -249,7 +249,7 @@ def test_a_pole_inside_of_the_run_is_told(u: Function) -> None:
 
 def test_what_varies_too_quickly_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acausal.simulation.sources.pieces.MOST_SHORT", 1000)
-    pieces = Pieces(lambda t: math.sin(1e8 * t), "input `u`", 1.0, 1.0, 0.125)
+    pieces = Pieces(lambda t: math.sin(1e8 * t), "input `u`", Stretch(1.0, 1.0, 0.125))
     t = 0.0
     with pytest.raises(ParameterError, match="varies too quickly"):
         while t < 1.0:
@@ -285,7 +285,7 @@ def test_a_jump_at_the_end_is_part_of_the_run() -> None:
 @pytest.mark.parametrize("unit", [1e-3, 1.0])
 def test_the_derivatives_of_a_piece_are_off_by_no_more_than_it_says(unit: float) -> None:
     """Of sin(10 t), at both ends and inside of each piece."""
-    pieces, t, ends = Pieces(lambda t: math.sin(10.0 * t), "a source", 1.0, 1.0, 0.125), 0.0, 0
+    pieces, t, ends = Pieces(lambda t: math.sin(10.0 * t), "a source", Stretch(1.0, 1.0, 0.125)), 0.0, 0
     while t < 1.0:
         piece = pieces.next(t)
         for at in (piece.start, 0.5 * (piece.start + piece.end), piece.end):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,22 @@ POLE = 1e5
 """Size at a singular point, relative to values elsewhere, that tells a pole."""
 
 
+@dataclass(slots=True)
+class Stretch:
+    """The part of time that functions are followed through; all sources of a run share one."""
+
+    span: float
+    """Length of the run, by which lengths are measured."""
+    stop: float
+    """Its end, beyond which nothing is evaluated; may be moved."""
+    longest: float
+    """Longest piece."""
+
+    def end_at(self, stop: float) -> None:
+        """Evaluate nothing beyond ``stop``."""
+        self.stop = stop
+
+
 class Pieces:
     """The pieces of one function of time, one after the other.
 
@@ -49,11 +65,7 @@ class Pieces:
     function : callable
     name : str
         What error messages call it.
-    span, stop : float
-        Length of the run, by which lengths are measured, and its end, beyond which
-        the function is not evaluated; may be moved.
-    longest : float
-        Longest piece.
+    stretch : Stretch
 
     Notes
     -----
@@ -67,11 +79,9 @@ class Pieces:
     Pachon, Platte, Trefethen, "Piecewise-smooth chebfuns", IMA J. Numer. Anal. 30 (2010).
     """
 
-    def __init__(
-        self, function: Callable[[float], float], name: str, span: float, stop: float, longest: float
-    ) -> None:
-        self.function, self.name, self.span, self.stop, self.longest = function, name, span, stop, longest
-        self._guess = FIRST * span
+    def __init__(self, function: Callable[[float], float], name: str, stretch: Stretch) -> None:
+        self.function, self.name, self.stretch = function, name, stretch
+        self._guess = FIRST * stretch.span
         self._short = 0
         self._error = FIT_ERROR
         self._nothing: float | None = None
@@ -89,9 +99,9 @@ class Pieces:
         """
         if self._nothing is None:
             self._nothing = NOTHING * self._typical()
-        if t >= self.stop:
+        if t >= self.stretch.stop:
             return self._line(t, self._value(t), t, 0.0, t)
-        first = min(t + min(self._guess, self.longest), self.stop)
+        first = min(t + min(self._guess, self.stretch.longest), self.stretch.stop)
         end, bad = first, math.inf
         # After a singular point pieces grow from the shortest ones again.
         shortest = max(self._part(SHORTEST, t) / 8.0, min(self._part(SHORT, t), (end - t) / 8.0))
@@ -112,16 +122,16 @@ class Pieces:
 
     def holds(self, piece: Piece, t: float) -> bool:
         """Whether a piece holds after ``t``; at the end of the run, also the piece that leads to it."""
-        return piece.start <= t < piece.end or (t == piece.end == piece.last and t >= self.stop)
+        return piece.start <= t < piece.end or (t == piece.end == piece.last and t >= self.stretch.stop)
 
     def _part(self, part: float, t: float) -> float:
         """A small part of the span, as far as times near ``t`` resolve it."""
-        return max(part * self.span, 2.0 * math.ulp(t))
+        return max(part * self.stretch.span, 2.0 * math.ulp(t))
 
     # -- smooth pieces -------------------------------------------------------------------------------------------
 
     def _fit(self, start: float, end: float) -> Piece | None:
-        probes = math.ceil(SAMPLES * (end - start) / self.span)
+        probes = math.ceil(SAMPLES * (end - start) / self.stretch.span)
         return fit(self.function, start, end, self._error, self._nothing or 0.0, probes)
 
     def _value(self, t: float) -> float:
@@ -177,7 +187,7 @@ class Pieces:
         return self._line(t, value, last, left, end)
 
     def _typical(self) -> float:
-        return typical_size(self.function, self.stop - self.span, self.span)
+        return typical_size(self.function, self.stretch.stop - self.stretch.span, self.stretch.span)
 
     def _past(self, t: float, value: float) -> Piece:
         """Past a point where the function is continuous, but has no derivatives."""
@@ -201,7 +211,7 @@ class Pieces:
         if length >= self._part(SHORTEST, t):
             c[1] = at_last - value
         else:
-            length = self.span
+            length = self.stretch.span
         return Piece(t, end, last, t, length, c, max(abs(value), abs(at_last)))
 
     # -- failures ------------------------------------------------------------------------------------------------
@@ -209,7 +219,7 @@ class Pieces:
     def _crowd(self, t: float) -> None:
         """Count a jump, kink or singular point; where they crowd, the function is noise as far as its values tell."""
         self._rough.append(t)
-        if len(self._rough) == CROWD and 0.0 <= t - self._rough[0] <= CROWDED * self.span:
+        if len(self._rough) == CROWD and 0.0 <= t - self._rough[0] <= CROWDED * self.stretch.span:
             if self._error < LARGEST_ERROR:
                 self._error *= 100.0
                 self._rough.clear()
@@ -221,7 +231,7 @@ class Pieces:
             )
 
     def _count(self, length: float) -> None:
-        self._short += length < 0.25 * min(self.longest, self.span / SAMPLES)
+        self._short += length < 0.25 * min(self.stretch.longest, self.stretch.span / SAMPLES)
         if self._short > MOST_SHORT:
             raise ParameterError(
                 f"{self.name} varies too quickly: {MOST_SHORT} pieces are not enough",

@@ -13,7 +13,7 @@ from ...errors import NonFiniteError, ParameterError
 from ...reduction.core import Exosystem
 from ...reduction.exosystem import PIECE_DEGREE
 from .piece import Piece
-from .pieces import Pieces, typical_size
+from .pieces import Pieces, Stretch, typical_size
 
 _SLACK = 64.0
 """Factor by which the unit of time may be smaller than the pieces in force allow."""
@@ -86,8 +86,8 @@ class SourceStates:
     open_inputs : tuple of OpenInput
     unit, base : float
         Unit of time of the derivatives of pieces, now and where pieces are long.
-    span, stop, longest : float
-        As for `Pieces`.
+    stretch : Stretch
+        Of all functions of time.
     """
 
     def __init__(
@@ -98,12 +98,10 @@ class SourceStates:
         open_inputs: tuple[OpenInput, ...],
         unit: float,
         base: float,
-        span: float,
-        stop: float,
-        longest: float,
+        stretch: Stretch,
     ) -> None:
         self.program, self.P, self.open_inputs, self.unit, self.base = program, P, open_inputs, unit, base
-        self.stop = stop
+        self.stretch = stretch
         self.q = len(exosystem.S)
         self._function = program.states.copy()
         self._function.inputs[0][:] = P[program.p]
@@ -123,13 +121,13 @@ class SourceStates:
                 at += width
             else:
                 source = _General(functions[k], P[program.p])
-                self.fitted.append(Fitted(start, Pieces(source, "a source", span, stop, longest), source))
+                self.fitted.append(Fitted(start, Pieces(source, "a source", stretch), source))
         self.fed: list[tuple[int, OpenInput]] = []
         for (first, _, _, _), open_input in zip(_inputs(exosystem), open_inputs, strict=True):
             if open_input.function is None:
                 self.fed.append((first, open_input))
             else:
-                pieces = Pieces(open_input.function, f"input `{open_input.name}`", span, stop, longest)
+                pieces = Pieces(open_input.function, f"input `{open_input.name}`", stretch)
                 self.fitted.append(Fitted(first, pieces))
         self.constant: np.ndarray | None = None
         """The states where no source depends on anything that changes during a run; set when first computed."""
@@ -198,12 +196,6 @@ class SourceStates:
         ends = [fitted.next_break(t) for fitted in self.fitted]
         ends += [open_input.next_break(t) for _, open_input in self.fed]
         return min(ends, default=math.inf)
-
-    def end_at(self, stop: float) -> None:
-        """Evaluate nothing beyond ``stop``."""
-        self.stop = stop
-        for fitted in self.fitted:
-            fitted.pieces.stop = stop
 
 
 class _General:
