@@ -76,15 +76,15 @@ class Instant:
         Impulses (times a time) of what does not stay finite.
     slopes : dict of str to float
         Derivatives after the instant of what is differentiated, where right limits are fractions of few digits.
-    zero : frozenset of str
-        What is and stays zero.
+    orders : dict of str to int
+        Leading powers of time, negative for impulses; what is and stays zero is left out.
     """
 
     positive: tuple[bool, ...]
     values: dict[str, float]
     impulses: dict[str, float]
     slopes: dict[str, float] = field(default_factory=dict)
-    zero: frozenset[str] = frozenset()
+    orders: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def solution(system: System, states: Mapping[str, Any], bits: int = BITS) -> Ins
     values: dict[str, float] = {}
     impulses: dict[str, float] = {}
     slopes: dict[str, float] = {}
-    zero: frozenset[str] = frozenset()
+    orders: dict[str, int] = {}
     for part in parts(system):
         found = _solution(part, states, bits)
         if found is None:
@@ -189,8 +189,8 @@ def solution(system: System, states: Mapping[str, Any], bits: int = BITS) -> Ins
         values.update(found.values)
         impulses.update(found.impulses)
         slopes.update(found.slopes)
-        zero |= found.zero
-    return Instant(tuple(positive[pair.name] for pair in system.pairs), values, impulses, slopes, zero)
+        orders.update(found.orders)
+    return Instant(tuple(positive[pair.name] for pair in system.pairs), values, impulses, slopes, orders)
 
 
 def parts(system: System) -> list[System]:
@@ -360,8 +360,13 @@ def _described(
             simple = limit.limit_denominator(1 << (half // 2))
             if abs(limit - simple) * (huge << (half // 2)) < 1:
                 slopes[column] = float((limit - simple) * found.s)
-    zero = frozenset(column for column, value in values.items() if value == 0)
-    return Instant(positive, limits, impulses, slopes, zero)
+    bits = found.s.numerator.bit_length() - 1
+    orders = {column: -round(_log2(value * found.s) / bits) for column, value in values.items() if value}
+    return Instant(positive, limits, impulses, slopes, orders)
+
+
+def _log2(value: Fraction) -> int:
+    return value.numerator.bit_length() - value.denominator.bit_length()
 
 
 def residuals(

@@ -252,6 +252,7 @@ def consistent(
 ) -> Instant | None:
     """A consistent mode: resting frictions have their breakaway level until a solution releases them.
 
+    What moves already slides before what only begins to: an acceleration makes speed before its derivative does.
     Where breakaway and sliding levels differ, None is no proof.
     """
     levels: dict[str, Any] = {}
@@ -266,16 +267,15 @@ def consistent(
         if found is None:
             return None
         # A friction at its level that others hold at rest is not released.
-        released = [
-            name
-            for name, mode in frictions(model, found.positive).items()
-            if mode != STICK
-            and not {f"p.{name}", f"m.{name}"} <= found.zero
-            and levels[name] != _value(parts, name)
-        ]
-        if not released:
+        moving = {
+            name: min(found.orders[c] for c in (f"p.{name}", f"m.{name}") if c in found.orders)
+            for name in frictions(model, found.positive)
+            if levels[name] != _value(parts, name) and not {f"p.{name}", f"m.{name}"}.isdisjoint(found.orders)
+        }
+        if not moving:
             return found
-        levels.update({name: _value(parts, name) for name in released})
+        first = min(moving.values())
+        levels.update({name: _value(parts, name) for name, order in moving.items() if order == first})
 
 
 def _value(parts: Sequence[Part], name: str) -> Any:

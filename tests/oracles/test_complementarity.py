@@ -99,6 +99,23 @@ def test_a_block_with_stiction(parts: list[Part], mode: tuple[bool, bool], force
     assert others == ({STICK, FORWARD} if between else {mode})
 
 
+def test_what_moves_at_once_slides_before_what_only_begins_to_move() -> None:
+    """At 2 N the second mass is just held; the damper moves it by the second derivative of its speed, if the first holds 2 N."""
+    parts = [
+        Part("M", "M1", "n1", "0", Fraction(1), (Fraction(0), Fraction(0))),
+        Part("M", "M2", "n2", "0", Fraction(1), (Fraction(0), Fraction(0))),
+        Part("B", "B1", "n1", "0", Fraction(10), Fraction(10)),
+        Part("F", "F1", "n1", "n2", Fraction(1), Fraction(2)),
+        Part("F", "F2", "n2", "0", Fraction(1, 2), Fraction(2)),
+        Part("D", "D1", "n1", "n2", Fraction(1)),
+    ]
+    found = lines.consistent(parts, lines.starts(parts))
+    assert found is not None
+    assert (found.slopes["v.n1"], found.slopes["v.n2"]) == pytest.approx((9.0, 0.0))
+    assert found.values["f.F2"] == pytest.approx(-1.0)
+    assert (found.orders["v.n1"], found.orders["s.n1"], "v.n2" in found.orders) == (1, 2, False)
+
+
 def test_a_plastic_impact_keeps_momentum() -> None:
     parts = [
         Part("M", "M1", "n1", "0", Fraction(2), (Fraction(0), Fraction(3))),

@@ -230,9 +230,10 @@ def test_what_moves_slides_before_what_rests_on_it_is_asked() -> None:
     assert result["b.v"].final == pytest.approx(1.0 - 0.1 * 4.0 / 3.0, rel=1e-12)
 
 
-def dragged(levels: tuple[float, float], other: tuple[float, float], sign: float):
+def dragged(levels: tuple[float, float], other: tuple[float, float], sign: float, *joined, **more):
     """Two masses of 1 kg one on the other, ``levels`` between them and ``other`` below, pulled with 7 N from 0.5 s."""
     return assembled(
+        *joined,
         ("pull.y", "force.f"),
         ("force.flange", "upper.flange_a", "between.flange_a"),
         ("between.flange_b", "lower.flange_a", "below.flange_a"),
@@ -244,7 +245,21 @@ def dragged(levels: tuple[float, float], other: tuple[float, float], sign: float
         pull=Step(height=7.0 * sign, startTime=0.5),
         between=Friction(f_coulomb=levels[0], f_breakaway=levels[1]),
         below=Friction(f_coulomb=other[0], f_breakaway=other[1]),
+        **more,
     )
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_what_moves_at_once_slides_before_what_only_begins_to_move(sign, method) -> None:
+    """At 2 N above the lower mass is just held, and the damper would begin to move it: the upper one slides first, with 1 N."""
+    joined = [("upper.flange_a", "damper.flange_a"), ("lower.flange_a", "damper.flange_b")]
+    model = dragged((1.0, 2.0), (0.5, 2.0), sign, *joined, damper=Damper(d=1.0))
+    result = simulate(model, 1.0, method=method)
+    t = math.log(6.0 / 5.0)  # v' = 7 - 1 - v, until 1 + v = 2
+    assert changes(result["between.state"]) == pytest.approx([0.5], rel=1e-12)
+    assert changes(result["below.state"]) == pytest.approx([0.5 + t], rel=1e-6)
+    assert result["upper.v"].at(0.5 + t) == pytest.approx(sign, rel=1e-5)
 
 
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
