@@ -105,7 +105,10 @@ def import_cycles(tree: Tree) -> list[list[str]]:
 
 
 def foreign_stores(tree: ast.Module) -> list[int]:
-    """Lines that store an attribute of an object whose class does not declare it in this module; those of the language aside."""
+    """Lines that store an attribute of an object whose class does not declare it in this module; those of the language aside.
+
+    A class of a run may change the record ``self.state``: nothing else does.
+    """
     own = {
         item.target.id
         for node in ast.walk(tree)
@@ -117,7 +120,27 @@ def foreign_stores(tree: ast.Module) -> list[int]:
     by_self = [n for n in stored if isinstance(n.value, ast.Name) and n.value.id in ("self", "cls")]
     own |= {n.attr for n in by_self}
     own |= {text for node in ast.walk(tree) for text in _slots(node)}
-    return sorted(n.lineno for n in stored if n.attr not in own and not n.attr.startswith("__"))
+    found = [n for n in stored if n.attr not in own and not n.attr.startswith("__")]
+    state = _names_of_state(tree)
+    return sorted(n.lineno for n in found if ast.unparse(n.value) not in state)
+
+
+def _names_of_state(tree: ast.Module) -> set[str]:
+    """What the record ``self.state`` is called in a module."""
+    given = [n for n in ast.walk(tree) if isinstance(n, ast.Assign) and ast.unparse(n.value) == "self.state"]
+    return {"self.state", *[ast.unparse(t) for n in given for t in n.targets if isinstance(t, ast.Name)]}
+
+
+def stores_to_state(tree: ast.Module) -> list[int]:
+    """Lines that store an attribute of a record ``state``, whoever holds it."""
+    stored = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    names = _names_of_state(tree)
+    held = [
+        n
+        for n in stored
+        if isinstance(n.value, ast.Attribute) and n.value.attr == "state" or ast.unparse(n.value) in names
+    ]
+    return sorted(n.lineno for n in held)
 
 
 def _slots(node: ast.AST) -> list[str]:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..dynamics.readout import Moment
 from ..errors import AcausalError
 from ..reduction.elimination import OutOfRange
 from ..results.result import Result
@@ -31,12 +30,12 @@ def outcome(run: Run, state: State | None, status: str = "") -> Result:
     last: tuple[Segment, ...] = ()
     if run.data is not None and (run.record.segments or run.record.steps):
         data, trajectory = still(run)
-        moment = Moment(run.t, run.D, run.R, run.q)
-        last = (Segment(run.t, run.t, data, trajectory, moment, run.core.readout),)
+        moment = run.moment()
+        last = (Segment(moment.t, moment.t, data, trajectory, moment, run.core.readout),)
     record = run.record.until_now(last)
     run.work.enter(before)
     return Result(
-        program.names, record, run.t, status or _status(run), stats=_statistics(run), parameters=run.parameters,
+        program.names, record, run.state.t, status or _status(run), stats=_statistics(run), parameters=run.parameters,
         saved=run.options.save, grid=run.options.grid,
         state=checkpoint(run, state),
     )  # fmt: skip
@@ -78,7 +77,7 @@ def _ranges_explained(run: Run) -> Iterator[None]:
     try:
         yield
     except OutOfRange as error:
-        raise beyond_doubles(run.flat, run.values.P, run.t, "the equations") from error
+        raise beyond_doubles(run.flat, run.values.P, run.state.t, "the equations") from error
 
 
 def _attach_result(error: BaseException, run: Run) -> None:

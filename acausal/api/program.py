@@ -211,7 +211,7 @@ class Program(CompiledModel):
             run.report = report
             run.advance(t_end)
             run.finish()
-            return outcome(run, run.state())
+            return outcome(run, run.snapshot())
 
     def start(
         self,

@@ -73,7 +73,7 @@ class Simulation:
     @property
     def t(self) -> float:
         """Time reached, in seconds."""
-        return self._run.t
+        return self._run.state.t
 
     @property
     def finished(self) -> bool:
@@ -84,7 +84,7 @@ class Simulation:
     def result(self) -> Result:
         """What has been computed until now; later steps do not change it."""
         self._begin(1.0)
-        return outcome(self._run, self._run.state(), "" if self.finished else "running")
+        return outcome(self._run, self._run.snapshot(), "" if self.finished else "running")
 
     def advance(self, t: float, inputs: Mapping[str, Any] | None = None) -> None:
         """Run to time ``t``, events at ``t`` included.
@@ -104,17 +104,17 @@ class Simulation:
             Any failure of the run; its ``result`` holds what was computed.
         """
         check_time("t", t)
-        if t < self._run.t:
+        if t < self._run.state.t:
             raise ParameterError(
-                f"cannot advance to {t:g} s: the run is at {self._run.t:g} s",
+                f"cannot advance to {t:g} s: the run is at {self._run.state.t:g} s",
                 hint="restore an earlier snapshot",
             )
-        self._begin(t - self._run.t)
+        self._begin(t - self._run.state.t)
         run = self._run
         with kept(run):
             if inputs:
                 self._change_inputs(dict(mapping("inputs", inputs, '{"u": 1.0}')))
-            if t > run.t:
+            if t > run.state.t:
                 run.advance(t)
 
     def _begin(self, length: float) -> None:
@@ -128,17 +128,18 @@ class Simulation:
 
     def _change_inputs(self, inputs: dict[str, Any]) -> None:
         run = self._run
-        D = run.D.copy()
+        state = run.state
+        D = state.D.copy()
         open_inputs = bind_inputs(self._program, inputs, D, run.open_inputs)
         for open_input in open_inputs:
-            open_input.measure(run.t, run.span)
+            open_input.measure(state.t, run.span)
         other = any(
             new.degree != old.degree or _outgrows(new, old)
             for new, old in zip(open_inputs, run.open_inputs, strict=True)
         )
-        run.D = D
+        run.given(D)
         if other:
-            run.use(run.numbers(D, run.R, open_inputs))
+            run.use(run.numbers(D, state.R, open_inputs))
         run.take_inputs(open_inputs)
         if other:
             run.settle()
@@ -152,7 +153,7 @@ class Simulation:
         run = self._run
         return Snapshot(
             self._number,
-            run.state(),
+            run.snapshot(),
             run.open_inputs,
             run.base,
             run.status,

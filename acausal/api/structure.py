@@ -54,7 +54,7 @@ def program_structure(
     run = prepare(1.0, parameters=parameters, initial=initial, inputs=fed, options=dense)
     begin(run)
     statements = statement_of_element(program.reduced)
-    chosen = tuple(branches.get(k, b) for k, b in zip(statements, run.mode, strict=True))
+    chosen = tuple(branches.get(k, b) for k, b in zip(statements, run.state.mode, strict=True))
     names = {
         entries[k].name: entries[k].branches[b] for k, b in zip(statements, chosen, strict=True) if k >= 0
     }

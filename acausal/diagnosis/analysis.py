@@ -101,7 +101,7 @@ class Analysis:
 
     def _nonlinear(self) -> _Nonlinear:
         run = self.run
-        z, slopes, xi = run.z, run.slopes, run.xi
+        z, slopes, xi = run.state.z, run.state.slopes, run.xi
         system = run.tangents.mode(run.core, self.mode, z, slopes, xi, run.present)
         motion = run.linearisation.made(z, slopes, xi, system, run.present)
         motion.select(motion.last)

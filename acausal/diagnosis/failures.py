@@ -87,7 +87,7 @@ def explain(run: Run, failure: Failure) -> AcausalError:
     """
     row = None
     if isinstance(failure, SearchFailed | NotSolved) and run.reduced.presolved.R.m:
-        xi = run.sources.states(run.t, run.D, run.R)
+        xi = run.sources.states(run.state.t, run.state.D, run.state.R)
         row = run.base.contradicting_row(xi)
         if row is not None:
             return given_contradict(run, GivenContradict(row, xi))

@@ -50,7 +50,7 @@ def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]
         return f"{name} says that friction slides, and nothing moves", (place,)
     if found.what == "branch":
         name, place = run.program.unknowns.element_place(found.which)
-        branch = elements[found.which].branches[run.mode[found.which]].name
+        branch = elements[found.which].branches[run.state.mode[found.which]].name
         return f"the conditions of `{name}` select another branch than `{branch}`", (place,)
     if found.what == "record":
         return (
@@ -76,7 +76,7 @@ def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]
     if row < len(model.base):
         return f"{model.row_names[row] if len(model.row_names) else 'an equation'} {text}", ()
     row -= len(model.base)
-    for k, (element, branch) in enumerate(zip(elements, run.mode, strict=True)):
+    for k, (element, branch) in enumerate(zip(elements, run.state.mode, strict=True)):
         count = len(element.branches[branch].equations)
         if row < count:
             name, place = run.program.unknowns.element_place(k)

@@ -32,7 +32,7 @@ def _state(run: Run, failure: NotFinite) -> NonFiniteError:
         "a source"
     ]
     return NonFiniteError(
-        f"{', '.join(names)} is not finite at t = {run.t:.9g}",
+        f"{', '.join(names)} is not finite at t = {run.state.t:.9g}",
         hint="the model is unstable, or its numbers exceed the range of doubles",
     )
 
@@ -42,7 +42,7 @@ def _integral(run: Run, failure: NotFinite) -> NonFiniteError:
     wrong = [integrals[k] for k in failure.which[:4]]
     return NonFiniteError(
         f"the integral {', '.join(f'`{run.flat.variable(o.variable)}`' for o in wrong)}"
-        f" is not finite between t = {run.t:.9g} and {failure.until:.9g}",
+        f" is not finite between t = {run.state.t:.9g} and {failure.until:.9g}",
         where=tuple(run.flat.location(o.batch, o.instance, o.row.statement.origin) for o in wrong),
         hint="what is integrated has no finite value there: look for a logarithm, root or division",
     )
@@ -50,7 +50,7 @@ def _integral(run: Run, failure: NotFinite) -> NonFiniteError:
 
 def _reinit(run: Run, failure: NotFinite) -> NonFiniteError:
     return NonFiniteError(
-        f"reinit of `{run.flat.variable(failure.which[0])}` at t = {run.t:.9g} gives {failure.values[0]}",
+        f"reinit of `{run.flat.variable(failure.which[0])}` at t = {run.state.t:.9g} gives {failure.values[0]}",
         where=(failure.place,),
     )
 
@@ -66,7 +66,7 @@ def unsettled(run: Run, failure: Unsettled) -> AcausalError:
         return _not_settling(run, failure.trail, table)
     texts = [relation_text(run, n) for n in moving]
     return ChatteringError(
-        f"at t = {run.t:.9g} the relation{'s' * (len(moving) > 1)} {', '.join(texts)}"
+        f"at t = {run.state.t:.9g} the relation{'s' * (len(moving) > 1)} {', '.join(texts)}"
         f" switch{'es' * (len(moving) == 1)} without end\n{table}",
         where=tuple(dict.fromkeys(relation_place(run, n) for n in moving)),
         why="after each change the flow brings the old value back at once",
@@ -102,7 +102,7 @@ def _not_settling(run: Run, trail: list[Micro], table: str) -> EventIterationErr
         )
         hint = f"{hint}; or {joint}" if written else joint
     return EventIterationError(
-        f"at t = {run.t:.9g} the discrete variables do not settle: {', '.join(names[:8])}\n{table}",
+        f"at t = {run.state.t:.9g} the discrete variables do not settle: {', '.join(names[:8])}\n{table}",
         where=tuple(p for _, p in written[:3])
         or tuple(run.program.unknowns.element_place(k)[1] for k in moving[:3]),
         why="each micro-step changes what the next one reads",

@@ -29,7 +29,7 @@ def flow_interrupted(run: Run, failure: FlowInterrupted) -> FlowInterruptedError
     ).replace("+ -", "- ")
     total = sum(c * _value(run, j, z_minus) for j, c in flow.items())
     return FlowInterruptedError(
-        f"opening `{name}` at t = {run.t:.9g} interrupts `{names}` = {total:.6g} {unit_of(next(iter(flow)))}:"
+        f"opening `{name}` at t = {run.state.t:.9g} interrupts `{names}` = {total:.6g} {unit_of(next(iter(flow)))}:"
         f" no parallel path; impulse {amount:.6g} {unit}.s at `{name}`",
         where=(place,),
         why=why,

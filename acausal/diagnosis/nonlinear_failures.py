@@ -60,7 +60,7 @@ def _nonlinear_failed(run: Run, failure: Exception, where: str) -> AcausalError:
     if isinstance(failure, StepSizeError):
         return _step_size(run, failure)
     steps = run.integration.steps if where == "integration" else None
-    at = f"{where} at t = {run.t + (0.0 if steps is None else steps.end.h):.9g}"
+    at = f"{where} at t = {run.state.t + (0.0 if steps is None else steps.end.h):.9g}"
     point = tried(run, failure) if steps is None else accepted(run)
     if isinstance(failure, StructurallySingular):
         return _singular(run, failure, at)
@@ -79,12 +79,12 @@ def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalErr
     if not rows:
         return None
     found = stated(run, rows)
-    unbalanced = structurally_singular(run.flat, run.values.P, f"{kind} at t = {run.t:.9g}: ")
+    unbalanced = structurally_singular(run.flat, run.values.P, f"{kind} at t = {run.state.t:.9g}: ")
     if unbalanced is not None:
         return _with_open_ports(run, unbalanced)
     error = found.error(
         SingularModelError,
-        f"{kind} at t = {run.t:.9g}: the nonlinear equations {found.text} contradict each other or leave unknowns open;"
+        f"{kind} at t = {run.state.t:.9g}: the nonlinear equations {found.text} contradict each other or leave unknowns open;"
         f" last values {found.values(run.linearisation.z)}",
         why="their slopes vanish or are proportional at this point, or one of them follows from others",
         hint="give start values away from such a point, or look for an equation that is stated twice",
@@ -173,7 +173,7 @@ def _unsettled(run: Run, failure: NoConsistentPoint, at: str) -> AcausalError:
 
 def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
     motion = run.linearisation.last
-    t = run.t + failure.t
+    t = run.state.t + failure.t
     inner = motion.failure if motion is not None else None
     if inner is not None:
         return _not_solved(run, inner, f"integration at t = {t:.9g}", accepted(run))
@@ -266,7 +266,7 @@ def _flat(run: Run, rows: list[int], z: np.ndarray) -> list[int]:
             len(run.program.nonlinear_rows),
         )
 
-    here = tangents.arguments(z, run.slopes, run.xi)
+    here = tangents.arguments(z, run.state.slopes, run.xi)
     there = here + tangents.scale * generic_direction(len(here))
     flat = steepness(here) <= FLAT * steepness(there)
     return [r for r in rows if flat[r]]

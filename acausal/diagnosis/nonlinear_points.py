@@ -146,7 +146,7 @@ def worst_rows(run: Run, failure: NewtonFailure) -> list[int]:
 
 def rows_without_slope(run: Run) -> list[int]:
     """Nonlinear rows all of whose derivatives vanish where the model was linearised."""
-    arguments = run.tangents.arguments(run.linearisation.z, run.slopes, run.xi)
+    arguments = run.tangents.arguments(run.linearisation.z, run.state.slopes, run.xi)
     _, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
     steep = np.bincount(
         run.program.nonlinear_rows.owner, np.abs(np.array(gradient)), len(run.program.nonlinear_rows)

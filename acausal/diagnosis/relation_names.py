@@ -52,7 +52,7 @@ def without_progress(run: Run, failure: NoProgress) -> ChatteringError:
     """Return the error for the same event at the same time again and again."""
     what, place = ("a time event", None) if failure.hit is None else form_name(run, failure.hit)
     return ChatteringError(
-        f"at t = {run.t:.9g} {what} triggers again and again without progress",
+        f"at t = {run.state.t:.9g} {what} triggers again and again without progress",
         where=() if place is None else (place,),
         hint="give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
     )

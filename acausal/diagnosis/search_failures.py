@@ -106,7 +106,7 @@ def given_contradict(run: Run, failure: GivenContradict) -> AcausalError:
     conflict = conflicts.of_integer_rows(weights, first_defect(sources, model, xi))
     unknowns: list[str] = []
     if not conflict.of("connection", "open"):
-        core = conflicts.of_mode(model, run.mode, xi)[1]
+        core = conflicts.of_mode(model, run.state.mode, xi)[1]
         loose = dict.fromkeys(int(v) for island in reduced.presolved.islands for v in island)
         unknowns = [run.flat.variable(v) for v in loose]
         unknowns += [model.names[j] for j in np.flatnonzero(core).tolist()]
@@ -115,7 +115,7 @@ def given_contradict(run: Run, failure: GivenContradict) -> AcausalError:
 
 
 def _at(run: Run) -> str:
-    return f"at t = {run.t:.9g} "
+    return f"at t = {run.state.t:.9g} "
 
 
 def _not_held(
@@ -168,7 +168,7 @@ def several_modes(run: Run, notice: SeveralModes) -> str:
     def sliding(mode: Mode) -> list[str]:
         return [
             f"`{e.path}` {e.branches[b].name}"
-            for e, b, a in zip(elements, mode, run.mode, strict=True)
+            for e, b, a in zip(elements, mode, run.state.mode, strict=True)
             if e.kind is Kind.FRICTION and b in SLIDING and a not in SLIDING
         ]
 
@@ -200,7 +200,7 @@ def _inconsistent(run: Run, error: SearchError, forced: Sequence[int]) -> Acausa
     places = dict.fromkeys(run.program.unknowns.element_place(k)[1] for k in (*elements, *forced_ones))
     fate = "have no branches" if complete else "were not seen to have branches"
     return NoConsistentModeError(
-        f"no consistent mode at t = {run.t:.9g}\n{_history(run, error)}",
+        f"no consistent mode at t = {run.state.t:.9g}\n{_history(run, error)}",
         where=tuple(places)[:4],
         why=f"{', '.join(names)} {fate} that go together" if names else "",
         hint="no combination of branches satisfies all guards: look for ideal sources that elements short or cut",
@@ -212,7 +212,7 @@ def _conflicts(
 ) -> tuple[list[Conflict], list[int]]:
     """Conflicts of the first mode that was tried, those that contradict if any, and unknowns that are undetermined."""
     mode = history[0][0] if history else tuple(max(b, 0) for b in forced)
-    xi = run.sources.states(run.t, run.D, run.R)
+    xi = run.sources.states(run.state.t, run.state.D, run.state.R)
     conflicts, free = conflicts_of(run).of_mode(run.core.model, mode, xi, held)
     return [c for c in conflicts if c.defect] or conflicts, np.flatnonzero(free).tolist()
 
@@ -252,9 +252,9 @@ def demanding(
 
 def constraints_on(run: Run, history: History, reinits: Sequence[tuple[int, float]]) -> str:
     """What the constraints of the first candidate say about the prescribed variables."""
-    mode = next((m for m, tried in history if tried.reason == "reinit"), run.mode)
+    mode = next((m for m, tried in history if tried.reason == "reinit"), run.state.mode)
     data, model = run.core.mode(mode), run.core.model
-    xi = run.sources.states(run.t, run.D, run.R)
+    xi = run.sources.states(run.state.t, run.state.D, run.state.R)
     found: dict[str, None] = {}
     told: set[int] = set()
     for j, _ in run.program.unknowns.targets(reinits)[0]:
@@ -322,12 +322,12 @@ def discrete_unsound(run: Run, failure: DiscreteUnsound) -> NonFiniteError | Dis
     what = f"`{run.flat.discrete(k)}`"
     if not math.isfinite(D[k]):
         return NonFiniteError(
-            f"{what} becomes {D[k]} at t = {run.t:.9g}",
+            f"{what} becomes {D[k]} at t = {run.state.t:.9g}",
             where=(place,),
             hint="look for a division by zero or a logarithm or root of a negative number in its statement",
         )
     return DiscreteValueError(
-        f"{what} takes the value {D[k]:.15g} at t = {run.t:.9g}; it must be {field.kind}",
+        f"{what} takes the value {D[k]:.15g} at t = {run.state.t:.9g}; it must be {field.kind}",
         where=(place,),
         hint="round it in the model, floor(x + 0.5), or declare Discrete(float)"
         if field.type is int
@@ -341,7 +341,7 @@ def read_not_finite(run: Run, failure: ReadNotFinite) -> NonFiniteError:
     n = int(np.flatnonzero(~np.isfinite(x))[0])
     path = run.flat.variable((*ids, *slopes)[n])
     return NonFiniteError(
-        f"`{path if n < len(ids) else f'der({path})'}`, which a discrete statement reads, is {x[n]} at t = {run.t:.9g}",
+        f"`{path if n < len(ids) else f'der({path})'}`, which a discrete statement reads, is {x[n]} at t = {run.state.t:.9g}",
         where=place_of(run.flat.root, path),
         hint="look for a division by zero or a logarithm or root of a negative number in its equation",
     )
@@ -353,7 +353,7 @@ def two_reinits(run: Run, failure: TwoReinits) -> DuplicateWriterError:
     names = dict.fromkeys(f"`{run.flat.variable(x)}`" for x, _ in (first, second))
     what = f"{' and '.join(names)}, which are one state," if len(names) > 1 else next(iter(names))
     return DuplicateWriterError(
-        f"{what} is set by two reinits at t = {run.t:.9g}",
+        f"{what} is set by two reinits at t = {run.state.t:.9g}",
         where=tuple(dict.fromkeys((first[1], second[1]))),
         hint="let one `when` with elsewhen decide which of them counts",
     )

@@ -65,17 +65,17 @@ def _contradiction(system: System) -> list[int] | None:
 def _determined(run: Run, condition: Condition, defect: float) -> AcausalError:
     if condition.rank is Rank.STEADY:
         return InitializationError(
-            f"there is no steady state at t = {run.t:.9g}: {condition.text} cannot hold",
+            f"there is no steady state at t = {run.state.t:.9g}: {condition.text} cannot hold",
             where=condition.where,
             why="its rate is the same whatever the states are: a source drives it, and nothing limits it",
             hint="fix its value with initial=, so that it may move, or ask for a steady state of other parts only",
         )
     why, where = "the equations in force determine it, whatever the states are", condition.where
     if condition.unknown >= 0:
-        what = f"at t = {run.t:.9g} {condition.text} cannot hold at the start"
+        what = f"at t = {run.state.t:.9g} {condition.text} cannot hold at the start"
         prescribed = [(condition.variable, condition.value)]
         why = constraints_on(run, (), prescribed) or why
-        where = (*where, *demanding(run, (), run.forced, prescribed))
+        where = (*where, *demanding(run, (), run.state.forced, prescribed))
     elif condition.variable < 0:
         what = f"{condition.text} does not hold at the start: its sides differ by {defect:.9g}"
     else:
@@ -122,7 +122,7 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
     if equations:
         why = f"the nonlinear equations {stated(run, _nonlinear_rows(run, equations)).text} bind them to each other"
     return InitializationError(
-        f"at t = {run.t:.9g} {text} {what}",
+        f"at t = {run.state.t:.9g} {text} {what}",
         where=where,
         why=why + _left(run, conditions, failure),
         hint=hint,
@@ -131,7 +131,9 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
 
 def _nonlinear_rows(run: Run, rows: list[int]) -> list[int]:
     """Nonlinear rows behind hard rows, which come first in a system."""
-    of_row = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present).constraint_rows
+    of_row = run.tangents.mode(
+        run.core, run.state.mode, run.state.z, run.state.slopes, run.xi, run.present
+    ).constraint_rows
     return list(dict.fromkeys(int(of_row[r]) for r in rows))
 
 
@@ -162,7 +164,7 @@ def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> Acausa
         last = f"\n  begun at {found.values(core_at(run, accepted(run)))}"
         last += f"\n  last tried {found.values(failure.nearest.z)}"
     return InitializationError(
-        f"no start values were found at t = {run.t:.9g} at which {', '.join(parts) or 'all equations'} hold{last}",
+        f"no start values were found at t = {run.state.t:.9g} at which {', '.join(parts) or 'all equations'} hold{last}",
         where=tuple(dict.fromkeys(places)),
         about=about,
         why="Newton's method, damped and begun anew beside the start values, came to no solution"

@@ -29,7 +29,7 @@ def moves_for_ever(run: Run, failure: MovesForEver) -> InitializationError:
     values = ", ".join(f'"{run.flat.variable(x)}": {run.starts.value[x]:.9g}' for x in fixing[:MOST_NAMED])
     verb = "move" if len(ids) > 1 else "moves"
     return InitializationError(
-        f"there is no steady state at t = {run.t:.9g}: {', '.join(told)}{more} {verb} for ever",
+        f"there is no steady state at t = {run.state.t:.9g}: {', '.join(told)}{more} {verb} for ever",
         where=tuple(dict.fromkeys(p for n in names for p in place_of(run.flat.root, n))),
         why="no rate depends on it, so that it need not rest for all else to rest"
         if len(ids) == 1

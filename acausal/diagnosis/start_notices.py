@@ -45,8 +45,8 @@ def _undetermined(run: Run) -> list[str]:
         ]
     if run.numerical or run.core.model.elements or not run.data.undetermined.any():
         return []
-    xi = run.sources.states(run.t, run.D, run.R)
-    conflicts, free = conflicts_of(run).of_mode(run.core.model, run.mode, xi)
+    xi = run.sources.states(run.state.t, run.state.D, run.state.R)
+    conflicts, free = conflicts_of(run).of_mode(run.core.model, run.state.mode, xi)
     return [
         undetermined(conflicts, [run.program.unknowns.state_name(j) for j in np.flatnonzero(free).tolist()])
     ]
@@ -105,7 +105,7 @@ def _without_room(run: Run, held: list[tuple[int, float]]) -> str:
 def _choice(run: Run) -> str:
     """Start values that do not say which of several points is meant: slopes vanish at them."""
     at = np.flatnonzero(run.core.model.differentiated)
-    names = [f"`{run.program.unknowns.state_name(j)}` = {run.z[j]:.6g}" for j in at.tolist()[:6]]
+    names = [f"`{run.program.unknowns.state_name(j)}` = {run.state.z[j]:.6g}" for j in at.tolist()[:6]]
     return (
         f"the start values do not say which of several points is meant; taken: {', '.join(names)};"
         " give starts of position next to the point you mean"

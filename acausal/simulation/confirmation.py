@@ -71,7 +71,7 @@ def confirm_instant(run: Run) -> None:
     data, y = run.data, run.y
     terms = np.concatenate([_terms(run)[data.states], np.abs(y[len(data.states) :])])
     doubt = Doubt(terms, _moved(run), _tolerance(run))
-    require(run, left_branch(rows, run.mode, y, doubt), run.t)
+    require(run, left_branch(rows, run.state.mode, y, doubt), run.state.t)
 
 
 def missed_statement(program: DiscreteProgram, outcome: Outcome) -> Violation:
@@ -95,6 +95,7 @@ def confirm_jump(
 
     Where contacts have ``collided``, the law of impact stands in the place of their equations.
     """
+    state = run.state
     model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ELIMINATED
     free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run) + NOTHING * model.scale
     if run.record.steps:  # Before the first of them nothing has moved.
@@ -106,13 +107,13 @@ def confirm_jump(
             which = np.setdiff1d(which, _rows_of_contacts(run, mode))
         jump = stage.z_before, stage.z_after, stage.J1
         sizes = _parts_of_jump(stage)
-        require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), run.t)
+        require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), state.t)
     at = replace(point_of(model, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
     mode = restart.data.mode
-    require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), run.t)
+    require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), state.t)
     if run.reduced.nonlinear:
         size, constants = np.maximum(_terms(run), np.abs(at.z)), run.tangents.constants(run.present)
-        require(run, _nonlinear(run.tangents, mode, at, size, constants), run.t)
+        require(run, _nonlinear(run.tangents, mode, at, size, constants), state.t)
 
 
 def _parts_of_jump(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
@@ -136,7 +137,7 @@ def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, rest
     terms = np.abs(restart.z) + np.abs(z_before)
     tolerance = SOLVED if run.reduced.nonlinear else ROUNDED
     allowed = tolerance * (terms + _terms(run))
-    require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.t)
+    require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.state.t)
 
 
 def _unlocated(
@@ -167,24 +168,25 @@ def confirm_flow(
 
     ``late`` are the seconds by which the crossing that began it may have been off.
     """
-    require(run, _unlocated(run.core.model, run.data, trajectory, late, length), run.t)
+    state = run.state
+    require(run, _unlocated(run.core.model, run.data, trajectory, late, length), state.t)
     rows_held = _in_force(run, tables)
     if rows_held is not None:
-        require(run, _left_on_the_way(run, rows_held, trajectory, length, length, late), run.t + length)
+        require(run, _left_on_the_way(run, rows_held, trajectory, length, length, late), state.t + length)
     if not inside:
         return
     h, size = WHERE[0] * length, trajectory.magnitude(length)
-    data, t, y = run.data, run.t + h, trajectory.at(h)
+    data, t, y = run.data, state.t + h, trajectory.at(h)
     if rows_held is not None:
         require(run, _left_on_the_way(run, rows_held, trajectory, length, h, late), t)
-    rows = run.core.model.rows(run.mode)
+    rows = run.core.model.rows(state.mode)
     require(run, unsolved(rows, np.arange(len(rows)), point_of(run.core.model, data, y, size), ELIMINATED), t)
     require(run, unmoved(data, trajectory, length, size), t)
-    require(run, drifting(data, trajectory, length), run.t + length)
+    require(run, drifting(data, trajectory, length), state.t + length)
     if rows_held is not None:
-        released = _released(run.record.steps, run.t, run.core.model.elements, run.mode)
-        require(run, resting(rows_held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), run.t)
-        require(run, _hidden(run.core, data, rows_held, trajectory, length), run.t)
+        released = _released(run.record.steps, state.t, run.core.model.elements, state.mode)
+        require(run, resting(rows_held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), state.t)
+        require(run, _hidden(run.core, data, rows_held, trajectory, length), state.t)
 
 
 def _hidden(
@@ -222,12 +224,12 @@ def _left_on_the_way(
     y = run.y if h == length else trajectory.at(h)
     if rows_held.clear(y):
         return None
-    late = np.abs(_late(run, run.data, y, run.t + h))
+    late = np.abs(_late(run, run.data, y, run.state.t + h))
     if trajectory.shift is not None:
         # As far as rounding explains it that this check reckons by itself.
         part = min(1.0, _unlocated_time(run.record, run.core) / located)
         late += part * np.abs(trajectory.flow.start(trajectory.shift).at(h))
-    return left_branch(rows_held, run.mode, y, doubt_along(trajectory, length, h, late))
+    return left_branch(rows_held, run.state.mode, y, doubt_along(trajectory, length, h, late))
 
 
 def _unlocated_time(record: Record, core: NumericCore) -> float:
@@ -253,11 +255,12 @@ def confirm_steps(run: Run, length: float) -> None:
         require(run, *_along(run, steps, np.array(watched.which), length))
     if is_due(run.visit()):
         h = WHERE[0] * length
-        require(run, _inside(run, steps, h, length), run.t + h)
+        require(run, _inside(run, steps, h, length), run.state.t + h)
 
 
 def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Violation | None, float]:
     """The guard or relation that is left at a step or at the end, and the time of that."""
+    state = run.state
     forms, motion = steps.forms, steps.motion
     end, slope = motion.jets(steps.place(length))
     times = np.array([0.0, *(a.step.t1 for a in steps.accepted)])
@@ -266,13 +269,13 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     looked = np.flatnonzero(np.append(times < length, True))
     values_there = values[looked]
     if values_there.min() >= 0.0:
-        return None, run.t
+        return None, state.t
     # What was integrated may be off by its tolerance of what it was on the way, the whole last step included.
     way = np.abs(values).max(axis=0)
     worst_at = looked[np.argmin(values_there, axis=0)]
     terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
     late = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
-    allowed = _tolerance(run) * way + _rounded(steps) * terms + _lateness(run, run.t + length) * late
+    allowed = _tolerance(run) * way + _rounded(steps) * terms + _lateness(run, state.t + length) * late
     rows_held = _in_force(run, run.tables)
     if rows_held is not None:
         stepped = rounded_step(run.data, run.y, _longest(steps))
@@ -280,7 +283,7 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     lowest = values[worst_at, np.arange(forms.count)]
     found = worst("guard", which, -lowest, terms, allowed)
     at = 0 if found is None else int(worst_at[np.flatnonzero(which == found.which)[0]])
-    return found, run.t + min(length, float(np.append(times, length)[at]))
+    return found, state.t + min(length, float(np.append(times, length)[at]))
 
 
 def _longest(steps: Steps | None) -> float:
@@ -293,6 +296,7 @@ def _rounded(steps: Steps) -> float:
 
 
 def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None:
+    state = run.state
     system, place = steps.motion.system, steps.place(h)
     v, v1 = steps.motion.jets(place)
     way = np.maximum(np.abs(v), steps.largest())
@@ -303,16 +307,19 @@ def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None
     xi[: len(place.xi)] = place.xi
     at = Point(system.z_of @ v, system.z_of @ v1, xi, doubt)
     found = unsolved(
-        run.core.model.rows(run.mode), _affine_rows(run, run.mode), at, SOLVED if system.m else ELIMINATED
+        run.core.model.rows(state.mode),
+        _affine_rows(run, state.mode),
+        at,
+        SOLVED if system.m else ELIMINATED,
     )
-    found = found or _nonlinear(run.tangents, run.mode, at, size @ way, steps.motion.constants)
+    found = found or _nonlinear(run.tangents, state.mode, at, size @ way, steps.motion.constants)
     rows_held = _in_force(run, run.tables)
     if found is not None or rows_held is None:
         return found
     over = run.data.states
     point = np.concatenate([at.z[over], xi])
     rate = np.concatenate([at.slopes[over], (run.data.Ay @ point)[len(over) :]])
-    released = _released(run.record.steps, run.t, run.core.model.elements, run.mode)
+    released = _released(run.record.steps, state.t, run.core.model.elements, state.mode)
     return resting(rows_held, released, [(point, rate)], run.data.Ay)
 
 
@@ -349,10 +356,14 @@ def _nonlinear(
 
 def _in_force(run: Run, tables: ModeTables) -> Held | None:
     """What has to hold in the situation of the run, None for nothing."""
+    state = run.state
     if not len(tables.forms):
         return None
-    operators, relations = run.program.unknowns.relation_operators, (run.R, run.discrete.state_relations)
-    return in_force(run.core, tables, operators, relations, run.forced, run.disabled)
+    operators, relations = (
+        run.program.unknowns.relation_operators,
+        (state.R, run.discrete.state_relations),
+    )
+    return in_force(run.core, tables, operators, relations, state.forced, state.disabled)
 
 
 def in_force(
@@ -379,13 +390,14 @@ def _tolerance(run: Run) -> float:
 
 def _terms(run: Run) -> np.ndarray:
     """Magnitudes of what the core unknowns were computed from in the last segment, or were along it."""
-    terms = np.abs(run.z)
+    state = run.state
+    terms = np.abs(state.z)
     if run.numerical:
         steps = run.integration.steps
         if steps is None:
             return terms
         return np.maximum(terms, steps.largest(steps.motion.system.z_of))
-    return terms if run.error is None else terms + run.error / CLOSED_FORM
+    return terms if state.error is None else terms + state.error / CLOSED_FORM
 
 
 def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
@@ -403,7 +415,7 @@ def _late(run: Run, data: ModeData, y: np.ndarray, t: float) -> np.ndarray:
 
 def _moved(run: Run) -> np.ndarray:
     """How far the state vector moves while an event may be late, or may be off by what its steps rounded."""
-    found = np.abs(_late(run, run.data, run.y, run.t))
+    found = np.abs(_late(run, run.data, run.y, run.state.t))
     if run.numerical:
         found += rounded_step(run.data, run.y, _longest(run.integration.steps))
     return found

@@ -76,7 +76,7 @@ def begin(run: Loop, start: Any = None, inputs: Mapping[str, Any] | None = None)
 
 def _begin(run: Loop, start: Any, inputs: Mapping[str, Any] | None) -> None:
     if start is None:
-        before = run.state()
+        before = run.snapshot()
         try:
             begin_run(run)
         except BaseException:
@@ -91,22 +91,24 @@ def _begin(run: Loop, start: Any, inputs: Mapping[str, Any] | None) -> None:
 def _continue(run: Loop, before: Checkpoint, inputs: Mapping[str, Any] | None) -> None:
     """Take over the last state of another run; what was given anew acts in an instant of its own."""
     state, parameters = before.state, run.parameters == before.parameters
-    same = len(state.memory) == len(run.memory) and len(state.R) == len(run.R)
-    ticks = run.ticks
-    if run.t == state.t:
-        kept = zip(run.clocks, before.clocks, state.ticks, run.schedule.after(run.t), strict=True)
+    same = len(state.memory) == len(run.state.memory) and len(state.R) == len(run.state.R)
+    ticks = run.state.ticks
+    if run.state.t == state.t:
+        kept = zip(run.clocks, before.clocks, state.ticks, run.schedule.after(run.state.t), strict=True)
         ticks = tuple([k if new.same_as(old) else after for new, old, k, after in kept])
     D = state.D.copy()
     bind_inputs(run.program, inputs, D, run.open_inputs)
-    moved = replace(state, t=run.t, D=D, ticks=ticks)
+    present = run.state
+    moved = replace(state, t=present.t, D=D, ticks=ticks)
     if run.numerical:
         run.tangents.leave(before.redundant)
-    run.put(moved if same else replace(moved, memory=run.memory, R=run.R, pending=None))
-    run.record.begin(run.z, run.D)
+    run.put(moved if same else replace(moved, memory=present.memory, R=present.R, pending=None))
+    now = run.state
+    run.record.begin(now.z, now.D)
     if not same:
         _remember(run)
-    if same and parameters and run.t == state.t and not inputs:
-        step = MicroStep(run.t, 0, "continue", ("continue",), run.mode, run.mode, D=run.D, R=run.R)
+    if same and parameters and now.t == state.t and not inputs:
+        step = MicroStep(now.t, 0, "continue", ("continue",), now.mode, now.mode, D=now.D, R=now.R)
         run.record.steps.append(step)
     else:
         run.process("continue", ("continue",))
@@ -115,7 +117,5 @@ def _continue(run: Loop, before: Checkpoint, inputs: Mapping[str, Any] | None) -
 def _remember(run: Loop) -> None:
     """Relations and conditions of a program with other statements, at the state as it is."""
     for _ in range(2):
-        outcome = run.evaluate()
-        run.R = outcome.R
-        run.remember(outcome)
+        run.remember(run.evaluate())
         run.settle()

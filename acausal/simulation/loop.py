@@ -81,38 +81,39 @@ class Loop(Run):
 
         Where that is interrupted, the run is left at the last instant, or step of integration, that is complete.
         """
+        state = self.state
         if t_end > self.sources.stretch.stop:
             self.sources.stretch.end_at(t_end)
         seconds = self.work.seconds
         while not self.status.finished:
-            if self.pending is None:
+            if state.pending is None:
                 begin, recorded = perf_counter(), seconds["record"]
                 self.mark()
-                due = min(self.next_tick, self.timed_next)
+                due = min(self.next_tick, state.timed_next)
                 if self.sources.varies:
-                    due = min(due, self.sources.next_break(self.t))
+                    due = min(due, self.sources.next_break(state.t))
                 horizon = min(t_end, due)
                 hit = integrate(self, horizon) if self.numerical else self._flow(horizon)
                 if (
                     hit is None
                     and horizon >= t_end
-                    and due > t_end + resolution(self.t, self.schedule.shortest)
+                    and due > t_end + resolution(state.t, self.schedule.shortest)
                 ):
                     # What crosses zero at the end itself, to the last digits of time, belongs to this run.
                     hit = self.turning()
                     if hit is None:
                         return
-                self.pending = TIME if hit is None else hit
+                state.pending = TIME if hit is None else hit
                 seconds["flow"] += perf_counter() - begin - (seconds["record"] - recorded)
             begin = perf_counter()
             self.mark()
-            self._instant(self.pending)
-            self.pending = None
+            self._instant(state.pending)
+            state.pending = None
             seconds["instants"] += perf_counter() - begin
             if self.report is not None:
                 self.mark()
-                self.report(self.t)
-            if self.t >= t_end:
+                self.report(state.t)
+            if state.t >= t_end:
                 return
 
     def finish(self) -> None:
@@ -124,8 +125,9 @@ class Loop(Run):
 
     def _flow(self, horizon: float) -> int | None:
         """Follow the closed form to the horizon or the first crossing; return the form that crossed, or None."""
-        data, tables, t = self.data, self.tables, self.t
-        trajectory = tables.flow.start(self.y, None if self.shift is None else data.chosen(self.shift))
+        state = self.state
+        data, tables, t = self.data, self.tables, state.t
+        trajectory = tables.flow.start(self.y, None if state.shift is None else data.chosen(state.shift))
         length = horizon - t
         hit, late = None, 0.0
         if len(tables.forms) and length > 0.0:
@@ -133,24 +135,25 @@ class Loop(Run):
         h = length if hit is None else hit[0]
         end = horizon if hit is None else t + h
         if h > 0.0:
-            moment = Moment(t, self.D, self.R, self.q)
+            moment = Moment(t, state.D, state.R, state.q)
             self.record.segments.append(Segment(t, end, data, trajectory, moment, self.base.readout))
-            if len(self.q):
+            if len(state.q):
                 self.integrate(data, trajectory, moment, h)
-            before, self.late = self.late, late
+            before, state.late = state.late, late
             self.y = y = trajectory.at(h)
-            self.z, self.error, self.shift = data.T.dot(y), tables.rounding.dot(trajectory.magnitude(h)), None
+            state.z, state.shift = data.T.dot(y), None
+            state.error = tables.rounding.dot(trajectory.magnitude(h))
             if late > LOCATED * math.ulp(end):
                 rate = late * data.Ay.dot(y)
-                self.shift = np.concatenate([data.T.dot(rate), rate[len(data.states) :]])
+                state.shift = np.concatenate([data.T.dot(rate), rate[len(data.states) :]])
             if not math.isfinite(np.add.reduce(y)):
                 wrong = np.flatnonzero(~np.isfinite(y[: len(data.states)]))
                 raise self.failed(NotFinite("state", tuple(wrong.tolist())))
-            visits = self.visits[self.mode] = self.visits.get(self.mode, 0) + 1
+            visits = self.visits[state.mode] = self.visits.get(state.mode, 0) + 1
             inside = self_check.EVERY_VISIT or visits & (visits - 1) == 0
             if inside or trajectory.shift is not None or not self._holds(tables):
                 confirm_flow(self, tables, trajectory, h, before, inside)
-        self.t = end
+        state.t = end
         self._signs = None
         return None if hit is None else hit[1]
 
@@ -158,35 +161,37 @@ class Loop(Run):
         self, tables: ModeTables, trajectory: Trajectory, length: float
     ) -> tuple[tuple[float, int] | None, float]:
         """The first crossing, if there is one, and by how many seconds it may be off."""
+        state = self.state
         watch = self._watch(tables)
         if not watch.which:
             return None, 0.0
-        error = None if self.error is None else self.error[tables.data.states]
-        floor = watch.floor(trajectory.y0, error, self.t)
-        hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, self.t, noise=watch.noise)
+        error = None if state.error is None else state.error[tables.data.states]
+        floor = watch.floor(trajectory.y0, error, state.t)
+        hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, state.t, noise=watch.noise)
         if hit is None:
             return None, 0.0
         h, k = hit
         form = watch.which[k]
-        if form < tables.count and (zero := watch.since(trajectory, h, k, self.t)) < h:
+        if form < tables.count and (zero := watch.since(trajectory, h, k, state.t)) < h:
             # Events closer than the tolerance share the instant, which may be the last one, but not twice for one cause.
-            now = takewhile(lambda step: step.t == self.t, reversed(self.record.steps))
-            again = any(step.before == self.mode and step.triggers == (form,) for step in now)
+            now = takewhile(lambda step: step.t == state.t, reversed(self.record.steps))
+            again = any(step.before == state.mode and step.triggers == (form,) for step in now)
             h = zero if zero > self.tolerance else h if again else 0.0
         return (h, form), watch.lateness(trajectory, h, k)
 
     def _watch(self, tables: ModeTables) -> Watch:
         """What to watch with the signs of the forms and the values of the relations, from the cache if possible."""
+        state = self.state
         known = self._signs
         signs = known[1] if known is not None and known[0] is self.linearisation.core else self.signs()
         which = self.discrete.state_relations
-        values = self.R[which].tolist() if len(which) else []
-        key = tuple(signs), tuple(values), self.forced, self.disabled
+        values = state.R[which].tolist() if len(which) else []
+        key = tuple(signs), tuple(values), state.forced, state.disabled
         found = tables.watches.get(key)
         if found is None:
             orientation = orientations(tables.count, self.program.unknowns.relation_operators, values)
             armed = np.array(signs) * orientation > 0
-            triggers = np.flatnonzero(can_trigger(tables.data, self.forced, self.disabled, len(signs)))
+            triggers = np.flatnonzero(can_trigger(tables.data, state.forced, state.disabled, len(signs)))
             coefficients = tables.signs.coefficients
             found = Watch(tables.data, tables.flow, tables.forms, coefficients, orientation, armed, triggers)
             tables.keep(tables.watches, key, found)
@@ -194,20 +199,22 @@ class Loop(Run):
 
     def _holds(self, tables: ModeTables) -> bool:
         """Whether all that has to hold at the present point is positive up to rounding: no other doubt has to be judged."""
+        state = self.state
         if not len(tables.forms):
             return True
         which = self.discrete.state_relations
-        relations = self.R[which].tobytes() if len(which) else b""
-        held = tables.situations.get((relations, self.forced, self.disabled))
+        relations = state.R[which].tobytes() if len(which) else b""
+        held = tables.situations.get((relations, state.forced, state.disabled))
         if held is None or held.selections:
             return False
         return not len(held.rows) or np.minimum.reduce(held.rows.dot(self.y)) >= 0.0 or held.clear(self.y)
 
     def _instant(self, hit: int) -> None:
-        close = self.next_tick <= self.t + resolution(self.t, self.schedule.shortest)
+        state = self.state
+        close = self.next_tick <= state.t + resolution(state.t, self.schedule.shortest)
         ticks = self.take_ticks() if close else ()
         triggers: tuple[Any, ...] = (hit, *[k for k, due in enumerate(ticks) if due])
-        key = (self.t, triggers, self.mode, self.D.tobytes())
+        key = (state.t, triggers, state.mode, state.D.tobytes())
         self.repeats = self.repeats + 1 if key == self.last else 0
         self.last = key
         if self.repeats > MOST_REPEATS:
@@ -224,6 +231,7 @@ class Loop(Run):
         reinits: list[tuple[int, float]] | None = None,
     ) -> None:
         """Run the micro-steps of the present instant."""
+        state = self.state
         trail: list[Micro] = []
         jumped, limit = False, self.options.max_micro_steps
         for k in range(limit + 1):
@@ -243,9 +251,9 @@ class Loop(Run):
                 jumped = self._accept(outcome, requested, kind, triggers, k)
             else:
                 self._take(outcome)
-                step = MicroStep(self.t, k, kind, triggers, self.mode, self.mode, D=self.D, R=self.R)
+                step = MicroStep(state.t, k, kind, triggers, state.mode, state.mode, D=state.D, R=state.R)
                 self.record.steps.append(step)
-            trail.append((self.D, self.mode, self.y, outcome.R, self.memory))
+            trail.append((state.D, state.mode, self.y, outcome.R, state.memory))
             if k == limit or (k > 0 and _repeats(trail)):
                 begin = max(0, len(trail) - 6)
                 raise self.failed(Unsettled(trail[begin:], begin, self._switching_relations()))
@@ -255,7 +263,8 @@ class Loop(Run):
 
     def evaluate(self, ticks: Sequence[bool] = (), initial: bool = False, terminal: bool = False) -> Outcome:
         """Evaluate relations at the values of the previous micro-step, then the discrete part."""
-        discrete, R = self.discrete, self.R
+        state = self.state
+        discrete, R = self.discrete, state.R
         if len(discrete.state_relations):
             R = R.copy()
             R[discrete.state_relations] = self.relation_values()
@@ -264,17 +273,17 @@ class Loop(Run):
             x = self.read(discrete.x_ids, discrete.slope_ids)
             if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
                 raise self.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
-        now = (self.t, resolution(self.t, self.schedule.shortest), initial, terminal)
-        found = discrete(self.D, R, x, ticks, self.memory, now, self.mode)
+        now = (state.t, resolution(state.t, self.schedule.shortest), initial, terminal)
+        found = discrete(state.D, R, x, ticks, state.memory, now, state.mode)
         needed = discrete.compares(found) if found.fired else ()
         if needed:
             # Only then does it matter how variables move: a mode that is left at once need not be analysed for that.
             x = np.concatenate([x, self._motions(needed).ravel()])
-            found = discrete(self.D, R, x, ticks, self.memory, now, self.mode)
+            found = discrete(state.D, R, x, ticks, state.memory, now, state.mode)
         if not found.sound:
             raise self.failed(DiscreteUnsound(found.D))
         if found.defects is not None:
-            require(self, missed_statement(discrete.program, found), self.t)
+            require(self, missed_statement(discrete.program, found), state.t)
         return found
 
     def _motions(self, needed: Collection[int]) -> np.ndarray:
@@ -295,8 +304,9 @@ class Loop(Run):
         return found
 
     def _same(self, o: Outcome) -> bool:
-        same = not o.fired and o.forced == self.forced and o.disabled == self.disabled
-        return same and _equal(o.D, self.D) and _equal(o.R, self.R)
+        state = self.state
+        same = not o.fired and o.forced == state.forced and o.disabled == state.disabled
+        return same and _equal(o.D, state.D) and _equal(o.R, state.R)
 
     def _moves(self, o: Outcome) -> bool:
         """Whether another mode or point may follow from a micro-step after one that has led to the present ones.
@@ -304,21 +314,23 @@ class Loop(Run):
         Not where it changes only discretes and relations that no equation, source or element reads: the same search would find
         the same.
         """
+        state = self.state
         source = self.sources.program
-        if self.numerical or o.forced != self.forced or o.disabled != self.disabled:
+        if self.numerical or o.forced != state.forced or o.disabled != state.disabled:
             return True
         discretes, relations = self.reduced.frozen
         return not (
-            _equal(o.D[discretes], self.D[discretes])
-            and _equal(o.D[source.d], self.D[source.d])
-            and _equal(o.R[relations], self.R[relations])
-            and _equal(o.R[source.r], self.R[source.r])
+            _equal(o.D[discretes], state.D[discretes])
+            and _equal(o.D[source.d], state.D[source.d])
+            and _equal(o.R[relations], state.R[relations])
+            and _equal(o.R[source.r], state.R[source.r])
         )
 
     def _take(self, o: Outcome) -> None:
         """Accept discretes, relations and branches of an evaluation of the discrete part."""
-        self.D, self.R, self.forced, self.disabled = o.D, o.R, o.forced, o.disabled
-        self.memory, self.timed_next = o.memory, o.timed_next
+        state = self.state
+        state.D, state.R, state.forced, state.disabled = o.D, o.R, o.forced, o.disabled
+        state.memory, state.timed_next = o.memory, o.timed_next
 
     def _reinits(self, o: Outcome) -> list[tuple[int, float]]:
         found = []
@@ -342,19 +354,20 @@ class Loop(Run):
         self, o: Outcome, requested: list[tuple[int, float]], kind: str, triggers: tuple[Any, ...], k: int
     ) -> bool:
         """Make one micro-step; whether a differentiated variable jumped in it."""
+        state = self.state
         self._take(o)
         xi = self.sources.constant
         if xi is None or self.numerical or self.frozen:
             xi = self.refresh_core()
         reinits = self.apply_reinits(requested) if requested else []
-        z_minus, first = self.z, kind == "start" and k == 0
+        z_minus, first = state.z, kind == "start" and k == 0
         begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
         left = partial(way, self, first, z_minus if begin is None else begin)
         crossed = None if k else self._crossed(triggers, xi)
         known = self._known(kind == "start")
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed)
         try:
-            choice = self.next_mode(self.mode, instant, triggers)
+            choice = self.next_mode(state.mode, instant, triggers)
             restart, parts = choice.restart, ()
             if restart.jumped and can_collide(self.core.model, restart):
                 restart, parts = collide(self, restart, instant, left, self.next_mode)
@@ -366,7 +379,7 @@ class Loop(Run):
             raise self.failed(NotSolved(failure, "start" if kind == "start" else "restart")) from None
         if choice.others:
             self.notify(self, SeveralModes(restart.data.mode, choice.others))
-        before, logged = self.mode, dict[str, Any]()
+        before, logged = state.mode, dict[str, Any]()
         if restart.jumped:
             if kind != "start":  # There left limits may contradict the model.
                 cut = interruption(self.core.model, restart, z_minus, self.options.impulses)
@@ -380,8 +393,8 @@ class Loop(Run):
                 confirm_recorded(self, logged["parts"], begin, restart)
         error = known.each if restart.jumped else None
         self.enter(restart, choice.signs if restart is choice.restart else None, error)
-        after, D, R = restart.data.mode, self.D, self.R
-        self.record.steps.append(MicroStep(self.t, k, kind, triggers, before, after, D=D, R=R, **logged))
+        after, D, R = restart.data.mode, state.D, state.R
+        self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
 
     def _without_mode(
@@ -395,24 +408,25 @@ class Loop(Run):
         crossed = instant.crossed
         if crossed is not None:
             uncrossed = replace(instant, crossed=None)
-            if self.core.search.test(self.mode, uncrossed).consistent:
+            if self.core.search.test(self.state.mode, uncrossed).consistent:
                 return CrossingUnresolved(crossed[1][0])
         return SearchFailed(error, instant.forced, requested, kind)
 
     def _known(self, start: bool) -> Uncertainty:
         """How exactly left limits are known: the first instant is when it is, others are as late as what moves in them."""
-        late = max(LOCATED * math.ulp(self.t), self.late if self.numerical else 0.0)
+        state = self.state
+        late = max(LOCATED * math.ulp(state.t), state.late if self.numerical else 0.0)
         if start:
             # What Newton's method completes is as exact as its last step; what is stated is exact.
             solved = ROUNDING * self.core.model.scale if self.reduced.nonlinear else None
-            return Uncertainty(late, solved, shift=self.shift)
-        rate = self.slopes if self.numerical else self.data.T.dot(self.data.Ay.dot(self.y))
-        doubt = self.sources.doubt(self.t) if self.sources.fitted else None
-        return Uncertainty(late, self.error, rate, doubt, self.shift)
+            return Uncertainty(late, solved, shift=state.shift)
+        rate = state.slopes if self.numerical else self.data.T.dot(self.data.Ay.dot(self.y))
+        doubt = self.sources.doubt(state.t) if self.sources.fitted else None
+        return Uncertainty(late, state.error, rate, doubt, state.shift)
 
     def _crossed(self, triggers: tuple[Any, ...], xi: np.ndarray) -> tuple[Mode, tuple[int, int, int]] | None:
         """Mode and guard whose crossing alone caused the first micro-step of an instant, None without any."""
-        hit = self.pending
+        hit = self.state.pending
         if hit is None or hit < 0 or self.reduced.nonlinear or triggers != (hit,):
             return None
         tables = self.tables
@@ -422,13 +436,14 @@ class Loop(Run):
         moved = np.abs(xi - self.y[len(self.y) - len(xi) :])
         if (moved > ROUNDING * size + self.tolerance * (np.abs(self.core.exosystem.S) @ np.abs(xi))).any():
             return None
-        return self.mode, tables.origin[hit][2]
+        return self.state.mode, tables.origin[hit][2]
 
     def next_mode(self, present: Mode, instant: Instant, triggers: tuple[Any, ...]) -> Choice:
         """The consistent mode after an instant, and the point in it."""
+        state = self.state
         lin = self.linearisation
         if lin.core.system is not None:
-            return only_mode(lin, self.slopes, instant.z_minus, instant.reinits, instant.xi, self.present)
+            return only_mode(lin, state.slopes, instant.z_minus, instant.reinits, instant.xi, self.present)
 
         def search(begin: Mode) -> Choice:
             return self.hints.next_mode(lin.core.search, begin, instant, triggers)
@@ -437,46 +452,49 @@ class Loop(Run):
             return search(present)
         free = self.bounds is None and not instant.reinits
         hint = self.hints.foreseen(present, instant.forced, triggers) if free else None
-        begin = self.z, self.slopes
+        begin = state.z, state.slopes
         return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, hint)
 
     def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known, and the ``error`` of its left limits, (n,) or None."""
+        state = self.state
         if restart.jumped:  # What moves slower then is known no better.
-            self.error, self.shift = error, None
-        self.data, self.y, self.z, self.mode = restart.data, restart.y, restart.z, restart.data.mode
-        self.D = self.discrete.written(self.D, self.mode)
+            state.error, state.shift = error, None
+        self.data, self.y, state.z, state.mode = restart.data, restart.y, restart.z, restart.data.mode
+        state.D = self.discrete.written(state.D, state.mode)
         self._signs = None if signs is None or self.discrete.operators else (self.linearisation.core, signs)
         if self.numerical:
-            self.slopes, self.second = derivatives(restart)
+            state.slopes, state.second = derivatives(restart)
             self.xi = self.y[len(self.data.states) :]
 
     def turning(self) -> int | None:
         """The form that is about to change its sign at the present point; None without any."""
+        state = self.state
         tables = self.tables
         if not (tables.count or len(self.discrete.state_relations)):
             return None
-        values = self.R[self.discrete.state_relations].tolist()
+        values = state.R[self.discrete.state_relations].tolist()
         side = orientations(tables.count, self.program.unknowns.relation_operators, values)
         found = np.array(self.tested()) * side < 0.0
-        found &= can_trigger(self.data, self.forced, self.disabled, len(found))
+        found &= can_trigger(self.data, state.forced, state.disabled, len(found))
         return int(np.argmax(found)) if found.any() else None
 
     def _check(self) -> None:
         """Known quantities do not contradict each other, and requirements hold."""
+        state = self.state
         missed = self.discrete.missed()
         if self.contradictable:
-            xi = self.sources.states(self.t, self.D, self.R)
+            xi = self.sources.states(state.t, state.D, state.R)
             row = self.base.contradicting_row(xi)
             if row is not None:
                 raise self.failed(GivenContradict(row, xi))
         if missed is not None:
-            raise self.failed(RequirementMissed(*self.discrete.program.checks[missed], self.t))
+            raise self.failed(RequirementMissed(*self.discrete.program.checks[missed], state.t))
 
     def _switching_relations(self) -> list[int]:
         which = self.discrete.state_relations
         values = self.relation_values() if len(which) else np.zeros(0)
-        return [int(n) for n, v in zip(which, values, strict=True) if v != self.R[n]]
+        return [int(n) for n, v in zip(which, values, strict=True) if v != self.state.R[n]]
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:

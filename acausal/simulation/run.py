@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -37,7 +38,7 @@ from .sources.source_states import OpenInput, SourceStates, Stretch
 from .starts.left_limits import guesses, left_limits
 from .starts.problem import StartProblem
 from .starts.stated import Starts
-from .state import State, of_run
+from .state import State
 
 Explain = Callable[["Run", Failure], AcausalError]
 
@@ -53,7 +54,8 @@ class Run:
     """The numbers of the affine rows; ``core`` linearises the nonlinear ones at the present point."""
     open_inputs: tuple[OpenInput, ...]
     options: Options
-    t: float
+    begin: float
+    """Time of the first instant."""
     T0: float
     span: float
     clocks: tuple[Clock, ...]
@@ -64,8 +66,6 @@ class Run:
     """Says what has happened."""
     parameters: dict[str, float] = field(default_factory=dict)
     """Parameters given for the run or changed after construction, by path."""
-    forced: tuple[int, ...] = ()
-    disabled: frozenset[tuple[int, int, int]] = frozenset()
     record: Record = field(default_factory=Record)
     status: Status = field(default_factory=Status)
     work: Work = field(default_factory=Work)
@@ -73,37 +73,32 @@ class Run:
 
     def __post_init__(self) -> None:
         self.reduced, self.flat = self.program.reduced, self.program.flat
-        self.D, self.R = self.values.D, self.values.R
-        self.z, self.q = left_limits(self.program, self.starts)
-        self.linearisation = Linearisation(self.base, None, self.z, self.work)
+        self.schedule = Schedule(self.clocks)
+        z, q = left_limits(self.program, self.starts)
+        self.state = State(
+            self.begin, self.program.unknowns.first_mode, z, np.zeros(len(z)), np.zeros(len(z)), q, self.values.D,
+            self.values.R, np.zeros(self.program.discrete.memory), ticks=self.schedule.begin(self.begin),
+        )  # fmt: skip
+        """All that changes as the run goes on, but for what follows from it and for the record."""
+        self.linearisation = Linearisation(self.base, None, z, self.work)
         self._arrived: tuple[NumericCore, Mode, np.ndarray, np.ndarray] | None = None
         """Core, mode, point and sources from which ``data`` and ``y`` are made where they were not set since."""
         self.data, self.y = None, np.zeros(0)  # type: ignore[assignment]
-        self.mode: Mode = self.program.unknowns.first_mode
-        self.schedule = Schedule(self.clocks)
-        self.ticks = self.schedule.begin(self.t)
-        self.next_tick = self.schedule.next(self.ticks)
+        self.next_tick = self.schedule.next(self.state.ticks)
         """Time of the next tick of all clocks."""
         self.hints = Hints()
         self.analysed = {self.core: (self.core.analysed, self.core.seconds)}
-        self._begin = self.t
         self.take_inputs(self.open_inputs)
         self._prepare_numerical()
         self._signs: tuple[NumericCore, list[int]] | None = None
         """The model in force and the signs at the present point."""
-        self.error, self.late, self.shift = None, 0.0, None  # as in `State`
         self.frozen = any(len(ids) for ids in self.reduced.frozen)
         self.contradictable = bool(self.reduced.presolved.R.m)
         """Whether what is known of the sources may contradict itself."""
         elements, accuracy = self.core.model.elements, self.method.accuracy
         self.discrete = DiscretePart(self.program, elements, self.values.P, accuracy)
-        self.memory = np.zeros(self.program.discrete.memory)
-        """What conditions of `when` and `edge` were after the last micro-step."""
-        self.timed_next = math.inf
-        """Next time that a relation of time asks for."""
         self.report: Callable[[float], object] | None = None
         """Called with the time reached; what it raises ends the run."""
-        self.pending: int | None = None  # as in `State`
         self._mark: tuple[State, Status, int, int] | None = None
         self.last: tuple[Any, ...] = ()
         self.repeats = 0
@@ -114,8 +109,6 @@ class Run:
         needed = self.base.system is not None or bool(self.reduced.nonlinear)
         self.method = Method.of(self.options, self.base.model, needed, self.T0)
         self.numerical = self.method.numerical
-        self.slopes = self.second = np.zeros(len(self.z))
-        """First and second time derivatives of the core unknowns at the present point."""
         self.homotopy = 1.0
         """Share of the actual parts of homotopies."""
         self.bounds: Bounds | None = None
@@ -123,8 +116,9 @@ class Run:
         self.integration = self._new_integration()
         if self.numerical:
             self.bounds = core_bounds(self.program) if self.reduced.nonlinear else None
-            xi = self.sources.states(self.t, self.D, self.R)
-            self.z = guesses(self.program, self.base, self.starts, self.z, xi, self.bounds)
+            now = self.state
+            xi = self.sources.states(now.t, now.D, now.R)
+            now.z = guesses(self.program, self.base, self.starts, now.z, xi, self.bounds)
             self.linearisation.use(self.base, self._look_at(self.base))
             self.here()
 
@@ -134,7 +128,7 @@ class Run:
         return Tangents(core, program.nonlinear_rows, program.nonlinear_functions, self.bounds)
 
     def _new_integration(self) -> Integration:
-        return Integration(len(self.z), self.method.solver, self.method.tolerances)
+        return Integration(len(self.state.z), self.method.solver, self.method.tolerances)
 
     @property
     def core(self) -> NumericCore:
@@ -152,32 +146,34 @@ class Run:
         self.open_inputs = open_inputs
         self.sources = SourceStates(
             self.program.sources, self.core.exosystem, self.values.P, open_inputs,
-            self.core.unit, self.T0, Stretch(self.span, self._begin + self.span, longest),
+            self.core.unit, self.T0, Stretch(self.span, self.begin + self.span, longest),
         )  # fmt: skip
 
     @property
     def tolerance(self) -> float:
         """Events closer than this share an instant."""
-        return resolution(self.t, self.schedule.shortest)
+        return resolution(self.state.t, self.schedule.shortest)
 
     @property
     def known(self) -> Uncertainty:
         """How exactly the present point is known."""
-        return Uncertainty.at(self.t, self.error, self.late if self.numerical else 0.0, self.shift)
+        now = self.state
+        return Uncertainty.at(now.t, now.error, now.late if self.numerical else 0.0, now.shift)
 
     def take_ticks(self) -> list[bool]:
         """Which clocks tick in the present instant; they move on to their next ticks."""
-        due = self.schedule.due(self.t, self.ticks)
+        now = self.state
+        due = self.schedule.due(now.t, now.ticks)
         if any(due):
-            self.ticks = tuple([k + on for k, on in zip(self.ticks, due, strict=True)])
-            self.next_tick = self.schedule.next(self.ticks)
+            now.ticks = tuple([k + on for k, on in zip(now.ticks, due, strict=True)])
+            self.next_tick = self.schedule.next(now.ticks)
         return due
 
     # -- the state as one record ---------------------------------------------------------------------------------
 
-    def state(self) -> State:
+    def snapshot(self) -> State:
         """The present state; later instants do not change it."""
-        return State(*of_run(self))
+        return copy(self.state)
 
     def put(self, state: State) -> None:
         """Go on from a state of this model."""
@@ -186,16 +182,12 @@ class Run:
         self.settle()
 
     def _take_state(self, state: State) -> None:
-        self.t, self.mode, self.ticks, self.timed_next = state.t, state.mode, state.ticks, state.timed_next
-        self.z, self.slopes, self.second, self.q = state.z, state.slopes, state.second, state.q
-        self.D, self.R, self.memory, self.pending = state.D, state.R, state.memory, state.pending
-        self.error, self.late, self.shift = state.error, state.late, state.shift
-        self.next_tick = self.schedule.next(self.ticks)
-        self.forced, self.disabled = state.forced, state.disabled
+        self.state = copy(state)
+        self.next_tick = self.schedule.next(state.ticks)
 
     def mark(self) -> None:
         """Note that the run is between two instants, to go back to where it is interrupted."""
-        self._mark = State(*of_run(self)), self.status, len(self.record.segments), len(self.record.steps)
+        self._mark = copy(self.state), self.status, len(self.record.segments), len(self.record.steps)
 
     @property
     def marked(self) -> State | None:
@@ -218,7 +210,7 @@ class Run:
         """Take the numbers in force where values were put in from outside."""
         self.forget_signs()
         self.refresh_core()
-        self.xi = self.sources.states(self.t, self.D, self.R)
+        self.xi = self.sources.states(self.state.t, self.state.D, self.state.R)
         self.place()
 
     # -- access for the instants ---------------------------------------------------------------------------------
@@ -234,11 +226,11 @@ class Run:
         """State vector in the mode in force."""
         assert self._arrived is not None
         _, _, z, xi = self._arrived
-        return self.data.state(z, self.slopes, xi)
+        return self.data.state(z, self.state.slopes, xi)
 
     def _arrive(self) -> None:
         """Take the present mode and point as those in force; they are looked at when asked for."""
-        self._arrived = self.core, self.mode, self.z, self.xi
+        self._arrived = self.core, self.state.mode, self.state.z, self.xi
         self.__dict__.pop("data", None)
         self.__dict__.pop("y", None)
 
@@ -246,7 +238,7 @@ class Run:
     def tables(self) -> ModeTables:
         """Flow and sign tables of the mode in force."""
         core = self.linearisation.core
-        found = core.search.test.known.get(self.mode)
+        found = core.search.test.known.get(self.state.mode)
         return found if found is not None and found.data is self.data else core.tables(self.data)
 
     def signs(self) -> list[int]:
@@ -259,17 +251,19 @@ class Run:
         """The same, told anew."""
         if self.core.system is None:
             return self.tables.signs.signs(self.y, self.known)[0]
-        return self.along(*self.tangents.watched(self.core, self.mode)).signs(self.known)
+        return self.along(*self.tangents.watched(self.core, self.state.mode)).signs(self.known)
 
     def along(self, rows: Rows, nonlinear: np.ndarray) -> MotionSigns:
         """Signs of forms along the motion from the present point."""
-        motion = self.linearisation.made(self.z, self.slopes, self.xi, self.system(), self.present)
+        now = self.state
+        motion = self.linearisation.made(now.z, now.slopes, self.xi, self.system(), self.present)
         assert isinstance(motion, LargeMotion)
         return MotionSigns(self.core, motion, rows, nonlinear)
 
     def system(self) -> NonlinearSystem:
         """The nonlinear mode in force."""
-        return self.linearisation.mode(self.mode, self.z, self.slopes, self.xi, self.present)
+        now = self.state
+        return self.linearisation.mode(now.mode, now.z, now.slopes, self.xi, self.present)
 
     def relation_values(self) -> np.ndarray:
         """Truth of the state relations from their lexicographic signs along the flow in force."""
@@ -277,19 +271,24 @@ class Run:
         return np.array([operators[i](s) for i, s in enumerate(signs)], float)
 
     def remember(self, o: Outcome) -> None:
-        """Accept what an evaluation says of later ones."""
-        self.memory, self.timed_next = o.memory, o.timed_next
+        """Accept relations of an evaluation, and what it says of later ones."""
+        self.state.R, self.state.memory, self.state.timed_next = o.R, o.memory, o.timed_next
+
+    def given(self, D: np.ndarray) -> None:
+        """Take discretes that were given from outside."""
+        self.state.D = D
 
     def moment(self) -> Moment:
         """What the present segment has besides its trajectory."""
-        return Moment(self.t, self.D, self.R, self.q)
+        now = self.state
+        return Moment(now.t, now.D, now.R, now.q)
 
     def read(self, ids: tuple[int, ...], slopes: tuple[int, ...] = ()) -> np.ndarray:
         """Values of continuous variables, then time derivatives of others, after the previous micro-step."""
         if self._arrived is None or "data" in self.__dict__:
             return self.core.readout.at(ids, self.data, self.y, self.moment(), slopes)
         _, _, z, xi = self._arrived
-        y = np.concatenate([z, self.slopes, xi])
+        y = np.concatenate([z, self.state.slopes, xi])
         return self.base.readout.at(ids, self.base.frame, y, self.moment(), slopes)
 
     def forget_signs(self) -> None:
@@ -298,34 +297,45 @@ class Run:
 
     def visit(self) -> int:
         """Count a segment in the present mode; how many there were."""
-        count = self.visits[self.mode] = self.visits.get(self.mode, 0) + 1
+        count = self.visits[self.state.mode] = self.visits.get(self.state.mode, 0) + 1
         return count
 
     @property
     def present(self) -> Values:
         """Parameters, discretes and relations as they are now."""
-        return Values(self.values.P, self.D, self.R, self.homotopy)
+        return Values(self.values.P, self.state.D, self.state.R, self.homotopy)
 
     def linearise(self) -> None:
         """Take the affine model that linearises the nonlinear one at the present point."""
-        self.linearisation.linearise(self.z, self.slopes, self.xi, self.present, self.second)
+        now = self.state
+        self.linearisation.linearise(now.z, now.slopes, self.xi, self.present, now.second)
 
     def here(self) -> None:
         """Touch at the present point, if integration is numerical."""
         if self.numerical:
-            self.xi = self.sources.states(self.t, self.D, self.R)
+            self.xi = self.sources.states(self.state.t, self.state.D, self.state.R)
             self.linearise()
 
     def place(self) -> None:
         """Put the point into the numbers and the mode in force."""
         self._arrive()
-        self.y = self.data.state(self.z, self.slopes, self.xi)
+        self.y = self.data.state(self.state.z, self.state.slopes, self.xi)
+
+    def reach(self, t: float) -> None:
+        """Take a later time as the present one."""
+        self.state.t = t
+        self.forget_signs()
+
+    def follow(self, y: np.ndarray) -> None:
+        """Take a point ``[z, z', xi]`` of an integrated motion."""
+        n = len(self.state.z)
+        self.state.z, self.state.slopes, self.xi = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
 
     def arrive(self) -> None:
         """Go on from the point at the end of an integrated segment."""
-        self.second = self.integration.bends() if self.tangents.deep else np.zeros(len(self.z))
-        steps = self.integration
-        self.error, self.late = core_rounding(self.data, self.y, steps.lasting), steps.late
+        now, steps = self.state, self.integration
+        now.second = steps.bends() if self.tangents.deep else np.zeros(len(now.z))
+        now.error, now.late = core_rounding(self.data, self.y, steps.lasting), steps.late
         self.linearise()
         self._arrive()
 
@@ -338,23 +348,23 @@ class Run:
     def apply_reinits(self, requested: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Set integrals at once; return the reinits of core unknowns."""
         core, integrals = self.program.unknowns.targets(requested)
-        self.q = self.q.copy()
-        self.q[[n for n, _ in integrals]] = [value for _, value in integrals]
+        q = self.state.q = self.state.q.copy()
+        q[[n for n, _ in integrals]] = [value for _, value in integrals]
         return list(dict(core).items())
 
     def refresh_core(self) -> np.ndarray:
         """Rebuild the numbers when a discrete in a factor or the unit of time changed; return the states of the sources."""
-        xi = self.suit(self.D, self.R)
+        xi = self.suit(self.state.D, self.state.R)
         if self.numerical:
             self.here()
         return xi
 
     def suit(self, D: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Take the numbers of these discretes and relations, in a unit of time that suits the sources; return their states."""
-        unit = self.sources.unit_at(self.t, D, R)
+        unit = self.sources.unit_at(self.state.t, D, R)
         if self.frozen or unit != self.core.unit:
             self.use(self.numbers(D, R, self.open_inputs, unit))
-        return self.sources.states(self.t, D, R)
+        return self.sources.states(self.state.t, D, R)
 
     def numbers(
         self, D: np.ndarray, R: np.ndarray, open_inputs: tuple[OpenInput, ...], unit: float | None = None
@@ -363,7 +373,7 @@ class Run:
         sparse, span = self.base.system is not None, self.span
         made = self.cores.numbers(self.values, D, R, open_inputs, self.T0, span, self.starts, unit, sparse)
         if made is None:
-            raise self.failed(EquationsLost(self.t))
+            raise self.failed(EquationsLost(self.state.t))
         return made
 
     def use(self, core: NumericCore) -> None:
@@ -400,19 +410,19 @@ class Run:
         """Take the point to which an attempt at the start has come."""
         self._take_state(at.state)
         self.data, self.y, self.xi = at.entered, at.y, at.xi  # type: ignore[assignment]
-        self.record.begin(self.z, self.D)
+        self.record.begin(self.state.z, self.state.D)
         self.forget_signs()
 
     def begun(self, q: np.ndarray, reasons: Reasons) -> None:
         """The start is complete, with these integrals; ``reasons`` tell what its values follow from."""
-        self.q = q
+        self.state.q = q
         self.record.explain(reasons)
 
     def integrate(self, data: Any, trajectory: Any, moment: Moment, h: float) -> None:
         """Take the integrals to the end of a segment."""
-        if not len(self.q):
+        if not len(self.state.q):
             return
-        self.q = self.core.readout.advance(data, trajectory, moment, h)
-        if not np.isfinite(self.q).all():
-            wrong = tuple(np.flatnonzero(~np.isfinite(self.q)).tolist())
-            raise self.failed(NotFinite("integral", wrong, until=self.t + h))
+        q = self.state.q = self.core.readout.advance(data, trajectory, moment, h)
+        if not np.isfinite(q).all():
+            wrong = tuple(np.flatnonzero(~np.isfinite(q)).tolist())
+            raise self.failed(NotFinite("integral", wrong, until=self.state.t + h))

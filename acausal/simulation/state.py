@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from operator import attrgetter
+import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .starts.stated import Starts
 class State:
     """Everything that decides how a run goes on from a time.
 
-    Arrays are replaced and never written to, so that a copy of the record is a snapshot.
+    A run has one, and its loop changes it. Arrays are replaced and never written to, so that a copy of the record is a snapshot.
     """
 
     t: float
@@ -37,17 +37,17 @@ class State:
     """Truth of the relations."""
     memory: np.ndarray
     """What conditions of `when` and `edge` were after the last micro-step."""
-    forced: tuple[int, ...]
+    forced: tuple[int, ...] = ()
     """Branches that controls prescribe, -1 for none."""
-    disabled: frozenset[tuple[int, int, int]]
+    disabled: frozenset[tuple[int, int, int]] = frozenset()
     """Guards (element, branch, number) that are switched off."""
-    timed_next: float
+    timed_next: float = math.inf
     """Next time that a relation of time asks for."""
-    ticks: tuple[int, ...]
+    ticks: tuple[int, ...] = ()
     """Number of the next tick of every clock."""
-    error: np.ndarray | None
+    error: np.ndarray | None = None
     """Rounding of ``z`` as the last segment left it."""
-    pending: int | None
+    pending: int | None = None
     """Number of the guard whose crossing these left limits belong to, -1 for a time; None between instants."""
     late: float = 0.0
     """Seconds by which that crossing may be early or late."""
@@ -58,8 +58,6 @@ class State:
 Redundant = tuple[tuple[int, ...], tuple[int, ...]]
 """Nonlinear rows that are left out because they follow from others, and all that take part."""
 NOT_REDUNDANT: Redundant = ((), ())
-of_run = attrgetter(*(f.name for f in fields(State)))
-"""The values of a state, from a run: its attributes have the same names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -105,7 +105,7 @@ def test_a_linearised_model_knows_hidden_constraints() -> None:
 def test_differentiations_of_a_pendulum() -> None:
     run = compile_model(Pendulum()).prepare(1.0)
     begin(run)
-    system = run.tangents.mode(run.core, run.mode, run.z, run.slopes, run.xi, run.present)
+    system = run.tangents.mode(run.core, run.state.mode, run.state.z, run.state.slopes, run.xi, run.present)
     assert sorted(system.orders.rows.tolist()) == [0, 0, 2]
     assert system.constraints == 2
     assert system.nx == 4

@@ -135,7 +135,7 @@ def test_a_relation_that_no_equation_reads_needs_no_search(
     search = Loop.next_mode
 
     def counted(run: Loop, *args: Any, **options: Any) -> Any:
-        found.append(run.t)
+        found.append(run.state.t)
         return search(run, *args, **options)
 
     monkeypatch.setattr(Loop, "next_mode", counted)
@@ -170,7 +170,7 @@ def test_only_what_fired_actions_compare_is_followed(monkeypatch: pytest.MonkeyP
     levels = Loop._motions
 
     def counted(run: Loop, needed: Any) -> Any:
-        asked.append(run.t)
+        asked.append(run.state.t)
         return levels(run, needed)
 
     monkeypatch.setattr(Loop, "_motions", counted)

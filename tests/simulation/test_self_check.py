@@ -249,7 +249,7 @@ def test_a_jump_at_the_start_that_is_not_recorded_is_found(monkeypatch: pytest.M
     right = loop.jump_record
 
     def jump(run: Any, restart: Restart, z_minus: Any, xi: Any, parts: Any) -> dict[str, Any]:
-        return right(run, restart, z_minus, xi, () if run.t == 0.0 else parts)
+        return right(run, restart, z_minus, xi, () if run.state.t == 0.0 else parts)
 
     model = circuit(
         ("one", Capacitor(C=1e-6, v=10.0), "a", "0"),

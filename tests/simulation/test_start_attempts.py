@@ -60,10 +60,10 @@ def same(a: State, b: State) -> bool:
 def test_an_attempt_changes_neither_the_run_nor_its_problem(model: Component, initial: object) -> None:
     run = compile_model(model).prepare(1.0, initial=initial)
     problem = problem_of(run)
-    before, given = run.state(), problem.state
+    before, given = run.snapshot(), problem.state
     copies = [np.array(v) for f in fields(State) if isinstance(v := getattr(given, f.name), np.ndarray)]
     first, second = (complete(entered(problem, {}))[0] for _ in range(2))
-    assert same(run.state(), before)
+    assert same(run.snapshot(), before)
     assert problem.state is given
     kept = [v for f in fields(State) if isinstance(v := getattr(given, f.name), np.ndarray)]
     assert all(np.array_equal(a, b) for a, b in zip(copies, kept, strict=True))

@@ -20,9 +20,9 @@ from .watching import Situation, watched
 
 def integrate(run: Run, horizon: float) -> int | None:
     """Integrate numerically to the horizon or the first crossing; return the form that crossed, or None."""
-    if not horizon > run.t:
-        run.t = horizon
-        run.forget_signs()
+    state = run.state
+    if not horizon > state.t:
+        run.reach(horizon)
         return None
     try:
         h, hit, motion = _segment(run, horizon)
@@ -34,26 +34,26 @@ def integrate(run: Run, horizon: float) -> int | None:
         # An interruption, or whatever watches the run raises.
         _keep_unfinished(run)
         raise
-    end = horizon if hit is None else run.t + h
+    end = horizon if hit is None else state.t + h
     if h > 0.0:
         _record(run, end, h, motion)
         confirm_steps(run, h)
-    run.t = end
+    run.reach(end)
     run.arrive()
-    run.forget_signs()
     return hit
 
 
 def _segment(run: Run, horizon: float) -> tuple[float, int | None, SampledMotion]:
     """Integrate from the present point; the length, the form that crossed, and the motion."""
-    system = run.system()
+    system, state = run.system(), run.state
     run.integration.begin()
-    relations, operators = run.R[run.discrete.state_relations], run.program.unknowns.relation_operators
+    relations, operators = state.R[run.discrete.state_relations], run.program.unknowns.relation_operators
     here = Situation(
-        run.t, run.data, run.tables, run.y, relations.tolist(), operators, run.forced, run.disabled, run.signs(), run.error
+        state.t, run.data, run.tables, run.y, relations.tolist(), operators, state.forced, state.disabled,
+        run.signs(), state.error,
     )  # fmt: skip
     ends = watched(run.tangents, run.core, system, here)
-    motion = run.linearisation.begin(run.z, run.slopes, run.xi, system, run.present)
+    motion = run.linearisation.begin(state.z, state.slopes, run.xi, system, run.present)
     hidden = run.core.model.q - len(motion.sources.y0)
     which, least = run.program.nonlinear_rows.eventless, run.options.max_micro_steps
     between = [(batch, i, node.args[0] - node.args[1]) for batch, i, node in which]
@@ -74,18 +74,17 @@ def _segment(run: Run, horizon: float) -> tuple[float, int | None, SampledMotion
         if run.report is not None:
             run.report(t)
 
-    span = Span(run.t, horizon - run.t, run.tolerance, report if which else run.report)
-    return run.integration.segment(motion, ends, run.mode, run.z, span, hidden)
+    span = Span(state.t, horizon - state.t, run.tolerance, report if which else run.report)
+    return run.integration.segment(motion, ends, state.mode, state.z, span, hidden)
 
 
 def _record(run: Run, end: float, h: float, motion: SampledMotion) -> None:
     """Record a segment of length ``h`` and go to the point at its end."""
     before = run.work.enter("record")
     moment, frame = run.moment(), _frame(run, motion.freedom)
-    run.record.segments.append(Segment(run.t, end, frame, motion, moment, run.core.readout))
+    run.record.segments.append(Segment(run.state.t, end, frame, motion, moment, run.core.readout))
     run.integrate(frame, motion, moment, h)
-    y, n = motion.at(h), len(run.z)
-    run.z, run.slopes, run.xi = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
+    run.follow(motion.at(h))
     run.work.enter(before)
 
 
@@ -95,8 +94,9 @@ def _keep_unfinished(run: Run) -> None:
     if found is None:
         return
     h, motion = found
-    _record(run, run.t + h, h, motion)
-    run.t += h
+    end = run.state.t + h
+    _record(run, end, h, motion)
+    run.reach(end)
     run.place()
     run.mark()
 
@@ -105,7 +105,7 @@ def _frame(run: Run, states: int) -> PointFrame:
     """How results read the states ``[z, z', xi]`` of the mode in force."""
     core, reason = run.core, run.method.reason
     if run.reduced.nonlinear:
-        rows = run.tangents.rows_in_force(run.mode)
+        rows = run.tangents.rows_in_force(run.state.mode)
         text, place = nonlinear_row(run.reduced, int(rows[0]) if len(rows) else 0)
         reason = f"{text} at {place}"
     return core.readout.moving_frame(core.model.S, run.data, states, reason)
@@ -115,5 +115,5 @@ def still(run: Run) -> tuple[Any, Any]:
     """Frame and trajectory of the present point, for a segment without length."""
     if not run.numerical:
         return run.data, run.tables.flow.start(run.y)
-    y = np.concatenate([run.z, run.slopes, run.y[len(run.data.states) :]])
+    y = np.concatenate([run.state.z, run.state.slopes, run.y[len(run.data.states) :]])
     return _frame(run, len(run.data.states)), StillMotion(y)

@@ -97,7 +97,7 @@ def start(run: Loop) -> None:
         completed = starting.completed()
     except AcausalError as error:
         raise run.failed(StartSteep(error)) from None
-    require(run, moved_for_nothing(starting.now(), run.record.D), run.t)
+    require(run, moved_for_nothing(starting.now(), run.record.D), run.state.t)
     run.notify(run, Started(completed))
 
 
@@ -110,13 +110,13 @@ class Starting:
             run.program, run.starts, run.discrete, run.hints, held, run.values.P, run.bounds, run.numerical, run.work
         )  # fmt: skip
         self.ticks = run.take_ticks()
-        self.before, self.tried = run.state(), False
-        self.known = known_relations(self._problem(run.sources.states(run.t, run.D, run.R)))
+        self.before, self.tried = run.snapshot(), False
+        self.known = known_relations(self._problem(run.sources.states(run.state.t, run.state.D, run.state.R)))
 
     def _problem(self, xi: np.ndarray, near: np.ndarray | None = None) -> StartProblem:
         """What the run is before an attempt."""
         run = self.run
-        return StartProblem(self.tables, run.linearisation, run.state(), xi, run.homotopy, near)
+        return StartProblem(self.tables, run.linearisation, run.snapshot(), xi, run.homotopy, near)
 
     def completed(self) -> Completed | None:
         """What the start values were completed with, the first instant being complete.
@@ -129,7 +129,7 @@ class Starting:
 
         def attempt(share: float, near: np.ndarray | None) -> tuple[Completed | None, np.ndarray]:
             found = self._told(plain) if near is None else self._attempt(plain, share, near)
-            return found, run.z.copy()
+            return found, run.state.z.copy()
 
         try:
             return along_homotopy(attempt, self.before.z, run.program.nonlinear_rows.has_homotopy)
@@ -198,7 +198,7 @@ class Starting:
         self._micro_steps(problem, completed, first)
         check_branches(self.now())
         q = rest_integrals(
-            run.program.unknowns, run.starts, run.q, run.T0,
+            run.program.unknowns, run.starts, run.state.q, run.T0,
             lambda q: run.core.readout.rates(run.data, run.y, replace(run.moment(), q=q)),
         )  # fmt: skip
         if isinstance(q, MovesForEver):
@@ -216,12 +216,12 @@ class Starting:
         """What an attempt is made of: relations, branches and sources as far as start values alone tell."""
         run, discrete = self.run, self.run.discrete
         branches = {**run.starts.branches, **beginning.branches}
-        mode = tuple(branches.get(k, b) for k, b in enumerate(run.mode))
-        R = known_relations(self._problem(run.sources.states(run.t, run.D, run.R)))
+        mode = tuple(branches.get(k, b) for k, b in enumerate(run.state.mode))
+        R = known_relations(self._problem(run.sources.states(run.state.t, run.state.D, run.state.R)))
         R[list(beginning.sides)] = 1.0 - R[list(beginning.sides)]
-        D, now = discrete.with_branches(run.D, branches), (run.t, run.tolerance, True, False)
+        D, now = discrete.with_branches(run.state.D, branches), (run.state.t, run.tolerance, True, False)
         D[list(beginning.held)] = list(beginning.held.values())
-        outcome = discrete.at_start(run.starts.value, D, R, self.ticks, run.memory, now, mode)
+        outcome = discrete.at_start(run.starts.value, D, R, self.ticks, run.state.memory, now, mode)
         if not outcome.sound:
             raise run.failed(DiscreteUnsound(outcome.D))
         problem = self._problem(run.suit(outcome.D, outcome.R), near)
@@ -254,11 +254,15 @@ class Starting:
         run, starts = self.run, self.run.starts
         run.stand(problem)
         run.remember(run.evaluate())
-        run.stand(problem.at(mode=first, memory=run.memory, timed_next=run.timed_next))
+        run.stand(problem.at(mode=first, memory=run.state.memory, timed_next=run.state.timed_next))
         run.process("start", (), self.ticks, self.tables.held + kept)
-        check_held(run.flat, run.core, starts, run.D, run.data, run.y, run.read)
+        check_held(run.flat, run.core, starts, run.state.D, run.data, run.y, run.read)
         found = problem.state
-        same = run.mode == problem.mode and np.array_equal(run.R, found.R) and np.array_equal(run.D, found.D)
+        same = (
+            run.state.mode == problem.mode
+            and np.array_equal(run.state.R, found.R)
+            and np.array_equal(run.state.D, found.D)
+        )
         if run.core.system is not None or (
             completed is not None and not (same and not any(step.jumps for step in run.record.steps))
         ):
@@ -267,7 +271,7 @@ class Starting:
     def now(self) -> StartProblem:
         """Where the run is."""
         run = self.run
-        slopes = run.slopes if run.numerical else run.data.T @ (run.data.Ay @ run.y)
+        slopes = run.state.slopes if run.numerical else run.data.T @ (run.data.Ay @ run.y)
         at = replace(self._problem(run.y[len(run.data.states) :]), entered=run.data, y=run.y)
         return at.at(slopes=slopes)
 
@@ -279,16 +283,16 @@ class Starting:
         Initial equations are met in the provisional mode; where the start leads to another one they are met in that.
         """
         run, tried = self.run, []
-        while run.mode not in tried:
-            tried.append(run.mode)
-            branches = self._branches(run.mode)
+        while run.state.mode not in tried:
+            tried.append(run.state.mode)
+            branches = self._branches(run.state.mode)
             # Without any the first instant would be what it was.
             if branches:
                 yield Beginning(branches)
 
     def _branches(self, mode: Mode) -> Branches:
         """Branches in a mode of the elements that neither a control nor a given start decides."""
-        given, forced = self.run.starts.branches, self.run.forced
+        given, forced = self.run.starts.branches, self.run.state.forced
         return {k: b for k, b in enumerate(mode) if forced and forced[k] < 0 and k not in given}
 
     def _reached(self) -> Iterator[Beginning]:
@@ -298,13 +302,13 @@ class Starting:
         on the way there decide nothing: starts that contradict each other may have caused them.
         """
         run, known = self.run, self.known
-        tried: list[tuple[Mode, tuple[int, ...], dict[int, float]]] = [(run.mode, (), {})]
+        tried: list[tuple[Mode, tuple[int, ...], dict[int, float]]] = [(run.state.mode, (), {})]
         while run.data is not None:
-            mode, R = list(run.mode), known.copy()
+            mode, R = list(run.state.mode), known.copy()
             R[run.discrete.state_relations] = run.relation_values()
             for k, table, select in run.tables.conditions:
                 mode[k] = select(np.array(table.signs(run.y, run.known)[0]))
-            held = {d: float(run.D[d]) for d in run.program.names.held}
+            held = {d: float(run.state.D[d]) for d in run.program.names.held}
             reached = tuple(mode), tuple(np.flatnonzero(R != known).tolist()), held
             if reached in tried:
                 return
@@ -313,7 +317,7 @@ class Starting:
 
     def _others(self) -> Iterator[Beginning]:
         """Branches of the elements whose branch the equations may leave open, fewest changes first."""
-        present, forced, given = self.run.mode, self.run.forced, self.run.starts.branches
+        present, forced, given = self.run.state.mode, self.run.state.forced, self.run.starts.branches
         elements = self.run.core.model.elements
         free = [
             k
