@@ -10,6 +10,8 @@ import pytest
 import acausal.simulation.starts.starting as starting
 from acausal import Component, Statement, connect, simulate
 from acausal.components.translational import CoulombFriction, HardStop, Mass
+from tests.systems.campaign_cases import line_case
+from tests.systems.campaign_families import FAMILIES
 
 
 class FrictionAndStop(Component):
@@ -47,6 +49,20 @@ def test_given_starts_that_hold_are_not_moved_either() -> None:
         warnings.simplefilter("error")
         result = simulate(Given(), 1e-3)
     assert [result[path].at(0.0) for path in ("a.s", "b.s", "a.v", "b.v")] == [0.5, 1.0, 1.0, 0.0]
+
+
+def test_defaults_follow_the_starts_they_depend_on_to_the_last_digits() -> None:
+    """A rounding of 2e-14 m between redundant frictions left no mode without contradiction, and a search over all of them."""
+    parts = FAMILIES["moving"].describe(820024)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = simulate(line_case(parts, 1e-3).build(), 1e-6, impulses="allow")
+    masses = {part.a: float(part.extra[0]) for part in parts if part.kind == "M"}
+    for part in parts:
+        if part.kind == "F":
+            ends = (float(result[f"{part.name}.flange_{end}.s"].at(0.0)) for end in "ab")
+            assert tuple(ends) == pytest.approx([masses.get(n, 0.0) for n in (part.a, part.b)], rel=1e-15)
+    assert result.stats.candidates <= 30
 
 
 def completed_beside(moved: dict[str, float]) -> Any:

@@ -80,10 +80,10 @@ def agreeing(
         free = least_squares(A, np.zeros(k))[1]
         stays |= given & (np.abs(free).max(axis=1, initial=0.0) <= MISSED)
     moved, made = np.flatnonzero(found.missed[k:] & ~stays), z.copy()
-    # From the values that stay as they are, to the bit.
-    for part, columns in independent(A[:, moved]):
-        over = moved[columns]
-        made[at[over]] += scale[over] * least_squares(A[np.ix_(part, over)], -defect[part] / size[part])[0]
+    # From the values that stay as they are, to the bit; twice, since the first solution is rounded as all of it is.
+    for part, columns in 2 * list(independent(A[:, moved])):
+        over, missing = moved[columns], -(rows[part] @ np.concatenate([made, xi])) / size[part]
+        made[at[over]] += scale[over] * least_squares(A[np.ix_(part, over)], missing)[0]
     return made
 
 
