@@ -181,6 +181,14 @@ class Basis:
             phi[n + m :] *= sin
         return phi
 
+    def ends(self, length: float) -> np.ndarray:
+        """Values and slopes times a quarter of ``length`` at 0, then at ``length``, shape (size, 4)."""
+        found, quarter = self.frame.copy(), 0.25 * length
+        found[:, 1] *= quarter
+        found[:, 2] = phi = self.at(length)
+        found[:, 3] = self.derivative.dot(phi) * quarter
+        return found
+
     def sample(self, hs: np.ndarray) -> np.ndarray:
         """Values at several times, shape (k, size)."""
         column = hs[:, None]

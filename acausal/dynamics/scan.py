@@ -7,7 +7,6 @@ an isolated root is located to adjacent doubles of absolute time. What counts as
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -95,11 +94,13 @@ class Watch:
         What began at zero without a sign reacts at a depth and has crossed before: no sign consults a third derivative. At
         that time it is zero, and a restart has no depth to take back. In the piece of the trajectory that ends there.
         """
+        if self.armed[k]:
+            return h
         begin, piece = trajectory.piece(h)
         forms = GuardForms(piece.flow.basis, self.forms[k : k + 1] @ piece.C)
         row = forms.R[0]
-        form = Closed(forms.basis, row, row.dot(forms.basis.derivative), 0.0)
-        if self.armed[k] or h == begin or form.value(h - begin) >= -self.noise.rounding(trajectory, h)[k]:
+        form = Closed(forms.basis, row, 0.0)
+        if h == begin or form.value(h - begin) >= -self.noise.rounding(trajectory, h)[k]:
             return h
         open_ = [(0.0, h - begin)]
         while open_:
@@ -110,7 +111,7 @@ class Watch:
                 middle = 0.5 * (a + b)
                 open_ += [(a, middle), (middle, b)]
             elif form.value(a) > 0.0:
-                return begin + locate(form, a, b, t0 + begin)
+                return begin + locate(form, a, b, 0.5 * (a + b), t0 + begin)
         return begin
 
     def lateness(self, trajectory: Trajectory, h: float, k: int) -> float:
@@ -208,10 +209,10 @@ class _Search:
     def piece(self, trajectory: Trajectory, length: float, t0: float, goes_on: bool) -> Hit | None:
         """Search the first `length` seconds of a trajectory that starts at `t0`, and whether another one follows."""
         self.forms = forms = GuardForms(trajectory.flow.basis, self._G.dot(trajectory.C))
-        bounds = forms.whole(length)
         touch = TOUCH * self._floor if self._touch is None else self._touch
+        bounds = forms.whole(length, touch)
         # What does not go below zero triggers at no depth, whether it has left its noise or not.
-        if not goes_on and (bounds.low >= -touch).all():
+        if bounds is not None and not goes_on and (bounds.low >= -touch).all():
             return None
         self.t0, self.finest = t0, FINEST * length
         self._sizes = None if self._noise is None else self._noise.sizes(trajectory)
@@ -223,6 +224,8 @@ class _Search:
             below = self._begin(forms.R.dot(forms.basis.frame[:, 0]))
             if below is not None:
                 return below
+        if bounds is None:
+            return self._march(length, whole.touch)
         open_guards = self._open(bounds, 0, whole)
         if open_guards is None:
             self._rise(bounds, 0, whole)
@@ -338,12 +341,13 @@ class _Search:
         for k in np.flatnonzero(open_guards).tolist():
             row = self.forms.R[k]
             offset = 0.0 if self.above[k] else float(floor[k])
-            closed = Closed(self.forms.basis, row, row.dot(self.forms.basis.derivative), offset)
-            if best is not None and closed.value(best[0]) > 0.0:
+            closed = Closed(self.forms.basis, row, offset)
+            last = ends[1] if best is None else best[0] - math.ulp(self.t0 + best[0])
+            # What crosses within the last place of the same time is later.
+            if best is not None and (last <= ends[0] or closed.value(last) > 0.0):
                 continue
-            h = locate(closed, ends[0], ends[1] if best is None else best[0], self.t0)
-            if best is None or h < best[0]:
-                best = h, k
+            guess = ends[0] + bounds.zero(i, k, offset) * (ends[1] - ends[0])
+            best = locate(closed, ends[0], last, guess, self.t0), k
         return best
 
     def _inside(self, end: np.ndarray, a: float, b: float) -> Hit | None:
@@ -442,6 +446,19 @@ class Bounds:
         high = c.max(1)
         return high if self.rest is None else high + self.rest.value[i]
 
+    def zero(self, i: int, k: int, offset: float) -> float:
+        """Where on interval `i`, as a part of it, the cubic of guard `k` that falls through zero about vanishes."""
+        left, near, _, far, right = self.coefficients[i, k].tolist()
+        v, w, a, b = left + offset, right + offset, 4.0 * (near - left), 4.0 * (right - far)
+        square, cube = 3.0 * (w - v) - 2.0 * a - b, 2.0 * (v - w) + a + b
+        x = v / (v - w) if v > w else 0.5
+        for _ in range(3):  # Each doubles the digits of a secant: more than the cubic has is of no use.
+            slope = a + x * (2.0 * square + x * 3.0 * cube)
+            if not slope < 0.0:
+                break
+            x = min(max(x - (v + x * (a + x * (square + x * cube))) / slope, 0.0), 1.0)
+        return x
+
     def middle(self, i: int) -> np.ndarray:
         """Bound from below at the middle of interval `i`."""
         middle = self.coefficients[i].dot(MIDDLE)
@@ -469,29 +486,23 @@ class GuardForms:
         self.basis, self.R = basis, R
         self.size4 = np.abs(R.dot(basis.fourth))
 
-    def whole(self, length: float) -> Bounds:
-        """Bounds on the one interval ``[0, length]``."""
-        basis, quarter = self.basis, 0.25 * length
-        phi = basis.at(length)
-        columns = basis.frame.copy()
-        columns[:, 1] *= quarter
-        columns[:, 2] = phi
+    def whole(self, length: float, touch: np.ndarray) -> Bounds | None:
+        """Bounds on the one interval ``[0, length]``, None where functions too fast for it take a guard below ``-touch``."""
+        basis, R, scaled = self.basis, self.R, length**4 * self.size4
         envelope = basis.envelope(0.0, length)
         if basis.fastest * length <= RESOLVED:
-            columns[:, 3] = basis.derivative.dot(phi) * quarter
-            values = self.R.dot(columns)
-            return Bounds(
-                values[None], values[None, :, 2], length, (length**4 * self.size4).dot(envelope)[None], None
-            )
+            values = R.dot(basis.ends(length))
+            return Bounds(values[None], values[None, :, 2], length, scaled.dot(envelope)[None], None)
         keep = basis.speed * length <= RESOLVED
+        rest = Rest(basis, R * ~keep, np.where(keep, 0.0, envelope)[None])
+        if (R.dot(np.where(keep, basis.frame[:, 0], 0.0)) < rest.value[0] - touch).any():
+            return None
         # Functions that grow beyond the range of doubles count as such in the rest, and nowhere else.
         with np.errstate(over="ignore", invalid="ignore"):
-            columns[:, 3] = basis.derivative.dot(phi) * quarter
-            rest = Rest(basis, self.R * ~keep, np.where(keep, 0.0, envelope)[None])
-            ends = self.R.dot(phi)
-            values = self.R.dot(np.where(keep[:, None], columns, 0.0))
-            fourth = (length**4 * self.size4).dot(np.where(keep, envelope, 0.0))
-        return Bounds(values[None], ends[None], length, fourth[None], rest)
+            ends = basis.ends(length)
+            values = R.dot(np.where(keep[:, None], ends, 0.0))
+            fourth = scaled.dot(np.where(keep, envelope, 0.0))
+            return Bounds(values[None], R.dot(ends[:, 2])[None], length, fourth[None], rest)
 
     def bounds(self, nodes: np.ndarray) -> Bounds:
         """Bounds on the intervals between equally spaced `nodes`."""
@@ -595,21 +606,27 @@ class GuardNoise:
 # -- location of a root --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class Closed:
-    """The scalar function ``row phi(h) + offset`` and its derivative ``slope phi(h)``."""
+    """The scalar function ``row phi(h) + offset`` with its derivative."""
 
-    basis: Basis
-    row: np.ndarray
-    slope: np.ndarray
-    offset: float
+    __slots__ = ("basis", "offset", "rows")
+
+    def __init__(self, basis: Basis, row: np.ndarray, offset: float) -> None:
+        self.basis, self.offset = basis, offset
+        self.rows = np.array([row, row.dot(basis.derivative)])
+        """Of the value and of the slope."""
+
+    def at(self, h: float) -> tuple[float, float]:
+        """Value and slope at `h`."""
+        value, slope = self.rows.dot(self.basis.at(h)).tolist()
+        return value + self.offset, slope
 
     def value(self, h: float) -> float:
         """Value at `h`."""
-        return float(self.row.dot(self.basis.at(h))) + self.offset
+        return self.at(h)[0]
 
 
-def locate(function: Closed, low: float, high: float, t0: float) -> float:
+def locate(function: Closed, low: float, high: float, guess: float, t0: float) -> float:
     """Smallest `h` with a value that is not positive, up to rounding of the value.
 
     Parameters
@@ -618,6 +635,8 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
         Positive on the left of one root and not positive on the right of it.
     low, high : float
         Bracket, possibly without width; `low` moves left when the value there is not positive already.
+    guess : float
+        Where to begin.
     t0 : float
         Absolute time of ``h = 0``: the neighbour of ``t0 + h`` is the resolution.
 
@@ -630,13 +649,10 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
     place; they bring both ends of the bracket together.
     """
     low = _positive_end(function, min(low, high), high, math.ulp(t0 + high))
-    above, below = function.value(low), function.value(high)
-    secant = low + (high - low) * above / (above - below) if below < above else low
-    x = secant if low < secant < high else 0.5 * (low + high)
+    x = guess if low < guess < high else 0.5 * (low + high)
     step, last, count = 0.0, math.inf, 0
     while True:
-        phi = function.basis.at(x)
-        value = float(function.row.dot(phi)) + function.offset
+        value, slope = function.at(x)
         if value > 0.0:
             low = x
         else:
@@ -644,7 +660,6 @@ def locate(function: Closed, low: float, high: float, t0: float) -> float:
         tick = math.ulp(t0 + high)
         if high - low <= tick:
             return high
-        slope = float(function.slope.dot(phi))
         move = -value / slope if slope else math.inf
         if abs(move) <= 2.0 * tick or abs(value) > 0.5 * last:
             step = max(2.0 * step, min(abs(move), high - low), tick)
