@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from ..reduction.affine import ROUNDING
+from ..reduction.rounding import ROUNDING
 from .lowering import apply
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..reduction.rounding import UNIT
 from .equations import Jet
 from .lowering import Buffered, Many
-from .rounding import REACHED, UNIT
+from .rounding import REACHED
 
 STEPS = 3
 """Newton steps of one call: from the error of a prediction to rounding, where convergence is quadratic."""

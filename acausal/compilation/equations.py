@@ -10,9 +10,9 @@ import casadi as ca
 import numpy as np
 
 from ..reduction.nonlinear_rows import NonlinearRows
+from ..reduction.rounding import UNIT
 from .lowering import BATCH, Buffered, Many
 from .nonlinear_rows import NonlinearFunctions
-from .rounding import UNIT
 
 
 @dataclass(frozen=True, eq=False)

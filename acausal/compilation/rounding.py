@@ -12,8 +12,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-UNIT = float(np.finfo(float).eps)
-"""Distance of neighbouring numbers relative to their size."""
+from ..reduction.rounding import UNIT
+
 LEAST = float(np.finfo(float).tiny)
 """What an operation may round where its result has left the range of normal numbers."""
 REACHED = 4.0

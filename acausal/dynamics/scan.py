@@ -1,21 +1,21 @@
 """First crossing of the guards of a mode along a closed-form trajectory; nothing is sampled away.
 
 Guards are bounded on whole intervals, from values and slopes at their ends; intervals that bounds do not settle are split, and
-an isolated root is located to adjacent doubles of absolute time. What counts as zero is known along the way (`GuardNoise`).
+an isolated root is located to adjacent doubles of absolute time. What counts as zero is known along the way (`noise`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..reduction.affine import ROUNDING, ModeData
+from ..reduction.affine import ModeData
+from ..reduction.rounding import ROUNDING, SUMMED
 from .closed_form import AffineFlow, Basis, Trajectory
+from .noise import LOCATED, TOUCH, TWICE, FlowNoise
 
-TOUCH = 0.01
-"""Part of the noise floor a guard must go below zero to count as a crossing, not as a touch, on closed forms."""
 RISE = 0.04
 """Part of the noise floor at which a guard known to leave zero upwards is searched for its next zero."""
 STEADY = 2.0
@@ -29,8 +29,6 @@ CHUNK = 16
 Hit = tuple[float, int]
 RESOLVED = 2.0
 """Angle or number of time constants up to which a function is interpolated; faster ones enter with their magnitude."""
-CLOSED_FORM = 4.0 * 2.0**-52
-"""Rounding of a closed form relative to the sum of the magnitudes of its terms."""
 SLOPE_ERROR = math.sqrt(3.0) / 216.0
 """Error constant of the slope of the cubic Hermite interpolant."""
 BERNSTEIN = np.array(
@@ -44,14 +42,21 @@ BERNSTEIN = np.array(
 """From value and quarter slope (times the length) at both ends to the Bernstein coefficients of degree 4 of their cubic."""
 MIDDLE = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0
 """Value at the middle from Bernstein coefficients of degree 4."""
-CANCELLATION = 8.0 * 2.0**-52
-"""Rounding of a guard relative to the sum of the magnitudes of its terms, which may cancel."""
 GUIDED = 64
 """Steps after which only bisection is left, which ends for certain."""
 
 
 class Watch:
     """Forms of one mode that can trigger in one situation, oriented to be positive where they are in force.
+
+    Parameters
+    ----------
+    data : ModeData
+    forms, rounding : (forms, ny) arrays
+        All forms, and for magnitudes of the state vector what rounds in them all along a segment.
+    orientation, armed : (forms,) arrays
+    which : array of int
+        What can trigger.
 
     Attributes
     ----------
@@ -60,33 +65,35 @@ class Watch:
     forms : (m, ny) array
     armed : (m,) array of bool
         The form leaves zero into the positive.
-    noise : GuardNoise
-        Of the forms along the closed form: twice that of the sign test at the start of a segment, which then sees them.
     """
 
     def __init__(
-        self,
-        data: ModeData,
-        flow: AffineFlow,
-        forms: np.ndarray,
-        coefficients: np.ndarray,
-        orientation: np.ndarray,
-        armed: np.ndarray,
+        self, data: ModeData, forms: np.ndarray, rounding: np.ndarray, orientation: np.ndarray, armed: np.ndarray,
         which: np.ndarray,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.which = which.tolist()
         self.forms = forms[which] * orientation[which, None]
         self.armed = armed[which]
-        self.noise = GuardNoise(flow, self.forms, 2.0 * ROUNDING)
-        self._coefficients = 2.0 * coefficients[which]
-        self._slope = 8.0 * (self.forms @ data.Ay)
+        self._rounding = TWICE * rounding[which]
+        self._slope = TWICE * LOCATED * (self.forms @ data.Ay)
         # What leaves zero has been seen to do so: for it errors of the state count.
-        self._known = 2.0 * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
+        self._known = TWICE * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
 
-    def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
-        """Depth at which a form reacts at ``y`` (ny,) beside the noise along the motion; ``error`` of the physical states."""
-        floor = self._coefficients.dot(np.abs(y)) + math.ulp(t) * np.abs(self._slope.dot(y))
+    def floor(self, y: np.ndarray, size: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
+        """Depth that counts as zero all along a segment from ``y`` (ny,), for magnitudes ``size`` (ny,).
+
+        With the ``error`` of the states, None without any.
+        """
+        floor = self._rounding.dot(size) + math.ulp(t) * np.abs(self._slope.dot(y))
         return floor if error is None else floor + self._known.dot(error)
+
+
+class FlowWatch(Watch):
+    """The same along a closed form, and the noise that moves with it."""
+
+    def __init__(self, flow: AffineFlow, *given: Any) -> None:
+        super().__init__(*given)
+        self.noise = FlowNoise(flow, self.forms, TWICE * ROUNDING)
 
     def since(self, trajectory: Trajectory, h: float, k: int, t0: float) -> float:
         """Last time up to ``h`` at which form ``k``, which reacts there, was above zero or rose.
@@ -141,7 +148,7 @@ class Depth(NamedTuple):
 
 def first_crossing(
     trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0,
-    touch: np.ndarray | None = None, noise: GuardNoise | None = None,
+    missed: np.ndarray | None = None, noise: FlowNoise | None = None,
 ) -> Hit | None:  # fmt: skip
     """Earliest time at which a guard ``G y >= 0`` is left.
 
@@ -160,10 +167,10 @@ def first_crossing(
         Length of the search in seconds.
     t0 : float
         Absolute time of the start; crossings are located to adjacent doubles of ``t0 + h``.
-    touch : (ng,), optional
-        Depth below zero up to which a guard touches zero and does not cross it; by default a hundredth of the
-        floor. Both may grow in place while a trajectory is continued piece by piece.
-    noise : GuardNoise, optional
+    missed : (ng,), optional
+        What integration may have missed: as far below zero, beside `TOUCH` of the floor, a guard touches zero and does not
+        cross it. Both may change in place while a trajectory is continued piece by piece.
+    noise : FlowNoise, optional
         Noise of the values along the trajectory; adds to the floor at every time what it is then.
 
     Returns
@@ -180,7 +187,7 @@ def first_crossing(
     """
     if not len(G):
         return None
-    search = _Search(G, armed, floor, touch, noise)
+    search = _Search(G, armed, floor, missed, noise)
     for start, piece in trajectory.pieces(h_end):
         if piece.reach == 0.0:
             continue  # a step shorter than any number
@@ -198,10 +205,10 @@ class _Search:
         G: np.ndarray,
         armed: np.ndarray,
         floor: np.ndarray,
-        touch: np.ndarray | None,
-        noise: GuardNoise | None,
+        missed: np.ndarray | None,
+        noise: FlowNoise | None,
     ) -> None:
-        self._G, self._armed, self._floor, self._touch, self._noise = G, armed, floor, touch, noise
+        self._G, self._armed, self._floor, self._missed, self._noise = G, armed, floor, missed, noise
         self._steady: Depth | None = None
         """That of the whole piece, where it is much the same all along."""
         self.begun = False
@@ -209,7 +216,7 @@ class _Search:
     def piece(self, trajectory: Trajectory, length: float, t0: float, goes_on: bool) -> Hit | None:
         """Search the first `length` seconds of a trajectory that starts at `t0`, and whether another one follows."""
         self.forms = forms = GuardForms(trajectory.flow.basis, self._G.dot(trajectory.C))
-        touch = TOUCH * self._floor if self._touch is None else self._touch
+        touch = TOUCH * self._floor if self._missed is None else TOUCH * self._floor + self._missed
         bounds = forms.whole(length, touch)
         # What does not go below zero triggers at no depth, whether it has left its noise or not.
         if bounds is not None and not goes_on and (bounds.low >= -touch).all():
@@ -241,7 +248,10 @@ class _Search:
         if self._noise is not None and self._sizes is not None:
             added = self._noise.between(self._sizes, a, b)
             least, most = least + added[0], most + added[1]
-        touch, most_touch = (TOUCH * least, TOUCH * most) if self._touch is None else (self._touch,) * 2
+        touch, most_touch = TOUCH * least, TOUCH * most
+        if self._missed is not None:
+            least, most = least + self._missed, most + self._missed
+            touch, most_touch = touch + self._missed, most_touch + self._missed
         leaves = np.where(self._armed, RISE, 1.0)
         return Depth(least, touch, leaves * least, most, most_touch, leaves * most)
 
@@ -521,86 +531,8 @@ class GuardForms:
         values = np.empty((len(nodes) - 1, len(R), 4))
         values[..., 0], values[..., 1] = left[:-1], slope[:-1]
         values[..., 2], values[..., 3] = left[1:], slope[1:]
-        noise = CLOSED_FORM * envelope.dot(np.abs(self.R).T)
+        noise = SUMMED * envelope.dot(np.abs(self.R).T)
         return Bounds(values, ends[1:], length, envelope.dot(length**4 * size4.T), rest, noise)
-
-
-# -- what counts as zero -------------------------------------------------------------------------------------------------
-
-
-class Sizes(NamedTuple):
-    """Noise along one trajectory."""
-
-    start: np.ndarray
-    """Of the values at the start (ng,)."""
-    moving: np.ndarray
-    """Coefficients (ng, nt) of the part that moves, for each function."""
-    staying: np.ndarray
-    """The same of the part that stays."""
-    shifted: np.ndarray | None
-    """Like ``moving``, what the shift of the start does; None without one."""
-
-
-class GuardNoise:
-    """Noise of the guards ``G y`` along the trajectories of one flow.
-
-    Parameters
-    ----------
-    flow : AffineFlow
-    G : (ng, ny) array
-    error : float
-        Error of the states at the start of a segment, relative to their magnitudes.
-
-    Notes
-    -----
-    An error of the start moves as the states do: what a fast function makes of it is gone when that has decayed. The small flow
-    through a loss is a difference of large states times the conductance; it is known as exactly as the slow functions give it,
-    not as the states are known. A guard that reads few states, as the speed of a swing, is known better at its start than errors
-    of all states at once would make it: the smaller of the two counts. What rounding of the last segment left in all states
-    belongs to the floor, which the caller gives. Rounding of an evaluation stays as long as the terms do that cancel in it.
-    """
-
-    def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
-        left, self._right, self._moves = flow.independent
-        self._left, self._follows = G @ left, np.abs(self._right)
-        self._moving = error * np.abs(self._left)
-        self._start = error * np.abs(G)
-        self._staying = CANCELLATION * (np.abs(G) @ np.abs(flow.left))
-        self._basis, self._function = flow.basis, flow.function
-        self._size = np.abs(flow.right)
-
-    def sizes(self, trajectory: Trajectory) -> Sizes:
-        """What noise a trajectory has."""
-        y = np.abs(trajectory.y0)
-        shift = trajectory.shift
-        return Sizes(
-            self._start @ y,
-            self._moving * (self._follows @ y),
-            self._staying * (self._size @ y),
-            None if shift is None else self._shifted(shift),
-        )
-
-    def _shifted(self, shift: np.ndarray) -> np.ndarray:
-        return np.abs(self._left * self._right.dot(shift))
-
-    def rounding(self, trajectory: Trajectory, h: float) -> np.ndarray:
-        """That of an evaluation (ng,) at one time."""
-        start, piece = trajectory.piece(h)
-        weights = self._basis.weights(h - start)[self._function]
-        return self._staying @ (weights * (self._size @ np.abs(piece.y0)))
-
-    def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-        """Smallest and largest noise (ng,) in the interval ``[a, b]``."""
-        start, moving, staying, shifted = sizes
-        basis, f = self._basis, self._function
-        small, large = basis.magnitudes(a, b)
-        grown = basis.weights(b)
-        least = np.minimum(start, moving.dot(small[self._moves]))
-        most = np.minimum(start, moving.dot(large[self._moves]))
-        if shifted is not None:
-            least, most = least + shifted.dot(small[self._moves]), most + shifted.dot(large[self._moves])
-        rest = staying.dot(grown[f])
-        return least + (rest if grown is basis.ones else staying.dot(basis.weights(a)[f])), most + rest
 
 
 # -- location of a root --------------------------------------------------------------------------------------------------

@@ -18,9 +18,6 @@ import numpy as np
 
 PREFERENCE = 2.0**10
 """Factor by which a variable of the next higher priority may be the worse pivot and still be kept as a state."""
-ROUNDING = 1e-14
-"""Part of the terms of a sum below which it is zero, some fifty roundings, for constraints as for guards: both speak of the same
-left limits."""
 CONTRADICTING = 1e-8
 """What sources leave of a condition on them, relative to its largest terms, from which they contradict each other; less is what
 rounding in parameters and in the elimination leaves."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from ..dynamics.noise import LOCATED
 from ..errors import Location, ParameterError
-from .instants.transition import resolution
 
 MAX_DENOMINATOR = 10**9
+TOGETHER = 1e-12
+"""Part of the shortest period within which ticks and other events share an instant."""
 
 
 def exact(x: float) -> Fraction | None:
@@ -64,6 +66,8 @@ class Schedule:
         self.clocks = clocks
         self.shortest = min((float(c.period) for c in clocks), default=math.inf)
         """The shortest period, infinite without clocks."""
+        self.together = TOGETHER * self.shortest if self.clocks else 0.0
+        """Seconds within which ticks and other events share an instant, beside the last places of time."""
         self._last: tuple[tuple[int, ...], list[float]] = (), []
 
     def times(self, ticks: tuple[int, ...]) -> list[float]:
@@ -78,7 +82,8 @@ class Schedule:
 
     def after(self, t: float) -> list[int]:
         """Where it stands after the instant at ``t``."""
-        return [c.first_from(t + 2.0 * resolution(t, self.shortest), 0.0) for c in self.clocks]
+        after = t + 2.0 * max(LOCATED * math.ulp(t), self.together)
+        return [c.first_from(after, 0.0) for c in self.clocks]
 
     def next(self, ticks: tuple[int, ...]) -> float:
         """Time of the next tick of all clocks."""
@@ -86,5 +91,5 @@ class Schedule:
 
     def due(self, t: float, ticks: tuple[int, ...]) -> list[bool]:
         """Which clocks tick in the instant at ``t``."""
-        end = t + resolution(t, self.shortest)
+        end = t + max(LOCATED * math.ulp(t), self.together)
         return [time <= end for time in self.times(ticks)]

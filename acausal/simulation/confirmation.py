@@ -10,9 +10,8 @@ from itertools import takewhile
 import numpy as np
 
 from ..compilation.discrete import DiscreteProgram
-from ..compilation.rounding import REACHED, UNIT
+from ..compilation.rounding import REACHED
 from ..dynamics.closed_form import Trajectory
-from ..dynamics.scan import CLOSED_FORM
 from ..reduction.affine import (
     SLIDING,
     STICK,
@@ -25,6 +24,7 @@ from ..reduction.affine import (
     Restart,
 )
 from ..reduction.open_mode import AFFINE
+from ..reduction.rounding import SUMMED, UNIT
 from ..results.record import Jump, MicroStep, Record
 from .failures import Inconsistent
 from .instants.collisions import Stage
@@ -397,7 +397,7 @@ def _terms(run: Run) -> np.ndarray:
         if steps is None:
             return terms
         return np.maximum(terms, steps.largest(steps.motion.system.z_of))
-    return terms if state.error is None else terms + state.error / CLOSED_FORM
+    return terms if state.error is None else terms + state.error / SUMMED
 
 
 def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.closed_form import Trajectory
+from ..dynamics.noise import LOCATED, Uncertainty
 from ..dynamics.readout import Moment
-from ..dynamics.scan import Watch, first_crossing
+from ..dynamics.scan import FlowWatch, first_crossing
 from ..errors import Location
-from ..reduction.affine import ROUNDING, Inadmissible, Mode, Restart
+from ..reduction.affine import Inadmissible, Mode, Restart
 from ..reduction.impacts import start_limits
+from ..reduction.rounding import ROUNDING
 from ..results.record import MicroStep
 from ..results.segments import Segment
 from . import self_check
@@ -57,7 +59,7 @@ from .instants.discrete import Outcome
 from .instants.impulse_policy import interruption
 from .instants.jumps import collide, jump_record, way
 from .instants.search import NoConsistentMode
-from .instants.transition import LOCATED, Choice, Instant, ModeTables, Uncertainty, resolution
+from .instants.transition import Choice, Instant, ModeTables
 from .nonlinear.numerical import integrate
 from .run import Run
 from .watch import can_trigger, orientations
@@ -94,11 +96,7 @@ class Loop(Run):
                     due = min(due, self.sources.next_break(state.t))
                 horizon = min(t_end, due)
                 hit = integrate(self, horizon) if self.numerical else self._flow(horizon)
-                if (
-                    hit is None
-                    and horizon >= t_end
-                    and due > t_end + resolution(state.t, self.schedule.shortest)
-                ):
+                if hit is None and horizon >= t_end and due > t_end + self.tolerance:
                     # What crosses zero at the end itself, to the last digits of time, belongs to this run.
                     hit = self.turning()
                     if hit is None:
@@ -166,7 +164,7 @@ class Loop(Run):
         if not watch.which:
             return None, 0.0
         error = None if state.error is None else state.error[tables.data.states]
-        floor = watch.floor(trajectory.y0, error, state.t)
+        floor = watch.floor(trajectory.y0, np.abs(trajectory.y0), error, state.t)
         hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, state.t, noise=watch.noise)
         if hit is None:
             return None, 0.0
@@ -179,7 +177,7 @@ class Loop(Run):
             h = zero if zero > self.tolerance else h if again else 0.0
         return (h, form), watch.lateness(trajectory, h, k)
 
-    def _watch(self, tables: ModeTables) -> Watch:
+    def _watch(self, tables: ModeTables) -> FlowWatch:
         """What to watch with the signs of the forms and the values of the relations, from the cache if possible."""
         state = self.state
         known = self._signs
@@ -193,7 +191,9 @@ class Loop(Run):
             armed = np.array(signs) * orientation > 0
             triggers = np.flatnonzero(can_trigger(tables.data, state.forced, state.disabled, len(signs)))
             coefficients = tables.signs.coefficients
-            found = Watch(tables.data, tables.flow, tables.forms, coefficients, orientation, armed, triggers)
+            found = FlowWatch(
+                tables.flow, tables.data, tables.forms, coefficients, orientation, armed, triggers
+            )
             tables.keep(tables.watches, key, found)
         return found
 
@@ -211,7 +211,7 @@ class Loop(Run):
 
     def _instant(self, hit: int) -> None:
         state = self.state
-        close = self.next_tick <= state.t + resolution(state.t, self.schedule.shortest)
+        close = self.next_tick <= state.t + self.tolerance
         ticks = self.take_ticks() if close else ()
         triggers: tuple[Any, ...] = (hit, *[k for k, due in enumerate(ticks) if due])
         key = (state.t, triggers, state.mode, state.D.tobytes())
@@ -273,7 +273,7 @@ class Loop(Run):
             x = self.read(discrete.x_ids, discrete.slope_ids)
             if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
                 raise self.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
-        now = (state.t, resolution(state.t, self.schedule.shortest), initial, terminal)
+        now = (state.t, self.tolerance, initial, terminal)
         found = discrete(state.D, R, x, ticks, state.memory, now, state.mode)
         needed = discrete.compares(found) if found.fired else ()
         if needed:
@@ -415,14 +415,13 @@ class Loop(Run):
     def _known(self, start: bool) -> Uncertainty:
         """How exactly left limits are known: the first instant is when it is, others are as late as what moves in them."""
         state = self.state
-        late = max(LOCATED * math.ulp(state.t), state.late if self.numerical else 0.0)
         if start:
             # What Newton's method completes is as exact as its last step; what is stated is exact.
             solved = ROUNDING * self.core.model.scale if self.reduced.nonlinear else None
-            return Uncertainty(late, solved, shift=state.shift)
+            return self.known._replace(error=solved)
         rate = state.slopes if self.numerical else self.data.T.dot(self.data.Ay.dot(self.y))
         doubt = self.sources.doubt(state.t) if self.sources.fitted else None
-        return Uncertainty(late, state.error, rate, doubt, state.shift)
+        return self.known._replace(rate=rate, sources=doubt)
 
     def _crossed(self, triggers: tuple[Any, ...], xi: np.ndarray) -> tuple[Mode, tuple[int, int, int]] | None:
         """Mode and guard whose crossing alone caused the first micro-step of an instant, None without any."""

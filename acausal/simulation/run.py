@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.noise import LOCATED, Uncertainty, rounded_states
 from ..dynamics.readout import Moment
 from ..dynamics.work import Work
 from ..errors import AcausalError
@@ -22,12 +23,11 @@ from .compiled import CompiledModel
 from .cores import Cores
 from .failures import EquationsLost, Failure, NotFinite, Notice
 from .instants.discrete import DiscretePart, Outcome
-from .instants.transition import Hints, ModeTables, Uncertainty, resolution
+from .instants.transition import Hints, ModeTables
 from .large.motion import LargeMotion
 from .large.signs import MotionSigns
 from .method import Method
 from .nonlinear.bounds import Bounds, core_bounds
-from .nonlinear.form_noise import core_rounding
 from .nonlinear.integration import Integration
 from .nonlinear.linearisation import Linearisation
 from .nonlinear.system import NonlinearSystem
@@ -152,13 +152,14 @@ class Run:
     @property
     def tolerance(self) -> float:
         """Events closer than this share an instant."""
-        return resolution(self.state.t, self.schedule.shortest)
+        return max(LOCATED * math.ulp(self.state.t), self.schedule.together)
 
     @property
     def known(self) -> Uncertainty:
         """How exactly the present point is known."""
         now = self.state
-        return Uncertainty.at(now.t, now.error, now.late if self.numerical else 0.0, now.shift)
+        late = LOCATED * math.ulp(now.t)
+        return Uncertainty(max(late, now.late) if self.numerical else late, now.error, shift=now.shift)
 
     def take_ticks(self) -> list[bool]:
         """Which clocks tick in the present instant; they move on to their next ticks."""
@@ -335,9 +336,16 @@ class Run:
         """Go on from the point at the end of an integrated segment."""
         now, steps = self.state, self.integration
         now.second = steps.bends() if self.tangents.deep else np.zeros(len(now.z))
-        now.error, now.late = core_rounding(self.data, self.y, steps.lasting), steps.late
+        now.error, now.late = self._stepped(steps.lasting), steps.late
         self.linearise()
         self._arrive()
+
+    def _stepped(self, h: float) -> np.ndarray:
+        """Rounding (n,) of the core unknowns that stays for ``h`` seconds, zero for those that follow from the states."""
+        data, n = self.data, self.data.T.shape[0]
+        rates, found = np.abs(data.Ay[: len(data.states)]), np.zeros(max(n, len(data.states)))
+        found[data.states] = rounded_states(rates.diagonal(), rates @ np.abs(self.y), h)
+        return found[:n]
 
     def forget_bounds(self) -> None:
         """From now on points are sought next to the last one, wherever that is."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from acausal.dynamics.assembly import affine_flow
-from acausal.dynamics.scan import GuardNoise
+from acausal.dynamics.noise import FlowNoise
 
 from .oracle import blocks, exact_state, generator, sinusoid
 
@@ -25,7 +25,7 @@ def test_what_follows_a_source_is_known_as_well_as_their_difference(R: float, co
     flow, G = affine_flow(Ay, 1, 0.02), np.array([[-1.0 / R, *(B[0] * C)]])
 
     def noise(error: float) -> np.ndarray:
-        found = GuardNoise(flow, G, error)
+        found = FlowNoise(flow, G, error)
         return np.array(found.between(found.sizes(flow.start(np.array(y0))), h, h))
 
     moved = sum(abs(float(G[0] @ exact_state(Ay, h, unit))) for unit in np.diag(error * np.array(y0)))

@@ -56,7 +56,7 @@ def test_both_crossings_of_a_grazing_guard(k: int) -> None:
 @pytest.mark.parametrize(("touch", "crosses"), [(0.1, False), (0.01, True)])
 def test_a_dip_is_a_crossing_below_the_depth_of_a_touch(touch: float, crosses: bool) -> None:
     G, floor = np.array([[1.0, -1.05, 0.0]]), np.array([2e-10])
-    hit = first_crossing(sine_and_constant(), G, ARMED, floor, 0.1, touch=np.array([touch]))
+    hit = first_crossing(sine_and_constant(), G, ARMED, floor, 0.1, missed=np.array([touch]))
     assert (hit is not None) == crosses
     if hit is not None:
         assert hit[0] == pytest.approx(math.asin(1 / 1.05) / OMEGA, rel=1e-13)

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from acausal.dynamics.noise import Uncertainty
 from acausal.reduction.affine import AffineModel, Inadmissible
 from acausal.reduction.index_reduction import reduce_mode
-from acausal.simulation.instants.transition import Uncertainty, restart
+from acausal.simulation.instants.transition import restart
 from tests.reduction.circuits import Builder, Circuit, at, value
 
 ONE = np.array([1.0])

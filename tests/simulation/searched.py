@@ -5,10 +5,11 @@ from functools import cache
 
 import numpy as np
 
+from acausal.dynamics.noise import CERTAIN
 from acausal.reduction.affine import Mode, ModeData
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.search import Search
-from acausal.simulation.instants.transition import CERTAIN, CandidateTest, Instant, SearchStats
+from acausal.simulation.instants.transition import CandidateTest, Instant, SearchStats
 from tests.simulation.random_families import Case
 
 

@@ -6,14 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from acausal.dynamics.noise import CERTAIN, Uncertainty
 from acausal.reduction.affine import Inadmissible, Kind
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.transition import (
-    CERTAIN,
     CandidateTest,
     Instant,
     SignTable,
-    Uncertainty,
     Verdict,
 )
 from tests.oracles.small_step import is_consistent

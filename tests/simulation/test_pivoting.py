@@ -6,11 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from acausal.dynamics.noise import CERTAIN
 from acausal.reduction.index_reduction import dependencies, reduce_mode
 from acausal.reduction.parts import independent_parts
 from acausal.simulation.instants.pivoting import cancelling_rows, free_branches, is_free
 from acausal.simulation.instants.search import NoConsistentMode, Search
-from acausal.simulation.instants.transition import CERTAIN, CandidateTest, Instant, SearchStats
+from acausal.simulation.instants.transition import CandidateTest, Instant, SearchStats
 from tests.simulation.random_families import Case, hard_network, mechanism
 from tests.simulation.searched import searched
 from tests.simulation.switched_networks import Network, build, complementarity, friction

@@ -6,17 +6,16 @@ from functools import cache
 import numpy as np
 import pytest
 
+from acausal.dynamics.noise import CERTAIN, Uncertainty
 from acausal.reduction.affine import Branch, Element, Kind
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants import search as bounds
 from acausal.simulation.instants.search import NoConsistentMode, Search
 from acausal.simulation.instants.transition import (
-    CERTAIN,
     CandidateTest,
     Hints,
     Instant,
     SearchStats,
-    Uncertainty,
 )
 from tests.simulation.switched_networks import (
     HIGH,

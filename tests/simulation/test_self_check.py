@@ -30,12 +30,12 @@ from acausal.compilation.lowering import apply
 from acausal.components.electrical import Capacitor, Diode, IdealDiode, PulseVoltage, Resistor, SineVoltage
 from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.closed_form import AffineFlow, Basis
-from acausal.dynamics.scan import GuardNoise, Watch
+from acausal.dynamics.noise import FlowNoise, StepNoise
+from acausal.dynamics.scan import Watch
 from acausal.reduction.affine import SLIDING, Kind, Restart, Rows
 from acausal.simulation.instants import transition
 from acausal.simulation.instants.transition import Hints
 from acausal.simulation.nonlinear.accuracy import Accuracy
-from acausal.simulation.nonlinear.form_noise import FormNoise
 from acausal.simulation.numeric import NumericCore
 from acausal.simulation.self_check import (
     Doubt,
@@ -220,12 +220,12 @@ def test_a_depth_from_the_largest_past_value_is_found(monkeypatch: pytest.Monkey
     """The depth that counted as zero was a past maximum of the state times rtol times the gain of the guard, 1e5."""
     largest = np.zeros(1)
 
-    def follow(self: FormNoise, h: float, size: np.ndarray, *_: Any) -> None:
+    def follow(self: StepNoise, h: float, size: np.ndarray, *_: Any) -> None:
         # Rounding is 2e-14 of the gain.
         np.maximum(largest, (self._rounding @ size).max(initial=0.0), out=largest)
-        self.floor[:] = self.touch[:] = 0.5e8 * largest
+        self.missed[:] = 0.5e8 * largest
 
-    monkeypatch.setattr(FormNoise, "follow", follow)
+    monkeypatch.setattr(StepNoise, "follow", follow)
     monkeypatch.setattr(Accuracy, "__call__", lambda *_: 0.0)
     assert "a guard of `d[0]`" in str(refused(Rectifier(f=60.0), 0.05, method="implicit"))
 
@@ -348,14 +348,14 @@ def test_a_current_that_is_taken_for_rounding_is_found(
     Ron: float, part: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Terms of the size of v / Ron counted as rounding of what is left where they cancel: currents never crossed."""
-    right = GuardNoise.__init__
+    right = FlowNoise.__init__
 
-    def rounded(self: GuardNoise, flow: Any, G: Any, error: float) -> None:
+    def rounded(self: FlowNoise, flow: Any, G: Any, error: float) -> None:
         right(self, flow, G, error)
         self._staying = part * self._staying
 
     lossy(bridge_at_capacitor(), 0.04, Ron, 0.0)
-    monkeypatch.setattr(GuardNoise, "__init__", rounded)
+    monkeypatch.setattr(FlowNoise, "__init__", rounded)
     with pytest.raises(ConsistencyError, match="a guard of `t"):
         lossy(bridge_at_capacitor(), 0.04, Ron, 0.0)
 
@@ -369,9 +369,9 @@ def test_a_current_that_functions_hide_from_each_other_is_found_or_nothing_is_hi
     def single(flow: AffineFlow) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return flow.left, flow.right, flow.function
 
-    right = GuardNoise.__init__  # with an error of 2e-12 of the states
+    right = FlowNoise.__init__  # with an error of 2e-12 of the states
     monkeypatch.setattr(
-        GuardNoise, "__init__", lambda self, flow, G, error: right(self, flow, G, 100.0 * error)
+        FlowNoise, "__init__", lambda self, flow, G, error: right(self, flow, G, 100.0 * error)
     )
     monkeypatch.setattr(AffineFlow, "independent", property(single))
     monkeypatch.setattr(confirmation, "_unlocated", lambda *_: None)

@@ -5,9 +5,10 @@ import pytest
 
 from acausal import Circuit, simulate
 from acausal.components.translational import ConstantForce, Fixed, Friction, ImpactStop, Mass
+from acausal.dynamics.noise import CERTAIN
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.tableau import BranchTableau, propose
-from acausal.simulation.instants.transition import CERTAIN, CandidateTest, Instant
+from acausal.simulation.instants.transition import CandidateTest, Instant
 from tests.simulation.random_families import Case
 from tests.simulation.searched import searched
 from tests.simulation.switched_networks import Network, build, complementarity, friction, random_network

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...reduction.affine import ROUNDING, AffineModel, Kind, Mode, ModeData, Restart
+from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
 from ...reduction.complementarity import NoComplementarySolution
 from ...reduction.impact_law import Impacts, collide
 from ...reduction.impacts import (
@@ -20,6 +20,7 @@ from ...reduction.impacts import (
     rest_speeds,
     touching_contacts,
 )
+from ...reduction.rounding import ROUNDING
 from ..numeric import NumericCore
 from .transition import Instant, restart
 

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ...reduction.affine import ROUNDING, Inadmissible, Kind, Mode, Restart
+from ...dynamics.noise import Uncertainty
+from ...reduction.affine import Inadmissible, Kind, Mode, Restart
 from ...reduction.impacts import FREE, lost_energy
+from ...reduction.rounding import ROUNDING
 from ...results.record import Jump
 from ..failures import ImpactsUnending
 from ..run import Run
 from .choice import bend_along
 from .collisions import Stage, collisions
-from .transition import Choice, Instant, Uncertainty
+from .transition import Choice, Instant
 from .transition import restart as entered
 
 

@@ -19,8 +19,9 @@ import numpy as np
 
 from ...reduction.affine import STICK, AffineModel, Kind, Mode, Rows, stack_rows
 from ...reduction.elimination import column_weights, product
+from ...reduction.rounding import ROUNDING
 from .pivoting import NoMove, Pivoting, Row, blocking_row
-from .transition import ROUNDING, Instant
+from .transition import Instant
 
 _RATE = 2.0**14
 """``s`` in units of the fastest motion before the instant: three derivatives then are within the digits of a double."""

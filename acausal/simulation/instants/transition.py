@@ -12,20 +12,19 @@ Third derivatives are rounding noise and are not consulted.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...dynamics.closed_form import AffineFlow
-from ...dynamics.scan import CLOSED_FORM, Watch
+from ...dynamics.noise import Uncertainty
+from ...dynamics.scan import FlowWatch
 from ...reduction.affine import (
     CONTRADICTING,
-    ROUNDING,
     AffineModel,
     Element,
     Inadmissible,
@@ -38,6 +37,7 @@ from ...reduction.affine import (
 )
 from ...reduction.impacts import Contacts
 from ...reduction.index_reduction import Dependencies, dependencies
+from ...reduction.rounding import ROUNDING, SUMMED
 from ..self_check import Held
 
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
@@ -51,72 +51,8 @@ MOST_SITUATIONS = 4096
 """Situations of one mode of which is kept what follows from them."""
 MOST_HINTS = 65536
 """Hints that a run keeps."""
-LOCATED = 4.0
-"""Units in the last place of time by which the location of an instant may be off."""
 
 Doubt = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def resolution(t: float, shortest: float) -> float:
-    """Seconds within which events share an instant; ``shortest`` is the shortest period, infinite without clocks."""
-    return max(LOCATED * math.ulp(t), 1e-12 * shortest if shortest < math.inf else 0.0)
-
-
-class Uncertainty(NamedTuple):
-    """How exactly left limits are known."""
-
-    late: float
-    """Seconds by which the instant may be early or late."""
-    error: np.ndarray | None = None
-    """Rounding (n,) of the core unknowns, None where nothing has moved yet."""
-    rate: np.ndarray | None = None
-    """Time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not count."""
-    sources: np.ndarray | None = None
-    """How far sources (q,) may have moved because they are fitted anew; None where they go on."""
-    shift: np.ndarray | None = None
-    """How far (n + q,) core unknowns and sources move while rounding leaves the time of a crossing open; None if it does not."""
-
-    @classmethod
-    def at(
-        cls, t: float, error: np.ndarray | None = None, late: float = 0.0, shift: np.ndarray | None = None
-    ) -> Uncertainty:
-        """At a time, where an instant is located to its last places, or less exactly to ``late`` seconds."""
-        return cls(max(LOCATED * math.ulp(t), late), error, shift=shift)
-
-    def of(self, which: np.ndarray) -> np.ndarray | None:
-        """Rounding of some of the unknowns."""
-        return None if self.error is None else self.error[which]
-
-    def part(self, which: np.ndarray, sources: np.ndarray, n: int) -> Uncertainty:
-        """The same for some of ``n`` unknowns and of the sources."""
-        rate = None if self.rate is None else self.rate[which]
-        moved = None if self.sources is None else self.sources[sources]
-        shift = None if self.shift is None else self.shift[np.concatenate([which, n + sources])]
-        return Uncertainty(self.late, self.of(which), rate, moved, shift)
-
-    def doubt(self, rows: np.ndarray, driven: np.ndarray) -> np.ndarray:
-        """How uncertain rows (k, n) over the core unknowns and (k, q) over the sources are.
-
-        What moves the unknowns together may move a row not at all.
-        """
-        found = np.zeros(len(rows))
-        if self.sources is not None:
-            found += np.abs(driven) @ self.sources
-        if self.error is not None:
-            found += np.abs(rows) @ self.error
-        if self.rate is not None:
-            found += self.late * np.abs(rows @ self.rate)
-        return found
-
-    @property
-    def each(self) -> np.ndarray | None:
-        """Rounding (n,) of the core unknowns, each with what moves it by itself."""
-        if self.rate is None:
-            return self.error
-        return (0.0 if self.error is None else self.error) + self.late * np.abs(self.rate)
-
-
-CERTAIN = Uncertainty(0.0)
 
 
 # -- restart ------------------------------------------------------------------------------------------------------------
@@ -365,9 +301,9 @@ class SignTable:
 
     def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
         """Magnitudes (ny,) whose rounding is that of ``y``."""
-        size, error = np.abs(y), known.of(self._states)
-        if error is not None:
-            size[: len(error)] += error / ROUNDING
+        size = np.abs(y)
+        if known.error is not None:
+            size[: len(self._states)] += known.error[self._states] / ROUNDING
         return size
 
     def _overrule_by_impulse(self, J1: np.ndarray, signs: list[int], levels: list[int]) -> None:
@@ -531,7 +467,7 @@ class ModeTables:
             if element.kind is Kind.CONDITION and rows is not None and element.select is not None:
                 table = SignTable(forms_over_state(rows, data), data, model.T0, rows.A, model.scale)
                 self.conditions.append((k, table, element.select))
-        self.watches: dict[Hashable, Watch] = {}
+        self.watches: dict[Hashable, FlowWatch] = {}
         self.situations: dict[Hashable, Held] = {}
         self.variables: dict[tuple[int, ...], SignTable] = {}
 
@@ -576,7 +512,7 @@ class ModeTables:
     @cached_property
     def rounding(self) -> np.ndarray:
         """Rounding of z per magnitude of the terms of the closed form."""
-        return CLOSED_FORM * np.abs(self.data.T)
+        return SUMMED * np.abs(self.data.T)
 
 
 class CandidateTest:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...dynamics.noise import Uncertainty
 from ...reduction.affine import Rows
-from ..instants.transition import ROUNDING, SCALE_FLOOR, Uncertainty
+from ...reduction.rounding import ROUNDING
+from ..instants.transition import SCALE_FLOOR
 from ..nonlinear.forms import Forms
 from ..numeric import NumericCore
 from .motion import LargeMotion
@@ -39,8 +41,8 @@ class MotionSigns:
         floors = np.array([ROUNDING * (weights @ np.abs(v)) for v in jets])
         floors += SCALE_FLOOR * self._scale / self._T0 ** np.arange(3.0)[:, None]
         floors[:2] += known.late * np.abs(values[1:])
-        error = known.of(system.mode.open)
-        if error is not None:
+        if known.error is not None:
+            error = known.error[system.mode.open]
             unknown = np.where(system.mode.slopes, 0.0, error)
             floors[0] += weights @ np.concatenate([error[system.x], unknown, np.zeros(system.q)])
         return values, floors

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...compilation.rounding import UNIT
 from ...errors import InitializationError
+from ...reduction.rounding import UNIT
 from ...structure.incidence import Incidence
 from ...structure.matching import alternating_reach, maximum_matching
 from ..failures import UNSOLVED

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ...compilation.nonlinear_rows import NonlinearFunctions
-from ...compilation.rounding import UNIT
 from ...dynamics.work import Work
 from ...reduction.core import TANGENT_STATES, Values
 from ...reduction.large.elimination import without_definitions
@@ -22,6 +21,7 @@ from ...reduction.linearize import Numbering
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
 from ...reduction.reduced_model import ReducedModel
+from ...reduction.rounding import UNIT
 from ..nonlinear.newton import Linearized, newton, undamped
 from ..numeric import NumericCore
 from .sparse_matrices import Factors, Pattern

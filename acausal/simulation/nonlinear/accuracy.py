@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...dynamics.noise import MISSED, StepNoise
 from ...dynamics.step import Step
-from ...reduction.affine import ROUNDING as EVALUATION
-from .form_noise import FLOOR, FormNoise
+from ...reduction.rounding import ROUNDING as EVALUATION
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import ACCURATE, NewtonFailure
@@ -64,7 +64,7 @@ class Accuracy:
     ----------
     forms : Forms
         Guards and relations that can trigger.
-    noise : FormNoise
+    noise : StepNoise
         Their noise.
 
     Attributes
@@ -73,7 +73,7 @@ class Accuracy:
         Estimated errors over the last step.
     """
 
-    def __init__(self, motion: Motion, forms: Forms, tolerances: Tolerances, noise: FormNoise) -> None:
+    def __init__(self, motion: Motion, forms: Forms, tolerances: Tolerances, noise: StepNoise) -> None:
         self._motion, self._forms, self._tolerances, self._noise = motion, forms, tolerances, noise
         self._largest, self.error = np.zeros((2, forms.count))
         self.begin(motion.last)
@@ -174,7 +174,7 @@ class Resolution:
         found = float((far / may_be).max())
         if not found <= 1.0:
             errors = np.abs(motion.moved(motion.accepted, step.errors.T)).max(axis=1, initial=0.0)
-            found = float((far / (may_be + (FLOOR * errors + self._rounding(place))[solved])).max())
+            found = float((far / (may_be + (MISSED * errors + self._rounding(place))[solved])).max())
         return found
 
     def _rounding(self, place: Place) -> np.ndarray:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dynamics.automatic import Stiffness
+from ...dynamics.noise import lasting
 from ...dynamics.scan import first_crossing
 from ...reduction.affine import Mode
 from .accuracy import Tolerances
-from .form_noise import lasting
 from .forms import Forms
 from .motion import Motion, Place
 from .sampling import sampled_jets, solvable
@@ -176,8 +176,8 @@ class Integration:
         pieces = WatchedSteps(steps, forms, noise, watched.open_at_zero)
         hit, self.late = None, 0.0
         if forms.count:
-            G, floor = np.eye(forms.count), noise.floor
-            hit = first_crossing(pieces, G, watched.armed, floor, length, t, noise.touch)  # type: ignore[arg-type]
+            G, floor = np.eye(forms.count), noise.resolution
+            hit = first_crossing(pieces, G, watched.armed, floor, length, t, noise.missed)  # type: ignore[arg-type]
         else:
             for _ in pieces.pieces(length):
                 pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...compilation.equations import Jet, ModeEquations
-from ...compilation.rounding import UNIT
+from ...reduction.rounding import UNIT
 from .newton import solutions
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...compilation.correction import ACCURATE, CONTRACTS
-from ...compilation.rounding import UNIT, missed, solved
+from ...compilation.rounding import missed, solved
 from ...dynamics.work import Work
+from ...reduction.rounding import UNIT
 from ..large.sparse_matrices import Factors
 
 Linearized = tuple[np.ndarray, Any]

@@ -12,12 +12,12 @@ import numpy as np
 from ...dynamics.automatic import Automatic, Stiffness
 from ...dynamics.closed_form import Basis
 from ...dynamics.dormand_prince import DormandPrince
+from ...dynamics.noise import StepNoise, lasting, rounded_states
 from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Stepper
 from .accuracy import Accuracy, Resolution, Tolerances, cubic, straight
-from .form_noise import FormNoise, lasting, step_rounding
 from .forms import Forms
 from .left_out import require_left_out
 from .motion import Motion, Place
@@ -107,7 +107,7 @@ class Steps:
         Of the segment, in seconds.
     forms : Forms
         What can end the segment.
-    noise : FormNoise
+    noise : StepNoise
         Their noise.
     size : (n,) array
         Largest magnitudes of the core unknowns so far.
@@ -118,7 +118,7 @@ class Steps:
     """
 
     def __init__(
-        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, forms: Forms, noise: FormNoise,
+        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, forms: Forms, noise: StepNoise,
         size: np.ndarray, stiffness: Stiffness, report: Callable[[float], object] | None = None,
     ) -> None:  # fmt: skip
         self.motion, self.length, self.forms = motion, length, forms
@@ -186,7 +186,9 @@ class Steps:
         system, place = self.motion.system, self._place
         rates = abs(system.rate_of_states)
         terms = rates @ np.abs(place.X) + abs(system.rate_of_sources) @ np.abs(place.xi)
-        return step_rounding(rates, terms, place.h - self.accepted[-1].step.t0 if self.accepted else 0.0)
+        return rounded_states(
+            rates.diagonal(), terms, place.h - self.accepted[-1].step.t0 if self.accepted else 0.0
+        )
 
     def extend(self) -> Accepted:
         """One more step.
@@ -353,7 +355,7 @@ class WatchedSteps:
 
     reach = -1.0
 
-    def __init__(self, steps: Steps, forms: Forms, noise: FormNoise, open_at_zero: np.ndarray) -> None:
+    def __init__(self, steps: Steps, forms: Forms, noise: StepNoise, open_at_zero: np.ndarray) -> None:
         self.steps, self._forms, self.noise = steps, forms, noise
         self._open_at_zero = open_at_zero
         self.highest = np.full(forms.count, -math.inf)

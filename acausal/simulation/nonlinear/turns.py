@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .form_noise import FormNoise
+from ...dynamics.noise import StepNoise
 
 MOST = 40
 """Points at which the turn of a form is sought."""
@@ -19,7 +19,7 @@ NEAR = 0.02
 
 
 def doubtful_turn(
-    hs: np.ndarray, nodes: np.ndarray, error: np.ndarray, noise: FormNoise
+    hs: np.ndarray, nodes: np.ndarray, error: np.ndarray, noise: StepNoise
 ) -> tuple[int, int] | None:
     """Interval and form with a lowest value inside whose sign an interpolation does not tell, None without any.
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from ...dynamics.noise import TWICE, StepNoise, rounded_states
+from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
-from ..instants.transition import ROUNDING, SCALE_FLOOR, ModeTables
+from ...reduction.rounding import ROUNDING
+from ..instants.transition import SCALE_FLOOR, ModeTables
 from ..large.signs import magnitudes
 from ..numeric import NumericCore
 from ..watch import can_trigger, open_at_zero, orientations
-from .form_noise import FormNoise, rounded_states
 from .forms import Forms
 from .motion import Motion
 from .system import NonlinearSystem
@@ -41,7 +42,7 @@ class Watched:
     which: list[int]
     armed: np.ndarray
     open_at_zero: np.ndarray
-    noise: Callable[[Motion, np.ndarray, float], FormNoise]
+    noise: Callable[[Motion, np.ndarray, float], StepNoise]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,41 +81,41 @@ def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: 
     rows, nonlinear = tangents.watched(core, at.data.mode)
     chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
     forms = Forms.of(system.mode, chosen, nonlinear[which], orientation[which])
-    armed = (np.array(at.signs) * orientation > 0)[which]
+    armed = np.array(at.signs) * orientation > 0
     open_ = open_at_zero(guards, at.operators, at.relations)[which]
     if core.system is None:
-        noise = partial(_noise, at, which, armed, core.model.n)
+        watch = Watch(at.data, at.tables.forms, at.tables.signs.noise, orientation, armed, which)
+        noise = partial(_noise, at, watch, core.model.n)
     else:
         noise = partial(_noise_of_rows, forms, magnitudes(chosen, core, at.y[len(at.data.states) :]))
-    return Watched(forms, which.tolist(), armed, open_, noise)
+    return Watched(forms, which.tolist(), armed[which], open_, noise)
 
 
 def _noise_of_rows(
     forms: Forms, scale: np.ndarray, motion: Motion, of: np.ndarray, length: float
-) -> FormNoise:
+) -> StepNoise:
     """Noise of forms with these magnitudes over all unknowns of the model."""
     v = motion.jets(motion.last)[0]
     weights = abs(forms.linear(motion, v))
     least = 2.0 * (ROUNDING * (weights @ np.abs(v)) + SCALE_FLOOR * scale)
-    return FormNoise(least, ROUNDING * weights[:, : motion.system.nx])
+    return StepNoise(least, ROUNDING * weights[:, : motion.system.nx])
 
 
-def _noise(
-    at: Situation, which: np.ndarray, armed: np.ndarray, n: int, motion: Motion, of: np.ndarray, length: float
-) -> FormNoise:
-    """Noise of the forms ``which``; ``of`` are the core unknowns behind the coordinates."""
-    data, tables = at.data, at.tables
+def _noise(at: Situation, watch: Watch, n: int, motion: Motion, of: np.ndarray, length: float) -> StepNoise:
+    """Noise of forms; ``of`` are those of the ``n`` core unknowns that are behind the coordinates."""
+    data, states, sources = at.data, len(at.data.states), motion.sources.magnitude(length)
     column = np.full(n + 1, -1)
-    column[data.states] = np.arange(len(data.states))
-    begin = 4.0 * math.ulp(at.t) * np.abs(tables.forms[which] @ (data.Ay @ at.y))
-    sources = motion.sources.magnitude(length)
-    states = len(data.states)
-    weights = np.abs(tables.forms[which, :states])
-    if at.error is not None:
-        # What leaves zero has been seen to do so: for it errors of the state count.
-        begin += armed * (weights @ at.error[data.states])
+    column[data.states] = np.arange(states)
+    known, noise = column[of] >= 0, at.tables.signs.noise[watch.which]
+    size = np.zeros(len(at.y))
+    size[states : states + len(sources)] = sources
+    error = None if at.error is None else at.error[data.states]
+    least = watch.floor(at.y, size, error, at.t)
+    rounding = np.zeros((len(noise), len(of)))
+    rounding[:, known] = TWICE * noise[:, column[of][known]]
+    weights, rates = np.abs(watch.forms[:, :states]), np.abs(data.Ay[:states])
 
     def drift(h: float) -> np.ndarray:
-        return weights @ rounded_states(data, at.y, h)
+        return weights @ rounded_states(rates.diagonal(), rates @ np.abs(at.y), h)
 
-    return FormNoise.of(tables.signs.noise[which], column[of], states, sources, begin, drift)
+    return StepNoise(least, rounding, drift)

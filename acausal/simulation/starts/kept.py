@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...dynamics.noise import Uncertainty
 from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Restart
 from ..confirmation import in_force, point_of
 from ..instants.search import NoConsistentMode
-from ..instants.transition import Instant, SearchStats, Uncertainty
+from ..instants.transition import Instant, SearchStats
 from ..self_check import ELIMINATED, ROUNDED, Violation, admits, unsolved
 from .problem import StartProblem
 

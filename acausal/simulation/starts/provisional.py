@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from ...dynamics.directions import generic_direction
+from ...dynamics.noise import Uncertainty
 from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Mode, Restart
 from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import BESIDE, choose, derivatives
 from ..instants.search import Choice, NoConsistentMode
-from ..instants.transition import Instant, Uncertainty
+from ..instants.transition import Instant
 from .completion import MOST_MOVES
 from .left_limits import agreeing
 from .problem import Refused, StartProblem

@@ -1,0 +1,234 @@
+"""How uncertain a form is, and why: the one home of what counts as zero at an instant and along a segment.
+
+A form is a row over the unknowns: a guard, a relation, a constraint, a jump. Its value is off by rounding of its evaluation,
+`ROUNDING` of the magnitudes of its terms also where these cancel, and by what the point is off by (`Uncertainty`). Along a
+segment the second moves with the motion (`FlowNoise`), or what integration missed of the form comes to it (`StepNoise`).
+A segment counts twice what the sign test at its begin does, which then sees what is left there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..reduction.rounding import ROUNDING, SUMMED
+from .closed_form import AffineFlow, Trajectory
+
+LOCATED = 4.0
+"""Units in the last place of time by which the location of an instant may be off."""
+TWICE = 2.0
+"""What counts as zero along a segment, in units of what does in the sign test at its begin."""
+TOUCH = 0.01
+"""Part of the rounding up to which a form below zero touches it and does not cross: the sign test sees more."""
+MISSED = 4.0
+"""What integration may have missed of a form, in estimated errors."""
+ORDER = 5
+"""Power of its length with which the error of a step grows, in all methods."""
+
+
+# -- at an instant ------------------------------------------------------------------------------------------------------
+
+
+class Uncertainty(NamedTuple):
+    """How exactly left limits are known."""
+
+    late: float
+    """Seconds by which the instant may be early or late."""
+    error: np.ndarray | None = None
+    """Rounding (n,) of the core unknowns, None where nothing has moved yet."""
+    rate: np.ndarray | None = None
+    """Time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not count."""
+    sources: np.ndarray | None = None
+    """How far sources (q,) may have moved because they are fitted anew; None where they go on."""
+    shift: np.ndarray | None = None
+    """How far (n + q,) core unknowns and sources move while rounding leaves the time of a crossing open; None if it does not."""
+
+    @classmethod
+    def at(cls, t: float) -> Uncertainty:
+        """At a time that is located to its last places."""
+        return cls(LOCATED * math.ulp(t))
+
+    def part(self, which: np.ndarray, sources: np.ndarray, n: int) -> Uncertainty:
+        """The same for some of ``n`` unknowns and of the sources."""
+        rate = None if self.rate is None else self.rate[which]
+        moved = None if self.sources is None else self.sources[sources]
+        shift = None if self.shift is None else self.shift[np.concatenate([which, n + sources])]
+        error = None if self.error is None else self.error[which]
+        return Uncertainty(self.late, error, rate, moved, shift)
+
+    def doubt(self, rows: np.ndarray, driven: np.ndarray) -> np.ndarray:
+        """How uncertain rows (k, n) over the core unknowns and (k, q) over the sources are.
+
+        What moves the unknowns together may move a row not at all.
+        """
+        found = np.zeros(len(rows))
+        if self.sources is not None:
+            found += np.abs(driven) @ self.sources
+        if self.error is not None:
+            found += np.abs(rows) @ self.error
+        if self.rate is not None:
+            found += self.late * np.abs(rows @ self.rate)
+        return found
+
+    @property
+    def each(self) -> np.ndarray | None:
+        """Rounding (n,) of the core unknowns, each with what moves it by itself."""
+        if self.rate is None:
+            return self.error
+        return (0.0 if self.error is None else self.error) + self.late * np.abs(self.rate)
+
+
+CERTAIN = Uncertainty(0.0)
+
+
+# -- along a closed form ------------------------------------------------------------------------------------------------
+
+
+class Sizes(NamedTuple):
+    """Noise along one trajectory."""
+
+    start: np.ndarray
+    """Of the values at the start (ng,)."""
+    moving: np.ndarray
+    """Coefficients (ng, nt) of the part that moves, for each function."""
+    staying: np.ndarray
+    """The same of the part that stays."""
+    shifted: np.ndarray | None
+    """Like ``moving``, what the shift of the start does; None without one."""
+
+
+class FlowNoise:
+    """Noise of the guards ``G y`` along the trajectories of one flow.
+
+    Parameters
+    ----------
+    flow : AffineFlow
+    G : (ng, ny) array
+    error : float
+        Error of the states at the start of a segment, relative to their magnitudes.
+
+    Notes
+    -----
+    An error of the start moves as the states do: what a fast function makes of it is gone when that has decayed. The small flow
+    through a loss is a difference of large states times the conductance; it is known as exactly as the slow functions give it,
+    not as the states are known. A guard that reads few states, as the speed of a swing, is known better at its start than errors
+    of all states at once would make it: the smaller of the two counts. What rounding of the last segment left in all states
+    belongs to the floor, which the caller gives. Rounding of an evaluation stays as long as the terms do that cancel in it.
+    """
+
+    def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
+        left, self._right, self._moves = flow.independent
+        self._left, self._follows = G @ left, np.abs(self._right)
+        self._moving = error * np.abs(self._left)
+        self._start = error * np.abs(G)
+        self._staying = TWICE * SUMMED * (np.abs(G) @ np.abs(flow.left))
+        self._basis, self._function = flow.basis, flow.function
+        self._size = np.abs(flow.right)
+
+    def sizes(self, trajectory: Trajectory) -> Sizes:
+        """What noise a trajectory has."""
+        y = np.abs(trajectory.y0)
+        shift = trajectory.shift
+        return Sizes(
+            self._start @ y,
+            self._moving * (self._follows @ y),
+            self._staying * (self._size @ y),
+            None if shift is None else self._shifted(shift),
+        )
+
+    def _shifted(self, shift: np.ndarray) -> np.ndarray:
+        return np.abs(self._left * self._right.dot(shift))
+
+    def rounding(self, trajectory: Trajectory, h: float) -> np.ndarray:
+        """That of an evaluation (ng,) at one time."""
+        start, piece = trajectory.piece(h)
+        weights = self._basis.weights(h - start)[self._function]
+        return self._staying @ (weights * (self._size @ np.abs(piece.y0)))
+
+    def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest noise (ng,) in the interval ``[a, b]``."""
+        start, moving, staying, shifted = sizes
+        basis, f = self._basis, self._function
+        small, large = basis.magnitudes(a, b)
+        grown = basis.weights(b)
+        least = np.minimum(start, moving.dot(small[self._moves]))
+        most = np.minimum(start, moving.dot(large[self._moves]))
+        if shifted is not None:
+            least, most = least + shifted.dot(small[self._moves]), most + shifted.dot(large[self._moves])
+        rest = staying.dot(grown[f])
+        return least + (rest if grown is basis.ones else staying.dot(basis.weights(a)[f])), most + rest
+
+
+# -- along steps --------------------------------------------------------------------------------------------------------
+
+
+def lasting(h: float, rtol: float) -> float:
+    """Time in which what a step of ``h`` seconds follows moves by its own size: a step that long would miss all of it.
+
+    For that time rounding of the states, which every step brings anew, moves what follows from them.
+    """
+    return h * rtol ** (-1.0 / ORDER)
+
+
+def rounded_states(rates: np.ndarray, terms: np.ndarray, h: float) -> np.ndarray:
+    """Rounding of states after ``h`` seconds: that of their rates, the sums of ``terms``, until it has died away.
+
+    ``rates`` are the magnitudes of the derivatives of the rates of the states by themselves.
+    """
+    return ROUNDING * h * terms / np.maximum(h * rates, 1.0)
+
+
+class StepNoise:
+    """Noise of the forms of a segment in steps: the estimated error of a step, and the rounding of an evaluation.
+
+    What rounds in the states moves a form that is zero with all its terms, for as long as it takes what the steps follow to move.
+    A form that was positive and comes to lie below zero by less than the errors which the steps before it and around it left
+    may have come to rest there. What lies deeper is a crossing, and is located where the form vanishes. Errors of earlier
+    steps do not count: added up they exceed what a form that is damped ever was, and then nothing crosses.
+
+    Parameters
+    ----------
+    least : (forms,) array
+        Rounding where all coordinates are zero.
+    rounding : (forms, nX) array
+        Rounding for magnitudes of the coordinates.
+    drift : callable, optional
+        Rounding (forms,) of the states that stays for some seconds.
+
+    Attributes
+    ----------
+    resolution : (forms,) array
+        Rounding of an evaluation after the last step.
+    missed : (forms,) array
+        What integration may have missed of the forms along the last step.
+    """
+
+    def __init__(
+        self, least: np.ndarray, rounding: np.ndarray, drift: Callable[[float], np.ndarray] | None = None
+    ) -> None:
+        self._least, self._rounding = least, rounding
+        self._drift = drift
+        self._before = np.zeros(len(least))
+        """Errors over the step before."""
+        self.resolution, self.missed = least.copy(), np.zeros(len(least))
+
+    @property
+    def floor(self) -> np.ndarray:
+        """Depth at which an unarmed form reacts."""
+        return self.resolution + self.missed
+
+    @property
+    def touch(self) -> np.ndarray:
+        """Depth up to which a form below zero has not crossed it. A state that came to rest may swing within its error."""
+        return TOUCH * self.resolution + self.missed
+
+    def follow(self, h: float, size: np.ndarray, error: np.ndarray) -> None:
+        """Take a step with magnitudes of the coordinates and errors of the forms; rounding stays for ``h`` seconds."""
+        self.resolution[:] = self._least + self._rounding @ size
+        if self._drift is not None:
+            self.resolution += TWICE * self._drift(h)
+        self.missed[:] = MISSED * np.maximum(error, self._before)
+        self._before = error

@@ -1,0 +1,13 @@
+"""What rounding leaves of a number, as a part of the magnitudes of the terms it is computed from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+UNIT = float(np.finfo(float).eps)
+"""Distance of neighbouring numbers relative to their size."""
+SUMMED = 4.0 * UNIT
+"""Part of its terms by which a sum of products whose factors are exact may be off, as that of a closed form."""
+ROUNDING = 1e-14
+"""Part of its terms below which a sum is zero, some fifty roundings of coefficients and values: for constraints as for guards,
+both speak of the same left limits."""
