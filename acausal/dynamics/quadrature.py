@@ -28,6 +28,10 @@ class Course(Protocol):
         """Ends of the panels with which a quadrature over ``[h0, h1]`` begins."""
         ...
 
+    def magnitude(self, length: float) -> np.ndarray:
+        """Magnitudes (ny,) by which the states are rounded within the first ``length`` seconds."""
+        ...
+
     def at(self, h: float) -> np.ndarray:
         """State (ny,) at one time."""
         ...

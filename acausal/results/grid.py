@@ -17,10 +17,6 @@ PROBES = (0.5, 0.381966011250105, 0.732050807568877)
 """Where an interval is checked: the middle, and two irrational places, so that no period hides."""
 FIRST = 64
 """Intervals of a run that are looked at first, at least."""
-NOISE = 1e-9
-"""Range of a variable, relative to the terms that add up to it, below which it counts as constant."""
-ROUNDING = 1e-12
-"""The same relative to the largest value of any variable of its unit: what is solved for leaves rounding behind."""
 DEPTH = 40
 MOST_POINTS = 2_000_000
 
@@ -72,10 +68,8 @@ def adaptive_grid(segments: Segments, chosen: Sequence[Located] | None) -> tuple
     which, a, b = _first_parts(segments)
     va, vb = values(which, a), values(which, b)
     low, high = np.minimum(va.min(axis=0), vb.min(axis=0)), np.maximum(va.max(axis=0), vb.max(axis=0))
-    tolerance, noise = _tolerance(segments), NOISE * _magnitude(segments, ids)
-    noise = np.maximum(
-        noise, ROUNDING * _largest_of_unit(segments, ids, np.maximum(np.abs(low), np.abs(high)))
-    )
+    tolerance, worst = _tolerance(segments)
+    noise = worst * segments.magnitude(lambda g: g.readout.rows(g.data, ids), np.arange(n), segments.length)
     points: list[tuple[np.ndarray, np.ndarray]] = [(np.arange(n), segments.length)]
     count = len(which)
     for _ in range(DEPTH):
@@ -125,32 +119,10 @@ def _first_parts(segments: Segments) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return which, number * step, np.where(last, segments.length[which], (number + 1) * step)
 
 
-def _tolerance(segments: Segments) -> float:
-    """Allowed distance from straight lines: not below the error of numerical integration."""
+def _tolerance(segments: Segments) -> tuple[float, float]:
+    """Allowed distance from straight lines, relative to the range, and of the range from zero, relative to the terms."""
     worst = max((t.precision for g in segments.groups for t in g.trajectories), default=0.0)
-    return max(TOLERANCE, 200.0 * worst)
-
-
-def _magnitude(segments: Segments, ids: tuple[int, ...]) -> np.ndarray:
-    """Size of the terms that add up to every variable."""
-    size = np.zeros(len(ids))
-    for group in segments.groups:
-        y = np.abs(np.stack([t.y0 for t in group.trajectories])).max(axis=0)
-        size = np.maximum(size, abs(group.readout.rows(group.data, ids)) @ y)
-    return size
-
-
-def _largest_of_unit(segments: Segments, ids: tuple[int, ...], size: np.ndarray) -> np.ndarray:
-    """Largest of the sizes of variables that have the same unit; zero for those without one."""
-    flat = segments.groups[0].readout.model.flat
-    label, units = np.zeros(flat.nv, np.int64), {"": 0}
-    for f, at in flat.variable_fields():
-        label[at] = units.setdefault(f.unit, len(units))
-    of = label[list(ids)]
-    largest = np.zeros(len(units))
-    np.maximum.at(largest, of, size)
-    largest[0] = 0.0
-    return largest[of]
+    return max(TOLERANCE, 200.0 * worst), worst
 
 
 def _sorted(t: np.ndarray, which: np.ndarray, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

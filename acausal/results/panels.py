@@ -139,24 +139,35 @@ def equal_parts(
 
 
 def follow(
-    f: Evaluate, start: np.ndarray, parts: tuple[np.ndarray, np.ndarray, np.ndarray], longest: float
+    f: Evaluate,
+    start: np.ndarray,
+    parts: tuple[np.ndarray, np.ndarray, np.ndarray],
+    longest: float,
+    rounding: float = 0.0,
 ) -> Panels:
     """`fit` on parts ``(which, h0, h1)`` of segments, with no panel longer than ``longest``."""
     which, h0, h1 = parts
     left, right, of = equal_parts(h0, h1, longest)
-    return fit(f, start, which[of], left, right)
+    return fit(f, start, which[of], left, right, rounding)
 
 
-def fit(f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: np.ndarray) -> Panels:
+def fit(
+    f: Evaluate, start: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: np.ndarray, rounding: float = 0.0
+) -> Panels:
     """`fitted` for a function with one value; ``start`` are the starts (n,) of all segments in seconds."""
     at, left, half, series, resolved = fitted(
-        lambda k, hs: np.asarray(f(k, hs))[:, None], which, h0, h1, RTOL
+        lambda k, hs: np.asarray(f(k, hs))[:, None], which, h0, h1, RTOL, rounding
     )
     return Panels(start[at] + left + half, half, series[:, :, 0], resolved)
 
 
 def fitted(
-    f: Evaluate, which: np.ndarray, h0: np.ndarray, h1: np.ndarray, rtol: float
+    f: Evaluate,
+    which: np.ndarray,
+    h0: np.ndarray,
+    h1: np.ndarray,
+    rtol: float,
+    rounding: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
     """Approximate functions that are smooth within segments.
 
@@ -170,6 +181,8 @@ def fitted(
         Times since their starts between which the functions are wanted, ``h1 > h0``.
     rtol : float
         Error of a panel, relative to the largest value of each function, that needs no halving.
+    rounding : (m,) array or float
+        The same, absolute: how far rounding moves the values.
 
     Returns
     -------
@@ -189,28 +202,32 @@ def fitted(
     for level in range(LEVELS):
         hs = (left + half)[:, None] + half[:, None] * POINTS
         values = np.asarray(f(np.repeat(which, len(POINTS)), hs.ravel()), float).reshape(*hs.shape, -1)
-        series = np.einsum("nd,pnm->pdm", TO_SERIES, values[:, 1:-1])
-        ends = np.abs(np.einsum("de,pdm->pem", AT_ENDS, series) - values[:, [0, -1]])
-        error = np.maximum(np.abs(series[:, -2:]).max(axis=1), ends.max(axis=1))
+        series, error = _series(values)
         scale = np.maximum(scale, np.fmax.reduce(np.abs(values), axis=(0, 1), initial=0.0))
         stale = _halved_in_vain(error, last, stale) if level else np.zeros(error.shape, np.int64)
         # A value that is not a number compares as false, and halving would not help.
-        rough = (error > rtol * scale + _late(series, left, half)) & (
+        rough = (error > np.maximum(rtol * scale, rounding) + _late(series, left, half)) & (
             (stale < STALE) | (error > SMALL * scale)
         )
         bad = rough.any(axis=1)
         if level == LEVELS - 1 or bad.sum() > MOST_PANELS:
             resolved = level == LEVELS - 1 or not bool((error[bad] > SMALL * scale).any())
             bad[:] = False
-        good = ~bad
-        found.append((which[good], left[good], half[good], series[good]))
-        if good.all():
+        found.append((which[~bad], left[~bad], half[~bad], series[~bad]))
+        if not bad.any():
             break
         which, left, half = which[bad], left[bad], 0.5 * half[bad]
         left = np.stack([left, left + 2.0 * half], 1).ravel()
         which, half, last, stale = (np.repeat(x, 2, axis=0) for x in (which, half, error[bad], stale[bad]))
     at, left, half, series = (np.concatenate(x) for x in zip(*found, strict=True))
     return at, left, half, series, resolved
+
+
+def _series(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (p, degrees, m) from values at `POINTS`, and how far they are off (p, m)."""
+    series = np.einsum("nd,pnm->pdm", TO_SERIES, values[:, 1:-1])
+    ends = np.abs(np.einsum("de,pdm->pem", AT_ENDS, series) - values[:, [0, -1]])
+    return series, np.maximum(np.abs(series[:, -2:]).max(axis=1), ends.max(axis=1))
 
 
 def _halved_in_vain(error: np.ndarray, last: np.ndarray, stale: np.ndarray) -> np.ndarray:

@@ -98,6 +98,15 @@ class SegmentGroup:
         """States of all members at their starts, (k, ny)."""
         return np.stack([t.y0 for t in self.trajectories])
 
+    def magnitude(self, place: np.ndarray, h1: np.ndarray) -> np.ndarray:
+        """Magnitudes (ny,) by which the states of some members are rounded until the times ``h1``."""
+        beyond = self.beyond[place]
+        each = [self.trajectories[p].magnitude(h) for p, h in zip(place[beyond], h1[beyond], strict=True)]
+        if len(each) < len(place):
+            begin = np.abs(self.y0[place[~beyond]]).max(axis=0)
+            each.append(self.exact[0].flow.magnitude(begin, float(h1[~beyond].max())))
+        return np.max(each, axis=0)
+
 
 Rows = Callable[[SegmentGroup], np.ndarray]
 """Affine expressions over ``y`` of a group, (m, ny)."""
@@ -238,6 +247,16 @@ class Segments:
                 some = at[place == p]
                 out[some] = group.trajectories[p].sample(hs[some]) @ expressions.T
         return out
+
+    def magnitude(self, rows: Rows, which: np.ndarray, h1: np.ndarray) -> np.ndarray:
+        """Magnitudes (m,) of the terms by which affine expressions are rounded in segments until the times ``h1``."""
+        found = np.zeros(1)
+        for g, group in enumerate(self.groups):
+            at = np.flatnonzero(self.group_of[which] == g)
+            if len(at):
+                terms = np.abs(rows(group)) @ group.magnitude(self.place[which[at]], h1[at])
+                found = np.maximum(found, terms)
+        return found
 
     def discretes(self, d: int) -> np.ndarray:
         """Values of a discrete variable in all segments."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import legendre
 
+from ..reduction.rounding import ROUNDING as EVALUATION
 from .extremes import ROUNDING
 from .panels import CHUNK, DEGREE, fitted
 
@@ -36,6 +37,9 @@ class SeriesMotion:
     totals: np.ndarray
     """Integrals (k, nq) there."""
 
+    largest: np.ndarray | None = None
+    """Magnitudes (ny,) by which the states are rounded; None in files of earlier formats."""
+
     reach = -1.0
 
     def edges(self, h0: float, h1: float) -> np.ndarray:
@@ -50,6 +54,10 @@ class SeriesMotion:
         near = np.clip(np.searchsorted(self.knots, hs), 0, len(self.knots) - 1)
         found = self.knots[near] == hs
         return found, self.totals[near[found], n]
+
+    def magnitude(self, length: float) -> np.ndarray:
+        """Magnitudes by which the states are rounded."""
+        return np.abs(self.y0) if self.largest is None else self.largest
 
     def at(self, h: float) -> np.ndarray:
         """State at one time."""
@@ -93,13 +101,18 @@ def series_of(
     steps = np.asarray(getattr(motion, "breaks", panels), float)
     edges = np.unique(np.concatenate([[0.0], steps[(steps > 0.0) & (steps < length)], [length]]))
     none = np.zeros(len(edges) - 1, np.int64)
-    _, left, half, series, _ = fitted(lambda _, hs: motion.sample(hs), none, edges[:-1], edges[1:], ROUNDING)
+    largest = motion.magnitude(length)
+    rounding = EVALUATION * largest
+    _, left, half, series, _ = fitted(
+        lambda _, hs: motion.sample(hs), none, edges[:-1], edges[1:], ROUNDING, rounding
+    )
     size = np.abs(series)
-    used = np.flatnonzero((size > ROUNDING * size.max(axis=(0, 1))).any(axis=(0, 2)))
+    needed = size > np.maximum(ROUNDING * size.max(axis=(0, 1)), rounding)
+    used = np.flatnonzero(needed.any(axis=(0, 2)))
     series = series[:, : used.max(initial=0) + 1]
     knots = np.unique(points)
     order = np.argsort(left, kind="stable")
     return SeriesMotion(
         y0, np.append(left[order], length), series[order], panels, motion.precision, motion.halvings, knots,
-        motion.sample(knots), integrals(knots),
+        motion.sample(knots), integrals(knots), largest,
     )  # fmt: skip

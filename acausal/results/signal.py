@@ -11,6 +11,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from ..dynamics.closed_form import unresolved
 from ..errors import ParameterError, counted, warn
 from ..flattening.template import Located
+from ..reduction.rounding import ROUNDING
 from .arithmetic import Operand, combined
 from .panels import Panels, follow
 from .plotting import plot_signals
@@ -81,8 +82,10 @@ class Source:
 
     def panels(self, a: float, b: float, longest: float) -> Panels:
         """Series that represent the values on [a, b], no panel longer than ``longest``."""
-        segments = self.result.segments
-        panels = follow(self.evaluate, segments.start, segments.overlap(a, b), longest)
+        segments, whole = self.result.segments, self.affine()
+        parts = segments.overlap(a, b)
+        rounding = ROUNDING * float(segments.magnitude(whole.row, parts[0], parts[2])[0]) if whole else 0.0
+        panels = follow(self.evaluate, segments.start, parts, longest, rounding)
         if not panels.resolved:
             warn(unresolved(f"`{self.name}`", b - a))
         return panels

@@ -121,3 +121,22 @@ def test_points_that_do_not_resolve_a_signal_are_told(monkeypatch: pytest.Monkey
     with pytest.warns(UserWarning, match="points of the result do not resolve(.|\n)*grid") as told:
         assert len(result.t) < 2000
     assert told[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_that_are_the_rounding_of_large_terms_are_not_followed() -> None:
+    """The closed form of the first nanoseconds is a sum of hundreds of volts and of thousands of amperes that cancel."""
+    c = Circuit()
+    source, line = c.add("source", SineVoltage(V=325.0, f=50.0)), c.add("line", Inductor(L=60e-6))
+    filter_, load = c.add("filter", Capacitor(C=30e-3)), c.add("load", Resistor(R=1.0))
+    ground = c.add("ground", Ground())
+    c.connect(source.p, line.p)
+    c.connect(line.n, filter_.p, load.p)
+    c.connect(source.n, filter_.n, load.n, ground.p)
+    result = simulate(c, 6e-9)
+    assert len(result.t) < 200
+    # v = V w t at the source: i = V w t**2 / 2 L and v = V w t**3 / 6 L C.
+    current = 325.0 * 100.0 * math.pi * 6e-9**2 / 120e-6
+    assert result["line.i"].max() == pytest.approx(current, abs=5e3 * 1e-14)
+    assert abs(result["filter.v"].max()) < 325.0 * 1e-14
+    assert result["filter.v"].final == pytest.approx(0.0, abs=325.0 * 1e-14)

@@ -183,15 +183,23 @@ class Resolution:
         That of the terms of every row, through the inverse of the matrix: Higham, Accuracy and Stability of Numerical
         Algorithms, 2nd ed., SIAM 2002, section 7.2.
         """
-        motion, y = self._motion, place.y
-        lin = motion.system.linear(y, place.xi, motion.constants)
-        J, solved, found = np.vstack([lin.C_y, lin.F_y]), motion.solved, np.zeros(len(y))
-        try:
-            inverse = np.abs(np.linalg.inv(J[:, solved]))
-        except np.linalg.LinAlgError:
-            inverse = np.full((len(solved), len(solved)), np.nan)
-        found[solved] = EVALUATION * (inverse @ (np.abs(J) @ np.abs(y)))
+        motion, found = self._motion, np.zeros(len(place.y))
+        found[motion.solved] = EVALUATION * terms(motion, place, motion.solved, place.y)[motion.solved]
         return found
+
+
+def terms(motion: Motion, place: Place, solved: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Magnitudes of the terms that give coordinates and open unknowns ``y`` at a place, or their slopes.
+
+    What is solved for takes over the rounding of all rows; no number where it does not exist.
+    """
+    lin, found = motion.system.linear(place.y, place.xi, motion.constants), np.abs(y)
+    J = np.vstack([lin.C_y, lin.F_y])
+    try:
+        found[solved] = np.abs(np.linalg.inv(J[:, solved])) @ (np.abs(J) @ found)
+    except np.linalg.LinAlgError:
+        found[solved] = np.nan
+    return found
 
 
 def straight(begin: Place, end: Place) -> Step:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ...dynamics.automatic import Stiffness
 from ...dynamics.noise import lasting
 from ...dynamics.scan import first_crossing
 from ...reduction.affine import Mode
-from .accuracy import Tolerances
+from .accuracy import Tolerances, terms
 from .forms import Forms
 from .motion import Motion, Place
 from .sampling import sampled_jets, solvable
@@ -51,6 +52,26 @@ class SampledMotion:
         """Ends of panels within a part of the segment."""
         inner = [a.step.t1 for a in self._steps.accepted[::STEPS_A_PANEL]]
         return np.array([h0, *(t for t in inner if h0 < t < h1), h1])
+
+    def magnitude(self, length: float) -> np.ndarray:
+        """Magnitudes by which the states are rounded: of what cancels in the equations that are solved for them."""
+        return self._magnitude
+
+    @cached_property
+    def _magnitude(self) -> np.ndarray:
+        steps, motion = self._steps, self._steps.motion
+        if not motion.batched:
+            return np.maximum(np.abs(self.y0), np.abs(self._state(steps.end)))
+        system, nx = motion.system, motion.system.nx
+        both, xi = np.zeros((nx + system.m, 2)), np.abs(steps.begin.xi)
+        for a in steps.accepted:
+            y = np.column_stack((a.end.y, motion.slopes(a.end)))
+            solved = np.concatenate((a.selection.dependent, nx + np.arange(system.m)))
+            both, xi = np.fmax(both, terms(motion, a.end, solved, y)), np.maximum(xi, np.abs(a.end.xi))
+        v0, v1 = (abs(jet.y) @ both[:, 0] + abs(jet.xi) @ xi for jet in (system.v0, system.v1))
+        v1[len(system.mode.states) + system.algebraic] = both[nx + system.algebraic, 1]
+        z_of = abs(system.z_of)
+        return np.concatenate([z_of @ v0, z_of @ v1, xi, np.zeros(self._hidden)])
 
     def at(self, h: float) -> np.ndarray:
         """State at one time."""
@@ -94,6 +115,10 @@ class StillMotion:
     def edges(self, h0: float, h1: float) -> np.ndarray:
         """Both ends."""
         return np.array([h0, h1])
+
+    def magnitude(self, length: float) -> np.ndarray:
+        """Magnitudes of the state."""
+        return np.abs(self.y0)
 
     def at(self, h: float) -> np.ndarray:
         """State at any time."""
