@@ -54,12 +54,11 @@ FOREIGN_STORES = {
 
 TAKERS_OF_RUN = {
     "api": 7,
-    "diagnosis": 88,
     "results": 1,
     "simulation": 37,
 }
 """Functions per package that take the run or its state, which change while it goes on: upper bounds, which may only fall.
-Those of the loop and of what it calls directly will stay, and those that explain a failure from the run as it stands."""
+Those of the loop and of what it calls directly stay; what explains a failure reads a value, `Standing`."""
 
 IMPLEMENTATIONS = {
     "index reduction": 1,

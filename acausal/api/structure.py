@@ -59,7 +59,7 @@ def program_structure(
         entries[k].name: entries[k].branches[b] for k, b in zip(statements, chosen, strict=True) if k >= 0
     }
     try:
-        found = Analysis(run, chosen).findings()
+        found = Analysis(run.standing(), chosen).findings()
     except UNSOLVED as failure:
         raise run.failed(NotSolved(failure, "structure")) from None
     return structure_as_solved(program.reduced, found, names, _values(run, fed), _zeros(fed, inputs))

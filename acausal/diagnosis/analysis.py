@@ -12,7 +12,7 @@ from ..reduction.affine import Mode, ModeData
 from ..reduction.constraints import FoundConstraint, traced_constraints
 from ..simulation.nonlinear.motion import Motion
 from ..simulation.nonlinear.system import NonlinearSystem
-from ..simulation.run import Run
+from ..simulation.standing import Standing
 from ..simulation.starts.stated import Starts
 from .equations import Equations
 from .findings import AffineConstraint, DeclaredStarts, Findings, Key, NonlinearConstraint
@@ -38,24 +38,24 @@ def declared_starts(starts: Starts) -> DeclaredStarts:
 class Analysis:
     """One mode at the present point of a run."""
 
-    def __init__(self, run: Run, mode: Mode) -> None:
-        self.run, self.mode, self.reduced = run, mode, run.program.reduced
-        self.equations = Equations(run.flat, branches_in_force(self.reduced, mode))
-        self.variable: list[int] = run.program.unknowns.variables.tolist()
+    def __init__(self, now: Standing, mode: Mode) -> None:
+        self.now, self.mode, self.reduced = now, mode, now.program.reduced
+        self.equations = Equations(now.flat, branches_in_force(self.reduced, mode))
+        self.variable: list[int] = now.program.unknowns.variables.tolist()
         self.in_force = equations_in_force(self.reduced, mode, self.equations)
 
     def findings(self) -> Findings:
         """Analyse the mode."""
-        run, model = self.run, self.run.core.model
-        data = run.core.mode(self.mode)
+        now, model = self.now, self.now.core.model
+        data = now.core.mode(self.mode)
         nonlinear = self._nonlinear() if self.reduced.nonlinear else None
         opened = None if nonlinear is None else nonlinear.system.mode
         index = data.index if opened is None else opened.index
         rounds = index - int(np.count_nonzero(model.differentiated) < model.n)
         affine = self._affine(data, rounds, nonlinear)
         shared = {
-            "values": run.present,
-            "starts": declared_starts(run.starts),
+            "values": now.present,
+            "starts": declared_starts(now.starts),
             "mode": self.mode,
             "affine": tuple(affine),
             "integrals": tuple(o.variable for o in self.reduced.output_equations if o.integral),
@@ -71,18 +71,18 @@ class Analysis:
     def _affine(self, data: ModeData, rounds: int, nonlinear: _Nonlinear | None) -> list[AffineConstraint]:
         if rounds <= 0:
             return []
-        model = self.run.core.model
+        model = self.now.core.model
         m = len(model.rows(self.mode))
         if nonlinear is None:
             rows, settled, read = np.zeros(m, bool), data.settled[:0], np.zeros(model.n, bool)
         else:
-            tangents = self.run.tangents
+            tangents = self.now.tangents
             rows, settled, read = tangents.numbers_in_force(self.mode) >= 0, data.settled, tangents.read
         found = traced_constraints(model, self.mode, rounds, rows, settled, read)
         return [self._constraint(c) for c in found]
 
     def _constraint(self, c: FoundConstraint) -> AffineConstraint:
-        x = np.flatnonzero(self.run.core.model.differentiated)
+        x = np.flatnonzero(self.now.core.model.differentiated)
         W = self.reduced.W_core
         factors: dict[int, float] = {}
         for k in np.flatnonzero(c.states).tolist():
@@ -100,10 +100,10 @@ class Analysis:
     # -- nonlinear rows ---------------------------------------------------------------------------------------------
 
     def _nonlinear(self) -> _Nonlinear:
-        run = self.run
-        z, slopes, xi = run.state.z, run.state.slopes, run.xi
-        system = run.tangents.mode(run.core, self.mode, z, slopes, xi, run.present)
-        motion = run.linearisation.made(z, slopes, xi, system, run.present)
+        now = self.now
+        z, slopes, xi = now.state.z, now.state.slopes, now.xi
+        system = now.tangents.mode(now.core, self.mode, z, slopes, xi, now.present)
+        motion = now.linearisation.made(z, slopes, xi, system, now.present)
         motion.select(motion.last)
         return _Nonlinear(system, motion)
 
@@ -119,7 +119,7 @@ class Analysis:
         X += [_raised(open_keys[k], 1) for k in np.flatnonzero(p >= 2).tolist()]
         H = [_raised(k, int(times)) for k, times in zip(open_keys, p.tolist(), strict=True)]
         number = equation_of_form(self.reduced, self.mode, self.equations)
-        of_row = {k: int(number[row]) for k, row in enumerate(self.run.program.nonlinear_rows.rows.tolist())}
+        of_row = {k: int(number[row]) for k, row in enumerate(self.now.program.nonlinear_rows.rows.tolist())}
         levels = dict(zip(system.mode.nonlinear.tolist(), system.orders.rows.tolist(), strict=True))
         highest = int(max([*system.orders.rows.tolist(), *p.tolist()], default=0))
         return Findings(
@@ -201,7 +201,7 @@ class _Slopes:
     def _over_v(self, v: int, order: int) -> np.ndarray | None:
         """A variable, or its derivative, over states and open unknowns; None with a part that moves with time."""
         reduced = self.analysis.reduced
-        W, V = reduced.W_core[[v]], reduced.V_known[[v]] @ self.analysis.run.core.exosystem.K
+        W, V = reduced.W_core[[v]], reduced.V_known[[v]] @ self.analysis.now.core.exosystem.K
         row = (W @ (self.mode.z_of if order == 0 else self.mode.slope_of)).ravel()
         moving = row[self.nv + 1 :].any() or V.tocsc()[:, 1:].nnz
         return None if moving else row[: self.nv]

@@ -33,7 +33,7 @@ from ..simulation.failures import (
     TwoReinits,
     Unsettled,
 )
-from ..simulation.run import Run
+from ..simulation.standing import Standing
 from .inconsistent import inconsistent
 from .instant_failures import equations_lost, not_finite, unsettled
 from .interruption import flow_interrupted
@@ -56,10 +56,10 @@ from .start_moving import moves_for_ever
 from .start_notices import start_notices
 from .steep_rows import with_steep_rows
 
-WORDS: dict[type[Failure], Callable[[Run, Any], AcausalError]] = {
+WORDS: dict[type[Failure], Callable[[Standing, Any], AcausalError]] = {
     CrossingUnresolved: crossing_unresolved,
     DiscreteUnsound: discrete_unsound,
-    EquationsLost: lambda run, failure: equations_lost(run.flat.label, failure),
+    EquationsLost: lambda now, failure: equations_lost(now.flat.label, failure),
     FlowInterrupted: flow_interrupted,
     GivenContradict: given_contradict,
     Inconsistent: inconsistent,
@@ -70,9 +70,9 @@ WORDS: dict[type[Failure], Callable[[Run, Any], AcausalError]] = {
     NotSolved: nonlinear_failed,
     RateUnknown: rate_unknown,
     ReadNotFinite: read_not_finite,
-    RequirementMissed: lambda run, failure: requirement_failed(failure),
+    RequirementMissed: lambda now, failure: requirement_failed(failure),
     SearchFailed: search_failed,
-    Sliding: lambda run, failure: sliding(run.flat, failure),
+    Sliding: lambda now, failure: sliding(now.flat, failure),
     StartNotMet: start_not_met,
     StartSteep: with_steep_rows,
     TwoReinits: two_reinits,
@@ -80,26 +80,26 @@ WORDS: dict[type[Failure], Callable[[Run, Any], AcausalError]] = {
 }
 
 
-def explain(run: Run, failure: Failure) -> AcausalError:
+def explain(now: Standing, failure: Failure) -> AcausalError:
     """Return the error to raise for a failure.
 
     What is known and contradicts itself, whatever the unknowns are, is told instead of its consequences.
     """
     row = None
-    if isinstance(failure, SearchFailed | NotSolved) and run.reduced.presolved.R.m:
-        xi = run.sources.states(run.state.t, run.state.D, run.state.R)
-        row = run.base.contradicting_row(xi)
+    if isinstance(failure, SearchFailed | NotSolved) and now.reduced.presolved.R.m:
+        xi = now.xi
+        row = now.base.contradicting_row(xi)
         if row is not None:
-            return given_contradict(run, GivenContradict(row, xi))
-    return WORDS[type(failure)](run, failure)
+            return given_contradict(now, GivenContradict(row, xi))
+    return WORDS[type(failure)](now, failure)
 
 
-def notify(run: Run, notice: Notice) -> None:
+def notify(now: Standing, notice: Notice) -> None:
     """Warn of what a run has to say."""
     if isinstance(notice, Started):
-        for text in start_notices(run, notice):
+        for text in start_notices(now, notice):
             warn(text)
     elif isinstance(notice, ImpactsUnending):
-        warn(unending_impacts(run, notice))
+        warn(unending_impacts(now, notice))
     elif isinstance(notice, SeveralModes):
-        warn(several_modes(run, notice))
+        warn(several_modes(now, notice))

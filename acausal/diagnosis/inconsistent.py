@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import ConsistencyError, Location
 from ..flattening.template import place_of
 from ..simulation.failures import Inconsistent
-from ..simulation.run import Run
+from ..simulation.standing import Standing
 from .relation_names import form_name, relation_place, relation_text
 
 HINT = (
@@ -14,10 +14,10 @@ HINT = (
 )
 
 
-def inconsistent(run: Run, failure: Inconsistent) -> ConsistencyError:
+def inconsistent(now: Standing, failure: Inconsistent) -> ConsistencyError:
     """Return the error for a run that contradicts its own equations."""
     found = failure.found
-    name, where = _subject(run, failure)
+    name, where = _subject(now, failure)
     relative = abs(found.value) / found.terms if found.terms else float("inf")
     why = f"the defect is {found.value:.6g}; its terms sum to {found.terms:.6g}, and {found.allowed:.3g} is allowed"
     if found.what == "rest":
@@ -31,60 +31,60 @@ def inconsistent(run: Run, failure: Inconsistent) -> ConsistencyError:
     )  # fmt: skip
 
 
-def _subject(run: Run, failure: Inconsistent) -> tuple[str, tuple[Location, ...]]:
-    found, elements = failure.found, run.core.model.elements
+def _subject(now: Standing, failure: Inconsistent) -> tuple[str, tuple[Location, ...]]:
+    found, elements = failure.found, now.core.model.elements
     if found.what == "discrete":
-        places = {k: place for k, place, _ in run.program.discrete.written}
-        return f"`{run.flat.discrete(found.which)}` has not the value of its statement", (
+        places = {k: place for k, place, _ in now.program.discrete.written}
+        return f"`{now.flat.discrete(found.which)}` has not the value of its statement", (
             places[found.which],
         )
     if found.what == "time":
-        return f"{relation_text(run, found.which)} has another value than what it compares", (
-            relation_place(run, found.which),
+        return f"{relation_text(now, found.which)} has another value than what it compares", (
+            relation_place(now, found.which),
         )
     if found.what == "guard":
-        name, place = form_name(run, found.which)
+        name, place = form_name(now, found.which)
         return f"{name} has been left", (place,)
     if found.what == "rest":
-        name, place = form_name(run, found.which)
+        name, place = form_name(now, found.which)
         return f"{name} says that friction slides, and nothing moves", (place,)
     if found.what == "branch":
-        name, place = run.program.unknowns.element_place(found.which)
-        branch = elements[found.which].branches[run.state.mode[found.which]].name
+        name, place = now.program.unknowns.element_place(found.which)
+        branch = elements[found.which].branches[now.state.mode[found.which]].name
         return f"the conditions of `{name}` select another branch than `{branch}`", (place,)
     if found.what == "record":
         return (
-            f"the jump of `{run.program.unknowns.state_name(found.which)}` is not recorded with its impulses",
+            f"the jump of `{now.program.unknowns.state_name(found.which)}` is not recorded with its impulses",
             (),
         )
     if found.what == "start":
-        name = run.flat.variable(found.which)
+        name = now.flat.variable(found.which)
         return f"`{name}` does not begin where its start says, which agrees with all equations", place_of(
-            run.flat.root, name
+            now.flat.root, name
         )
     if found.what == "hidden":
-        name, place = form_name(run, found.which)
+        name, place = form_name(now, found.which)
         return f"rounding hides whether {name} has been left", (place,)
     if found.what == "crossing":
-        return f"rounding hides the time of a crossing, and with it `{_state(run, found.which)}`", ()
+        return f"rounding hides the time of a crossing, and with it `{_state(now, found.which)}`", ()
     if found.what == "drift":
-        return f"rates that cancel exceed the motion of `{_state(run, found.which)}` too far for doubles", ()
+        return f"rates that cancel exceed the motion of `{_state(now, found.which)}` too far for doubles", ()
     if found.what == "motion":
-        return f"`{_state(run, found.which)}` moves otherwise than its derivative says", ()
+        return f"`{_state(now, found.which)}` moves otherwise than its derivative says", ()
     text = {"equation": "does not hold", "conservation": "is not conserved over the instant"}[found.what]
-    model, row = run.core.model, found.which
+    model, row = now.core.model, found.which
     if row < len(model.base):
         return f"{model.row_names[row] if len(model.row_names) else 'an equation'} {text}", ()
     row -= len(model.base)
-    for k, (element, branch) in enumerate(zip(elements, run.state.mode, strict=True)):
+    for k, (element, branch) in enumerate(zip(elements, now.state.mode, strict=True)):
         count = len(element.branches[branch].equations)
         if row < count:
-            name, place = run.program.unknowns.element_place(k)
+            name, place = now.program.unknowns.element_place(k)
             return f"an equation of `{name}` {text}", (place,)
         row -= count
     return f"an equation {text}", ()
 
 
-def _state(run: Run, k: int) -> str:
-    states = run.data.states
-    return run.program.unknowns.state_name(int(states[k])) if k < len(states) else "a source"
+def _state(now: Standing, k: int) -> str:
+    states = now.data.states
+    return now.program.unknowns.state_name(int(states[k])) if k < len(states) else "a source"

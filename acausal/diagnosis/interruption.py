@@ -7,29 +7,29 @@ import numpy as np
 from ..errors import FlowInterruptedError
 from ..reduction.affine import Restart
 from ..simulation.failures import FlowInterrupted
-from ..simulation.run import Run
+from ..simulation.standing import Standing
 
 
-def flow_interrupted(run: Run, failure: FlowInterrupted) -> FlowInterruptedError:
+def flow_interrupted(now: Standing, failure: FlowInterrupted) -> FlowInterruptedError:
     """Return the error for an opening element that cuts a flow."""
-    unit_of = run.program.unknowns.unit_of_core
+    unit_of = now.program.unknowns.unit_of_core
     k, amount, restart, z_minus = failure.element, failure.amount, failure.restart, failure.z_minus
-    model = run.core.model
+    model = now.core.model
     element = model.elements[k]
     blocked = element.blocked[restart.data.mode[k]].A
     unit = unit_of(int(np.argmax(np.abs(blocked).max(axis=0) * (np.abs(restart.J1) > 0))))
-    name, place = run.program.unknowns.element_place(k)
-    flow, stored = _cut(run, k, restart, z_minus), _most_moved(run, restart, z_minus)
+    name, place = now.program.unknowns.element_place(k)
+    flow, stored = _cut(now, k, restart, z_minus), _most_moved(now, restart, z_minus)
     why = f"the flux {amount:.6g} {unit}.s has nowhere to go"
     if stored not in (*flow, -1):
-        before, after = (_value(run, stored, z) for z in (z_minus, restart.z))
-        why += f"; `{run.program.unknowns.state_name(stored)}` would jump {before:.6g} -> {after:.6g} {unit_of(stored)}"
+        before, after = (_value(now, stored, z) for z in (z_minus, restart.z))
+        why += f"; `{now.program.unknowns.state_name(stored)}` would jump {before:.6g} -> {after:.6g} {unit_of(stored)}"
     names = " + ".join(
-        f"{'-' * (c < 0)}{run.program.unknowns.state_name(j)}" for j, c in flow.items()
+        f"{'-' * (c < 0)}{now.program.unknowns.state_name(j)}" for j, c in flow.items()
     ).replace("+ -", "- ")
-    total = sum(c * _value(run, j, z_minus) for j, c in flow.items())
+    total = sum(c * _value(now, j, z_minus) for j, c in flow.items())
     return FlowInterruptedError(
-        f"opening `{name}` at t = {run.state.t:.9g} interrupts `{names}` = {total:.6g} {unit_of(next(iter(flow)))}:"
+        f"opening `{name}` at t = {now.state.t:.9g} interrupts `{names}` = {total:.6g} {unit_of(next(iter(flow)))}:"
         f" no parallel path; impulse {amount:.6g} {unit}.s at `{name}`",
         where=(place,),
         why=why,
@@ -37,29 +37,29 @@ def flow_interrupted(run: Run, failure: FlowInterrupted) -> FlowInterruptedError
     )
 
 
-def _cut(run: Run, k: int, restart: Restart, z_minus: np.ndarray) -> dict[int, float]:
+def _cut(now: Standing, k: int, restart: Restart, z_minus: np.ndarray) -> dict[int, float]:
     """Core unknowns of the largest flow that the branch in force of element ``k`` prescribes, and their factors."""
-    branch = run.core.model.elements[k].branches[restart.data.mode[k]]
+    branch = now.core.model.elements[k].branches[restart.data.mode[k]]
     rows = branch.equations.A[np.array(branch.cuts_flow)]
     row = rows[np.argmax(np.abs(rows @ z_minus))]
-    found = {j: float(row[j]) * _sign(run, j) for j in np.flatnonzero(row).tolist()}
+    found = {j: float(row[j]) * _sign(now, j) for j in np.flatnonzero(row).tolist()}
     first = next(iter(found.values()))
     return {j: c / first for j, c in found.items()}
 
 
-def _sign(run: Run, j: int) -> int:
+def _sign(now: Standing, j: int) -> int:
     """Sign of core unknown ``j`` in the variable that names it."""
-    alias = run.program.unknowns.single(run.flat.find("v", run.program.unknowns.state_name(j))[0])
+    alias = now.program.unknowns.single(now.flat.find("v", now.program.unknowns.state_name(j))[0])
     return 1 if alias is None else alias[1]
 
 
-def _value(run: Run, j: int, z: np.ndarray) -> float:
+def _value(now: Standing, j: int, z: np.ndarray) -> float:
     """Value of the variable that names core unknown ``j``."""
-    return _sign(run, j) * float(z[j])
+    return _sign(now, j) * float(z[j])
 
 
-def _most_moved(run: Run, restart: Restart, z_minus: np.ndarray) -> int:
+def _most_moved(now: Standing, restart: Restart, z_minus: np.ndarray) -> int:
     """The differentiated variable that jumps most against its scale; -1 if none does."""
-    model = run.core.model
+    model = now.core.model
     change = np.where(model.differentiated, np.abs(restart.z - z_minus) / model.scale, 0.0)
     return int(np.argmax(change)) if change.any() else -1

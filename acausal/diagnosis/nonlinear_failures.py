@@ -22,7 +22,7 @@ from ..simulation.failures import NoConsistentPoint, NotSolved
 from ..simulation.nonlinear.newton import NewtonFailure
 from ..simulation.nonlinear.singular_points import NEARLY_SINGULAR
 from ..simulation.nonlinear.state_selection import DependentConstraints
-from ..simulation.run import Run
+from ..simulation.standing import Standing
 from .nonlinear_points import (
     MOST_ROWS,
     Point,
@@ -45,62 +45,62 @@ GROWN = 100.0
 """Factor by which a state has grown by decades."""
 
 
-def nonlinear_failed(run: Run, failure: NotSolved) -> AcausalError:
+def nonlinear_failed(now: Standing, failure: NotSolved) -> AcausalError:
     """Return the error for a failed solution."""
-    return _with_open_ports(run, _nonlinear_failed(run, failure.cause, failure.activity))
+    return _with_open_ports(now, _nonlinear_failed(now, failure.cause, failure.activity))
 
 
-def _with_open_ports(run: Run, error: AcausalError) -> AcausalError:
+def _with_open_ports(now: Standing, error: AcausalError) -> AcausalError:
     """What is singular at once, or cannot start, may lack a connection; what has run until now does not."""
     lacking = isinstance(error, SingularModelError | InitializationError)
-    return with_open_ports(error, run.flat) if lacking else error
+    return with_open_ports(error, now.flat) if lacking else error
 
 
-def _nonlinear_failed(run: Run, failure: Exception, where: str) -> AcausalError:
+def _nonlinear_failed(now: Standing, failure: Exception, where: str) -> AcausalError:
     if isinstance(failure, StepSizeError):
-        return _step_size(run, failure)
-    steps = run.integration.steps if where == "integration" else None
-    at = f"{where} at t = {run.state.t + (0.0 if steps is None else steps.end.h):.9g}"
-    point = tried(run, failure) if steps is None else accepted(run)
+        return _step_size(now, failure)
+    steps = now.steps if where == "integration" else None
+    at = f"{where} at t = {now.state.t + (0.0 if steps is None else steps.end.h):.9g}"
+    point = tried(now, failure) if steps is None else accepted(now)
     if isinstance(failure, StructurallySingular):
-        return _singular(run, failure, at)
+        return _singular(now, failure, at)
     if isinstance(failure, DependentConstraints):
-        return _dependent(run, at, point)
+        return _dependent(now, at, point)
     if isinstance(failure, NoConsistentPoint):
-        return _unsettled(run, failure, at)
+        return _unsettled(now, failure, at)
     assert isinstance(failure, NewtonFailure)
-    return _not_solved(run, failure, at, point)
+    return _not_solved(now, failure, at, point)
 
 
-def tangents_contradict(run: Run, where: Sequence[str], kind: str) -> AcausalError | None:
+def tangents_contradict(now: Standing, where: Sequence[str], kind: str) -> AcausalError | None:
     """Return the error for nonlinear equations among the culprits ``where`` of a linearised model; None without any."""
-    names = [nonlinear_row(run.reduced, r) for r in range(len(run.program.nonlinear_rows))]
+    names = [nonlinear_row(now.reduced, r) for r in range(len(now.program.nonlinear_rows))]
     rows = [r for r, (text, place) in enumerate(names) if f"{text} at {place}" in where]
     if not rows:
         return None
-    found = stated(run, rows)
-    unbalanced = structurally_singular(run.flat, run.values.P, f"{kind} at t = {run.state.t:.9g}: ")
+    found = stated(now, rows)
+    unbalanced = structurally_singular(now.flat, now.present.P, f"{kind} at t = {now.state.t:.9g}: ")
     if unbalanced is not None:
-        return _with_open_ports(run, unbalanced)
+        return _with_open_ports(now, unbalanced)
     error = found.error(
         SingularModelError,
-        f"{kind} at t = {run.state.t:.9g}: the nonlinear equations {found.text} contradict each other or leave unknowns open;"
-        f" last values {found.values(run.linearisation.z)}",
+        f"{kind} at t = {now.state.t:.9g}: the nonlinear equations {found.text} contradict each other or leave unknowns open;"
+        f" last values {found.values(now.linearisation.z)}",
         why="their slopes vanish or are proportional at this point, or one of them follows from others",
         hint="give start values away from such a point, or look for an equation that is stated twice",
     )
-    return _with_open_ports(run, error)
+    return _with_open_ports(now, error)
 
 
-def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
-    unbalanced = structurally_singular(run.flat, run.values.P, f"{at}: ")
+def _singular(now: Standing, failure: StructurallySingular, at: str) -> AcausalError:
+    unbalanced = structurally_singular(now.flat, now.present.P, f"{at}: ")
     if failure.reason != "index" and unbalanced is not None:
         return unbalanced
-    flat = rows_without_slope(run)
+    flat = rows_without_slope(now)
     if failure.reason != "index" and flat:
-        return _without_slope(run, flat, at, run.linearisation.z)
-    found = stated(run, failure.rows.tolist())
-    open_ones = [run.program.unknowns.state_name(j) for j in failure.unknowns.tolist()[:6]]
+        return _without_slope(now, flat, at, now.linearisation.z)
+    found = stated(now, failure.rows.tolist())
+    open_ones = [now.program.unknowns.state_name(j) for j in failure.unknowns.tolist()[:6]]
     unknowns = ", ".join(f"`{name}`" for name in open_ones)
     if failure.reason == "index":
         return SingularModelError(
@@ -117,9 +117,11 @@ def _singular(run: Run, failure: StructurallySingular, at: str) -> AcausalError:
     )
 
 
-def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray, nearly: bool = False) -> AcausalError:
+def _without_slope(
+    now: Standing, rows: list[int], at: str, z: np.ndarray, nearly: bool = False
+) -> AcausalError:
     """The error for nonlinear rows whose slopes vanish at a point; ``nearly``: measured by those around it."""
-    found = stated(run, rows)
+    found = stated(now, rows)
     what = f"{at}: the nonlinear equations {found.text} have no slope at this point: {found.values(z)}"
     if nearly:
         kind = InitializationError if at.startswith("start") else ConvergenceError
@@ -129,7 +131,7 @@ def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray, nearly: bo
             why="next to it a change of their unknowns changes nothing in them, so that rates are without bound or open",
             hint="begin away from such a point, or put a linear term beside a law that is flat there, as a high power is",
         )
-    zero = ", ".join(f"`{name}`" for name in zero_parameters(run, rows)[:MOST_ROWS])
+    zero = ", ".join(f"`{name}`" for name in zero_parameters(now, rows)[:MOST_ROWS])
     away = "give start values away from such a point"
     return found.error(
         SingularModelError,
@@ -139,25 +141,25 @@ def _without_slope(run: Run, rows: list[int], at: str, z: np.ndarray, nearly: bo
     )
 
 
-def _dependent(run: Run, at: str, point: Point | None) -> AcausalError:
-    near, motion = surroundings(run, point), run.linearisation.last
+def _dependent(now: Standing, at: str, point: Point | None) -> AcausalError:
+    near, motion = surroundings(now, point), now.linearisation.last
     assert near is not None
     assert motion is not None
     if len(near.flat):
-        return _without_slope(run, near.flat.tolist(), at, core_at(run, point))
+        return _without_slope(now, near.flat.tolist(), at, core_at(now, point))
     # What depends on them, as rates do that have no bound there, is not to be named instead.
-    found = stated(run, near.constraints(motion.system.constraints).dependent()[1])
+    found = stated(now, near.constraints(motion.system.constraints).dependent()[1])
     return found.error(
         SingularModelError,
-        f"{at}: the constraints {found.text} depend on each other at this point: {found.values(core_at(run, point))}"
-        + branches_at(run, point),
+        f"{at}: the constraints {found.text} depend on each other at this point: {found.values(core_at(now, point))}"
+        + branches_at(now, point),
         why="the motion is at a singular configuration, or one constraint is redundant, stated twice",
         hint="remove the redundant constraint or part, or start from another configuration",
     )
 
 
-def _unsettled(run: Run, failure: NoConsistentPoint, at: str) -> AcausalError:
-    names = [e.path for e in run.core.model.elements]
+def _unsettled(now: Standing, failure: NoConsistentPoint, at: str) -> AcausalError:
+    names = [e.path for e in now.core.model.elements]
     moving = [n for k, n in enumerate(names) if len({m[k] for m in failure.modes[-4:]}) > 1]
     what = (
         f"the elements {', '.join(f'`{n}`' for n in moving[:6])} do not settle"
@@ -166,42 +168,42 @@ def _unsettled(run: Run, failure: NoConsistentPoint, at: str) -> AcausalError:
     )
     return ConvergenceError(
         f"{at}: {what} in {len(failure.modes)} rounds of linearisation",
-        where=tuple(run.program.unknowns.element_place(k)[1] for k, n in enumerate(names) if n in moving[:4]),
+        where=tuple(now.program.unknowns.element_place(k)[1] for k, n in enumerate(names) if n in moving[:4]),
         hint="give start values near the solution, or a curve without steep bends",
     )
 
 
-def _step_size(run: Run, failure: StepSizeError) -> AcausalError:
-    motion = run.linearisation.last
-    t = run.state.t + failure.t
+def _step_size(now: Standing, failure: StepSizeError) -> AcausalError:
+    motion = now.linearisation.last
+    t = now.state.t + failure.t
     inner = motion.failure if motion is not None else None
     if inner is not None:
-        return _not_solved(run, inner, f"integration at t = {t:.9g}", accepted(run))
+        return _not_solved(now, inner, f"integration at t = {t:.9g}", accepted(now))
     component = failure.component
     name = ""
     if motion is not None and component is not None:
         X = motion.selection.states[component]
         states = motion.system.mode.states
-        name = f" of `{run.program.unknowns.state_name(int(states[X]))}`" if X < len(states) else ""
-    z = core_at(run, accepted(run))
-    found = stated(run, rows_of_largest(run, z))
+        name = f" of `{now.program.unknowns.state_name(int(states[X]))}`" if X < len(states) else ""
+    z = core_at(now, accepted(now))
+    found = stated(now, rows_of_largest(now, z))
     return found.error(
         ConvergenceError,
         f"integration at t = {t:.9g}: no step of {failure.h:.3g} s or more keeps the error{name} within the tolerance"
         + (f"; largest near {found.text}, last values {found.values(z)}" if found.text else ""),
         why="the solution has a singularity there, or bends faster than doubles resolve",
-        hint=_growth(run)
+        hint=_growth(now)
         + "look for a division by zero or a root of zero; state jumps of the equations as elements or relations",
     )
 
 
-def _growth(run: Run) -> str:
+def _growth(now: Standing) -> str:
     """The state that has grown most since the segment began, where that is by decades.
 
     A motion that nothing damps takes up the errors of its steps; one whose speed sets its own pace, as that of a free
     linkage, then grows without bound in finite time.
     """
-    steps = run.integration.steps
+    steps = now.steps
     if steps is None:
         return ""
     system, count = steps.motion.system, len(steps.motion.system.mode.states)
@@ -210,38 +212,38 @@ def _growth(run: Run) -> str:
     if not (ratio > GROWN).any():
         return ""
     k = int(ratio.argmax())
-    name = run.program.unknowns.state_name(int(system.mode.states[k]))
+    name = now.program.unknowns.state_name(int(system.mode.states[k]))
     return (
         f"`{name}` has grown from {begin[k]:.3g} to {most[k]:.3g}: if less so with a smaller `rtol`, then by the errors of"
         " the steps; else "
     )
 
 
-def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) -> AcausalError:
-    rows = worst_rows(run, failure)
-    z = core_at(run, point)
+def _not_solved(now: Standing, failure: NewtonFailure, at: str, point: Point | None) -> AcausalError:
+    rows = worst_rows(now, failure)
+    z = core_at(now, point)
     if failure.reason == "not finite":
-        found = stated(run, rows)
+        found = stated(now, rows)
         return found.error(
             NonFiniteError,
             f"{at}: {found.text} cannot be evaluated; last values {found.values(z)}",
             why="an argument lies outside the domain of a function (root, logarithm, division)",
             hint="limit the argument, put `no_event` around the choice that guards it, or give start values inside",
         )
-    near = surroundings(run, point)
+    near = surroundings(now, point)
     started = at.startswith("start")
     if near is not None and rows:
         ratio, dependent = near.dependent()
         if failure.reason == "singular" or (not started and ratio < NEARLY_SINGULAR):
             if near.branching and not started:
-                return _dependent(run, at, point)
-            return _singular_point(run, dependent.tolist(), at, z)
+                return _dependent(now, at, point)
+            return _singular_point(now, dependent.tolist(), at, z)
         together = near.coupled(rows[0]).tolist()
         rows = [r for r in rows if r in together]
-    flat = _flat(run, rows, z)
+    flat = _flat(now, rows, z)
     if flat:
-        return _without_slope(run, flat, at, z, nearly=True)
-    found = stated(run, rows)
+        return _without_slope(now, flat, at, z, nearly=True)
+    found = stated(now, rows)
     kind = InitializationError if started else ConvergenceError
     return found.error(
         kind,
@@ -253,28 +255,28 @@ def _not_solved(run: Run, failure: NewtonFailure, at: str, point: Point | None) 
     )
 
 
-def _flat(run: Run, rows: list[int], z: np.ndarray) -> list[int]:
+def _flat(now: Standing, rows: list[int], z: np.ndarray) -> list[int]:
     """Those of some nonlinear rows whose slopes by unknowns all but vanish at a point, measured by those around it."""
-    tangents, owner = run.tangents, run.program.nonlinear_rows.owner
+    tangents, owner = now.tangents, now.program.nonlinear_rows.owner
     reads = np.asarray((abs(tangents.Z) + abs(tangents.D)).sum(axis=1)).ravel() > 0.0
 
     def steepness(arguments: np.ndarray) -> np.ndarray:
-        _, gradient = tangents.functions(0, [arguments], tangents.constants(run.present))
+        _, gradient = tangents.functions(0, [arguments], tangents.constants(now.present))
         return np.bincount(
             owner,
             np.where(reads, np.abs(np.array(gradient)) * tangents.scale, 0.0),
-            len(run.program.nonlinear_rows),
+            len(now.program.nonlinear_rows),
         )
 
-    here = tangents.arguments(z, run.state.slopes, run.xi)
+    here = tangents.arguments(z, now.state.slopes, now.xi)
     there = here + tangents.scale * generic_direction(len(here))
     flat = steepness(here) <= FLAT * steepness(there)
     return [r for r in rows if flat[r]]
 
 
-def _singular_point(run: Run, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
+def _singular_point(now: Standing, rows: list[int], at: str, z: np.ndarray) -> AcausalError:
     """The error for nonlinear rows whose slopes depend on each other where they were to be solved."""
-    found = stated(run, rows)
+    found = stated(now, rows)
     what = f"{at}: the nonlinear equations {found.text} are singular; last values {found.values(z)}"
     if at.startswith("start"):
         return found.error(

@@ -15,7 +15,7 @@ from ..simulation.nonlinear.motion import BESIDE, Motion
 from ..simulation.nonlinear.newton import NewtonFailure
 from ..simulation.nonlinear.singular_points import TAKES_PART, Surroundings, crossing
 from ..simulation.nonlinear.steps import unknowns_of
-from ..simulation.run import Run
+from ..simulation.standing import Standing
 
 MOST_ROWS = 4
 MOST_VALUES = 8
@@ -42,30 +42,30 @@ class StatedRows:
         return kind(what, where=self.places, about=self.unknowns.values(), why=why, hint=hint)
 
 
-def stated(run: Run, rows: Iterable[int]) -> StatedRows:
+def stated(now: Standing, rows: Iterable[int]) -> StatedRows:
     """Return nonlinear rows in words."""
     rows = [int(r) for r in rows]
-    found = [nonlinear_row(run.reduced, r) for r in rows]
-    others = dict.fromkeys(f"`{place.path or run.flat.label}`" for _, place in found[MOST_ROWS:])
+    found = [nonlinear_row(now.reduced, r) for r in rows]
+    others = dict.fromkeys(f"`{place.path or now.flat.label}`" for _, place in found[MOST_ROWS:])
     more = f" and {len(found) - MOST_ROWS} more of {', '.join(list(others)[:MOST_ROWS])}" if others else ""
     text = "; ".join(
-        f"`{shortened(name, LONGEST)}` of `{place.path or run.flat.label}`"
+        f"`{shortened(name, LONGEST)}` of `{place.path or now.flat.label}`"
         for name, place in found[:MOST_ROWS]
     )
-    owner, Z = run.program.nonlinear_rows.owner, run.tangents.Z + run.tangents.D
+    owner, Z = now.program.nonlinear_rows.owner, now.tangents.Z + now.tangents.D
     arguments = [k for r in rows for k in np.flatnonzero(owner == r).tolist()]
     read = dict.fromkeys(j for k in arguments for j in Z.indices[Z.indptr[k] : Z.indptr[k + 1]].tolist())
     places = tuple(dict.fromkeys(place for _, place in found[:MOST_ROWS]))
-    return StatedRows(text + more, places, {j: run.program.unknowns.state_name(j) for j in read})
+    return StatedRows(text + more, places, {j: now.program.unknowns.state_name(j) for j in read})
 
 
 Point = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Coordinates, open unknowns and sources of a motion."""
 
 
-def tried(run: Run, failure: Exception) -> Point | None:
+def tried(now: Standing, failure: Exception) -> Point | None:
     """Where a solution failed, the last iterate in it; None before any motion."""
-    motion = run.linearisation.last
+    motion = now.linearisation.last
     if motion is None:
         return None
     system, place = motion.system, motion.last
@@ -77,30 +77,30 @@ def tried(run: Run, failure: Exception) -> Point | None:
     return X, H, place.xi
 
 
-def accepted(run: Run) -> Point | None:
+def accepted(now: Standing) -> Point | None:
     """The end of the last accepted step; None before any motion."""
-    motion, steps = run.linearisation.last, run.integration.steps
+    motion, steps = now.linearisation.last, now.steps
     if motion is None:
         return None
     place = motion.last if steps is None else steps.end
     return place.X, place.H, place.xi
 
 
-def core_at(run: Run, point: Point | None) -> np.ndarray:
+def core_at(now: Standing, point: Point | None) -> np.ndarray:
     """Core unknowns at a point."""
-    motion = run.linearisation.last
-    return run.linearisation.z if motion is None or point is None else _core_unknowns(motion, *point)
+    motion = now.linearisation.last
+    return now.linearisation.z if motion is None or point is None else _core_unknowns(motion, *point)
 
 
-def surroundings(run: Run, point: Point | None) -> Surroundings | None:
+def surroundings(now: Standing, point: Point | None) -> Surroundings | None:
     """Slopes of the nonlinear rows at a point."""
-    motion = run.linearisation.last
+    motion = now.linearisation.last
     return None if motion is None or point is None else motion.surroundings(*point)
 
 
-def branches_at(run: Run, point: Point | None) -> str:
+def branches_at(now: Standing, point: Point | None) -> str:
     """Return the motions that cross at a point in words, by the ratios of their rates; nothing where there are not two."""
-    motion = run.linearisation.last
+    motion = now.linearisation.last
     if motion is None or point is None or not motion.batched:
         return ""
     X, H, xi = point
@@ -119,7 +119,7 @@ def branches_at(run: Run, point: Point | None) -> str:
     part = np.flatnonzero((size > TAKES_PART * size.max(axis=1, keepdims=True, initial=0.0)).any(axis=0))
     if not len(part):
         return ""
-    names = ", ".join(f"`{run.program.unknowns.state_name(int(j))}`" for j in unknowns_of(system)[part])
+    names = ", ".join(f"`{now.program.unknowns.state_name(int(j))}`" for j in unknowns_of(system)[part])
     first, second = sorted(_ratios(row) for row in (found * scale)[:, part])
     return f"; two motions cross there, on which {names} change as {first} and as {second}"
 
@@ -135,45 +135,45 @@ def _core_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray, xi: np.ndarray)
     return motion.system.mode.z_of @ motion.system.v0(np.concatenate([X, H]), xi)
 
 
-def worst_rows(run: Run, failure: NewtonFailure) -> list[int]:
+def worst_rows(now: Standing, failure: NewtonFailure) -> list[int]:
     """Nonlinear rows of a failed iteration, those with the largest defects first; those without value alone if any."""
     r = failure.residual
-    rows = failure.rows if failure.rows is not None else np.arange(len(run.program.nonlinear_rows))[: len(r)]
+    rows = failure.rows if failure.rows is not None else np.arange(len(now.program.nonlinear_rows))[: len(r)]
     lost = np.flatnonzero(~np.isfinite(r))
     order = lost if len(lost) else np.argsort(-np.abs(r), kind="stable")
     return list(dict.fromkeys(int(rows[k]) for k in order.tolist() if k < len(rows)))[:MOST_ROWS]
 
 
-def rows_without_slope(run: Run) -> list[int]:
+def rows_without_slope(now: Standing) -> list[int]:
     """Nonlinear rows all of whose derivatives vanish where the model was linearised."""
-    arguments = run.tangents.arguments(run.linearisation.z, run.state.slopes, run.xi)
-    _, gradient = run.tangents.functions(0, [arguments], run.tangents.constants(run.present))
+    arguments = now.tangents.arguments(now.linearisation.z, now.state.slopes, now.xi)
+    _, gradient = now.tangents.functions(0, [arguments], now.tangents.constants(now.present))
     steep = np.bincount(
-        run.program.nonlinear_rows.owner, np.abs(np.array(gradient)), len(run.program.nonlinear_rows)
+        now.program.nonlinear_rows.owner, np.abs(np.array(gradient)), len(now.program.nonlinear_rows)
     )
     return np.flatnonzero(steep == 0.0).tolist()
 
 
-def zero_parameters(run: Run, rows: Iterable[int]) -> list[str]:
+def zero_parameters(now: Standing, rows: Iterable[int]) -> list[str]:
     """Paths of the parameters in some nonlinear rows that are zero."""
-    wanted, flat, first = set(rows), run.flat, 0
+    wanted, flat, first = set(rows), now.flat, 0
     found: dict[str, None] = {}
-    for c in run.reduced.nonlinear:
+    for c in now.reduced.nonlinear:
         for k, i in enumerate(c.instances.tolist()):
             for node in walk(c.form.expr) if first + k in wanted else ():
                 if isinstance(node, Symbol) and kind_of(node) == "p":
                     at = flat.symbol(c.batch, i, "p", node)
-                    if run.values.P[at] == 0.0:
+                    if now.present.P[at] == 0.0:
                         found[flat.parameter(at)] = None
         first += len(c.instances)
     return list(found)
 
 
-def rows_of_largest(run: Run, z: np.ndarray) -> list[int]:
+def rows_of_largest(now: Standing, z: np.ndarray) -> list[int]:
     """Nonlinear rows with the variable that is largest by its scale among those in nonlinear rows."""
-    Z, owner = abs(run.tangents.Z) + abs(run.tangents.D), run.program.nonlinear_rows.owner
+    Z, owner = abs(now.tangents.Z) + abs(now.tangents.D), now.program.nonlinear_rows.owner
     read = np.unique(Z.indices)
     if not len(read):
         return []
-    largest = read[np.argmax(np.abs(z[read]) / run.core.model.scale[read])]
+    largest = read[np.argmax(np.abs(z[read]) / now.core.model.scale[read])]
     return np.unique(owner[np.flatnonzero(Z[:, [int(largest)]].toarray().ravel())]).tolist()

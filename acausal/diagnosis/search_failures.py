@@ -37,7 +37,7 @@ from ..simulation.failures import (
     TwoReinits,
 )
 from ..simulation.instants.search import History, NoConsistentMode
-from ..simulation.run import Run
+from ..simulation.standing import Standing
 from .conflict import Conflict
 from .conflicts import Conflicts, first_defect
 from .nonlinear_failures import tangents_contradict
@@ -53,82 +53,82 @@ NO_TERM = 1e-12
 SearchError = NoConsistentMode | Inadmissible
 
 
-def search_failed(run: Run, failure: SearchFailed) -> AcausalError:
+def search_failed(now: Standing, failure: SearchFailed) -> AcausalError:
     """Return the error for a failed search."""
     error, forced, reinits, kind = failure.cause, failure.forced, failure.reinits, failure.kind
     history, reasons = _tried(error), _reasons(error)
     kinds = {reason for reason, _ in reasons}
     where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
-    nonlinear = tangents_contradict(run, where, "start" if kind == "start" else "restart")
+    nonlinear = tangents_contradict(now, where, "start" if kind == "start" else "restart")
     if kinds <= {"contradictory sources", "singular"} and nonlinear is not None:
         return nonlinear
     if kinds == {"contradictory sources"}:
-        return contradiction(_conflicts(run, history, forced)[0][0], _at(run))
+        return contradiction(_conflicts(now, history, forced)[0][0], _at(now))
     if "reinit" in kinds and (kinds == {"reinit"} or reinits):
-        return _not_held(run, history, forced, reinits, kind)
+        return _not_held(now, history, forced, reinits, kind)
     if kinds == {"singular"}:
-        return _undetermined(run, history, forced)
-    return _inconsistent(run, error, forced)
+        return _undetermined(now, history, forced)
+    return _inconsistent(now, error, forced)
 
 
-def crossing_unresolved(run: Run, failure: CrossingUnresolved) -> AcausalError:
+def crossing_unresolved(now: Standing, failure: CrossingUnresolved) -> AcausalError:
     """Return the error for a crossing whose consequences are lost in rounding."""
-    path, place = run.program.unknowns.element_place(failure.element)
-    owner, name = f"{path}.", run.core.model.elements[failure.element].path
-    values = {run.flat.parameter(k): abs(v) for k, v in enumerate(run.values.P.tolist()) if v}
+    path, place = now.program.unknowns.element_place(failure.element)
+    owner, name = f"{path}.", now.core.model.elements[failure.element].path
+    values = {now.flat.parameter(k): abs(v) for k, v in enumerate(now.present.P.tolist()) if v}
     own = {p: v for p, v in values.items() if p.startswith(owner)}
     smallest = min(own, key=own.__getitem__, default=None)
     named = "" if smallest is None else f" (the smallest is {smallest} = {own[smallest]:g})"
     return NoConsistentModeError(
-        f"{_at(run)}`{name}` has to change its branch, and in no other can its sign be told from rounding",
+        f"{_at(now)}`{name}` has to change its branch, and in no other can its sign be told from rounding",
         where=(place,),
         why="what is asked is the difference of large values times a large factor: losses that are too small to be resolved",
         hint=f"set small losses to zero, which is exact, or make them larger{named}",
     )
 
 
-def conflicts_of(run: Run) -> Conflicts:
+def conflicts_of(now: Standing) -> Conflicts:
     """What names equations of a run that depend on each other."""
-    core = run.base
+    core = now.base
     return Conflicts(core.reduced, core.values, core.exosystem)
 
 
-def given_contradict(run: Run, failure: GivenContradict) -> AcausalError:
+def given_contradict(now: Standing, failure: GivenContradict) -> AcausalError:
     """Return the error for known quantities that contradict each other through an integer row.
 
     What else a single component leaves open in the mode in force is named with it.
     """
-    reduced, model, conflicts, k, xi = run.reduced, run.base.model, conflicts_of(run), failure.row, failure.xi
+    reduced, model, conflicts, k, xi = now.reduced, now.base.model, conflicts_of(now), failure.row, failure.xi
     R = reduced.presolved.R
     part = slice(R.ptr[k], R.ptr[k + 1])
     weights = dict(zip(R.col[part].tolist(), R.val[part].tolist(), strict=True))
-    sources = (reduced.contradictions[[k]] @ run.base.exosystem.K).toarray()[0]
+    sources = (reduced.contradictions[[k]] @ now.base.exosystem.K).toarray()[0]
     conflict = conflicts.of_integer_rows(weights, first_defect(sources, model, xi))
     unknowns: list[str] = []
     if not conflict.of("connection", "open"):
-        core = conflicts.of_mode(model, run.state.mode, xi)[1]
+        core = conflicts.of_mode(model, now.state.mode, xi)[1]
         loose = dict.fromkeys(int(v) for island in reduced.presolved.islands for v in island)
-        unknowns = [run.flat.variable(v) for v in loose]
+        unknowns = [now.flat.variable(v) for v in loose]
         unknowns += [model.names[j] for j in np.flatnonzero(core).tolist()]
     constant = not sources[1:].any()
-    return contradiction(conflict, "" if constant else _at(run), unknowns)
+    return contradiction(conflict, "" if constant else _at(now), unknowns)
 
 
-def _at(run: Run) -> str:
-    return f"at t = {run.state.t:.9g} "
+def _at(now: Standing) -> str:
+    return f"at t = {now.state.t:.9g} "
 
 
 def _not_held(
-    run: Run, history: History, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
+    now: Standing, history: History, forced: Sequence[int], reinits: Sequence[tuple[int, float]], kind: str
 ) -> AcausalError:
     """Prescribed values contradict the equations."""
     made = InitializationError if kind == "start" else SimulationError
-    names = ", ".join(f"`{run.flat.variable(x)}` = {v:g}" for x, v in reinits)
+    names = ", ".join(f"`{now.flat.variable(x)}` = {v:g}" for x, v in reinits)
     several = len(reinits) > 1
     return made(
-        f"{_at(run)}{names} cannot {'all ' * several}hold after the instant",
-        where=(*_prescribed(run, reinits, kind), *demanding(run, history, forced, reinits)),
-        why=constraints_on(run, history, reinits),
+        f"{_at(now)}{names} cannot {'all ' * several}hold after the instant",
+        where=(*_prescribed(now, reinits, kind), *demanding(now, history, forced, reinits)),
+        why=constraints_on(now, history, reinits),
         hint="a value that constraints determine cannot be prescribed as well: drop `fixed`, the initial value or the reinit,"
         " or put a part between",
     )
@@ -142,65 +142,65 @@ WHY_IMPACT = {
 }
 
 
-def impact_failed(run: Run, record: NoMotionAfterImpact) -> ImpactError:
+def impact_failed(now: Standing, record: NoMotionAfterImpact) -> ImpactError:
     """Return the error for contacts to which the law of impact gives no motion."""
     failure = record.cause
-    names = [run.core.model.elements[k].path for k in failure.elements]
-    places = [run.program.unknowns.element_place(k)[1] for k in failure.elements]
+    names = [now.core.model.elements[k].path for k in failure.elements]
+    places = [now.program.unknowns.element_place(k)[1] for k in failure.elements]
     return ImpactError(
-        f"{_at(run)}no motion follows the impact at {', '.join(names[:MOST_NAMED])}",
+        f"{_at(now)}no motion follows the impact at {', '.join(names[:MOST_NAMED])}",
         where=tuple(dict.fromkeys(places))[:MOST_NAMED],
         why=WHY_IMPACT[failure.why],
         hint="take a lower restitution, or a stiff spring and damper in the place of the rigid contact",
     )
 
 
-def unending_impacts(run: Run, notice: ImpactsUnending) -> str:
+def unending_impacts(now: Standing, notice: ImpactsUnending) -> str:
     """Return the warning of impacts that did not end within an instant."""
-    names = ", ".join(run.core.model.elements[k].path for k in notice.elements[:MOST_NAMED])
-    return f"{_at(run)}impacts at {names} do not end after {MOST_ROUNDS} rounds: their rest counts as plastic"
+    names = ", ".join(now.core.model.elements[k].path for k in notice.elements[:MOST_NAMED])
+    return f"{_at(now)}impacts at {names} do not end after {MOST_ROUNDS} rounds: their rest counts as plastic"
 
 
-def several_modes(run: Run, notice: SeveralModes) -> str:
+def several_modes(now: Standing, notice: SeveralModes) -> str:
     """Return the warning of frictions that break away together, of which some could stay at rest."""
-    elements = run.core.model.elements
+    elements = now.core.model.elements
 
     def sliding(mode: Mode) -> list[str]:
         return [
             f"`{e.path}` {e.branches[b].name}"
-            for e, b, a in zip(elements, mode, run.state.mode, strict=True)
+            for e, b, a in zip(elements, mode, now.state.mode, strict=True)
             if e.kind is Kind.FRICTION and b in SLIDING and a not in SLIDING
         ]
 
     ways = "; or ".join(", ".join(sliding(mode)) for mode in notice.others)
     return (
-        f"{_at(run)}several motions are possible: all that cannot hold at the breakaway levels slide"
+        f"{_at(now)}several motions are possible: all that cannot hold at the breakaway levels slide"
         f" ({', '.join(sliding(notice.chosen))}), but fewer could: {ways}"
     )
 
 
-def _undetermined(run: Run, history: History, forced: Sequence[int]) -> AcausalError:
+def _undetermined(now: Standing, history: History, forced: Sequence[int]) -> AcausalError:
     """Equations that depend on each other, and the unknowns that they leave open."""
-    conflicts, free = _conflicts(run, history, forced)
-    unknowns = [run.program.unknowns.state_name(j) for j in free]
+    conflicts, free = _conflicts(now, history, forced)
+    unknowns = [now.program.unknowns.state_name(j) for j in free]
     if conflicts and conflicts[0].defect:
-        return contradiction(conflicts[0], _at(run), unknowns)
-    flows = flow_like(run.reduced)[run.reduced.presolved.y[run.reduced.core[free]]]
-    found = singular(conflicts, unknowns, _at(run) if run.core.model.elements else "", bool(flows.all()))
+        return contradiction(conflicts[0], _at(now), unknowns)
+    flows = flow_like(now.reduced)[now.reduced.presolved.y[now.reduced.core[free]]]
+    found = singular(conflicts, unknowns, _at(now) if now.core.model.elements else "", bool(flows.all()))
     zeros = any(m.zeros for c in conflicts for m in c.members)
-    return found if zeros else with_open_ports(found, run.flat)
+    return found if zeros else with_open_ports(found, now.flat)
 
 
-def _inconsistent(run: Run, error: SearchError, forced: Sequence[int]) -> AcausalError:
+def _inconsistent(now: Standing, error: SearchError, forced: Sequence[int]) -> AcausalError:
     """Every combination of branches that was tried violates a guard; the elements that contradict each other are named."""
     elements = error.elements if isinstance(error, NoConsistentMode) else ()
     complete = not isinstance(error, NoConsistentMode) or error.complete
-    names = [run.core.model.elements[k].path for k in elements[:MOST_NAMED]]
+    names = [now.core.model.elements[k].path for k in elements[:MOST_NAMED]]
     forced_ones = [k for k, b in enumerate(forced) if b >= 0]
-    places = dict.fromkeys(run.program.unknowns.element_place(k)[1] for k in (*elements, *forced_ones))
+    places = dict.fromkeys(now.program.unknowns.element_place(k)[1] for k in (*elements, *forced_ones))
     fate = "have no branches" if complete else "were not seen to have branches"
     return NoConsistentModeError(
-        f"no consistent mode at t = {run.state.t:.9g}\n{_history(run, error)}",
+        f"no consistent mode at t = {now.state.t:.9g}\n{_history(now, error)}",
         where=tuple(places)[:4],
         why=f"{', '.join(names)} {fate} that go together" if names else "",
         hint="no combination of branches satisfies all guards: look for ideal sources that elements short or cut",
@@ -208,12 +208,12 @@ def _inconsistent(run: Run, error: SearchError, forced: Sequence[int]) -> Acausa
 
 
 def _conflicts(
-    run: Run, history: History, forced: Sequence[int], held: Sequence[tuple[int, float]] = ()
+    now: Standing, history: History, forced: Sequence[int], held: Sequence[tuple[int, float]] = ()
 ) -> tuple[list[Conflict], list[int]]:
     """Conflicts of the first mode that was tried, those that contradict if any, and unknowns that are undetermined."""
     mode = history[0][0] if history else tuple(max(b, 0) for b in forced)
-    xi = run.sources.states(run.state.t, run.state.D, run.state.R)
-    conflicts, free = conflicts_of(run).of_mode(run.core.model, mode, xi, held)
+    xi = now.xi
+    conflicts, free = conflicts_of(now).of_mode(now.core.model, mode, xi, held)
     return [c for c in conflicts if c.defect] or conflicts, np.flatnonzero(free).tolist()
 
 
@@ -228,21 +228,21 @@ def _reasons(error: SearchError) -> list[tuple[Reason | None, tuple[str, ...]]]:
     return [(tried.reason, tried.where) for _, tried in error.history]
 
 
-def _prescribed(run: Run, reinits: Sequence[tuple[int, float]], kind: str) -> tuple[Location, ...]:
+def _prescribed(now: Standing, reinits: Sequence[tuple[int, float]], kind: str) -> tuple[Location, ...]:
     """Where values are prescribed: components with start values, else the statements with the reinits."""
     if kind == "start":
-        places = [place_of(run.flat.root, run.flat.variable(x)) for x, _ in reinits]
+        places = [place_of(now.flat.root, now.flat.variable(x)) for x, _ in reinits]
         return tuple(dict.fromkeys(p for found in places for p in found))
     wanted = {x for x, _ in reinits}
-    branches = run.program.discrete.branches
+    branches = now.program.discrete.branches
     return tuple(dict.fromkeys(b.place for b in branches if any(x in wanted for x, _ in b.reinits)))
 
 
 def demanding(
-    run: Run, history: History, forced: Sequence[int], reinits: Sequence[tuple[int, float]]
+    now: Standing, history: History, forced: Sequence[int], reinits: Sequence[tuple[int, float]]
 ) -> tuple[Location, ...]:
     """Where the equations stand that leave no room for prescribed values."""
-    conflicts, _ = _conflicts(run, history, forced, run.program.unknowns.targets(reinits)[0])
+    conflicts, _ = _conflicts(now, history, forced, now.program.unknowns.targets(reinits)[0])
     # Held values count as constant in time: of what that demands, only the shortest conflict is about the instant.
     found = min((c for c in conflicts if c.of("held")), key=lambda c: len(c.members), default=None)
     members = () if found is None else found.of("element", "given", "law")
@@ -250,18 +250,18 @@ def demanding(
     return tuple(dict.fromkeys(m.place for m in scaled or members))[:MOST_NAMED]
 
 
-def constraints_on(run: Run, history: History, reinits: Sequence[tuple[int, float]]) -> str:
+def constraints_on(now: Standing, history: History, reinits: Sequence[tuple[int, float]]) -> str:
     """What the constraints of the first candidate say about the prescribed variables."""
-    mode = next((m for m, tried in history if tried.reason == "reinit"), run.state.mode)
-    data, model = run.core.mode(mode), run.core.model
-    xi = run.sources.states(run.state.t, run.state.D, run.state.R)
+    mode = next((m for m, tried in history if tried.reason == "reinit"), now.state.mode)
+    data, model = now.core.mode(mode), now.core.model
+    xi = now.xi
     found: dict[str, None] = {}
     told: set[int] = set()
-    for j, _ in run.program.unknowns.targets(reinits)[0]:
+    for j, _ in now.program.unknowns.targets(reinits)[0]:
         row = data.T[j]
         if not row[: len(data.states)].any():
             found.setdefault(
-                f"`{run.program.unknowns.state_name(j)}` = {float(row[len(data.states) :] @ xi):g}"
+                f"`{now.program.unknowns.state_name(j)}` = {float(row[len(data.states) :] @ xi):g}"
             )
         for k, row in enumerate(data.constraints):
             if k not in told and abs(row[j]) * model.scale[j] > TAKES_PART * float(
@@ -269,22 +269,22 @@ def constraints_on(run: Run, history: History, reinits: Sequence[tuple[int, floa
             ):
                 told.add(k)
                 found.setdefault(
-                    _equation(run, row[: model.n] / row[j], float(row[model.n :] @ xi / row[j]), j)
+                    _equation(now, row[: model.n] / row[j], float(row[model.n :] @ xi / row[j]), j)
                 )
     return f"the equations in force demand {' and '.join(found)}" if found else ""
 
 
-def _equation(run: Run, row: np.ndarray, known: float, j: int) -> str:
+def _equation(now: Standing, row: np.ndarray, known: float, j: int) -> str:
     """``x = ...`` from ``row @ z + known = 0`` with ``row[j] = 1``."""
     parts = [
-        f"{-c:g}*`{run.program.unknowns.state_name(k)}`".removeprefix("1*")
+        f"{-c:g}*`{now.program.unknowns.state_name(k)}`".removeprefix("1*")
         for k, c in enumerate(row.tolist())
         if k != j and abs(c) > NO_TERM
     ]
     parts = [f"-{t.removeprefix('-1*')}" if t.startswith("-1*") else t for t in parts]
     parts += [f"{0.0 - known:g}"] * (known != 0.0 or not parts)
     text = " + ".join(parts).replace(" + -", " - ")
-    return f"`{run.program.unknowns.state_name(j)}` = {text}"
+    return f"`{now.program.unknowns.state_name(j)}` = {text}"
 
 
 def requirement_failed(missed: RequirementMissed) -> RequirementError:
@@ -299,35 +299,35 @@ def requirement_failed(missed: RequirementMissed) -> RequirementError:
     )
 
 
-def _history(run: Run, error: SearchError) -> str:
+def _history(now: Standing, error: SearchError) -> str:
     lines = []
     for mode, tried in _tried(error)[:12]:
         branches = ", ".join(
-            f"{e.path}={e.branches[b].name}" for e, b in zip(run.core.model.elements, mode, strict=True)
+            f"{e.path}={e.branches[b].name}" for e, b in zip(now.core.model.elements, mode, strict=True)
         )
         lines.append(f"    {branches[:200]}: {tried}")
     return "\n".join(lines)
 
 
-def _places(run: Run, names: Sequence[str]) -> tuple[Location, ...]:
+def _places(now: Standing, names: Sequence[str]) -> tuple[Location, ...]:
     """Places of the elements among the culprits; equations carry theirs in the text."""
-    table = {run.core.model.elements[k].path: k for k in range(len(run.core.model.elements))}
-    return tuple(run.program.unknowns.element_place(table[n])[1] for n in names if n in table)[:4]
+    table = {now.core.model.elements[k].path: k for k in range(len(now.core.model.elements))}
+    return tuple(now.program.unknowns.element_place(table[n])[1] for n in names if n in table)[:4]
 
 
-def discrete_unsound(run: Run, failure: DiscreteUnsound) -> NonFiniteError | DiscreteValueError:
+def discrete_unsound(now: Standing, failure: DiscreteUnsound) -> NonFiniteError | DiscreteValueError:
     """Return the error for a discrete variable that takes a value which is not of its type."""
     D = failure.D
-    k, place, field = next(w for w in run.program.discrete.written if not w[2].holds(float(D[w[0]])))
-    what = f"`{run.flat.discrete(k)}`"
+    k, place, field = next(w for w in now.program.discrete.written if not w[2].holds(float(D[w[0]])))
+    what = f"`{now.flat.discrete(k)}`"
     if not math.isfinite(D[k]):
         return NonFiniteError(
-            f"{what} becomes {D[k]} at t = {run.state.t:.9g}",
+            f"{what} becomes {D[k]} at t = {now.state.t:.9g}",
             where=(place,),
             hint="look for a division by zero or a logarithm or root of a negative number in its statement",
         )
     return DiscreteValueError(
-        f"{what} takes the value {D[k]:.15g} at t = {run.state.t:.9g}; it must be {field.kind}",
+        f"{what} takes the value {D[k]:.15g} at t = {now.state.t:.9g}; it must be {field.kind}",
         where=(place,),
         hint="round it in the model, floor(x + 0.5), or declare Discrete(float)"
         if field.type is int
@@ -335,25 +335,25 @@ def discrete_unsound(run: Run, failure: DiscreteUnsound) -> NonFiniteError | Dis
     )
 
 
-def read_not_finite(run: Run, failure: ReadNotFinite) -> NonFiniteError:
+def read_not_finite(now: Standing, failure: ReadNotFinite) -> NonFiniteError:
     """Return the error for a variable without a value, or derivative, that discrete statements read."""
     ids, slopes, x = failure.ids, failure.slopes, failure.values
     n = int(np.flatnonzero(~np.isfinite(x))[0])
-    path = run.flat.variable((*ids, *slopes)[n])
+    path = now.flat.variable((*ids, *slopes)[n])
     return NonFiniteError(
-        f"`{path if n < len(ids) else f'der({path})'}`, which a discrete statement reads, is {x[n]} at t = {run.state.t:.9g}",
-        where=place_of(run.flat.root, path),
+        f"`{path if n < len(ids) else f'der({path})'}`, which a discrete statement reads, is {x[n]} at t = {now.state.t:.9g}",
+        where=place_of(now.flat.root, path),
         hint="look for a division by zero or a logarithm or root of a negative number in its equation",
     )
 
 
-def two_reinits(run: Run, failure: TwoReinits) -> DuplicateWriterError:
+def two_reinits(now: Standing, failure: TwoReinits) -> DuplicateWriterError:
     """Return the error for one state that two actions set in one instant."""
     first, second = failure.first, failure.second
-    names = dict.fromkeys(f"`{run.flat.variable(x)}`" for x, _ in (first, second))
+    names = dict.fromkeys(f"`{now.flat.variable(x)}`" for x, _ in (first, second))
     what = f"{' and '.join(names)}, which are one state," if len(names) > 1 else next(iter(names))
     return DuplicateWriterError(
-        f"{what} is set by two reinits at t = {run.state.t:.9g}",
+        f"{what} is set by two reinits at t = {now.state.t:.9g}",
         where=tuple(dict.fromkeys((first[1], second[1]))),
         hint="let one `when` with elsewhen decide which of them counts",
     )

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import AcausalError, InitializationError
 from ..flattening.open_ports import with_open_ports
 from ..simulation.failures import RateUnknown, StartNotMet
-from ..simulation.run import Run
+from ..simulation.standing import Standing
 from ..simulation.starts.completion import System, Unreachable
 from ..simulation.starts.conditions import Condition, Conditions
 from ..simulation.starts.priorities import MISSED, combination
@@ -19,27 +19,27 @@ from .search_failures import constraints_on, demanding
 from .start_moving import MOST_NAMED, moving
 
 
-def start_not_met(run: Run, record: StartNotMet) -> AcausalError:
+def start_not_met(now: Standing, record: StartNotMet) -> AcausalError:
     """Return the error for conditions that cannot be met."""
     conditions: Conditions = record.conditions
     failure: Unreachable = record.cause
-    system, endless = failure.system, moving(run, conditions, failure)
+    system, endless = failure.system, moving(now, conditions, failure)
     if endless is not None:
         return endless
     for row in np.flatnonzero(failure.missed & (system.which >= 0)).tolist():
         if not system.A[row].any():
             condition = conditions.items[int(system.which[row])]
-            return _determined(run, condition, -float(system.b[row] * system.divisor[row]))
+            return _determined(now, condition, -float(system.b[row] * system.divisor[row]))
     rows = _contradiction(system)
     # Constraints that contradict each other where the search ended may hold elsewhere: no condition is to blame.
     if rows is not None and (system.which[rows] >= 0).any():
-        return _contradict(run, conditions, failure, rows)
-    return with_open_ports(_not_found(run, conditions, failure), run.flat)
+        return _contradict(now, conditions, failure, rows)
+    return with_open_ports(_not_found(now, conditions, failure), now.flat)
 
 
-def rate_unknown(run: Run, failure: RateUnknown) -> InitializationError:
+def rate_unknown(now: Standing, failure: RateUnknown) -> InitializationError:
     """Return the error for an initial equation that reads a rate that nothing gives: it would count as zero."""
-    name = run.program.unknowns.state_name(failure.unknown)
+    name = now.program.unknowns.state_name(failure.unknown)
     return InitializationError(
         f"`{failure.item.text}` reads der(`{name}`), which no equation of the model gives",
         where=failure.item.where,
@@ -62,25 +62,25 @@ def _contradiction(system: System) -> list[int] | None:
     return None
 
 
-def _determined(run: Run, condition: Condition, defect: float) -> AcausalError:
+def _determined(now: Standing, condition: Condition, defect: float) -> AcausalError:
     if condition.rank is Rank.STEADY:
         return InitializationError(
-            f"there is no steady state at t = {run.state.t:.9g}: {condition.text} cannot hold",
+            f"there is no steady state at t = {now.state.t:.9g}: {condition.text} cannot hold",
             where=condition.where,
             why="its rate is the same whatever the states are: a source drives it, and nothing limits it",
             hint="fix its value with initial=, so that it may move, or ask for a steady state of other parts only",
         )
     why, where = "the equations in force determine it, whatever the states are", condition.where
     if condition.unknown >= 0:
-        what = f"at t = {run.state.t:.9g} {condition.text} cannot hold at the start"
+        what = f"at t = {now.state.t:.9g} {condition.text} cannot hold at the start"
         prescribed = [(condition.variable, condition.value)]
-        why = constraints_on(run, (), prescribed) or why
-        where = (*where, *demanding(run, (), run.state.forced, prescribed))
+        why = constraints_on(now, (), prescribed) or why
+        where = (*where, *demanding(now, (), now.state.forced, prescribed))
     elif condition.variable < 0:
         what = f"{condition.text} does not hold at the start: its sides differ by {defect:.9g}"
     else:
         what = (
-            f"`{run.flat.variable(condition.variable)}` is fixed at {condition.value:g} but the model gives"
+            f"`{now.flat.variable(condition.variable)}` is fixed at {condition.value:g} but the model gives"
             f" {condition.value + defect:.9g} at the start"
         )
     return InitializationError(
@@ -91,7 +91,7 @@ def _determined(run: Run, condition: Condition, defect: float) -> AcausalError:
     )
 
 
-def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: list[int]) -> AcausalError:
+def _contradict(now: Standing, conditions: Conditions, failure: Unreachable, rows: list[int]) -> AcausalError:
     system = failure.system
     conflicting = [conditions.items[int(system.which[r])] for r in rows if system.which[r] >= 0]
     equations = [r for r in rows if system.which[r] < 0]
@@ -111,35 +111,35 @@ def _contradict(run: Run, conditions: Conditions, failure: Unreachable, rows: li
         else "the equations in force determine it"
     )
     prescribed = [(c.variable, c.value) for c in conflicting if c.unknown >= 0]
-    if prescribed and not run.reduced.nonlinear:
-        why = constraints_on(run, (), prescribed) or why
+    if prescribed and not now.reduced.nonlinear:
+        why = constraints_on(now, (), prescribed) or why
     hint = "drop one of them, or give it as a start that is not fixed"
     if steady:
         why = "the equations in force leave no point at which all of them rest"
-        if len(run.discrete.state_relations):
+        if now.relations:
             why += ", on those sides of comparisons where the search began"
             hint = f"give starts near the point that you mean, on its side of the comparisons; else {hint}"
     if equations:
-        why = f"the nonlinear equations {stated(run, _nonlinear_rows(run, equations)).text} bind them to each other"
+        why = f"the nonlinear equations {stated(now, _nonlinear_rows(now, equations)).text} bind them to each other"
     return InitializationError(
-        f"at t = {run.state.t:.9g} {text} {what}",
+        f"at t = {now.state.t:.9g} {text} {what}",
         where=where,
-        why=why + _left(run, conditions, failure),
+        why=why + _left(now, conditions, failure),
         hint=hint,
     )
 
 
-def _nonlinear_rows(run: Run, rows: list[int]) -> list[int]:
+def _nonlinear_rows(now: Standing, rows: list[int]) -> list[int]:
     """Nonlinear rows behind hard rows, which come first in a system."""
-    of_row = run.tangents.mode(
-        run.core, run.state.mode, run.state.z, run.state.slopes, run.xi, run.present
+    of_row = now.tangents.mode(
+        now.core, now.state.mode, now.state.z, now.state.slopes, now.xi, now.present
     ).constraint_rows
     return list(dict.fromkeys(int(of_row[r]) for r in rows))
 
 
-def _with_coupled(run: Run, rows: list[int]) -> list[int]:
+def _with_coupled(now: Standing, rows: list[int]) -> list[int]:
     """Constraints that were missed, and those that share coordinates with them: any may be the one that is wrong."""
-    near, motion = surroundings(run, accepted(run)), run.linearisation.last
+    near, motion = surroundings(now, accepted(now)), now.linearisation.last
     if near is None or motion is None or not motion.system.constraints:
         return rows
     return list(
@@ -147,7 +147,7 @@ def _with_coupled(run: Run, rows: list[int]) -> list[int]:
     )
 
 
-def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> AcausalError:
+def _not_found(now: Standing, conditions: Conditions, failure: Unreachable) -> AcausalError:
     system = failure.system
     rows = np.flatnonzero(failure.missed)
     rows = rows[np.argsort(-np.abs(system.b[rows]), kind="stable")]
@@ -158,23 +158,23 @@ def _not_found(run: Run, conditions: Conditions, failure: Unreachable) -> Acausa
     places = [p for c in demanded[:MOST_NAMED] for p in c.where]
     last, about = "", list[str]()
     if equations:
-        found = stated(run, _with_coupled(run, _nonlinear_rows(run, equations)))
+        found = stated(now, _with_coupled(now, _nonlinear_rows(now, equations)))
         parts.append(f"the nonlinear equations {found.text}")
         places, about = [*places, *found.places], list(found.unknowns.values())
-        last = f"\n  begun at {found.values(core_at(run, accepted(run)))}"
+        last = f"\n  begun at {found.values(core_at(now, accepted(now)))}"
         last += f"\n  last tried {found.values(failure.nearest.z)}"
     return InitializationError(
-        f"no start values were found at t = {run.state.t:.9g} at which {', '.join(parts) or 'all equations'} hold{last}",
+        f"no start values were found at t = {now.state.t:.9g} at which {', '.join(parts) or 'all equations'} hold{last}",
         where=tuple(dict.fromkeys(places)),
         about=about,
         why="Newton's method, damped and begun anew beside the start values, came to no solution"
-        + _left(run, conditions, failure),
+        + _left(now, conditions, failure),
         hint="give starts near the solution, fix other variables, or drop a condition: there may be no solution, as of a"
         " loop whose lengths do not let it close",
     )
 
 
-def _left(run: Run, conditions: Conditions, failure: Unreachable) -> str:
+def _left(now: Standing, conditions: Conditions, failure: Unreachable) -> str:
     """What the point misses that comes nearest to the conditions, as the end of a sentence; "" if none is known."""
     system = failure.rest
     if system is None:
@@ -184,7 +184,7 @@ def _left(run: Run, conditions: Conditions, failure: Unreachable) -> str:
     for row in rows:
         condition = conditions.items[int(system.which[row])]
         if condition.variable >= 0:
-            unit = run.program.unknowns.unit(condition.variable)
+            unit = now.program.unknowns.unit(condition.variable)
             missed.setdefault(unit, []).append(float(system.b[row] * system.divisor[row]))
     left = [f"{math.hypot(*defects):.6g} {unit}" for unit, defects in missed.items()]
     return f"; at the nearest point found {' and '.join(left)} are left" if left else ""

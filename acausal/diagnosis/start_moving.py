@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import AcausalError, InitializationError
 from ..flattening.template import place_of
 from ..simulation.failures import UNSOLVED, MovesForEver
-from ..simulation.run import Run
+from ..simulation.standing import Standing
 from ..simulation.starts.completion import Completion, Unreachable, completion
 from ..simulation.starts.conditions import Conditions
 from ..simulation.starts.frames import Frame
@@ -17,20 +17,20 @@ from ..simulation.starts.stated import Rank
 MOST_NAMED = 8
 
 
-def moves_for_ever(run: Run, failure: MovesForEver) -> InitializationError:
+def moves_for_ever(now: Standing, failure: MovesForEver) -> InitializationError:
     """Return the error for variables that cannot rest though no rate depends on them."""
     ids, rates, fixing = failure.variables, failure.rates, failure.fixing
-    names = [run.flat.variable(x) for x in ids[:MOST_NAMED]]
+    names = [now.flat.variable(x) for x in ids[:MOST_NAMED]]
     told = [
-        f"`{name}` at {rate:.6g} {_per_second(run, x)}"
+        f"`{name}` at {rate:.6g} {_per_second(now, x)}"
         for name, rate, x in zip(names, rates, ids, strict=False)
     ]
     more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
-    values = ", ".join(f'"{run.flat.variable(x)}": {run.starts.value[x]:.9g}' for x in fixing[:MOST_NAMED])
+    values = ", ".join(f'"{now.flat.variable(x)}": {now.starts.value[x]:.9g}' for x in fixing[:MOST_NAMED])
     verb = "move" if len(ids) > 1 else "moves"
     return InitializationError(
-        f"there is no steady state at t = {run.state.t:.9g}: {', '.join(told)}{more} {verb} for ever",
-        where=tuple(dict.fromkeys(p for n in names for p in place_of(run.flat.root, n))),
+        f"there is no steady state at t = {now.state.t:.9g}: {', '.join(told)}{more} {verb} for ever",
+        where=tuple(dict.fromkeys(p for n in names for p in place_of(now.flat.root, n))),
         why="no rate depends on it, so that it need not rest for all else to rest"
         if len(ids) == 1
         else "no rate depends on them, so that they need not rest for all else to rest",
@@ -38,12 +38,12 @@ def moves_for_ever(run: Run, failure: MovesForEver) -> InitializationError:
     )
 
 
-def _per_second(run: Run, x: int) -> str:
-    unit = next(f.unit for f, at in run.flat.variable_fields() if x in at)
+def _per_second(now: Standing, x: int) -> str:
+    unit = next(f.unit for f, at in now.flat.variable_fields() if x in at)
     return f"{unit}/s" if unit not in ("", "1") else "per second"
 
 
-def moving(run: Run, conditions: Conditions, failure: Unreachable) -> InitializationError | None:
+def moving(now: Standing, conditions: Conditions, failure: Unreachable) -> InitializationError | None:
     """Return the error that names what moves for ever, if all else can rest; else None."""
     found = _free(conditions, failure)
     if not len(found):
@@ -55,15 +55,15 @@ def moving(run: Run, conditions: Conditions, failure: Unreachable) -> Initializa
         rest = completion(relaxed, Frame(problem))
     except (AcausalError, Unreachable, *UNSOLVED):
         return None
-    items, model = conditions.items, run.core.model
+    items, model = conditions.items, now.core.model
     unknowns = np.array([items[k].rate_of for k in found.tolist()])
     rates = rest.slopes[unknowns]
     moves = np.abs(rates) * model.T0 > MISSED * model.network_scale[unknowns]
-    ids = [run.program.unknowns.listed[j] for j in unknowns[moves].tolist()]
+    ids = [now.program.unknowns.listed[j] for j in unknowns[moves].tolist()]
     if not ids or not _alone(relaxed, rest, found[moves]):
         return None
     fixing = [ids[k] for k in _independent(rest.of_states[unknowns[moves]])]
-    return moves_for_ever(run, MovesForEver(ids, rates[moves].tolist(), fixing))
+    return moves_for_ever(now, MovesForEver(ids, rates[moves].tolist(), fixing))
 
 
 def _free(conditions: Conditions, failure: Unreachable) -> np.ndarray:

@@ -378,7 +378,7 @@ class Loop(Run):
         except UNSOLVED as failure:
             raise self.failed(NotSolved(failure, "start" if kind == "start" else "restart")) from None
         if choice.others:
-            self.notify(self, SeveralModes(restart.data.mode, choice.others))
+            self.notify(SeveralModes(restart.data.mode, choice.others))
         before, logged = state.mode, dict[str, Any]()
         if restart.jumped:
             if kind != "start":  # There left limits may contradict the model.

@@ -35,12 +35,13 @@ from .nonlinear.tangents import Tangents
 from .numeric import NumericCore
 from .options import Options, Status
 from .sources.source_states import OpenInput, SourceStates, Stretch
+from .standing import Standing
 from .starts.left_limits import guesses, left_limits
 from .starts.problem import StartProblem
 from .starts.stated import Starts
 from .state import State
 
-Explain = Callable[["Run", Failure], AcausalError]
+Explain = Callable[[Standing, Failure], AcausalError]
 
 
 @dataclass(eq=False)
@@ -62,7 +63,7 @@ class Run:
     starts: Starts
     explain: Explain
     """Makes words of what fails."""
-    notify: Callable[[Run, Notice], None]
+    says: Callable[[Standing, Notice], None]
     """Says what has happened."""
     parameters: dict[str, float] = field(default_factory=dict)
     """Parameters given for the run or changed after construction, by path."""
@@ -116,9 +117,8 @@ class Run:
         self.integration = self._new_integration()
         if self.numerical:
             self.bounds = core_bounds(self.program) if self.reduced.nonlinear else None
-            now = self.state
-            xi = self.sources.states(now.t, now.D, now.R)
-            now.z = guesses(self.program, self.base, self.starts, now.z, xi, self.bounds)
+            z, xi = self.state.z, self.sources.states(self.state.t, self.state.D, self.state.R)
+            self.state.z = guesses(self.program, self.base, self.starts, z, xi, self.bounds)
             self.linearisation.use(self.base, self._look_at(self.base))
             self.here()
 
@@ -175,6 +175,16 @@ class Run:
     def snapshot(self) -> State:
         """The present state; later instants do not change it."""
         return copy(self.state)
+
+    def standing(self) -> Standing:
+        """Where the run stands, for those who explain."""
+        state = self.snapshot()
+        entered = self.__dict__["data"] if "data" in self.__dict__ else self._arrived and self._arrived[:2]
+        xi = self.sources.states(state.t, state.D, state.R)
+        return Standing(
+            self.program, self.starts, self.numerical, state, xi, self.present, self.base, self.linearisation,
+            self.integration.steps, entered, tuple(self.discrete.state_relations.tolist()),
+        )  # fmt: skip
 
     def put(self, state: State) -> None:
         """Go on from a state of this model."""
@@ -396,7 +406,11 @@ class Run:
 
     def failed(self, failure: Failure) -> AcausalError:
         """The error to raise for a failure, in the words of the model."""
-        return self.explain(self, failure)
+        return self.explain(self.standing(), failure)
+
+    def notify(self, notice: Notice) -> None:
+        """Say what has happened."""
+        self.says(self.standing(), notice)
 
     def stop(self, message: str) -> None:
         """End the run normally after the present instant."""

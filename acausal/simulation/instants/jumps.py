@@ -41,7 +41,7 @@ def collide(
 
     found = collisions(restart, left, instant, lambda: run.core, solve)
     if found.plastic:
-        run.notify(run, ImpactsUnending(found.plastic))
+        run.notify(ImpactsUnending(found.plastic))
     return found.restart, found.stages
 
 

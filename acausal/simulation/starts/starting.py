@@ -98,7 +98,7 @@ def start(run: Loop) -> None:
     except AcausalError as error:
         raise run.failed(StartSteep(error)) from None
     require(run, moved_for_nothing(starting.now(), run.record.D), run.state.t)
-    run.notify(run, Started(completed))
+    run.notify(Started(completed))
 
 
 class Starting:
