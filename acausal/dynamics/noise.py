@@ -191,10 +191,8 @@ class StepNoise:
 
     Parameters
     ----------
-    least : (forms,) array
-        Rounding where all coordinates are zero.
-    rounding : (forms, nX) array
-        Rounding for magnitudes of the coordinates.
+    begin : (forms,) array
+        What the begin of the segment leaves for all of it.
     drift : callable, optional
         Rounding (forms,) of the states that stays for some seconds.
 
@@ -206,14 +204,10 @@ class StepNoise:
         What integration may have missed of the forms along the last step.
     """
 
-    def __init__(
-        self, least: np.ndarray, rounding: np.ndarray, drift: Callable[[float], np.ndarray] | None = None
-    ) -> None:
-        self._least, self._rounding = least, rounding
-        self._drift = drift
-        self._before = np.zeros(len(least))
-        """Errors over the step before."""
-        self.resolution, self.missed = least.copy(), np.zeros(len(least))
+    def __init__(self, begin: np.ndarray, drift: Callable[[float], np.ndarray] | None = None) -> None:
+        self._begin, self._drift = begin, drift
+        self._error, self._terms, self.missed = np.zeros((3, len(begin)))
+        self.resolution = begin.copy()
 
     @property
     def floor(self) -> np.ndarray:
@@ -225,10 +219,10 @@ class StepNoise:
         """Depth up to which a form below zero has not crossed it. A state that came to rest may swing within its error."""
         return TOUCH * self.resolution + self.missed
 
-    def follow(self, h: float, size: np.ndarray, error: np.ndarray) -> None:
-        """Take a step with magnitudes of the coordinates and errors of the forms; rounding stays for ``h`` seconds."""
-        self.resolution[:] = self._least + self._rounding @ size
+    def follow(self, h: float, terms: np.ndarray, error: np.ndarray) -> None:
+        """Take a step with the terms of the forms at its end and their errors; rounding stays for ``h`` seconds."""
+        self.resolution[:] = self._begin + TWICE * ROUNDING * np.maximum(terms, self._terms)
         if self._drift is not None:
             self.resolution += TWICE * self._drift(h)
-        self.missed[:] = MISSED * np.maximum(error, self._before)
-        self._before = error
+        self.missed[:] = MISSED * np.maximum(error, self._error)
+        self._error, self._terms = error, terms

@@ -52,8 +52,7 @@ class Watch:
     Parameters
     ----------
     data : ModeData
-    forms, rounding : (forms, ny) arrays
-        All forms, and for magnitudes of the state vector what rounds in them all along a segment.
+    forms : (forms, ny) array
     orientation, armed : (forms,) arrays
     which : array of int
         What can trigger.
@@ -68,32 +67,32 @@ class Watch:
     """
 
     def __init__(
-        self, data: ModeData, forms: np.ndarray, rounding: np.ndarray, orientation: np.ndarray, armed: np.ndarray,
-        which: np.ndarray,
-    ) -> None:  # fmt: skip
+        self, data: ModeData, forms: np.ndarray, orientation: np.ndarray, armed: np.ndarray, which: np.ndarray
+    ) -> None:
         self.which = which.tolist()
         self.forms = forms[which] * orientation[which, None]
         self.armed = armed[which]
-        self._rounding = TWICE * rounding[which]
         self._slope = TWICE * LOCATED * (self.forms @ data.Ay)
         # What leaves zero has been seen to do so: for it errors of the state count.
         self._known = TWICE * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
 
-    def floor(self, y: np.ndarray, size: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
-        """Depth that counts as zero all along a segment from ``y`` (ny,), for magnitudes ``size`` (ny,).
-
-        With the ``error`` of the states, None without any.
-        """
-        floor = self._rounding.dot(size) + math.ulp(t) * np.abs(self._slope.dot(y))
+    def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
+        """What the begin of a segment at ``y`` (ny,) leaves for all of it, with the ``error`` of the states or None."""
+        floor = math.ulp(t) * np.abs(self._slope.dot(y))
         return floor if error is None else floor + self._known.dot(error)
 
 
 class FlowWatch(Watch):
-    """The same along a closed form, and the noise that moves with it."""
+    """The same along a closed form, and the noise that moves with it; ``coefficients`` (forms, ny) round all along."""
 
-    def __init__(self, flow: AffineFlow, *given: Any) -> None:
+    def __init__(self, flow: AffineFlow, coefficients: np.ndarray, *given: Any) -> None:
         super().__init__(*given)
         self.noise = FlowNoise(flow, self.forms, TWICE * ROUNDING)
+        self._coefficients = TWICE * coefficients[self.which]
+
+    def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
+        """What the begin leaves, and rounding of the coefficients."""
+        return super().floor(y, error, t) + self._coefficients.dot(np.abs(y))
 
     def since(self, trajectory: Trajectory, h: float, k: int, t0: float) -> float:
         """Last time up to ``h`` at which form ``k``, which reacts there, was above zero or rose.

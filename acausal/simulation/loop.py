@@ -164,7 +164,7 @@ class Loop(Run):
         if not watch.which:
             return None, 0.0
         error = None if state.error is None else state.error[tables.data.states]
-        floor = watch.floor(trajectory.y0, np.abs(trajectory.y0), error, state.t)
+        floor = watch.floor(trajectory.y0, error, state.t)
         hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, state.t, noise=watch.noise)
         if hit is None:
             return None, 0.0
@@ -192,7 +192,7 @@ class Loop(Run):
             triggers = np.flatnonzero(can_trigger(tables.data, state.forced, state.disabled, len(signs)))
             coefficients = tables.signs.coefficients
             found = FlowWatch(
-                tables.flow, tables.data, tables.forms, coefficients, orientation, armed, triggers
+                tables.flow, coefficients, tables.data, tables.forms, orientation, armed, triggers
             )
             tables.keep(tables.watches, key, found)
         return found

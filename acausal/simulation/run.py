@@ -269,7 +269,7 @@ class Run:
         now = self.state
         motion = self.linearisation.made(now.z, now.slopes, self.xi, self.system(), self.present)
         assert isinstance(motion, LargeMotion)
-        return MotionSigns(self.core, motion, rows, nonlinear)
+        return MotionSigns(motion, rows, nonlinear, self.core.amplitudes)
 
     def system(self) -> NonlinearSystem:
         """The nonlinear mode in force."""

@@ -220,10 +220,9 @@ def test_a_depth_from_the_largest_past_value_is_found(monkeypatch: pytest.Monkey
     """The depth that counted as zero was a past maximum of the state times rtol times the gain of the guard, 1e5."""
     largest = np.zeros(1)
 
-    def follow(self: StepNoise, h: float, size: np.ndarray, *_: Any) -> None:
-        # Rounding is 2e-14 of the gain.
-        np.maximum(largest, (self._rounding @ size).max(initial=0.0), out=largest)
-        self.missed[:] = 0.5e8 * largest
+    def follow(self: StepNoise, h: float, terms: np.ndarray, *_: Any) -> None:
+        np.maximum(largest, terms.max(initial=0.0), out=largest)
+        self.missed[:] = 1e-6 * largest
 
     monkeypatch.setattr(StepNoise, "follow", follow)
     monkeypatch.setattr(Accuracy, "__call__", lambda *_: 0.0)

@@ -146,7 +146,7 @@ def test_a_stiff_current_is_measured_by_what_it_is_at_the_ends_of_a_step(rtol: f
 
 def test_what_counts_as_zero_does_not_grow_with_the_steps() -> None:
     """Errors of all steps added up exceed whatever a damped form was."""
-    noise, error = StepNoise(np.full(1, 1e-9), np.zeros((1, 1))), np.full(1, 1e-3)
+    noise, error = StepNoise(np.full(1, 1e-9)), np.full(1, 1e-3)
     depths = []
     for _ in range(1000):
         noise.follow(1e-3, np.zeros(1), error)

@@ -7,9 +7,7 @@ import numpy as np
 from ...dynamics.noise import Uncertainty
 from ...reduction.affine import Rows
 from ...reduction.rounding import ROUNDING
-from ..instants.transition import SCALE_FLOOR
 from ..nonlinear.forms import Forms
-from ..numeric import NumericCore
 from .motion import LargeMotion
 
 
@@ -18,28 +16,29 @@ class MotionSigns:
 
     Parameters
     ----------
-    core : NumericCore
     motion : LargeMotion
         At the point that is looked at.
     rows : Rows
         The forms over core unknowns and sources.
     nonlinear : (forms,) array
         Number of the nonlinear row, -1 for affine forms.
+    amplitudes : (q, q) array
+        Of the sources, by their magnitudes.
     """
 
-    def __init__(self, core: NumericCore, motion: LargeMotion, rows: Rows, nonlinear: np.ndarray) -> None:
-        self._forms = Forms.of(motion.system.mode, rows, nonlinear, np.ones(len(nonlinear)))
-        self._motion, self._T0 = motion, core.model.T0
-        self._scale = magnitudes(rows, core, motion.last.xi)
+    def __init__(
+        self, motion: LargeMotion, rows: Rows, nonlinear: np.ndarray, amplitudes: np.ndarray
+    ) -> None:
+        self._forms = Forms.of(motion.system.mode, rows, nonlinear, np.ones(len(nonlinear)), amplitudes)
+        self._motion = motion
 
     def levels(self, known: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
         """Values and first two time derivatives (3, forms), and their noise floors; ``known`` says how exactly the point is."""
         motion, system = self._motion, self._motion.system
         jets = motion.derivatives(motion.last)
         values = np.array(self._forms.levels(motion, jets))
-        weights = abs(self._forms.linear(motion, jets[0]))
+        weights = self._forms.sizes(motion, jets[0])
         floors = np.array([ROUNDING * (weights @ np.abs(v)) for v in jets])
-        floors += SCALE_FLOOR * self._scale / self._T0 ** np.arange(3.0)[:, None]
         floors[:2] += known.late * np.abs(values[1:])
         if known.error is not None:
             error = known.error[system.mode.open]
@@ -55,10 +54,3 @@ class MotionSigns:
                 clear = np.abs(value) > floor
                 found[clear] = np.sign(value[clear])
         return found.tolist()
-
-
-def magnitudes(rows: Rows, core: NumericCore, xi: np.ndarray) -> np.ndarray:
-    """Magnitudes of forms: of the variables in the model, of the sources at present."""
-    q = len(xi)
-    found: np.ndarray = abs(rows.A) @ core.model.scale
-    return found + abs(rows.B[:, :q]) @ (core.amplitudes[:q, :q] @ np.abs(xi))

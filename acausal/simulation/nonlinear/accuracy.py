@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...dynamics.noise import MISSED, StepNoise
+from ...dynamics.noise import MISSED, StepNoise, lasting
 from ...dynamics.step import Step
 from ...reduction.rounding import ROUNDING as EVALUATION
 from .forms import Forms
@@ -32,8 +32,6 @@ PROBE = 0.3819660112501051
 """Part of a step at which it is looked at, an irrational one: a motion that repeats itself is not met at equal phases."""
 LONGER = 2.0
 """Factor from the longest step so far from which one is looked at there too."""
-UNSEEN = 0.25
-"""Part of the rounding of a guard which the error of a step may take: where all its terms rest at zero, no other is left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +74,19 @@ class Accuracy:
     def __init__(self, motion: Motion, forms: Forms, tolerances: Tolerances, noise: StepNoise) -> None:
         self._motion, self._forms, self._tolerances, self._noise = motion, forms, tolerances, noise
         self._largest, self.error = np.zeros((2, forms.count))
+        self._place = motion.last
         self.begin(motion.last)
 
     def begin(self, place: Place) -> None:
         """Go on from a place."""
         motion = self._motion
-        v = motion.system.v0(place.y, place.xi)
+        v, h = motion.system.v0(place.y, place.xi), place.h - self._place.h
         self._place, self._tangent = place, self._forms.tangent(motion, v)
+        self._noise.follow(lasting(h, self._tolerances.rtol), self._tangent.terms, self.error)
         np.maximum(self._largest, np.abs(self._tangent.values), out=self._largest)
-        rounding = np.maximum(EVALUATION * self._tangent.terms, UNSEEN * self._noise.resolution)
-        self._absolute = np.maximum(self._tolerances.atol * self._largest, rounding) + np.finfo(float).tiny
+        # What a step misses need not be less than what rounding hides anyway.
+        rounding = self._noise.resolution / MISSED + np.finfo(float).tiny
+        self._absolute = np.maximum(self._tolerances.atol * self._largest, rounding)
 
     def __call__(self, t1: float, y1: np.ndarray, errors: np.ndarray) -> float:
         """Largest error over a step, relative to the values at both its ends.

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...reduction.affine import Rows
 from ...reduction.open_mode import OpenMode
+from ...reduction.rounding import ROUNDING, SUMMED
 from .motion import Motion
 from .newton import NewtonFailure
 
@@ -43,36 +44,49 @@ class Forms:
 
     Parameters
     ----------
-    over_v : (forms, nv) array
-        Forms over ``v``, dense or sparse; those of nonlinear rows are not read.
+    over_v, parts : (forms, nv) arrays
+        Forms over ``v``, dense or sparse, and magnitudes of what was summed in their coefficients; those of nonlinear rows are
+        not read.
     nonlinear : (forms,) array
         Number of the nonlinear row, -1 for affine forms.
     orientation : (forms,) array
         Sign that makes each positive where it is in force.
     """
 
-    def __init__(self, over_v: Any, nonlinear: np.ndarray, orientation: np.ndarray) -> None:
+    def __init__(self, over_v: Any, parts: Any, nonlinear: np.ndarray, orientation: np.ndarray) -> None:
         self.affine = np.flatnonzero(nonlinear < 0)
         self.nonlinear = np.flatnonzero(nonlinear >= 0)
         self.rows = nonlinear[self.nonlinear]
         self.weights = over_v
         self.over_v = over_v[self.affine]
-        self._sizes = abs(self.over_v)
+        self._parts, self._sizes = parts, parts[self.affine]
         self.orientation = orientation
         self.count = len(nonlinear)
 
     @classmethod
-    def of(cls, mode: OpenMode, rows: Rows, nonlinear: np.ndarray, orientation: np.ndarray) -> Forms:
-        """Take forms over unknowns and sources to those over ``v``."""
+    def of(
+        cls,
+        mode: OpenMode,
+        rows: Rows,
+        nonlinear: np.ndarray,
+        orientation: np.ndarray,
+        amplitudes: np.ndarray,
+    ) -> Forms:
+        """Take forms over unknowns and sources to those over ``v``; ``amplitudes`` of the sources by their magnitudes."""
         q = mode.z_of.shape[1] - len(mode.states) - len(mode.open)
         over_v = rows.E @ mode.slope_of + rows.A @ mode.z_of
+        parts = abs(rows.E) @ abs(mode.slope_of) + abs(rows.A) @ abs(mode.z_of)
+        own = rows.B[:, :q]
+        evaluated = abs(own) + SUMMED / ROUNDING * (abs(own) @ amplitudes[:q, :q])
         if isinstance(over_v, np.ndarray):
-            over_v[:, over_v.shape[1] - q :] += rows.B[:, :q]
-            return cls(over_v, nonlinear, orientation)
+            over_v[:, over_v.shape[1] - q :] += own
+            parts[:, parts.shape[1] - q :] += evaluated
+            return cls(over_v, parts, nonlinear, orientation)
         from scipy.sparse import csr_array, hstack
 
         before = csr_array((len(nonlinear), over_v.shape[1] - q))
-        return cls((over_v + hstack([before, rows.B[:, :q]])).tocsr(), nonlinear, orientation)
+        own, evaluated = (hstack([before, csr_array(part)]) for part in (own, evaluated))
+        return cls((over_v + own).tocsr(), (parts + evaluated).tocsr(), nonlinear, orientation)
 
     def tangent(self, motion: Motion, v: np.ndarray) -> FormTangent:
         """The forms next to a point ``v``."""
@@ -86,15 +100,15 @@ class Forms:
             values[self.nonlinear], terms[self.nonlinear] = value[self.rows], np.abs(gradient) @ np.abs(v)
         return FormTangent(self, values, terms, gradient)
 
-    def linear(self, motion: Motion, v: np.ndarray) -> Any:
-        """Sparse forms over ``v`` next to a point ``v``: nonlinear ones, whose own rows are empty, with their slopes there."""
+    def sizes(self, motion: Motion, v: np.ndarray) -> Any:
+        """Magnitudes of the terms of sparse forms for those of ``v``: nonlinear ones, whose own rows are empty, next to ``v``."""
         if not len(self.rows):
-            return self.weights
+            return self._parts
         from scipy.sparse import csr_array
 
         own = np.ones(len(self.rows)), (self.nonlinear, np.arange(len(self.rows)))
         placed = csr_array(own, shape=(self.count, len(self.rows)))
-        return self.weights + placed @ csr_array(self.tangent(motion, v).gradient)
+        return self._parts + placed @ abs(csr_array(self.tangent(motion, v).gradient))
 
     def levels(self, motion: Motion, jets: list[np.ndarray]) -> list[np.ndarray]:
         """Values of the forms and their first time derivatives from those of ``v``, whatever their orientation."""

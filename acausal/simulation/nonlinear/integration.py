@@ -17,7 +17,7 @@ from .accuracy import Tolerances, terms
 from .forms import Forms
 from .motion import Motion, Place
 from .sampling import sampled_jets, solvable
-from .steps import Steps, WatchedSteps, unknowns_of
+from .steps import Steps, WatchedSteps
 from .watching import Watched
 
 POLISH = 32
@@ -192,7 +192,7 @@ class Integration:
         """
         t, length, report, self._hidden = span.t, span.length, span.report, hidden
         np.maximum(self.size, np.abs(z), out=self.size)
-        forms, noise = watched.forms, watched.noise(motion, unknowns_of(motion.system), length)
+        forms, noise = watched.forms, watched.noise(motion)
         steps = self.steps = Steps(
             motion, self._solver, self._tolerances, length, forms, noise, self.size, self._stiffness_of(mode),
             None if report is None else lambda h: report(t + h),

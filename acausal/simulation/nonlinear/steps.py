@@ -12,7 +12,7 @@ import numpy as np
 from ...dynamics.automatic import Automatic, Stiffness
 from ...dynamics.closed_form import Basis
 from ...dynamics.dormand_prince import DormandPrince
-from ...dynamics.noise import StepNoise, lasting, rounded_states
+from ...dynamics.noise import StepNoise, rounded_states
 from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
@@ -374,10 +374,7 @@ class WatchedSteps:
             a = steps.extend()
             if not self._forms.count:
                 continue
-            assert steps.accuracy is not None
             begin = self._values(a, np.array([a.step.t0]))[0]
-            size, accuracy = np.maximum(np.abs(a.begin.X), np.abs(a.end.X)), steps.accuracy
-            self.noise.follow(lasting(a.step.t1 - a.step.t0, steps.tolerances.rtol), size, accuracy.error)
             yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
 
     def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:

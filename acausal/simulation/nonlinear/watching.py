@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from ...dynamics.noise import TWICE, StepNoise, rounded_states
+from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_states
 from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
-from ...reduction.rounding import ROUNDING
-from ..instants.transition import SCALE_FLOOR, ModeTables
-from ..large.signs import magnitudes
+from ..instants.transition import ModeTables
 from ..numeric import NumericCore
 from ..watch import can_trigger, open_at_zero, orientations
 from .forms import Forms
@@ -35,14 +34,14 @@ class Watched:
     open_at_zero : (forms,) array of bool
         The form is not in force any more where it comes to lie at zero.
     noise : callable
-        Motion, core unknown of every coordinate and length of the segment -> noise of the forms.
+        Motion -> noise of the forms.
     """
 
     forms: Forms
     which: list[int]
     armed: np.ndarray
     open_at_zero: np.ndarray
-    noise: Callable[[Motion, np.ndarray, float], StepNoise]
+    noise: Callable[[Motion], StepNoise]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,42 +79,34 @@ def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: 
     which = np.flatnonzero(can_trigger(at.data, at.forced, at.disabled, len(at.signs)))
     rows, nonlinear = tangents.watched(core, at.data.mode)
     chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
-    forms = Forms.of(system.mode, chosen, nonlinear[which], orientation[which])
+    forms = Forms.of(system.mode, chosen, nonlinear[which], orientation[which], core.amplitudes)
     armed = np.array(at.signs) * orientation > 0
     open_ = open_at_zero(guards, at.operators, at.relations)[which]
     if core.system is None:
-        watch = Watch(at.data, at.tables.forms, at.tables.signs.noise, orientation, armed, which)
-        noise = partial(_noise, at, watch, core.model.n)
+        noise = partial(_noise, at, Watch(at.data, at.tables.forms, orientation, armed, which))
     else:
-        noise = partial(_noise_of_rows, forms, magnitudes(chosen, core, at.y[len(at.data.states) :]))
+        noise = partial(_noise_of_rows, at, forms, armed[which])
     return Watched(forms, which.tolist(), armed[which], open_, noise)
 
 
-def _noise_of_rows(
-    forms: Forms, scale: np.ndarray, motion: Motion, of: np.ndarray, length: float
-) -> StepNoise:
-    """Noise of forms with these magnitudes over all unknowns of the model."""
-    v = motion.jets(motion.last)[0]
-    weights = abs(forms.linear(motion, v))
-    least = 2.0 * (ROUNDING * (weights @ np.abs(v)) + SCALE_FLOOR * scale)
-    return StepNoise(least, ROUNDING * weights[:, : motion.system.nx])
-
-
-def _noise(at: Situation, watch: Watch, n: int, motion: Motion, of: np.ndarray, length: float) -> StepNoise:
-    """Noise of forms; ``of`` are those of the ``n`` core unknowns that are behind the coordinates."""
-    data, states, sources = at.data, len(at.data.states), motion.sources.magnitude(length)
-    column = np.full(n + 1, -1)
-    column[data.states] = np.arange(states)
-    known, noise = column[of] >= 0, at.tables.signs.noise[watch.which]
-    size = np.zeros(len(at.y))
-    size[states : states + len(sources)] = sources
-    error = None if at.error is None else at.error[data.states]
-    least = watch.floor(at.y, size, error, at.t)
-    rounding = np.zeros((len(noise), len(of)))
-    rounding[:, known] = TWICE * noise[:, column[of][known]]
-    weights, rates = np.abs(watch.forms[:, :states]), np.abs(data.Ay[:states])
+def _noise(at: Situation, watch: Watch, motion: Motion) -> StepNoise:
+    """Noise of forms of a mode that is analysed."""
+    data, states = at.data, at.data.states
+    begin = watch.floor(at.y, None if at.error is None else at.error[states], at.t)
+    weights, rates = np.abs(watch.forms[:, : len(states)]), np.abs(data.Ay[: len(states)])
 
     def drift(h: float) -> np.ndarray:
         return weights @ rounded_states(rates.diagonal(), rates @ np.abs(at.y), h)
 
-    return StepNoise(least, rounding, drift)
+    return StepNoise(begin, drift)
+
+
+def _noise_of_rows(at: Situation, forms: Forms, armed: np.ndarray, motion: Motion) -> StepNoise:
+    """The same of a model with sparse rows."""
+    v, slope = motion.jets(motion.last)
+    begin = TWICE * LOCATED * math.ulp(at.t) * np.abs(forms.at(motion, v[None], slope[None])[0, 1])
+    if at.error is not None:
+        error = np.zeros(len(v))
+        error[: motion.system.nx] = at.error[motion.system.mode.states]
+        begin += TWICE * armed * (forms.sizes(motion, v) @ error)
+    return StepNoise(begin)
