@@ -82,6 +82,7 @@ class Context:
         self.timed: dict[int, Any] = {}
         """Timed relations already determined in this micro-step."""
         self.signals: dict[int, Any] = {}
+        self._tables: dict[int, Any] = {}
 
     def holding(self, new: dict[int, Any], signals: dict[int, Any], timed: dict[int, Any]) -> Context:
         """A context over the same arguments in which this much is determined."""
@@ -102,6 +103,7 @@ class Context:
             expr,
             lambda n: self._leaf(batch, instance, n),
             lambda n: self._special(batch, instance, n, at_once),
+            self._tables,
         )
 
     def number(self, batch: int, instance: int, symbol: Symbol) -> tuple[str, int]:

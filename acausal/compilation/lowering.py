@@ -26,7 +26,12 @@ def apply(op: str, *arguments: Any) -> Any:
     return _SX[op](*arguments)
 
 
-def lower(expr: Expr, leaf: Callable[[Expr], Any], special: Callable[[Expr], Any]) -> Any:
+def lower(
+    expr: Expr,
+    leaf: Callable[[Expr], Any],
+    special: Callable[[Expr], Any],
+    tables: dict[int, Any] | None = None,
+) -> Any:
     """Return the SX of an expression.
 
     Parameters
@@ -35,7 +40,10 @@ def lower(expr: Expr, leaf: Callable[[Expr], Any], special: Callable[[Expr], Any
         SX of a symbol, of time and of conditions without arguments.
     special : callable
         SX of a node that does not follow from its arguments (frozen relations, ``pre``, ``sample``, ...), else None.
+    tables : dict, optional
+        Functions that hold the data of nodes by identity, which are taken from here and added; the caller keeps the nodes alive.
     """
+    known: dict[int, Any] = {} if tables is None else tables
 
     def at_leaf(node: Expr) -> Any:
         if node.op in ("const", "true"):
@@ -43,15 +51,19 @@ def lower(expr: Expr, leaf: Callable[[Expr], Any], special: Callable[[Expr], Any
         return leaf(node)
 
     def apply(node: Expr, args: list[Any]) -> Any:
-        return _read(node, *args) if node.op in ("lookup", "piece") else _SX[node.op](*args)
+        if node.op not in ("lookup", "piece"):
+            return _SX[node.op](*args)
+        if id(node) not in known:
+            known[id(node)] = _table(node)
+        return known[id(node)](*args)
 
     return fold(expr, at_leaf, apply, special)
 
 
-def _read(node: Expr, at: Any) -> Any:
-    """SX of ``data[at]`` for a lookup; for a piece, of the count of points in the data that are not above the argument.
+def _table(node: Expr) -> Any:
+    """For a lookup ``data[at]``; for a piece the count of points in the data that are not above the argument.
 
-    A call of a function that holds the data, so that neither the expression nor its evaluation grow with them.
+    A function that holds the data, so that neither the expressions that call it nor their evaluation grow with them.
     """
     data, x = np.array(node.data), ca.MX.sym("x")
     if node.op == "lookup":
@@ -62,7 +74,7 @@ def _read(node: Expr, at: Any) -> Any:
             0.0, ca.fmin(ca.floor(_linear(points, np.arange(len(points), dtype=float))(x)), len(points) - 1.0)
         )
         found = ca.if_else(x < points[0], 0.0, _lookup(np.cumsum(counts).astype(float), place))
-    return ca.Function(node.op, [x], [found], {"never_inline": True})(at)
+    return ca.Function(node.op, [x], [found], {"never_inline": True})
 
 
 def _lookup(values: np.ndarray, at: Any) -> Any:
