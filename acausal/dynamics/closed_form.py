@@ -307,10 +307,13 @@ class AffineFlow:
         self._starts = parts.starts
         self._single = len(parts.starts) == parts.left.shape[1]
         self._sizes = np.abs(self.left), np.abs(self.right)
-        self._size = self._sizes[0] @ self._sizes[1]
         self.function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
         self._powers = bool(parts.basis.power.any())
         self.limited = [*parts.limited, *((reach, columns, False) for reach, columns in self.basis.growing())]
+
+    @cached_property
+    def _size(self) -> np.ndarray:
+        return self._sizes[0] @ self._sizes[1]
 
     @cached_property
     def independent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -87,7 +87,7 @@ class NumericCore:
     @cached_property
     def amplitudes(self) -> np.ndarray:
         """Matrix by which magnitudes of the sources give at least their amplitudes."""
-        return amplitudes(self.exosystem.S)
+        return self.values.still("amplitudes", NOTHING, lambda: amplitudes(self.exosystem.S), self.exosystem)
 
     @cached_property
     def frame(self) -> Any:

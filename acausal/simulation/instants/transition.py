@@ -351,9 +351,11 @@ def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
 
 def amplitudes(S: np.ndarray) -> np.ndarray:
     """Matrix by which the magnitudes of sources give at least their amplitudes: a sinusoid keeps its own where it vanishes."""
-    size = np.abs(S)
-    both = (size > 0.0) & (size.T > 0.0)
-    return np.eye(len(S)) + np.sqrt(np.divide(size, size.T, out=np.zeros_like(size), where=both))
+    found, (i, j) = np.eye(len(S)), np.nonzero(S)
+    both = S[j, i] != 0.0
+    i, j = i[both], j[both]
+    found[i, j] += np.sqrt(np.abs(S[i, j] / S[j, i]))
+    return found
 
 
 def form_scale(over_z: np.ndarray, z_scale: np.ndarray) -> np.ndarray:

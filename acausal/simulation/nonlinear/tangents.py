@@ -11,7 +11,7 @@ from ...dynamics.assembly import affine_flow
 from ...dynamics.closed_form import AffineFlow, Trajectory
 from ...dynamics.directions import generic_direction
 from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
-from ...reduction.core import TANGENT_STATES, Values
+from ...reduction.core import NOTHING, TANGENT_STATES, Values
 from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linearised_rows
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
@@ -143,10 +143,16 @@ class Tangents:
 
     def sources(self, S: np.ndarray, xi: np.ndarray) -> Trajectory:
         """The sources with generator ``S`` from now on, without the states that only linearised models have."""
-        flow = self._flows.get(len(S))
+        core, q = self.core, len(S)
+        flow = self._flows.get(q)
         if flow is None:
-            flow = self._flows[len(S)] = affine_flow(S, 0, self.core.unit)
-        return flow.start(xi[: len(S)])
+            flow = self._flows[q] = core.values.still(
+                ("flow of sources", q),
+                NOTHING,
+                lambda: affine_flow(S, 0, core.unit),
+                (core.exosystem, core.unit),
+            )
+        return flow.start(xi[:q])
 
     def arguments(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Arguments of the nonlinear rows."""
