@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from .spectrum import EigenvalueGroup
 
 Rate = tuple[float, float, float]
 """sigma, omega, omega_low with omega >= 0."""
+Function = tuple[Rate, int, int]
+"""Rate, side (0: cosine or none, 1: sine) and power of a function."""
 
 
 def rate_of(centre: complex, low: complex) -> Rate:
@@ -38,9 +41,9 @@ SERIES_LAST = 2.0**-62
 
 @dataclass(eq=False)
 class Terms:
-    """Real rank-one terms collected per basis function ``(rate, side, k)``; side 0: cosine or none, 1: sine."""
+    """Real rank-one terms collected per basis function."""
 
-    columns: dict[tuple[Rate, int, int], list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    columns: dict[Function, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=dict)
 
     def add(self, rate: Rate, side: int, k: int, left: np.ndarray, right: np.ndarray) -> None:
         """Add the real term ``left (right y0)``."""
@@ -61,41 +64,65 @@ class Terms:
         elif li.any() and ri.any():
             self.add(rate, 0, k, -li, ri)
 
-    def order(self) -> list[tuple[Rate, int, int]]:
-        """Columns in the order of `Basis`, with every lower power and every sine present."""
-        known = dict.fromkeys((rate, k) for rate, _, k in self.columns)
-        powers: dict[Rate, int] = {}
-        for rate, k in known:
-            powers[rate] = max(k, powers.get(rate, 0))
-        flat = [(rate, k) for rate, top in powers.items() for k in range(top + 1)]
-        still = [(rate, 0, k) for rate, k in flat if not rate[1]]
-        turning = [(rate, k) for rate, k in flat if rate[1]]
-        return still + [(rate, side, k) for side in (0, 1) for rate, k in turning]
+
+def in_order(functions: Iterable[Function]) -> list[Function]:
+    """Functions in the order of `Basis`, with every lower power and every sine present."""
+    powers: dict[Rate, int] = {}
+    for rate, _, k in functions:
+        powers[rate] = max(k, powers.get(rate, 0))
+    flat = [(rate, k) for rate, top in powers.items() for k in range(top + 1)]
+    still = [(rate, 0, k) for rate, k in flat if not rate[1]]
+    turning = [(rate, k) for rate, k in flat if rate[1]]
+    return still + [(rate, side, k) for side in (0, 1) for rate, k in turning]
+
+
+def _basis(order: list[Function]) -> Basis:
+    return Basis([(*rate, k) for rate, side, k in order if side == 0])
+
+
+def _turns_and_powers(block: SourceBlock) -> Iterator[tuple[int, int, np.ndarray]]:
+    """How the states of a source move: (side, k, matrix) of every function of its rate."""
+    yield 0, 0, np.eye(len(block.S))
+    if block.is_sinusoid:
+        yield 1, 0, block.S / block.members[0].centre.imag
+        return
+    power, k = block.S, 1
+    while len(block.S) > 1 and power.any():
+        yield 0, k, power
+        power, k = power @ block.S, k + 1
 
 
 def _add_source(terms: Terms, block: SourceBlock, nx: int, ny: int) -> None:
     """The exosystem states themselves."""
-    states = nx + block.states
-    unit = np.zeros((len(states), ny))
-    unit[np.arange(len(states)), states] = 1.0
-    member = block.members[0]
-    rate = (member.centre.real, member.centre.imag, member.centre_low.imag)
-    for left in unit:
-        terms.add(rate, 0, 0, left, left)
-    if block.is_sinusoid:
-        for left, row in zip(unit, block.S / member.centre.imag, strict=True):
-            right = np.zeros(ny)
-            right[states] = row
-            terms.add(rate, 1, 0, left, right)
-        return
-    power, k = block.S, 1
-    while len(block.S) > 1 and power.any():
-        for left, row in zip(unit, power, strict=True):
+    at = nx + block.states
+    unit = np.zeros((len(at), ny))
+    unit[np.arange(len(at)), at] = 1.0
+    for side, k, matrix in _turns_and_powers(block):
+        for left, row in zip(unit, matrix, strict=True):
             if row.any():
                 right = np.zeros(ny)
-                right[states] = row
-                terms.add(rate, 0, k, left, right)
-        power, k = power @ block.S, k + 1
+                right[at] = row
+                terms.add(block.rate, side, k, left, right)
+
+
+def flow_of_sources(S: Any) -> AffineFlow:
+    """The flow of sources alone, from their generator, dense or sparse; its products are sparse, one for each entry."""
+    from scipy.sparse import csc_array, csr_array
+
+    found: dict[Function, list[np.ndarray]] = {}
+    for block in blocks(S):
+        for side, k, matrix in _turns_and_powers(block):
+            i, j = np.nonzero(matrix)
+            entries = np.array([block.states[i], block.states[j], matrix[i, j]])
+            found.setdefault((block.rate, side, k), []).append(entries)
+    order = in_order(found)
+    parts = [np.hstack([np.zeros((3, 0)), *found.get(key, [])]) for key in order]
+    i, j, values = np.hstack(parts)
+    nt = len(values)
+    left = csc_array((np.ones(nt), (i.astype(int), np.arange(nt))), shape=(S.shape[0], nt))
+    right = csr_array((values, (np.arange(nt), j.astype(int))), shape=(nt, S.shape[0]))
+    starts = np.cumsum([0, *(part.shape[1] for part in parts[:-1])])
+    return AffineFlow(Parts(_basis(order), left, right, starts, np.inf, []), 0)
 
 
 class _Assembler:
@@ -105,9 +132,9 @@ class _Assembler:
         self.nx, self.ny, self.T0 = nx, len(Ay), T0
         self.terms = Terms()
         self.limits: list[tuple[float, Rate]] = []
-        self.sources = blocks(Ay[nx:, nx:], nx)
+        self.sources = blocks(Ay[nx:, nx:])
         self.members = [member for block in self.sources for member in block.members]
-        self.driven = [Ay[:nx, nx:] @ member.P for member in self.members]
+        self.driven = [Ay[:nx, nx + member.states] @ member.P for member in self.members]
         self.particular = [np.zeros((nx, len(member.N)), complex) for member in self.members]
 
     def add_sources(self) -> None:
@@ -126,11 +153,17 @@ class _Assembler:
     def _add_particular(self, member: Member, X: np.ndarray) -> None:
         left = np.zeros((self.ny, X.shape[1]), complex)
         left[: self.nx] = X
-        rows, k = member.Q, 0
+        rows, k = self._over_all(member), 0
         while rows.any():
-            for i in np.flatnonzero(rows.any(1)):
+            for i in np.flatnonzero(rows.any(1) & X.any(0)):
                 self.terms.add_complex(member.centre, member.centre_low, k, left[:, i], rows[i])
             rows, k = member.N @ rows, k + 1
+
+    def _over_all(self, member: Member) -> np.ndarray:
+        """The dual of a basis, over all states."""
+        rows = np.zeros((len(member.N), self.ny), complex)
+        rows[:, self.nx + member.states] = member.Q
+        return rows
 
     def add_modes(self, modes: list[EigenvalueGroup]) -> None:
         """Simple modes: free response, and the forced responses, all modes at once."""
@@ -144,14 +177,14 @@ class _Assembler:
         for member, drive, X in zip(self.members, self.driven, self.particular, strict=True):
             beta = U @ drive
             delta = (exponent - member.centre) + (low - member.centre_low)
-            joined = np.abs(delta) * self.T0 < join_distance(len(member.N))
+            joined = np.abs(delta) * self.T0 < join_distance(member.length)
             if joined.any():
                 for i in np.flatnonzero(joined & beta.any(1)):
                     self._add_joined(member, left[:, i : i + 1], delta[i : i + 1, None], beta[i : i + 1])
                 beta[joined], delta[joined] = 0.0, 1.0
-            x = _sylvester_column_by_column(lambda column, d=delta: column / d, member.N, beta)
+            x = _sylvester_column_by_column(lambda columns, d=delta: (columns.T / d).T, member.N, beta)
             X += left[:nx] @ x
-            right -= x @ member.Q
+            right[:, nx + member.states] -= x @ member.Q
         for i, mode in enumerate(modes):
             self.terms.add_complex(mode.centre, mode.centre_low, 0, left[:, i], right[i])
 
@@ -167,19 +200,19 @@ class _Assembler:
             delta = group.N + (
                 (group.centre - member.centre) + (group.centre_low - member.centre_low)
             ) * np.eye(m)
-            if np.abs(np.linalg.eigvals(delta)).min() * self.T0 < join_distance(len(member.N)):
+            if np.abs(np.linalg.eigvals(delta)).min() * self.T0 < join_distance(member.length):
                 if beta.any():
                     self._add_joined(member, left, delta, beta)
                 continue
             x = _sylvester_column_by_column(np.linalg.inv(delta).dot, member.N, beta)
             X += left[:nx] @ x
-            right -= x @ member.Q
+            right[:, nx + member.states] -= x @ member.Q
         self._add_series(group.centre, group.centre_low, left, group.N, [right])
 
     def _add_joined(self, member: Member, left: np.ndarray, delta: np.ndarray, beta: np.ndarray) -> None:
         """Forced response of modes that are close to the exponent of the source."""
-        drive, power = [], member.Q
-        for _ in range(len(member.N)):
+        drive, power = [], self._over_all(member)
+        for _ in range(member.length):
             drive.append(beta @ power)
             power = member.N @ power
         self._add_series(member.centre, member.centre_low, left, delta, [np.zeros_like(drive[0]), *drive])
@@ -257,7 +290,9 @@ def _series(spread: float, T0: float, lead: int) -> tuple[float, int]:
 def _sylvester_column_by_column(
     solve: Callable[[np.ndarray], np.ndarray], N: np.ndarray, beta: np.ndarray
 ) -> np.ndarray:
-    """Solution of ``delta X - X N = -beta`` with strictly upper triangular `N`; `solve` divides a column by delta."""
+    """Solution of ``delta X - X N = -beta`` with strictly upper triangular `N`; `solve` divides columns by delta."""
+    if not N.any():
+        return solve(-beta)
     X = np.empty_like(beta)
     X[:, 0] = solve(-beta[:, 0])
     for k in range(1, len(N)):
@@ -279,7 +314,7 @@ def join_distance(m: int) -> float:
 
 
 def _pack(terms: Terms, limits: list[tuple[float, Rate]], ny: int) -> Parts:
-    order = terms.order()
+    order = in_order(terms.columns)
     nothing = [(np.zeros(ny), np.zeros(ny))]
     left: list[np.ndarray] = []
     right: list[np.ndarray] = []
@@ -289,16 +324,15 @@ def _pack(terms: Terms, limits: list[tuple[float, Rate]], ny: int) -> Parts:
         for a, b in terms.columns.get(key, nothing):
             left.append(a)
             right.append(b)
-    basis = Basis([(*rate, k) for rate, side, k in order if side == 0])
     limited = []
     for reach, rate in limits:
         columns = np.array([j for j, (other, _, _) in enumerate(order) if other == rate])
         limited.append((reach, columns, rate[0] < 0))
     reach = min((r for r, _, _ in limited), default=np.inf)
     return Parts(
-        basis,
-        np.array(left).T.reshape(ny, -1),
-        np.array(right).reshape(-1, ny),
+        _basis(order),
+        np.ascontiguousarray(np.array(left).T.reshape(ny, -1)),
+        np.ascontiguousarray(np.array(right).reshape(-1, ny)),
         np.array(starts),
         reach,
         limited,

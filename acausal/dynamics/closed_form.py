@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -113,7 +114,8 @@ class Basis:
         with np.errstate(divide="ignore"):
             self.time_unit = np.where(np.arange(self.size) < n, 1.0, TURN) / self.speed
         self.power = full[:, 3].copy()
-        self.inverse_factorial = np.array([1.0 / math.factorial(int(k)) for k in self.power])
+        # Integers divide whatever their size: from 171 on factorials are no floats.
+        self.inverse_factorial = np.array([1 / math.factorial(int(k)) for k in self.power])
         self.derivative = self._derivative_matrix(table.tolist())
         second = self.derivative.dot(self.derivative)
         self.fourth = second.dot(second)
@@ -262,6 +264,7 @@ class Parts:
     Attributes
     ----------
     left, right : (ny, nt), (nt, ny)
+        Both dense, or sparse by columns and by rows with units on the left.
     starts : (basis.size,)
         First term of every basis function.
     reach : float
@@ -270,8 +273,8 @@ class Parts:
     """
 
     basis: Basis
-    left: np.ndarray
-    right: np.ndarray
+    left: Any
+    right: Any
     starts: np.ndarray
     reach: float
     limited: list[tuple[float, np.ndarray, bool]]
@@ -299,14 +302,13 @@ class AffineFlow:
     """
 
     def __init__(self, parts: Parts, nx: int) -> None:
-        self.ny, self.nx = len(parts.left), nx
+        self.ny, self.nx = parts.left.shape[0], nx
         self.basis = parts.basis
         self.reach = parts.reach
-        self.left = np.ascontiguousarray(parts.left)
-        self.right = np.ascontiguousarray(parts.right)
+        self.left, self.right = parts.left, parts.right
         self._starts = parts.starts
         self._single = len(parts.starts) == parts.left.shape[1]
-        self._sizes = np.abs(self.left), np.abs(self.right)
+        self._sizes = abs(self.left), abs(self.right)
         self.function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
         self._powers = bool(parts.basis.power.any())
         self.limited = [*parts.limited, *((reach, columns, False) for reach, columns in self.basis.growing())]
@@ -333,7 +335,12 @@ class AffineFlow:
 
     def coefficients(self, y0: np.ndarray) -> np.ndarray:
         """Coefficients (ny, basis.size) of the trajectory through `y0`."""
-        terms = self.left * self.right.dot(y0)
+        weights = self.right.dot(y0)
+        if not isinstance(self.left, np.ndarray):
+            found = np.zeros((self.ny, self.basis.size))
+            np.add.at(found, (self.left.indices, self.function), weights)
+            return found
+        terms = self.left * weights
         return terms if self._single else np.add.reduceat(terms, self._starts, axis=1)
 
     def magnitude(self, y0: np.ndarray, length: float) -> np.ndarray:

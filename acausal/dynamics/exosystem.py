@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,33 +12,47 @@ from .double_double import two_product
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One Jordan chain: ``exp(S h) P = P exp(centre h) exp(N h)`` with strictly upper triangular ``N``.
+    """Jordan chains of one exponent: ``exp(S h) P = P exp(centre h) exp(N h)`` with strictly upper triangular ``N``.
 
     Attributes
     ----------
-    P : (q, m) complex
-        Basis inside the exosystem. A sinusoid has two members, which are conjugate.
-    Q : (m, ny) complex
-        Dual of the basis, acting on the whole state ``y = [x; xi]``.
+    states : (k,) array
+        The states of its block among those of the exosystem.
+    P : (k, m) complex
+        Basis inside the block. A sinusoid has two members, which are conjugate.
+    Q : (m, k) complex
+        Dual of the basis.
     centre, centre_low : complex
         Exponent, as an unevaluated sum.
     N : (m, m)
     """
 
+    states: np.ndarray
     P: np.ndarray
     Q: np.ndarray
     centre: complex
     centre_low: complex
     N: np.ndarray
 
+    @property
+    def length(self) -> int:
+        """Length of the chains."""
+        return len(self.N) if self.N.any() else 1
+
 
 @dataclass(frozen=True, eq=False)
 class SourceBlock:
-    """One diagonal block: positions of its states, its matrix and its members."""
+    """One diagonal block, or all that are constant: positions of the states, their matrix and its members."""
 
     states: np.ndarray
     S: np.ndarray
     members: tuple[Member, ...]
+
+    @property
+    def rate(self) -> tuple[float, float, float]:
+        """Real and imaginary part of the exponent, and the low part of the imaginary one."""
+        member = self.members[0]
+        return member.centre.real, member.centre.imag, member.centre_low.imag
 
     @property
     def is_sinusoid(self) -> bool:
@@ -45,8 +60,8 @@ class SourceBlock:
         return len(self.members) == 2
 
 
-def blocks(S: np.ndarray, nx: int) -> list[SourceBlock]:
-    """Split an exosystem matrix, which stands behind `nx` physical states, into its diagonal blocks.
+def blocks(S: Any) -> list[SourceBlock]:
+    """Split an exosystem matrix, dense or sparse, into its diagonal blocks; all constants together are the first.
 
     Raises
     ------
@@ -54,33 +69,42 @@ def blocks(S: np.ndarray, nx: int) -> list[SourceBlock]:
         A block is none of: 1x1, strictly upper triangular, 2x2 with zero diagonal
         and off-diagonal elements of opposite sign.
     """
-    found = []
-    q = len(S)
-    start = 0
-    while start < q:
-        stop = start + 1
-        while stop < q and (S[start:stop, stop:].any() or S[stop:, start:stop].any()):
-            stop += 1
-        found.append(_block(np.arange(start, stop), S[start:stop, start:stop], (q, nx)))
-        start = stop
+    i, j = S.nonzero()
+    last, moves = np.arange(S.shape[0]), np.zeros(S.shape[0], bool)
+    moves[i] = moves[j] = True
+    np.maximum.at(last, np.minimum(i, j), np.maximum(i, j))
+    last = np.flatnonzero(np.maximum.accumulate(last) == np.arange(len(last)))
+    first = np.append(0, last[:-1] + 1)
+    still = (first == last) & ~moves[last]
+    found, m = [], int(still.sum())
+    if m:
+        found.append(_chains(first[still], 0j, np.zeros((m, m))))
+    for a, b in zip(first[~still].tolist(), (last[~still] + 1).tolist(), strict=True):
+        found.append(_block(S[a:b, a:b], np.arange(a, b)))
     return found
 
 
-def _block(states: np.ndarray, S: np.ndarray, sizes: tuple[int, int]) -> SourceBlock:
+def _chains(states: np.ndarray, centre: complex, N: np.ndarray) -> SourceBlock:
+    unit = np.eye(len(states), dtype=complex)
+    return SourceBlock(
+        states, centre.real * np.eye(len(states)) + N, (Member(states, unit, unit, centre, 0j, N),)
+    )
+
+
+def _block(S: Any, states: np.ndarray) -> SourceBlock:
+    S = S if isinstance(S, np.ndarray) else S.toarray()
     m = len(S)
     if m == 1:
-        return SourceBlock(
-            states, S, (_member(states, sizes, np.eye(1), np.eye(1), complex(S[0, 0]), 0j, np.zeros((1, 1))),)
-        )
+        return _chains(states, complex(S[0, 0]), np.zeros((1, 1)))
     if not np.tril(S).any():
-        return SourceBlock(states, S, (_member(states, sizes, np.eye(m), np.eye(m), 0j, 0j, S),))
+        return _chains(states, 0j, S)
     if m == 2 and not S.diagonal().any() and S[0, 1] * S[1, 0] < 0:
-        return SourceBlock(states, S, _sinusoid(states, S, sizes))
+        return SourceBlock(states, S, _sinusoid(states, S))
     msg = f"exosystem states {states.tolist()} form no constant, polynomial, sinusoid or exponential: {S.tolist()}"
     raise ValueError(msg)
 
 
-def _sinusoid(states: np.ndarray, S: np.ndarray, sizes: tuple[int, int]) -> tuple[Member, ...]:
+def _sinusoid(states: np.ndarray, S: np.ndarray) -> tuple[Member, ...]:
     b, c = S[0, 1], S[1, 0]
     square, square_low = two_product(np.array(-b), np.array(c))
     omega = np.sqrt(square)
@@ -90,23 +114,6 @@ def _sinusoid(states: np.ndarray, S: np.ndarray, sizes: tuple[int, int]) -> tupl
     Q = np.array([[0.5, -0.5j * b / omega]])
     zero = np.zeros((1, 1))
     return (
-        _member(states, sizes, P, Q, complex(0.0, omega), complex(0.0, low), zero),
-        _member(states, sizes, P.conj(), Q.conj(), complex(0.0, -omega), complex(0.0, -low), zero),
+        Member(states, P, Q, complex(0.0, omega), complex(0.0, low), zero),
+        Member(states, P.conj(), Q.conj(), complex(0.0, -omega), complex(0.0, -low), zero),
     )
-
-
-def _member(
-    states: np.ndarray,
-    sizes: tuple[int, int],
-    P: np.ndarray,
-    Q: np.ndarray,
-    centre: complex,
-    low: complex,
-    N: np.ndarray,
-) -> Member:
-    q, nx = sizes
-    wide = np.zeros((q, P.shape[1]), complex)
-    wide[states] = P
-    tall = np.zeros((P.shape[1], nx + q), complex)
-    tall[:, nx + states] = Q
-    return Member(wide, tall, centre, low, N)

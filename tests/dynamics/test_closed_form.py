@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from acausal import (
     Component,
@@ -21,7 +23,7 @@ from acausal import (
     time,
     when,
 )
-from acausal.dynamics.assembly import affine_flow
+from acausal.dynamics.assembly import affine_flow, flow_of_sources
 from acausal.dynamics.closed_form import Trajectory
 
 from .oracle import blocks, chain, exact_state, generator, ladder, sinusoid
@@ -154,6 +156,27 @@ def test_sources_are_exact() -> None:
     assert trajectory.at(0.375).tolist() == [0.1, 0.25 + 3.0 * 0.375, 3.0]
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_sources_alone_are_exact_too(sparse: bool) -> None:
+    """Two constants, two polynomials that share the powers of time, two sinusoids of one rate, an exponential."""
+    rates = (
+        np.zeros((1, 1)),
+        chain(4),
+        sinusoid(50.0),
+        np.zeros((1, 1)),
+        chain(2),
+        sinusoid(50.0),
+        -3.0 * np.eye(1),
+    )
+    S = blocks(*rates)
+    xi = np.array([1.0, 0.1, 0.25, 3.0, -2.0, 0.5, 7.0, -1.5, 0.3, 0.2, 1.0, 2.0, 5.0])
+    trajectory = flow_of_sources(csr_array(S) if sparse else S).start(xi)
+    for h in (0.0, 1e-6, 0.3, 2.0):
+        assert trajectory.at(h) == pytest.approx(exact_state(S, h, xi), rel=1e-14, abs=1e-15)
+    least = np.array([np.abs(exact_state(S, h, xi)) for h in np.linspace(0.0, 2.0, 9)]).max(axis=0)
+    assert (trajectory.magnitude(2.0) >= least * (1.0 - 1e-12)).all()
+
+
 def test_long_series_continue_in_pieces() -> None:
     Ay = generator([[-3.0]], [[2.0, 0.0]], chain(2))
     trajectory = affine_flow(Ay, 1, 0.02).start(np.array([0.0, 1.0, 1.0]))
@@ -272,3 +295,14 @@ def test_unstable_functions_without_amplitude_cost_nothing() -> None:
     trajectory = flow.start(np.array([0.0, 1.0, 1.0]))
     assert trajectory.reach == np.inf
     assert trajectory.at(1.0)[:2] == pytest.approx([0.0, np.exp(-1.0)], rel=1e-14)
+
+
+def test_a_long_row_of_equal_rates_has_powers_beyond_the_factorials_of_floats() -> None:
+    n = 180
+    Ay = generator(-np.eye(n) + np.diag(np.ones(n - 1), -1), np.zeros((n, 1)), [[0.0]])
+    start = np.zeros(n + 1)
+    start[0] = 1.0
+    trajectory = affine_flow(Ay, n, 1.0).start(start)
+    # The k-th state is h^k exp(-h) / k!.
+    exact = [math.exp(k * math.log(0.6) - math.lgamma(k + 1.0) - 0.6) for k in range(n)]
+    assert trajectory.at(0.6)[:n] == pytest.approx(exact, rel=1e-12, abs=1e-300)

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from acausal import (
     Component,
     Discrete,
     Eq,
+    Input,
     Parameter,
     Result,
     Variable,
@@ -39,11 +41,12 @@ from acausal import (
     time,
     when,
 )
-from acausal.compilation import nonlinear_rows
+from acausal.compilation import lowering, nonlinear_rows
 from acausal.components.electrical import Ground
 from acausal.errors import AcausalError, BalanceError, ContradictionError
 from acausal.modeling.expressions import walk
 from acausal.reduction.exosystem import decompose
+from acausal.simulation.nonlinear import tangents
 
 SECONDS = 60
 """A path for each use of a part takes years; the slowest of these takes two seconds."""
@@ -273,6 +276,53 @@ def test_a_nonlinear_equation_is_lowered_once(monkeypatch: pytest.MonkeyPatch) -
     result = simulate(model(lambda s: -same(sin(s.x))), 1.0)
     assert result["x"].final == pytest.approx(FINAL["a nonlinear state"][1], rel=1e-6)
     assert len(lowered) == 1
+
+
+class Held(Component):
+    """A state that a table holds at what it is given."""
+
+    x: Variable = Variable(start=1.0)
+    up: Input = Input(float)
+
+    def equations(self) -> Iterator[Any]:
+        yield Eq(der(self.x), self.up - table(self.x, [-1.0, 0.0, 0.5, 2.0], [-3.0, 0.0, 0.5, 3.0]))
+
+
+class Chain(Component):
+    """Tables in a row: each gives the next one the difference to the one before."""
+
+    count = 400
+
+    def build(self) -> None:
+        self.c = [Held() for _ in range(self.count)]
+
+    def equations(self) -> Iterator[Any]:
+        for k in range(self.count):
+            yield Eq(self.c[k].up, (self.c[k - 1].x if k else 0.8) - self.c[k].x)
+
+
+def test_parts_with_a_table_share_its_data_and_the_flow_of_their_pieces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One function holds the data of all parts; another piece changes factors, but not how known functions go on."""
+    tables, flows = [], []
+    monkeypatch.setattr(
+        lowering, "_table", lambda node, make=lowering._table: tables.append(node) or make(node)
+    )
+    make = tangents.flow_of_sources
+    monkeypatch.setattr(tangents, "flow_of_sources", lambda S: flows.append(S) or make(S))
+    result = simulate(Chain(), 0.6)
+
+    def slope(_: float, x: np.ndarray) -> np.ndarray:
+        return (
+            np.concatenate([[0.8], x[:-1]]) - x - np.interp(x, [-1.0, 0.0, 0.5, 2.0], [-3.0, 0.0, 0.5, 3.0])
+        )
+
+    exact = solve_ivp(slope, (0.0, 0.6), np.ones(400), rtol=1e-10, atol=1e-12).y[:, -1]
+    np.testing.assert_allclose([result[f"c[{k}].x"].final for k in range(400)], exact, atol=2e-6)
+    assert len(result.events) > 2
+    assert len(tables) == len({id(node) for node in tables})
+    assert len(flows) == 1
 
 
 def test_a_table_of_200000_points_is_compiled_and_entered_at_once() -> None:

@@ -68,7 +68,9 @@ class LargeSystem:
         self.Z, self.D, _, _ = nonlinear_rows.variables
         X = nonlinear_rows.sources(core.exosystem)
         self.q = model.q - (TANGENT_STATES if len(nonlinear_rows) else 0)
-        self.S = model.S[: self.q, : self.q]
+        from scipy.sparse import csr_array
+
+        self.S = csr_array(model.S[: self.q, : self.q])
         argument_scale = (
             abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(X) @ model.xi_scale
         )
@@ -99,7 +101,7 @@ class LargeSystem:
             E, A, B[:, :q], number_of[Numbering.of(reduced).base], self.nonlinear_rows.owner, self.Z, self.D, X[:, :q],
             eye_array(n, format="csr"), csr_array((n, n)), csr_array((n, q)), np.arange(n), np.zeros(n, bool),
         )  # fmt: skip
-        rows, rounds = without_constraints(rows, csr_array(self.S), kept_back)
+        rows, rounds = without_constraints(rows, self.S, kept_back)
         return without_definitions(rows), rounds
 
     def _number(self, rounds: int) -> None:
@@ -123,7 +125,7 @@ class LargeSystem:
             return hstack([own, sources], format="csr")
 
         z_of = over_v(rows.z_of @ values + rows.z_of_slopes @ slopes, rows.sources_of)
-        slope_of = over_v(rows.z_of @ slopes, rows.sources_of @ csr_array(self.S))
+        slope_of = over_v(rows.z_of @ slopes, rows.sources_of @ self.S)
         self.arguments = over_v(rows.Z @ values + rows.D @ slopes, rows.X)
         self._affine = over_v(rows.A @ values + rows.E @ slopes, rows.B)
         self._affine_sizes, self._argument_sizes = abs(self._affine), abs(self.arguments)

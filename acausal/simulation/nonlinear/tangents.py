@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from ...compilation.nonlinear_rows import NonlinearFunctions
-from ...dynamics.assembly import affine_flow
+from ...dynamics.assembly import flow_of_sources
 from ...dynamics.closed_form import AffineFlow, Trajectory
 from ...dynamics.directions import generic_direction
 from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
@@ -141,17 +142,13 @@ class Tangents:
         """Constants of the nonlinear rows."""
         return self.nonlinear_rows.constant_values(values)
 
-    def sources(self, S: np.ndarray, xi: np.ndarray) -> Trajectory:
+    def sources(self, S: Any, xi: np.ndarray) -> Trajectory:
         """The sources with generator ``S`` from now on, without the states that only linearised models have."""
-        core, q = self.core, len(S)
+        core, q = self.core, S.shape[0]
         flow = self._flows.get(q)
         if flow is None:
-            flow = self._flows[q] = core.values.still(
-                ("flow of sources", q),
-                NOTHING,
-                lambda: affine_flow(S, 0, core.unit),
-                (core.exosystem, core.unit),
-            )
+            flow = core.values.still(("flow", q), NOTHING, partial(flow_of_sources, S), core.exosystem)
+            self._flows[q] = flow
         return flow.start(xi[:q])
 
     def arguments(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
