@@ -14,10 +14,10 @@ from ..flattening.template import ElementStatement
 from ..modeling.expressions import Expr, Symbol, walk
 from ..reduction.affine import CONTRADICTING, AffineModel, Mode, Rows, stack_rows
 from ..reduction.core import Exosystem, Values, evaluate
-from ..reduction.elimination import column_weights
 from ..reduction.index_reduction import dependencies
 from ..reduction.labels import integer_row_name
 from ..reduction.reduced_model import ElementRows, FormRows, NonlinearFormRows, ReducedModel
+from ..reduction.scales import column_weights
 from ..structure.elimination import Number, combine
 from ..structure.incidence import INT, IntegerRows, stack
 from .conflict import Conflict, Participant, conflict_of

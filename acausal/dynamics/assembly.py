@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..reduction.double_double import Complex
 from .closed_form import AffineFlow, Basis, Parts
 from .decoupling import decouple
-from .double_double import Complex
 from .exosystem import Member, SourceBlock, blocks
 from .spectrum import EigenvalueGroup
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import warn
-from .double_double import SPLITTER, split
+from ..reduction.double_double import SPLITTER, split
 
 TURNS_EXACT = 4.0
 """Angle in radians up to which a rounded product ``omega h`` is good enough."""

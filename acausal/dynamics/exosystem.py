@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .double_double import two_product
+from ..reduction.double_double import two_product
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .double_double import dual, residual
+from ..reduction.double_double import dual, residual
 from .spectrum import CONDITION, CONVERGED, EigenvalueGroup, condition, speed_order, state_scales
 
 SPEED_GAP = 10.0

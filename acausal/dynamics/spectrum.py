@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .double_double import Complex, dual, residual
+from ..reduction.double_double import Complex, dual, residual
 
 CONDITION = 1e3
 """Largest condition of a set of bases that is accepted."""

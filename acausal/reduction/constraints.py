@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from .affine import AffineModel, Mode
-from .elimination import column_weights
 from .index_reduction import Columns, ModeRows, shuffle
-from .scales import balance_of
+from .scales import balance_of, column_weights
 
 _CLEAR = 2.0**-36
 """Part of the largest pivot from which the least one is no rounding: an elimination takes 2**-46 of the terms for cancelled,

@@ -15,16 +15,21 @@ the given numbers make of it, without any growth.
 No estimate brings back what a number that has grown has pushed out of a sum: 9.8 beside 1e17. A pivot that is weak in its
 row, while others of its column are not in theirs, waits for them (threshold pivoting; Duff, Erisman and Reid, Direct Methods
 for Sparse Matrices, 2017). Once no pivot is left, all values are put into the rows as they were given; where an entry does
-not meet them by its own terms, values are evaluated anew and refined. What is lost all the same is found by the check of a
-mode, in `identities`.
+not meet them by its own terms, values are refined in twice the digits. What is lost all the same is found by the check of a
+mode, in `identities`. Entries are judged one by one, and one that is rounding by its own estimate may be what another row
+needs: it counts where others would miss a given row without it, so that rows agree about what is zero.
 """
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from .double_double import Accumulator
+from .scales import column_weights
 
 _CANCELLED = 2.0**-46
 """Values below this fraction of their propagated error unit are zero; errors measured reach 2**-50."""
@@ -36,8 +41,6 @@ _WEAK = 2.0**-10
 """Strength below which a pivot waits: others may grow by three digits in a step, less than the check of a mode allows."""
 _DENSE = 40000
 """Entries up to which looking for zeros takes longer than computing with them."""
-_SWEEPS = 3
-"""Sweeps of the equilibration: weights enter comparisons only, so that orders of magnitude suffice."""
 
 
 def product(left: Any, right: Any) -> Any:
@@ -49,26 +52,6 @@ def product(left: Any, right: Any) -> Any:
     kept = value.multiply(abs(value) > _CANCELLED * least).tocsr()
     kept.eliminate_zeros()
     return kept
-
-
-def column_weights(matrix: np.ndarray) -> np.ndarray:
-    """Column scales of a geometric equilibration; they enter comparisons only, never the values."""
-    present = matrix != 0.0
-    size = np.log2(np.abs(matrix), out=np.zeros(matrix.shape), where=present)
-    high, low = np.where(present, size, -np.inf), np.where(present, size, np.inf)
-    columns = np.zeros(matrix.shape[1])
-    for _ in range(_SWEEPS):
-        rows = _middle((high + columns).max(1, initial=-np.inf), (low + columns).min(1, initial=np.inf))
-        columns = _middle(
-            (high + rows[:, None]).max(0, initial=-np.inf), (low + rows[:, None]).min(0, initial=np.inf)
-        )
-    return np.exp2(columns)
-
-
-def _middle(high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    empty = high < low
-    high[empty] = low[empty] = 0.0
-    return -0.5 * (high + low)
 
 
 def _weighed(value: np.ndarray, least: np.ndarray) -> np.ndarray:
@@ -138,6 +121,7 @@ class Elimination:
         count, doubtful = np.full(len(self.value), never), np.zeros(len(self.value), bool)
         new = []
         changed = (self.pivot < 0).nonzero()[0]
+        self.__dict__.pop("_needed", None)
         while len(count):
             if len(changed):
                 present, certain = self._judged((changed[:, None], columns))
@@ -212,12 +196,7 @@ class Elimination:
         return certain
 
     def _decide(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Evaluate rows anew; mask over a block of their values that are no rounding.
-
-        Raises
-        ------
-        OutOfRange
-        """
+        """Evaluate rows anew; mask over a block of their values that are no rounding."""
         self._evaluate(rows)
         if not np.isfinite(self.variance[rows[:, None], columns]).all():
             raise OutOfRange
@@ -225,25 +204,20 @@ class Elimination:
 
     def _restore(self) -> None:
         """Evaluate anew the values that do not meet the given rows: growth has pushed something out of a sum."""
-        solved, left = (self.pivot >= 0).nonzero()[0], (self.pivot < 0).nonzero()[0]
-        # Entry by entry: what is small beside others of its row may be all that a column has.
-        defect, terms = self._missed(solved)
-        wrong = np.any(np.abs(defect) > _CANCELLED * terms, axis=1)
-        if wrong.any():
-            self._improve(solved)
-            self._refine(solved)
-        if wrong[left].any():
-            self._improve(left[wrong[left]])
-
-    def _missed(self, solved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the given rows leave where the solved columns have their values, over the free columns, and its terms."""
-        free, left = (self.row < 0).nonzero()[0], (self.pivot < 0).nonzero()[0]
+        solved, left, free = (
+            np.flatnonzero(mask) for mask in (self.pivot >= 0, self.pivot < 0, self.row < 0)
+        )
         directions = np.zeros((len(self.row), len(free)))
         directions[free, np.arange(len(free))] = 1.0
         directions[self.pivot[solved]] = -self.value[solved[:, None], free]
         defect = self._given_rows @ directions
         defect[left] -= self.value[left[:, None], free]
-        return defect, abs(self._given_rows) @ np.abs(directions)
+        # Entry by entry: what is small beside others of its row may be all that a column has.
+        wrong = (np.abs(defect) > _CANCELLED * (abs(self._given_rows) @ np.abs(directions))).any(axis=1)
+        if wrong.any():
+            self._refine(solved)
+        if wrong[left].any():
+            self._improve(left[wrong[left]])
 
     def _improve(self, rows: np.ndarray) -> None:
         """Evaluate rows anew, and keep of every entry the value with the smaller error.
@@ -258,20 +232,34 @@ class Elimination:
             array[rows] = np.where(worse, old, array[rows])
 
     def _refine(self, solved: np.ndarray) -> None:
-        """Correct entries by what they miss in the given rows: then each meets these to rounding of its own terms.
+        """Correct entries by what they miss in the given rows, reckoned in twice the digits, as long as that gains some.
 
-        Zeros stay, and what is no more than the rounding of the corrections beside it: the steps know them, the given rows do
-        not. (Skeel, "Iterative refinement implies numerical stability for
-        Gaussian elimination", Mathematics of Computation 35, 1980.)
+        What the steps know to be none can only sink, unless others would miss a row without it. (Demmel et al., "Error bounds
+        from extra-precise iterative refinement", ACM Transactions on Mathematical Software 32, 2006.)
         """
         factors, weight, scale = self._factors(solved, self.pivot[solved])
         at = solved[:, None], (self.row < 0).nonzero()[0]
-        value, defect = self.value[at], self._missed(solved)[0][solved]
-        change = scale[:, None] * factors.solve(weight[:, None] * defect, "T")
-        size = np.abs(value)
-        self.value[at] = np.where(
-            (np.abs(change) > _EXACT * size) & (np.abs(change) < size), value + change, value
-        )
+        given, certain = self._given[solved], self._judged(at)[1]
+        held = value = self.value[at]
+        left, off = value.size + 1, math.inf
+        while True:
+            defect = Accumulator(value.shape)
+            defect.add(given[:, at[1]], np.ones((1, 1)))
+            defect.add_rows(given[:, self.pivot[solved]], -value)
+            change = scale[:, None] * factors.solve(weight[:, None] * defect.value, "T")
+            size, moved = np.abs(value), np.abs(change)
+            settled = moved <= _CANCELLED * size
+            near = ~settled & (moved < _DOMINANT * size)
+            count, most = np.count_nonzero(~settled), np.max(moved[near] / size[near], initial=0.0)
+            value = value + change
+            if count >= left and not 0.0 < most < _DOMINANT * off:
+                break
+            left, off = count, most
+        certain &= value * value > _CANCELLED**2 * self.variance[at]
+        back = self._missing(solved, np.where(certain | settled, value, 0.0), ~certain)
+        self.value[at] = np.where((certain & settled) | back | (np.abs(value) < np.abs(held)), value, held)
+        for estimate, unit in ((self.variance, value * value), (self.least, np.abs(value))):
+            estimate[at] = np.where(back, unit, estimate[at])
 
     @cached_property
     def _given_rows(self) -> Any:
@@ -344,7 +332,8 @@ class Elimination:
         doubt = np.maximum(variance[:, used] - square, 0.0)
         self._given = np.vstack([self._given, rows])
         self._given_variance = np.vstack([self._given_variance, variance])
-        self.__dict__.pop("_given_rows", None)
+        for kept in ("_given_rows", "_needed"):
+            self.__dict__.pop(kept, None)
         value, size = rows - factor @ self.value[pivots], np.abs(self.value[pivots])
         least = least + np.abs(factor) @ (_weighed(self.value[pivots], self.least[pivots]) * size)
         variance = variance + square @ self.variance[pivots] + doubt @ self.value[pivots] ** 2
@@ -356,8 +345,35 @@ class Elimination:
 
     def entries(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Block of the values, with exact zeros where they cancelled."""
-        present = self._present(rows, columns)
-        return np.where(present, self.value[rows[:, None], columns], 0.0)
+        at = rows[:, None], columns
+        return np.where(self._present(rows, columns) | self._needed[at], self.value[at], 0.0)
+
+    @cached_property
+    def _needed(self) -> np.ndarray:
+        """Mask over all values: those in doubt without which others miss a given row."""
+        needed = np.zeros(self.value.shape, bool)
+        solved, free = (self.pivot >= 0).nonzero()[0], (self.row < 0).nonzero()[0]
+        present, at = self._present(solved, free), (solved[:, None], free)
+        needed[at] = self._missing(solved, self.value[at], ~present)
+        return needed
+
+    def _missing(self, solved: np.ndarray, value: np.ndarray, doubted: np.ndarray) -> np.ndarray:
+        """Mask over values of solved rows: those doubted without which others miss a given row by their own terms."""
+        doubted = doubted & (value != 0.0)
+        missing = np.zeros_like(doubted)
+        if not doubted.any():
+            return missing
+        pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0]
+        given, unit = self._given[solved], np.sqrt(self._given_variance[solved])
+        while True:
+            kept = np.where(doubted & ~missing, 0.0, value)
+            allowed = _CANCELLED * (unit[:, free] + unit[:, pivots] @ np.abs(kept))
+            before = np.count_nonzero(missing)
+            for row, column in np.argwhere(np.abs(given[:, free] - given[:, pivots] @ kept) > allowed):
+                missing[:, column] |= np.abs(given[row, pivots] * value[:, column]) > allowed[row, column]
+            missing &= doubted
+            if np.count_nonzero(missing) == before:
+                return missing
 
     def solution(self, solved: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Coefficients of ``given`` in the columns ``solved``; zero rows where a column has no pivot."""

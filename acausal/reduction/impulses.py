@@ -12,7 +12,8 @@ import numpy as np
 
 from .affine import AffineModel, Inadmissible, ModeData, Rows
 from .dont_care import blocked_rows, settle, settle_by_size
-from .elimination import Elimination, column_weights, product
+from .elimination import Elimination, product
+from .scales import column_weights
 
 
 def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -21,10 +21,10 @@ import numpy as np
 
 from .affine import AffineModel, Balance, Inadmissible, Mode, ModeData, Rows, stack_rows
 from .dont_care import blocked_rows, settle, settle_by_size
-from .elimination import Elimination, column_weights, product
+from .elimination import Elimination, product
 from .identities import check_mode
 from .impulses import impulse_maps
-from .scales import balance_of
+from .scales import balance_of, column_weights
 
 _DEPENDENT = 1e-10
 MANY_STATES = 150

@@ -15,6 +15,28 @@ MOST_DOUBLINGS = 60
 """Of a unit of time: from rounding of a second to ages, within which every model has its own."""
 SWEEPS = 8
 """Passes over all equations; a variable keeps the largest value of the pass that first reaches it."""
+EQUILIBRATING = 3
+"""Sweeps of the equilibration: weights enter comparisons only, so that orders of magnitude suffice."""
+
+
+def column_weights(matrix: np.ndarray) -> np.ndarray:
+    """Column scales of a geometric equilibration; they enter comparisons only, never the values."""
+    present = matrix != 0.0
+    size = np.log2(np.abs(matrix), out=np.zeros(matrix.shape), where=present)
+    high, low = np.where(present, size, -np.inf), np.where(present, size, np.inf)
+    columns = np.zeros(matrix.shape[1])
+    for _ in range(EQUILIBRATING):
+        rows = _middle((high + columns).max(1, initial=-np.inf), (low + columns).min(1, initial=np.inf))
+        columns = _middle(
+            (high + rows[:, None]).max(0, initial=-np.inf), (low + rows[:, None]).min(0, initial=np.inf)
+        )
+    return np.exp2(columns)
+
+
+def _middle(high: np.ndarray, low: np.ndarray) -> np.ndarray:
+    empty = high < low
+    high[empty] = low[empty] = 0.0
+    return -0.5 * (high + low)
 
 
 def propagate_scales(

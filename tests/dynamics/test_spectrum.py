@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from acausal.dynamics.decoupling import decouple
-from acausal.dynamics.double_double import dual, residual
+from acausal.reduction.double_double import dual, residual
 
 from .oracle import ladder
 

@@ -16,15 +16,15 @@ from tests.systems.campaign_steps import stepping_defects
 
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
-    "free networks": (2, 5, 7, 9, 11, 16, 200019),
+    "free networks": (2, 5, 7, 9, 11, 16, 200019, 420038),
     "ideal networks": (0, 1, 2, 3, 4, 6, 8, 10),
     "resting": (3, 5, 9, 10, 14, 16, 19),
     "moving": (0, 4, 5, 9, 12, 820024),
     "copies": (0, 1, 3, 6),
-    "network runs": (0, 1, 2, 3, 4, 5, 6, 7),
-    "free runs": (0, 1, 2, 3, 6, 7, 60009),
+    "network runs": (0, 1, 2, 3, 4, 5, 6, 7, 700017),
+    "free runs": (0, 1, 2, 3, 6, 7, 60009, 100011),
     "mechanism runs": (0, 1, 4, 8),
-    "weak losses": (13, 19, 27, 39),
+    "weak losses": (13, 19, 27, 39, 600007),
 }
 """Seeds of every family that have found defects; the many others are left to the campaign."""
 

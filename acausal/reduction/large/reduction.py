@@ -18,8 +18,9 @@ from ...structure.decomposition import decompose
 from ...structure.incidence import Incidence
 from ...structure.matching import Matching, maximum_matching
 from ..affine import Inadmissible
-from ..elimination import Elimination, column_weights, product
+from ..elimination import Elimination, product
 from ..index_reduction import shuffle
+from ..scales import column_weights
 
 MOST_ROUNDS = 5
 LARGEST_PART = 500

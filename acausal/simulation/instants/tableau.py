@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from ...reduction.affine import STICK, AffineModel, Kind, Mode, Rows, stack_rows
-from ...reduction.elimination import column_weights, product
+from ...reduction.elimination import product
 from ...reduction.rounding import ROUNDING
+from ...reduction.scales import column_weights
 from .pivoting import NoMove, Pivoting, Row, blocking_row
 from .transition import Instant
 

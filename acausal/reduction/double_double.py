@@ -61,6 +61,16 @@ class Accumulator:
                 self._sum(slab)
             self.low += error.sum(0)
 
+    def add_rows(self, a: np.ndarray, b: np.ndarray) -> None:
+        """Add the matrix product ``a @ b`` of a matrix ``a`` with few entries in each row."""
+        row, column = a.nonzero()
+        place = np.arange(len(row)) - np.searchsorted(row, row)
+        for k in range(place.max(initial=-1) + 1):
+            coefficient, of = np.zeros((len(a), 1)), np.zeros(len(a), int)
+            at = row[place == k], column[place == k]
+            coefficient[at[0], 0], of[at[0]] = a[at], at[1]
+            self.add(coefficient, b[of])
+
     def _sum(self, p: np.ndarray) -> None:
         total = self.high + p
         z = total - self.high
