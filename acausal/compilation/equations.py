@@ -52,7 +52,7 @@ class ModeEquations:
     ) -> None:  # fmt: skip
         self.shape = (len(rows), arguments[0].y.shape[1])
         self._S, self._scale, self._unit = S, scale, unit
-        key = (tuple(rows), S.tobytes(), *((j.y.tobytes(), j.xi.tobytes()) for j in arguments))
+        key = (tuple(rows), self.shape, S.tobytes(), *((j.y.tobytes(), j.xi.tobytes()) for j in arguments))
         self._compiled = functions.compiled
         self._key = key
         self._residual, self._plain, self._timed = (
