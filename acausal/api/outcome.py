@@ -14,14 +14,13 @@ from ..results.segments import Segment
 from ..results.statistics import Statistics, peak_memory
 from ..simulation.checks import beyond_doubles
 from ..simulation.continuation import checkpoint
-from ..simulation.nonlinear.numerical import still
+from ..simulation.loop import Loop
 from ..simulation.numeric import analysed_since
-from ..simulation.run import Run
 from ..simulation.state import State
 
 
 @np.errstate(all="ignore")  # what is not finite was an error of its own
-def outcome(run: Run, state: State | None, status: str = "") -> Result:
+def outcome(run: Loop, state: State | None, status: str = "") -> Result:
     """Return what a run has computed until now; later steps of the run do not change it.
 
     It is continued from ``state``.
@@ -29,7 +28,7 @@ def outcome(run: Run, state: State | None, status: str = "") -> Result:
     program, before = run.program, run.work.enter("record")
     last: tuple[Segment, ...] = ()
     if run.data is not None and (run.record.segments or run.record.steps):
-        data, trajectory = still(run)
+        data, trajectory = run.propagator().dense()
         moment = run.moment()
         last = (Segment(moment.t, moment.t, data, trajectory, moment, run.core.readout),)
     record = run.record.until_now(last)
@@ -41,7 +40,7 @@ def outcome(run: Run, state: State | None, status: str = "") -> Result:
     )  # fmt: skip
 
 
-def _statistics(run: Run) -> Statistics:
+def _statistics(run: Loop) -> Statistics:
     """What the run has taken until now; the result adds what its record shows."""
     search, counts, work = run.hints.stats, run.program.counts, run.work
     analysed, seconds = analysed_since(run.analysed)
@@ -57,12 +56,12 @@ def _statistics(run: Run) -> Statistics:
     )  # fmt: skip
 
 
-def _status(run: Run) -> str:
+def _status(run: Loop) -> str:
     return (run.status.message or "terminated") if run.status.finished else "finished"
 
 
 @contextmanager
-def kept(run: Run) -> Iterator[None]:
+def kept(run: Loop) -> Iterator[None]:
     """Put what was computed into the ``result`` of whatever ends the run."""
     try:
         with _ranges_explained(run):
@@ -73,14 +72,14 @@ def kept(run: Run) -> Iterator[None]:
 
 
 @contextmanager
-def _ranges_explained(run: Run) -> Iterator[None]:
+def _ranges_explained(run: Loop) -> Iterator[None]:
     try:
         yield
     except OutOfRange as error:
         raise beyond_doubles(run.flat, run.values.P, run.state.t, "the equations") from error
 
 
-def _attach_result(error: BaseException, run: Run) -> None:
+def _attach_result(error: BaseException, run: Loop) -> None:
     """Put what was computed into the ``result`` of an error."""
     status = (
         "interrupted" if isinstance(error, KeyboardInterrupt) else f"failed: {getattr(error, 'what', error)}"

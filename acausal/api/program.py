@@ -92,9 +92,9 @@ class Program(CompiledModel):
     until : condition
         Ends the run when it becomes true, such as ``model.load.v > 5``; compiled once.
     method : str
-        "auto": closed-form flow where all equations of the dynamic core are affine, with at most 300
-        states, else numerical integration, by an explicit method until the steps show that the mode is stiff. "exact" asks for
-        the first, "explicit" (Dormand-Prince) and "implicit" (Rosenbrock) for one method in all modes.
+        "auto": closed forms in each mode in which all equations of the dynamic core are affine, with at most 300
+        states, else numerical integration, by an explicit method until the steps show that the mode is stiff. "exact" refuses
+        models that need the latter, "explicit" (Dormand-Prince) and "implicit" (Rosenbrock) ask for one method in all modes.
     rtol, atol : float
         Tolerances of numerical integration, relative to each variable, and in units of its magnitude in
         the model (by default a hundredth of ``rtol``); without effect on the exact path.
@@ -335,5 +335,5 @@ def _require_affine(model: ReducedModel) -> None:
         raise NotAffineError(
             f"`{text}` is not affine in the unknowns and part of the dynamic core",
             where=(place,),
-            hint='the exact path takes affine equations; method="auto" integrates others numerically',
+            hint='the exact path takes affine equations; method="auto" integrates modes with others numerically',
         )

@@ -93,6 +93,24 @@ class NonlinearFunctions:
             parts.append(np.tile(ca.which_depends(value, a, 2, False), len(rows.instances)))
         return np.concatenate(parts).astype(bool)
 
+    def affine(self, k: int, constants: np.ndarray) -> tuple[float, np.ndarray] | None:
+        """Value at zero and slopes of one nonlinear row where its own ``constants`` make it affine, None where they do not.
+
+        What is switched off, or on, is a constant of zero, or one.
+        """
+        group, switched = (
+            int(self._group[k]),
+            tuple([x if x in (0.0, 1.0) else None for x in constants.tolist()]),
+        )
+        key = group, switched
+        if key not in self._single:
+            self._single[key] = _affine(self._expression(group), switched)
+        f = self._single[key]
+        if f is None:
+            return None
+        value, slopes = (found.full()[:, 0] for found in f(constants))
+        return (float(value[0]), slopes) if np.isfinite([*value, *slopes]).all() else None
+
     @cached_property
     def bent(self) -> np.ndarray:
         """Mask over the arguments: the slope of their row by them depends on themselves."""
@@ -234,6 +252,18 @@ def _derivative(expression: tuple[Any, Any, Any], level: int) -> tuple[list[Any]
         jets.append(ca.SX.sym(f"a{k + 1}", a.numel()))
         value = sum((ca.jtimes(value, x, dx) for x, dx in zip(jets[:-1], jets[1:], strict=True)), ca.SX(0))
     return jets, ca.SX(value)
+
+
+def _affine(expression: tuple[Any, Any, Any], switched: tuple[float | None, ...]) -> ca.Function | None:
+    """Value at zero and gradient of one nonlinear row over its constants, some of them known; None where it is not affine."""
+    a, c, value = expression
+    known = [c[k] if x is None else x for k, x in enumerate(switched)]
+    value = ca.SX(ca.substitute(value, c, ca.vertcat(*known))) if known else ca.SX(value)
+    if any(ca.which_depends(value, a, 2, False)):
+        return None
+    return ca.Function(
+        "affine_row", [c], [ca.substitute(value, a, ca.DM.zeros(a.shape)), ca.densify(ca.gradient(value, a))]
+    )
 
 
 def _rounding(expression: tuple[Any, Any, Any], level: int) -> ca.Function:

@@ -70,6 +70,16 @@ class Numbering:
         """Form rows of the guards in force, then of all state relations."""
         return np.concatenate([*(g[b] for g, b in zip(self.guards, mode, strict=True)), self.relations])
 
+    def mode_decided(self, mode: Mode) -> np.ndarray:
+        """Form rows of all that decides how a mode goes on: equations, guards, relations."""
+        return np.concatenate([self.mode(mode), self.mode_guards(mode), *self.conditions])
+
+    def mode_blocked(self, mode: Mode) -> np.ndarray:
+        """Form rows of what is blocked, which settles what nothing else determines."""
+        return np.concatenate(
+            [np.zeros(0, np.int64), *(rows[b] for rows, b in zip(self.blocked, mode, strict=True))]
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class SlopeSums:
@@ -131,8 +141,8 @@ def linearised_rows(
     return Rows(E, A, B)
 
 
-def linearised_model(model: AffineModel, numbering: Numbering, forms: Rows) -> AffineModel:
-    """The affine model with the tangents in place."""
+def linearised_model(model: AffineModel, numbering: Numbering, forms: Rows, S: np.ndarray) -> AffineModel:
+    """The affine model with the tangents in place; with the generator ``S`` of the sources time goes on in them."""
     base, at = model.base, numbering.nonlinear
     if len(at):
         number = numbering.base[at]
@@ -140,7 +150,7 @@ def linearised_model(model: AffineModel, numbering: Numbering, forms: Rows) -> A
     elements = tuple(
         _element(e, k, numbering, forms) if numbering.bent[k] else e for k, e in enumerate(model.elements)
     )
-    return replace(model, base=base, elements=elements, nominals=None)
+    return replace(model, base=base, elements=elements, S=S, nominals=None)
 
 
 def _placed(rows: np.ndarray, at: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -60,12 +60,12 @@ class VisitedModes(tuple[ModeVisit, ...]):
 
 def visited_modes(names: Names, segments: Segments) -> VisitedModes:
     """Collect the modes of all segments; the state at the end alone is no visit."""
-    time: dict[Mode, float] = {}
-    visits: dict[Mode, int] = {}
-    first: dict[Mode, Any] = {}
-    previous: Mode | None = None
+    time: dict[tuple[Mode, str], float] = {}
+    visits: dict[tuple[Mode, str], int] = {}
+    first: dict[tuple[Mode, str], Any] = {}
+    previous: tuple[Mode, str] | None = None
     for s in segments.all:
-        mode = s.data.mode
+        mode = s.data.mode, s.data.path
         if s.end <= s.start and len(segments) > 1:
             continue
         first.setdefault(mode, s.data)
@@ -74,7 +74,7 @@ def visited_modes(names: Names, segments: Segments) -> VisitedModes:
         previous = mode
     return VisitedModes(
         ModeVisit(
-            _branches(names, mode),
+            _branches(names, mode[0]),
             time[mode],
             visits[mode],
             data.freedom,

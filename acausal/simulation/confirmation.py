@@ -391,11 +391,8 @@ def _tolerance(run: Run) -> float:
 def _terms(run: Run) -> np.ndarray:
     """Magnitudes of what the core unknowns were computed from in the last segment, or were along it."""
     state = run.state
-    terms = np.abs(state.z)
-    if run.numerical:
-        steps = run.integration.steps
-        if steps is None:
-            return terms
+    terms, steps = np.abs(state.z), run.integration.steps
+    if steps is not None:
         return np.maximum(terms, steps.largest(steps.motion.system.z_of))
     return terms if state.error is None else terms + state.error / SUMMED
 
@@ -415,10 +412,8 @@ def _late(run: Run, data: ModeData, y: np.ndarray, t: float) -> np.ndarray:
 
 def _moved(run: Run) -> np.ndarray:
     """How far the state vector moves while an event may be late, or may be off by what its steps rounded."""
-    found = np.abs(_late(run, run.data, run.y, run.state.t))
-    if run.numerical:
-        found += rounded_step(run.data, run.y, _longest(run.integration.steps))
-    return found
+    stepped = rounded_step(run.data, run.y, _longest(run.integration.steps))
+    return np.abs(_late(run, run.data, run.y, run.state.t)) + stepped
 
 
 def _lateness(run: Run, t: float) -> float:

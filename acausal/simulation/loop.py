@@ -18,14 +18,12 @@ import numpy as np
 
 from ..dynamics.closed_form import Trajectory
 from ..dynamics.noise import LOCATED, Uncertainty
-from ..dynamics.readout import Moment
 from ..dynamics.scan import FlowWatch, first_crossing
 from ..errors import Location
-from ..reduction.affine import Inadmissible, Mode, Restart
+from ..reduction.affine import Inadmissible, Mode, ModeData, Restart
 from ..reduction.impacts import start_limits
 from ..reduction.rounding import ROUNDING
 from ..results.record import MicroStep
-from ..results.segments import Segment
 from . import self_check
 from .confirmation import (
     confirm_flow,
@@ -59,8 +57,9 @@ from .instants.discrete import Outcome
 from .instants.impulse_policy import interruption
 from .instants.jumps import collide, jump_record, way
 from .instants.search import NoConsistentMode
-from .instants.transition import Choice, Instant, ModeTables
-from .nonlinear.numerical import integrate
+from .instants.transition import Choice, Instant
+from .nonlinear.numerical import Integrated
+from .propagator import Arrival, Propagator
 from .run import Run
 from .watch import can_trigger, orientations
 
@@ -95,7 +94,7 @@ class Loop(Run):
                 if self.sources.varies:
                     due = min(due, self.sources.next_break(state.t))
                 horizon = min(t_end, due)
-                hit = integrate(self, horizon) if self.numerical else self._flow(horizon)
+                hit = self._segment(horizon)
                 if hit is None and horizon >= t_end and due > t_end + self.tolerance:
                     # What crosses zero at the end itself, to the last digits of time, belongs to this run.
                     hit = self.turning()
@@ -121,88 +120,49 @@ class Loop(Run):
 
     # -- segments ------------------------------------------------------------------------------------------------
 
-    def _flow(self, horizon: float) -> int | None:
-        """Follow the closed form to the horizon or the first crossing; return the form that crossed, or None."""
+    def _closed(self) -> bool:
+        """Whether the present mode has a closed form; the model in which it does is taken."""
+        if not self.numerical:
+            return True
+        lin, mode = self.linearisation, self.state.mode
+        core = None if self.method.everywhere else lin.exact(mode, self.present)
+        if core is not None and core is not lin.core:
+            lin.take(core)
+            self.data = core.mode(mode)
+            self.y = self.data.state(self.state.z, self.state.slopes, self.xi)
+            self.forget_signs()
+        return core is not None
+
+    def propagator(self) -> Propagator:
+        """What moves on from the present point: the closed form of the mode, where it has one."""
+        return ClosedForm(self) if self._closed() else Integrated(self)
+
+    def _segment(self, horizon: float) -> int | None:
+        """Move on to the horizon or the first crossing; return the form that crossed, or None."""
         state = self.state
-        data, tables, t = self.data, self.tables, state.t
-        trajectory = tables.flow.start(self.y, None if state.shift is None else data.chosen(state.shift))
-        length = horizon - t
-        hit, late = None, 0.0
-        if len(tables.forms) and length > 0.0:
-            hit, late = self._crossing(tables, trajectory, length)
-        h = length if hit is None else hit[0]
-        end = horizon if hit is None else t + h
+        if not horizon > state.t:
+            self.reach(horizon)
+            return None
+        motion = self.propagator()
+        h, hit = motion.advance(horizon - state.t)
+        t = horizon if hit is None else state.t + h
         if h > 0.0:
-            moment = Moment(t, state.D, state.R, state.q)
-            self.record.segments.append(Segment(t, end, data, trajectory, moment, self.base.readout))
-            if len(state.q):
-                self.integrate(data, trajectory, moment, h)
-            before, state.late = state.late, late
-            self.y = y = trajectory.at(h)
-            state.z, state.shift = data.T.dot(y), None
-            state.error = tables.rounding.dot(trajectory.magnitude(h))
-            if late > LOCATED * math.ulp(end):
-                rate = late * data.Ay.dot(y)
-                state.shift = np.concatenate([data.T.dot(rate), rate[len(data.states) :]])
-            if not math.isfinite(np.add.reduce(y)):
-                wrong = np.flatnonzero(~np.isfinite(y[: len(data.states)]))
-                raise self.failed(NotFinite("state", tuple(wrong.tolist())))
-            visits = self.visits[state.mode] = self.visits.get(state.mode, 0) + 1
-            inside = self_check.EVERY_VISIT or visits & (visits - 1) == 0
-            if inside or trajectory.shift is not None or not self._holds(tables):
-                confirm_flow(self, tables, trajectory, h, before, inside)
-        state.t = end
-        self._signs = None
-        return None if hit is None else hit[1]
+            self.keep(*motion.dense(), t)
+            end = motion.end(h)
+            self.follow(end)
+            motion.confirm(h)
+            if end.y is None:
+                # Steps have led to another point of the nonlinear equations.
+                self.linearise()
+                self._arrive()
+        self.reach(t)
+        return hit
 
-    def _crossing(
-        self, tables: ModeTables, trajectory: Trajectory, length: float
-    ) -> tuple[tuple[float, int] | None, float]:
-        """The first crossing, if there is one, and by how many seconds it may be off."""
-        state = self.state
-        watch = self._watch(tables)
-        if not watch.which:
-            return None, 0.0
-        error = None if state.error is None else state.error[tables.data.states]
-        floor = watch.floor(trajectory.y0, error, state.t)
-        hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, state.t, noise=watch.noise)
-        if hit is None:
-            return None, 0.0
-        h, k = hit
-        form = watch.which[k]
-        if form < tables.count and (zero := watch.since(trajectory, h, k, state.t)) < h:
-            # Events closer than the tolerance share the instant, which may be the last one, but not twice for one cause.
-            now = takewhile(lambda step: step.t == state.t, reversed(self.record.steps))
-            again = any(step.before == state.mode and step.triggers == (form,) for step in now)
-            h = zero if zero > self.tolerance else h if again else 0.0
-        return (h, form), watch.lateness(trajectory, h, k)
-
-    def _watch(self, tables: ModeTables) -> FlowWatch:
-        """What to watch with the signs of the forms and the values of the relations, from the cache if possible."""
-        state = self.state
-        known = self._signs
-        signs = known[1] if known is not None and known[0] is self.linearisation.core else self.signs()
-        which = self.discrete.state_relations
-        values = state.R[which].tolist() if len(which) else []
-        key = tuple(signs), tuple(values), state.forced, state.disabled
-        found = tables.watches.get(key)
-        if found is None:
-            orientation = orientations(tables.count, self.program.unknowns.relation_operators, values)
-            armed = np.array(signs) * orientation > 0
-            triggers = np.flatnonzero(can_trigger(tables.data, state.forced, state.disabled, len(signs)))
-            coefficients = tables.signs.coefficients
-            found = FlowWatch(
-                tables.flow, coefficients, tables.data, tables.forms, orientation, armed, triggers
-            )
-            tables.keep(tables.watches, key, found)
-        return found
-
-    def _holds(self, tables: ModeTables) -> bool:
+    def holds(self) -> bool:
         """Whether all that has to hold at the present point is positive up to rounding: no other doubt has to be judged."""
-        state = self.state
+        state, tables, which = self.state, self.tables, self.discrete.state_relations
         if not len(tables.forms):
             return True
-        which = self.discrete.state_relations
         relations = state.R[which].tobytes() if len(which) else b""
         held = tables.situations.get((relations, state.forced, state.disabled))
         if held is None or held.selections:
@@ -258,7 +218,7 @@ class Loop(Run):
                 begin = max(0, len(trail) - 6)
                 raise self.failed(Unsettled(trail[begin:], begin, self._switching_relations()))
         self._check()
-        if self.numerical or not self._holds(self.tables):
+        if not self.holds():
             confirm_instant(self)
 
     def evaluate(self, ticks: Sequence[bool] = (), initial: bool = False, terminal: bool = False) -> Outcome:
@@ -458,7 +418,7 @@ class Loop(Run):
         """Accept a restart; ``signs`` of its guards, where they are known, and the ``error`` of its left limits, (n,) or None."""
         state = self.state
         if restart.jumped:  # What moves slower then is known no better.
-            state.error, state.shift = error, None
+            state.error, state.late, state.shift = error, state.late if state.shift is None else 0.0, None
         self.data, self.y, state.z, state.mode = restart.data, restart.y, restart.z, restart.data.mode
         state.D = self.discrete.written(state.D, state.mode)
         self._signs = None if signs is None or self.discrete.operators else (self.linearisation.core, signs)
@@ -494,6 +454,93 @@ class Loop(Run):
         which = self.discrete.state_relations
         values = self.relation_values() if len(which) else np.zeros(0)
         return [int(n) for n, v in zip(which, values, strict=True) if v != self.state.R[n]]
+
+
+class ClosedForm:
+    """The closed form of the mode in force, from the present point on."""
+
+    def __init__(self, run: Loop) -> None:
+        state, self._run, self._data = run.state, run, run.data
+        self._tables, self._before, self._late = run.tables, state.late, 0.0
+        shift = None if state.shift is None else run.data.chosen(state.shift)
+        self._trajectory = self._tables.flow.start(run.y, shift)
+
+    def dense(self) -> tuple[ModeData, Trajectory]:
+        """The mode, and its trajectory."""
+        return self._data, self._trajectory
+
+    def advance(self, length: float) -> tuple[float, int | None]:
+        """The first crossing within some seconds, if there is one."""
+        if not len(self._tables.forms):
+            return length, None
+        watch = self.guards()
+        if not watch.which:
+            return length, None
+        trajectory, state = self._trajectory, self._run.state
+        floor = watch.floor(trajectory.y0, self._error(), state.t)
+        hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, state.t, noise=watch.noise)
+        if hit is None:
+            return length, None
+        h, k = hit
+        form = watch.which[k]
+        if form < self._tables.count and (zero := watch.since(trajectory, h, k, state.t)) < h:
+            # Events closer than the tolerance share the instant, which may be the last one, but not twice for one cause.
+            now = takewhile(lambda step: step.t == state.t, reversed(self._run.record.steps))
+            again = any(step.before == state.mode and step.triggers == (form,) for step in now)
+            h = zero if zero > self._run.tolerance else h if again else 0.0
+        self._late = watch.lateness(trajectory, h, k)
+        return h, form
+
+    def _error(self) -> np.ndarray | None:
+        """Rounding of the physical states, with what steps before left open of the time of the crossing that ended them."""
+        state, which = self._run.state, self._data.states
+        if state.error is None:
+            return None
+        if state.shift is None and state.late > LOCATED * math.ulp(state.t):
+            return (state.error + state.late * np.abs(state.slopes))[which]
+        return state.error[which]
+
+    def guards(self) -> FlowWatch:
+        """What to watch with the signs of the forms and the values of the relations, from the cache if possible."""
+        run, tables = self._run, self._tables
+        state, signs, which = run.state, run.signs(), run.discrete.state_relations
+        values = state.R[which].tolist() if len(which) else []
+        key = tuple(signs), tuple(values), state.forced, state.disabled
+        found = tables.watches.get(key)
+        if found is None:
+            orientation = orientations(tables.count, run.program.unknowns.relation_operators, values)
+            armed = np.array(signs) * orientation > 0
+            triggers = np.flatnonzero(can_trigger(tables.data, state.forced, state.disabled, len(signs)))
+            coefficients = tables.signs.coefficients
+            found = FlowWatch(
+                tables.flow, coefficients, tables.data, tables.forms, orientation, armed, triggers
+            )
+            tables.keep(tables.watches, key, found)
+        return found
+
+    def end(self, h: float) -> Arrival:
+        """The point after ``h`` seconds."""
+        data, trajectory, run = self._data, self._trajectory, self._run
+        y, states, shift = trajectory.at(h), len(data.states), None
+        if not math.isfinite(np.add.reduce(y)):
+            wrong = np.flatnonzero(~np.isfinite(y[:states]))
+            raise run.failed(NotFinite("state", tuple(wrong.tolist())))
+        slopes, second = run.state.slopes, run.state.second
+        if run.numerical:
+            rate = data.Ay @ y
+            slopes, second = data.T @ rate, data.T @ (data.Ay @ rate)
+        if self._late > LOCATED * math.ulp(run.state.t + h):
+            moved = self._late * data.Ay.dot(y)
+            shift = np.concatenate([data.T.dot(moved), moved[states:]])
+        error = self._tables.rounding.dot(trajectory.magnitude(h))
+        return Arrival(data.T.dot(y), slopes, second, error, self._late, shift, y)
+
+    def confirm(self, h: float) -> None:
+        """Judge the end, and the way there at the first visits of the mode."""
+        visits = self._run.visit()
+        inside = self_check.EVERY_VISIT or visits & (visits - 1) == 0
+        if inside or self._trajectory.shift is not None or not self._run.holds():
+            confirm_flow(self._run, self._tables, self._trajectory, h, self._before, inside)
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:

@@ -17,23 +17,27 @@ EXACT_STATES = 300
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """Whether integration is numerical, why unless an equation says so, by which solver, and its tolerances."""
+    """Whether some modes may be integrated, or all of them are, why unless an equation says so, by which solver, and how exactly.
+
+    A mode that need not be integrated has a closed form where all equations in force are affine.
+    """
 
     numerical: bool
+    everywhere: bool
     reason: str
     solver: str
     tolerances: Tolerances
 
     @classmethod
-    def of(cls, options: Options, model: AffineModel, needed: bool, T0: float) -> Method:
-        """The method of a model; ``needed`` says that it has no closed form, ``T0`` is the unit of time."""
+    def of(cls, options: Options, model: AffineModel, nonlinear: bool, sparse: bool, T0: float) -> Method:
+        """The method of a model with ``nonlinear`` equations, or rows that are ``sparse``; ``T0`` is the unit of time."""
         asked = options.method not in ("auto", "exact")
         many = options.method == "auto" and np.count_nonzero(model.differentiated) > EXACT_STATES
         atol = options.rtol * 1e-2 if options.atol is None else options.atol
         reason = f'method="{options.method}"' if asked else f"more than {EXACT_STATES} states"
-        return cls(
-            bool(asked or many or needed), reason, options.method, Tolerances(options.rtol, atol, T0 / 40.0)
-        )
+        everywhere = bool(asked or many or sparse)
+        tolerances = Tolerances(options.rtol, atol, T0 / 40.0)
+        return cls(everywhere or nonlinear, everywhere, reason, options.method, tolerances)
 
     @property
     def accuracy(self) -> float:

@@ -230,7 +230,10 @@ def build_core(
     model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least, bounds)
     if reduced.nonlinear:
         xi_scale[-TANGENT_STATES:] = _tangent_scale(model.T0)
-        model = replace(model, xi_scale=xi_scale)
+        # Time stands still where nothing is linearised: its states are constants.
+        still = model.S.copy()
+        still[-TANGENT_STATES:] = 0.0
+        model = replace(model, S=still, xi_scale=xi_scale)
     else:
         model = replace(model, nominals=core_magnitudes(reduced, nominals))
     readout = values.still("readout", NOTHING, lambda: Readout.of(reduced, exosystem, values.P), exosystem)

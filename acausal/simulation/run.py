@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.noise import LOCATED, Uncertainty, rounded_states
-from ..dynamics.readout import Moment
+from ..dynamics.noise import LOCATED, Uncertainty
+from ..dynamics.quadrature import Course
+from ..dynamics.readout import Moment, ReadMode
 from ..dynamics.work import Work
 from ..errors import AcausalError
 from ..reduction.affine import Mode, ModeData, Rows
 from ..reduction.core import Values
 from ..results.record import Reasons, Record
+from ..results.segments import Segment
 from .clocks import Clock, Schedule
 from .compiled import CompiledModel
 from .cores import Cores
@@ -34,6 +36,7 @@ from .nonlinear.system import NonlinearSystem
 from .nonlinear.tangents import Tangents
 from .numeric import NumericCore
 from .options import Options, Status
+from .propagator import Arrival
 from .sources.source_states import OpenInput, SourceStates, Stretch
 from .standing import Standing
 from .starts.left_limits import guesses, left_limits
@@ -107,8 +110,8 @@ class Run:
 
     def _prepare_numerical(self) -> None:
         """What numerical integration needs: nonlinear rows, or a method that asks for it."""
-        needed = self.base.system is not None or bool(self.reduced.nonlinear)
-        self.method = Method.of(self.options, self.base.model, needed, self.T0)
+        nonlinear, sparse = bool(self.reduced.nonlinear), self.base.system is not None
+        self.method = Method.of(self.options, self.base.model, nonlinear, sparse, self.T0)
         self.numerical = self.method.numerical
         self.homotopy = 1.0
         """Share of the actual parts of homotopies."""
@@ -159,7 +162,7 @@ class Run:
         """How exactly the present point is known."""
         now = self.state
         late = LOCATED * math.ulp(now.t)
-        return Uncertainty(max(late, now.late) if self.numerical else late, now.error, shift=now.shift)
+        return Uncertainty(max(late, now.late) if now.shift is None else late, now.error, shift=now.shift)
 
     def take_ticks(self) -> list[bool]:
         """Which clocks tick in the present instant; they move on to their next ticks."""
@@ -337,25 +340,22 @@ class Run:
         self.state.t = t
         self.forget_signs()
 
-    def follow(self, y: np.ndarray) -> None:
-        """Take a point ``[z, z', xi]`` of an integrated motion."""
-        n = len(self.state.z)
-        self.state.z, self.state.slopes, self.xi = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
+    def keep(self, data: ReadMode, course: Course, end: float) -> None:
+        """Record the segment from the present time to ``end``, with its integrals."""
+        moment = self.moment()
+        self.record.segments.append(Segment(moment.t, end, data, course, moment, self.base.readout))
+        if len(moment.q):
+            self._integrate(data, course, moment, end - moment.t)
 
-    def arrive(self) -> None:
-        """Go on from the point at the end of an integrated segment."""
-        now, steps = self.state, self.integration
-        now.second = steps.bends() if self.tangents.deep else np.zeros(len(now.z))
-        now.error, now.late = self._stepped(steps.lasting), steps.late
-        self.linearise()
-        self._arrive()
-
-    def _stepped(self, h: float) -> np.ndarray:
-        """Rounding (n,) of the core unknowns that stays for ``h`` seconds, zero for those that follow from the states."""
-        data, n = self.data, self.data.T.shape[0]
-        rates, found = np.abs(data.Ay[: len(data.states)]), np.zeros(max(n, len(data.states)))
-        found[data.states] = rounded_states(rates.diagonal(), rates @ np.abs(self.y), h)
-        return found[:n]
+    def follow(self, end: Arrival) -> None:
+        """Take the point at the end of a segment."""
+        now = self.state
+        now.z, now.slopes, now.second = end.z, end.slopes, end.second
+        now.error, now.late, now.shift = end.error, end.late, end.shift
+        if end.y is not None:
+            self.y = end.y
+        elif end.xi is not None:
+            self.xi = end.xi
 
     def forget_bounds(self) -> None:
         """From now on points are sought next to the last one, wherever that is."""
@@ -440,11 +440,11 @@ class Run:
         self.state.q = q
         self.record.explain(reasons)
 
-    def integrate(self, data: Any, trajectory: Any, moment: Moment, h: float) -> None:
+    def _integrate(self, data: ReadMode, trajectory: Course, moment: Moment, h: float) -> None:
         """Take the integrals to the end of a segment."""
-        if not len(self.state.q):
-            return
+        before = self.work.enter("record")
         q = self.state.q = self.core.readout.advance(data, trajectory, moment, h)
         if not np.isfinite(q).all():
             wrong = tuple(np.flatnonzero(~np.isfinite(q)).tolist())
             raise self.failed(NotFinite("integral", wrong, until=self.state.t + h))
+        self.work.enter(before)

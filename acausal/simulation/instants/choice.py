@@ -84,6 +84,8 @@ def choose(
         if choice.restart.data.mode in tried[:-1]:
             choice = search(tried[-1])
         restart, mode = choice.restart, choice.restart.data.mode
+        if lin.exact(mode, values) is not None:
+            return choice  # The nonlinear rows, whose tangents may lie elsewhere, have no part in it.
         far = _distance(lin, restart.z, lin.z)
         if tried and mode == tried[-1] and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
             return Choice(restart, choice.history, others=choice.others)

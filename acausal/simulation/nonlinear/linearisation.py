@@ -68,6 +68,14 @@ class Linearisation:
         """Take the affine model that linearises at a point."""
         self.z, self.core = z, self.tangents.at(z, slopes, xi, values, bends)
 
+    def exact(self, mode: Mode, values: Values) -> NumericCore | None:
+        """The model in which a mode has a closed form, None where an equation in force, or what ends it, is not affine."""
+        return self.base if self._tangents is None else self._tangents.exact(mode, values)[0]
+
+    def take(self, core: NumericCore) -> None:
+        """Take an affine model that is no tangent."""
+        self.core = core
+
     def go_back(self, core: NumericCore, z: np.ndarray, last: Motion | None) -> None:
         """Go back to a model that linearised at ``z``, and to what was the last motion then."""
         self.core, self.z, self.last = core, z, last

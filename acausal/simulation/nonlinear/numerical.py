@@ -2,118 +2,146 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
+from ...dynamics.noise import rounded_states
+from ...dynamics.quadrature import Course
 from ...dynamics.readout import PointFrame
 from ...reduction.labels import nonlinear_row
-from ...results.segments import Segment
 from ..confirmation import confirm_steps
 from ..failures import UNSOLVED, NotSolved, Sliding
+from ..propagator import Arrival
 from ..run import Run
 from .integration import SampledMotion, Span, StillMotion
 from .motion import Place
 from .sliding import slides
-from .watching import Situation, watched
+from .watching import Situation, Watched, watched
 
 
-def integrate(run: Run, horizon: float) -> int | None:
-    """Integrate numerically to the horizon or the first crossing; return the form that crossed, or None."""
-    state = run.state
-    if not horizon > state.t:
-        run.reach(horizon)
-        return None
-    try:
-        h, hit, motion = _segment(run, horizon)
-    except UNSOLVED as failure:
-        error = run.failed(NotSolved(failure, "integration"))
-        _keep_unfinished(run)
-        raise error from None
-    except BaseException:
-        # An interruption, or whatever watches the run raises.
-        _keep_unfinished(run)
-        raise
-    end = horizon if hit is None else state.t + h
-    if h > 0.0:
-        _record(run, end, h, motion)
-        confirm_steps(run, h)
-    run.reach(end)
-    run.arrive()
-    return hit
+class Integrated:
+    """The motion of the mode in force by steps of integration, from the present point on."""
 
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._motion: SampledMotion | None = None
 
-def _segment(run: Run, horizon: float) -> tuple[float, int | None, SampledMotion]:
-    """Integrate from the present point; the length, the form that crossed, and the motion."""
-    system, state = run.system(), run.state
-    run.integration.begin()
-    relations, operators = state.R[run.discrete.state_relations], run.program.unknowns.relation_operators
-    here = Situation(
-        state.t, run.data, run.tables, run.y, relations.tolist(), operators, state.forced, state.disabled,
-        run.signs(), state.error,
-    )  # fmt: skip
-    ends = watched(run.tangents, run.core, system, here)
-    motion = run.linearisation.begin(state.z, state.slopes, run.xi, system, run.present)
-    hidden = run.core.model.q - len(motion.sources.y0)
-    which, least = run.program.nonlinear_rows.eventless, run.options.max_micro_steps
-    between = [(batch, i, node.args[0] - node.args[1]) for batch, i, node in which]
+    def dense(self) -> tuple[PointFrame, Course]:
+        """A point of the mode, and the points along the steps."""
+        run, motion = self._run, self._motion
+        state, freedom = run.state, len(run.data.states) if motion is None else motion.freedom
+        frame = self._frame(freedom)
+        if motion is not None:
+            return frame, motion
+        return frame, StillMotion(np.concatenate([state.z, state.slopes, run.y[len(run.data.states) :]]))
 
-    def values(places: list[Place]) -> np.ndarray:
-        frame = _frame(run, len(motion.selection.states))
-        ys = np.array([np.concatenate([*motion.unknowns(p), p.xi, np.zeros(hidden)]) for p in places])
-        return run.core.readout.expressions(between, frame, ys, run.moment(), np.array([p.h for p in places]))  # type: ignore[arg-type]
+    def advance(self, length: float) -> tuple[float, int | None]:
+        """Integrate for some seconds or to the first crossing."""
+        run = self._run
+        try:
+            h, hit, self._motion = self._integrated(length)
+        except UNSOLVED as failure:
+            error = run.failed(NotSolved(failure, "integration"))
+            self._keep_unfinished()
+            raise error from None
+        except BaseException:
+            # An interruption, or whatever watches the run raises.
+            self._keep_unfinished()
+            raise
+        return h, hit
 
-    def report(t: float) -> None:
-        steps = run.integration.steps
-        assert steps is not None
-        count = len(steps.accepted)
-        # At powers of two: looking back at half of the steps takes no longer than the steps.
-        sliding = slides(steps, values, least) if count > least and not count & (count - 1) else []
-        if sliding:
-            raise run.failed(Sliding(t, tuple(which[k] for k in sliding)))
-        if run.report is not None:
-            run.report(t)
+    def guards(self) -> Watched:
+        """What can end the segment, and from which side."""
+        run = self._run
+        state, relations = run.state, run.state.R[run.discrete.state_relations]
+        here = Situation(
+            state.t, run.data, run.tables, run.y, relations.tolist(), run.program.unknowns.relation_operators,
+            state.forced, state.disabled, run.signs(), state.error,
+        )  # fmt: skip
+        return watched(run.tangents, run.core, run.system(), here)
 
-    span = Span(state.t, horizon - state.t, run.tolerance, report if which else run.report)
-    return run.integration.segment(motion, ends, state.mode, state.z, span, hidden)
+    def _integrated(self, length: float) -> tuple[float, int | None, SampledMotion]:
+        run, state, system = self._run, self._run.state, self._run.system()
+        run.integration.begin()
+        ends = self.guards()
+        motion = run.linearisation.begin(state.z, state.slopes, run.xi, system, run.present)
+        hidden = run.core.model.q - len(motion.sources.y0)
+        watching = run.program.nonlinear_rows.eventless
+        report = (
+            self._report(len(motion.selection.states), motion.unknowns, hidden) if watching else run.report
+        )
+        span = Span(state.t, length, run.tolerance, report)
+        return run.integration.segment(motion, ends, state.mode, state.z, span, hidden)
 
+    def _report(
+        self, freedom: int, unknowns: Callable[[Place], tuple[np.ndarray, np.ndarray]], hidden: int
+    ) -> Callable[[float], None]:
+        """What looks after each step whether the motion slides along a comparison that makes no event."""
+        run = self._run
+        which, least = run.program.nonlinear_rows.eventless, run.options.max_micro_steps
+        between = [(batch, i, node.args[0] - node.args[1]) for batch, i, node in which]
 
-def _record(run: Run, end: float, h: float, motion: SampledMotion) -> None:
-    """Record a segment of length ``h`` and go to the point at its end."""
-    before = run.work.enter("record")
-    moment, frame = run.moment(), _frame(run, motion.freedom)
-    run.record.segments.append(Segment(run.state.t, end, frame, motion, moment, run.core.readout))
-    run.integrate(frame, motion, moment, h)
-    run.follow(motion.at(h))
-    run.work.enter(before)
+        def values(places: list[Place]) -> np.ndarray:
+            ys = np.array([np.concatenate([*unknowns(p), p.xi, np.zeros(hidden)]) for p in places])
+            times = np.array([p.h for p in places])
+            return run.core.readout.expressions(between, self._frame(freedom), ys, run.moment(), times)
 
+        def report(t: float) -> None:
+            steps = run.integration.steps
+            assert steps is not None
+            count = len(steps.accepted)
+            # At powers of two: looking back at half of the steps takes no longer than the steps.
+            sliding = slides(steps, values, least) if count > least and not count & (count - 1) else []
+            if sliding:
+                raise run.failed(Sliding(t, tuple(which[k] for k in sliding)))
+            if run.report is not None:
+                run.report(t)
 
-def _keep_unfinished(run: Run) -> None:
-    """Record the accepted steps of a segment that failed: the result of the error ends with the last one."""
-    found = run.integration.unfinished()
-    if found is None:
-        return
-    h, motion = found
-    end = run.state.t + h
-    _record(run, end, h, motion)
-    run.reach(end)
-    run.place()
-    run.mark()
+        return report
 
+    def end(self, h: float) -> Arrival:
+        """The point after ``h`` seconds."""
+        run, steps = self._run, self._run.integration
+        z, slopes, xi = self._point(h)
+        second = steps.bends() if run.tangents.deep else np.zeros(len(z))
+        return Arrival(z, slopes, second, self._rounding(steps.lasting), steps.late, None, xi=xi)
 
-def _frame(run: Run, states: int) -> PointFrame:
-    """How results read the states ``[z, z', xi]`` of the mode in force."""
-    core, reason = run.core, run.method.reason
-    if run.reduced.nonlinear:
-        rows = run.tangents.rows_in_force(run.state.mode)
-        text, place = nonlinear_row(run.reduced, int(rows[0]) if len(rows) else 0)
-        reason = f"{text} at {place}"
-    return core.readout.moving_frame(core.model.S, run.data, states, reason)
+    def _rounding(self, h: float) -> np.ndarray:
+        """Rounding (n,) of the core unknowns that stays for ``h`` seconds, zero for those that follow from the states."""
+        data, n = self._run.data, self._run.data.T.shape[0]
+        rates, found = np.abs(data.Ay[: len(data.states)]), np.zeros(max(n, len(data.states)))
+        found[data.states] = rounded_states(rates.diagonal(), rates @ np.abs(self._run.y), h)
+        return found[:n]
 
+    def confirm(self, h: float) -> None:
+        """Judge the ends of all steps, and the way there at the first visits of the mode."""
+        confirm_steps(self._run, h)
 
-def still(run: Run) -> tuple[Any, Any]:
-    """Frame and trajectory of the present point, for a segment without length."""
-    if not run.numerical:
-        return run.data, run.tables.flow.start(run.y)
-    y = np.concatenate([run.state.z, run.state.slopes, run.y[len(run.data.states) :]])
-    return _frame(run, len(run.data.states)), StillMotion(y)
+    def _point(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        assert self._motion is not None
+        y, n = self._motion.at(h), len(self._run.state.z)
+        return y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
+
+    def _keep_unfinished(self) -> None:
+        """Record the accepted steps of a segment that failed: the result of the error ends with the last one."""
+        found = self._run.integration.unfinished()
+        if found is None:
+            return
+        run, (h, self._motion) = self._run, found
+        state, (z, slopes, xi) = run.state, self._point(h)
+        end = state.t + h
+        run.keep(*self.dense(), end)
+        run.follow(Arrival(z, slopes, state.second, state.error, state.late, state.shift, xi=xi))
+        run.reach(end)
+        run.place()
+        run.mark()
+
+    def _frame(self, states: int) -> PointFrame:
+        """How results read the states ``[z, z', xi]`` of the mode in force."""
+        run, core = self._run, self._run.core
+        bends, reason = run.tangents.exact(run.state.mode, run.present)[1], run.method.reason
+        if bends >= 0:
+            text, place = nonlinear_row(run.reduced, bends)
+            reason = f"{text} at {place}"
+        return core.readout.moving_frame(core.model.S, run.data, states, reason)

@@ -17,6 +17,7 @@ from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linea
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
 from ...reduction.redundancy import least_rows, open_directions, redundant_rows
+from ..analysed_modes import MODE_BYTES, Recent
 from ..numeric import NumericCore
 from ..state import Redundant
 from .bounds import Bounds, open_bounds
@@ -35,6 +36,8 @@ MOST_HALVINGS = 30
 """Of the arguments of a row that has no finite value where it should be linearised."""
 PERTURBATION = 1e-3
 """Distance, in units of the scale of the arguments, of the second point at which incidence is looked at."""
+EXACT_BYTES = MODE_BYTES // 10
+"""Of models in which modes have closed forms."""
 
 
 class Tangents:
@@ -88,6 +91,7 @@ class Tangents:
         self._bounds = bounds
         self._flows: dict[int, AffineFlow] = {}
         self._modes: dict[Mode, NonlinearSystem] = {}
+        self._exact: Recent[tuple[Mode, bytes], tuple[NumericCore | None, int]] = Recent(EXACT_BYTES)
         self._linearised: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
         position = np.full(core.reduced.n_rows + 1, AFFINE)
@@ -95,6 +99,9 @@ class Tangents:
         self._number_of = position
         """Nonlinear row of every form row; the last entry serves rows without a form."""
 
+        n, q = model.n, model.q
+        self._size = 8 * (2 * core.reduced.n_rows * (2 * n + q) + 4 * (n + q) ** 2)
+        """Bytes of another model with the same rows, and of a mode of it."""
         self.left_out = np.zeros(0, np.int64)
         """Nonlinear rows that follow from others everywhere, as far as is known."""
         self.dependent = np.zeros(0, np.int64)
@@ -128,6 +135,7 @@ class Tangents:
         self._number_of[rows[self.left_out]] = LEFT_OUT
         self.forget_modes()
         self._linearised = None
+        self._exact = Recent(EXACT_BYTES)
 
     def open_unknowns(self, model: AffineModel) -> np.ndarray:
         """Core unknowns that are open where a model linearises, because rows follow from others."""
@@ -212,7 +220,47 @@ class Tangents:
         return (W.T @ W).toarray()
 
     def _with(self, forms: Rows) -> AffineModel:
-        return linearised_model(self.core.model, self.numbering, forms)
+        return linearised_model(self.core.model, self.numbering, forms, self.core.exosystem.S)
+
+    def exact(self, mode: Mode, values: Values) -> tuple[NumericCore | None, int]:
+        """The model in which a mode has a closed form, and -1; else None, and the first row that bends of those that decide."""
+        constants = self.constants(values)
+        key = mode, constants.tobytes()
+        found = self._exact.get(key)
+        if found is None:
+            found = self._straight(mode, constants)
+            self._exact.put(
+                key, found, constants.nbytes + (0 if found[0] in (None, self.core) else self._size)
+            )
+        return found
+
+    def _straight(self, mode: Mode, constants: np.ndarray) -> tuple[NumericCore | None, int]:
+        rows, core = self.nonlinear_rows, self.core
+        value, gradient = np.zeros(len(rows)), np.zeros(len(rows.owner))
+        own = np.unique(self._number_of[self.numbering.mode_decided(mode)])
+        if LEFT_OUT in own:
+            return None, int(self.left_out[0])
+        for k in own[own >= 0].tolist():
+            own_constants, own_arguments = (
+                slice(*np.searchsorted(owner, [k, k + 1])) for owner in (rows.constant_owner, rows.owner)
+            )
+            found = self.functions.affine(k, constants[own_constants])
+            if found is None:
+                return None, k
+            value[k], gradient[own_arguments] = found
+            core = self.core.linearised(partial(self._placed, value, gradient))
+        blocked = self._number_of[self.numbering.mode_blocked(mode)]
+        if (blocked >= 0).any() and len(core.mode(mode).settled):
+            return None, int(blocked.max())
+        return core, -1
+
+    def _placed(self, value: np.ndarray, gradient: np.ndarray) -> tuple[Rows, AffineModel]:
+        """The affine rows, with those that are affine at present: values where arguments are zero, and slopes."""
+        none, core = np.zeros(len(value)), self.core
+        forms = linearised_rows(
+            self.nonlinear_rows, core.forms, np.zeros(len(gradient)), value, gradient, none, none, self._over
+        )
+        return forms, linearised_model(core.model, self.numbering, forms, core.model.S)
 
     def _shared_out(self, forms: Rows) -> tuple[Rows, AffineModel]:
         """The tangents where what the rows left out leave undetermined is chosen in their place."""
