@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -11,7 +13,6 @@ from ...dynamics.directions import generic_direction
 from ..instants.choice import BESIDE
 from ..nonlinear.newton import NewtonFailure
 from .conditions import Conditions
-from .descent import STATIONARY, Descent, descend
 from .frames import Aim, Frame, StartPoint
 from .priorities import MISSED, SETTLED, Solution, least_squares, solve
 from .rows import ConditionRows
@@ -22,14 +23,18 @@ MOST_ROUNDS = 60
 ACCEPTED = 1e-7
 """Scaled step up to which a point is taken when rounds are used up, for conditions that are no more than wishes converge
 slowly, and an iteration that does not meet all conditions makes no progress."""
-SHORTEST = 2.0**-12
-"""Of a step that is shortened."""
+FIRST, MOST = 0.1, 1e4
+"""Damping after the first step that was of no use, and where steps are too short to be of any."""
+GROWS, SHRINKS = 4.0, 0.2
+"""Change of the damping after a step that was of no use, and after one that was."""
 MOST_MOVES = 8
 """Moves beside points at which slopes vanish."""
 ENOUGH = 3
 """Descents that end at the same distance before no other begin is tried."""
 DECREASE = 0.25
 """Part of the decrease a tangent promises that a step has to bring (natural monotonicity, Deuflhard 2004, section 3.3)."""
+STATIONARY = 1e-7
+"""Relative difference of lengths of what is missed that are the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +130,18 @@ def _standing(
     return Completion(at, here.z, here.slopes, system, solution, here.z_x * rows.frame.scale, rows.involved)
 
 
+Back = Callable[[StartPoint, Aim], StartPoint]
+"""Leads a point back to one at which the rows hold that are kept."""
+
+
 class Completer:
     """Newton's method on the conditions of one mode, damped, rank by rank.
 
     Each round linearises hard rows and conditions, and steps rank by rank: so what is not prescribed stays near its start.
-    Steps are shortened until the hard rows and the conditions that must hold become less wrong (natural monotonicity, as in
-    `newton`); where slopes vanish the iteration begins again beside the point.
+    Steps are shortened until the conditions that must hold are nearer, in steps of the same slopes (natural monotonicity, as in
+    `newton`). Next to configurations at which slopes depend on each other, such as a stretched arm, such steps grow without
+    limit and aim through them. Then the iteration begins anew with the length of what is missed in place of that of the step,
+    and with steps that turn towards where it decreases: these go around, and end at a solution or at the nearest point.
     """
 
     def __init__(self, rows: ConditionRows) -> None:
@@ -191,7 +202,7 @@ class Completer:
         at = self.frame.settled(at) if aim.solved else at
         if not self._nonlinear(aim):
             return _met_at_once(self.rows, at, aim)
-        ends: list[Descent] = []
+        ends: list[System] = []
         for k in range(MOST_MOVES + 1):
             try:
                 found = self._newton(self._beside(at, k, aim), aim)
@@ -199,12 +210,12 @@ class Completer:
                 first = first or failure
                 if aim.demanded > Rank.STEADY:
                     continue
-                descended = self._descended(aim, k, ends)
-                if descended is None and _agree([end.distance for end in ends]):
+                around = self._around(aim, k, ends)
+                if around is None and _agree([end.distance for end in ends]):
                     break
-                if descended is None:
+                if around is None:
                     continue
-                found = descended
+                found = around
             self.beside = self.beside or (k > 0 and self._other_point(at, found.point, aim, k))
             return replace(found, beside=self.beside)
         assert first is not None
@@ -212,8 +223,7 @@ class Completer:
             if aim.demanded > Rank.STEADY:
                 return first.nearest
             if ends:
-                nearest = min(ends, key=lambda end: end.distance)
-                first.rest = self.rows.system(nearest.point, aim)
+                first.rest = min(ends, key=lambda end: end.distance)
         raise first
 
     def _beside(self, at: StartPoint, k: int, aim: Aim, side: float = 1.0) -> StartPoint:
@@ -232,52 +242,54 @@ class Completer:
             return False
         return self._length_of((there.x - found.x) / self.frame.scale, found) > ACCEPTED
 
-    def _descended(self, aim: Aim, k: int, ends: list[Descent]) -> Completion | None:
-        """What Newton's method finds from the end of a descent that begins at, or beside, the start values.
+    def _around(self, aim: Aim, k: int, ends: list[System]) -> Completion | None:
+        """What is found from the start values, or beside them, around configurations at which slopes depend on each other.
 
-        Descents that come to rest before are added to ``ends``.
+        Conditions at points where it comes to rest, with those of the mode met, are added to ``ends``.
         """
         frame = self.frame
-        try:
-            at = frame.settled(frame.begin) if aim.solved else frame.begin
-            descent = descend(self.rows, self._beside(at, k, aim), aim)
-            if not descent.rests or descent.distance <= MISSED:
-                return self._ended(descent, aim)
-        except (NewtonFailure, Unreachable):
-            return None
-        if descent.kept:
-            ends.append(descent)
+        with suppress(NewtonFailure):
+            at = self._beside(frame.settled(frame.begin) if aim.solved else frame.begin, k, aim)
+            back: Back = self._returned
+            try:
+                at = back(at, aim)
+            except (NewtonFailure, Unreachable):
+                # Constraints that not even the begin meets: every row pulls in proportion to what it misses.
+                back = _anywhere
+            try:
+                return self._newton(at, aim, back)
+            except Unreachable as end:
+                if back is not _anywhere:
+                    ends.append(end.system)
         return None
 
-    def _ended(self, descent: Descent, aim: Aim) -> Completion:
-        """The solution at the end of a descent; that itself where slopes vanish at it, as those of a stretched arm do."""
-        try:
-            return self._newton(descent.point, aim)
-        except Unreachable:
-            if descent.distance > MISSED:
-                raise
-        system = self.rows.system(descent.point, aim)
-        return _standing(self.rows, descent.point, system, solve(system.A, system.b, system.rank), aim)
+    def _returned(self, at: StartPoint, aim: Aim) -> StartPoint:
+        """The point next to one at which the rows of the mode hold."""
+        return self._newton(at, replace(aim, active=np.zeros_like(aim.active))).point
 
-    def _newton(self, at: StartPoint, aim: Aim) -> Completion:
-        rows, frame = self.rows, self.frame
+    def _newton(self, at: StartPoint, aim: Aim, back: Back | None = None) -> Completion:
+        """Iterate; with ``back``, which returns to what is kept, in units in which distances count as distances."""
+        rows, damping = self.rows, 0.0
+        units: np.ndarray | None = None
         for k in count(1):
             rows.problem.tables.work.iterated()
             system = rows.system(at, aim)
+            if back is not None:
+                units = rows.common(system) if units is None else units
+                system = system.over(units, back is not _anywhere)
             solution = solve(system.A, system.b, system.rank)
             blocked, last = solution.missed & system.top, k == MOST_ROUNDS
             size, following = self._length_of(solution.step, at), None
-            if blocked.any():
-                if size > ACCEPTED and not last:
-                    following = self._advanced(system, solution.step, aim)
-            elif size <= SETTLED or (size <= ACCEPTED and last):
-                return _standing(rows, frame.moved(system.here, solution.step), system, solution, aim)
-            else:
-                if not last:
-                    following = self._advanced(system, solution.step, aim)
-                blocked = system.top & (np.abs(system.b) > MISSED)
+            if not blocked.any() and (size <= SETTLED or (size <= ACCEPTED and last)):
+                return _standing(rows, self.frame.moved(system.here, solution.step), system, solution, aim)
+            if not last and not (blocked.any() and size <= ACCEPTED):
+                following, damping = self._advanced(system, solution.step, damping, aim, back)
             if following is None:
-                raise Unreachable(system, blocked, _standing(rows, at, system, solution, aim))
+                nearest = _standing(rows, at, system, solution, aim)
+                if back is not None and system.distance <= MISSED:
+                    return nearest
+                blocked = blocked if blocked.any() else system.top & (np.abs(system.b) > MISSED)
+                raise Unreachable(system, blocked, nearest)
             at = following
         raise AssertionError
 
@@ -295,29 +307,40 @@ class Completer:
             or (aim.solved and len(opened) > 0)
         )
 
-    def _advanced(self, system: System, step: np.ndarray, aim: Aim) -> StartPoint | None:
-        """The point after a step, shortened until what must hold is nearer, in steps of the same slopes; None if none does."""
+    def _advanced(
+        self, system: System, step: np.ndarray, damping: float, aim: Aim, back: Back | None
+    ) -> tuple[StartPoint | None, float]:
+        """The point after a step, damped until what must hold is nearer, and the next damping; None if it never is."""
+        A, top, natural = system.A, system.top, back is None
+        to_steps = np.eye(int(top.sum()))
+        if natural:
+            to_steps = least_squares(A[top], to_steps)[0]
 
         def distance(b: np.ndarray) -> float:
-            return float(np.linalg.norm(least_squares(system.A[system.top], b[system.top])[0]))
+            return float(np.linalg.norm(to_steps @ b[top]))
 
-        length, before = self.frame.within_a_turn(step), distance(system.b)
-        while True:
-            failure: NewtonFailure | None = None
+        before, failure = distance(system.b), None
+        while damping <= MOST:
+            made = step / (1.0 + damping) if natural else solve(A, system.b, system.rank, damping).step
             try:
-                at = self.frame.moved(system.here, length * step)
-                if not before > MISSED:
-                    return at
-                after = self.rows.defects(at, aim) / system.divisor
-                if distance(after) <= (1.0 - DECREASE * length) * before:
-                    return at
-            except NewtonFailure as caught:
+                made *= self.frame.within_a_turn(made)
+                at = self.frame.moved(system.here, made)
+                at = at if back is None else back(at, aim)
+                gained = before - distance(self.rows.defects(at, aim) / system.divisor)
+                if not before > MISSED or gained >= DECREASE * (before - distance(system.b - A @ made)):
+                    return at, 0.0 if natural else damping * SHRINKS
+                failure = None
+            except (NewtonFailure, Unreachable) as caught:
                 failure = caught
-            length *= 0.5
-            if length < SHORTEST:
-                if failure is not None:
-                    raise failure
-                return None
+            damping = max(FIRST, GROWS * damping)
+        if isinstance(failure, NewtonFailure):
+            raise failure
+        return None, damping
+
+
+def _anywhere(at: StartPoint, aim: Aim) -> StartPoint:
+    """The point itself: nothing is kept."""
+    return at
 
 
 def _agree(distances: list[float]) -> bool:

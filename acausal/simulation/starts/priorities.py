@@ -30,7 +30,7 @@ class Solution:
     """Mask: something was left open for the condition when its rank had its turn."""
 
 
-def solve(A: np.ndarray, b: np.ndarray, rank: np.ndarray) -> Solution:
+def solve(A: np.ndarray, b: np.ndarray, rank: np.ndarray, damping: float = 0.0) -> Solution:
     """Solve ``A step = b`` rank by rank, in the sense of least squares where a rank contradicts itself.
 
     Parameters
@@ -40,17 +40,20 @@ def solve(A: np.ndarray, b: np.ndarray, rank: np.ndarray) -> Solution:
     b : (k,) array
     rank : (k,) array
         Lower ranks come first. Conditions of rank `Rank.GUESS` that others of the rank contradict are left out.
+    damping : float, optional
+        Shortens the step of every rank along the smaller ones of its slopes, in units of the largest one (Levenberg-Marquardt
+        method: J. Nocedal and S. J. Wright, "Numerical Optimization", 2nd edition, Springer 2006, section 10.3).
     """
     k, m = A.shape
     found = Solution(np.zeros(m), np.zeros(k, bool), np.zeros(k, bool))
     for rows, columns in _blocks(A):
-        _solve_block(A, b, rank, rows, columns, found)
+        _solve_block(A, b, rank, rows, columns, damping, found)
     return found
 
 
 def _solve_block(
-    A: np.ndarray, b: np.ndarray, rank: np.ndarray, rows: np.ndarray, columns: np.ndarray, found: Solution
-) -> None:
+    A: np.ndarray, b: np.ndarray, rank: np.ndarray, rows: np.ndarray, columns: np.ndarray, damping: float, found: Solution
+) -> None:  # fmt: skip
     """Conditions ``rows`` over the unknowns ``columns``; writes into ``found``."""
     part, target, order = A[np.ix_(rows, columns)], b[rows], rank[rows]
     x, free = np.zeros(len(columns)), np.eye(len(columns))
@@ -61,24 +64,26 @@ def _solve_block(
         used = np.ones(len(at), bool)
         step, null = least_squares(M, rest)
         missed = np.abs(M @ step - rest) > MISSED
-        if level in (Rank.GUESS, Rank.GUESS + 1) and missed.any():
+        if level in (Rank.GUESS, Rank.GUESS + 1):
             used = ~missed
-            step, null = least_squares(M[used], rest[used])
+        if damping or not used.all():
+            step, null = least_squares(M[used], rest[used], damping)
         found.room[rows[at]], found.missed[rows[at]] = room, missed
         x, free = x + free @ step, free @ null
     found.step[columns] = x
 
 
-def least_squares(M: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def least_squares(M: np.ndarray, b: np.ndarray, damping: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Shortest solution (m,) of ``M step = b`` and an orthonormal basis (m, .) of what the matrix maps to zero.
 
     Rows come with entries of order one: what is left of them below `RANK` is rounding.
     """
     if not M.size:
-        return np.zeros(M.shape[1]), np.eye(M.shape[1])
+        return np.zeros((M.shape[1], *b.shape[1:])), np.eye(M.shape[1])
     U, s, V = np.linalg.svd(M)
     rank = int((s > RANK * max(s[0], 1.0)).sum())
-    return V[:rank].T @ ((U[:, :rank].T @ b) / s[:rank]), V[rank:].T
+    factors = s[:rank] / (s[:rank] ** 2 + damping * s[0] ** 2)
+    return (factors * V[:rank].T) @ (U[:, :rank].T @ b), V[rank:].T
 
 
 def _blocks(A: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

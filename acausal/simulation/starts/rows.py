@@ -42,6 +42,18 @@ class System:
         """Rows that must be met."""
         return self.rank <= Rank.STEADY
 
+    @property
+    def distance(self) -> float:
+        """Length of what these miss."""
+        return float(np.linalg.norm(self.b[self.top]))
+
+    def over(self, divisor: np.ndarray, kept: bool) -> System:
+        """The rows over other divisors; what must hold is of one rank then, behind the rows of the mode if these are ``kept``."""
+        factor, rank = self.divisor / divisor, np.where(self.top, Rank.FIXED, self.rank)
+        if kept:
+            rank[self.which < 0] -= 1
+        return replace(self, A=self.A * factor[:, None], b=self.b * factor, rank=rank, divisor=divisor)
+
 
 class ConditionRows:
     """Conditions over the coordinates of a frame: values, slopes and magnitudes."""
