@@ -335,24 +335,26 @@ def enum_index(value: Enum) -> int:
 def walk(expr: Expr) -> Iterator[Expr]:
     """Yield all nodes once, arguments before the operations that use them."""
     seen: set[int] = set()
-    stack = [(expr, False)]
+    stack: list[Any] = [expr]  # None: the arguments of the node below it are through
     while stack:
-        node, done = stack.pop()
-        if done:
-            yield node
+        node = stack.pop()
+        if node is None:
+            yield stack.pop()
         elif id(node) not in seen:
             seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((a, False) for a in reversed(node.args))
+            if node.args:
+                stack += (node, None, *node.args[::-1])
+            else:
+                yield node
 
 
 def fold(
     expr: Expr,
     leaf: Callable[[Expr], Any],
     apply: Callable[[Expr, list[Any]], Any],
-    whole: Callable[[Expr], Any] = lambda node: None,
+    whole: Callable[[Expr], Any] | None = None,
     value: dict[int, Any] | None = None,
-    instead: Callable[[Expr], Expr | None] = lambda node: None,
+    instead: Callable[[Expr], Expr | None] | None = None,
 ) -> Any:
     """Evaluate a tree bottom up, each shared node once, without recursion.
 
@@ -370,24 +372,27 @@ def fold(
         The argument that alone gives an operation its value, such as the side of a decided choice; None for others.
     """
     value = {} if value is None else value
-    stack = [(expr, False)]
+    stack: list[Any] = [expr]  # None: the arguments of the node below it are through
     while stack:
-        node, done = stack.pop()
-        if id(node) in value:
+        node = stack.pop()
+        if node is None:
+            node = stack.pop()
+            value[id(node)] = apply(node, [value[id(a)] for a in node.args])
+            continue
+        key = id(node)
+        if key in value:
             continue
         if not node.args:
-            value[id(node)] = leaf(node)
-        elif done:
-            value[id(node)] = apply(node, [value[id(a)] for a in node.args])
-        elif (made := whole(node)) is not None:
-            value[id(node)] = made
-        elif (same := instead(node)) is not None and id(same) in value:
-            value[id(node)] = value[id(same)]
-        elif same is not None:
-            stack.extend(((node, False), (same, False)))
+            value[key] = leaf(node)
+        elif whole is not None and (made := whole(node)) is not None:
+            value[key] = made
+        elif instead is not None and (same := instead(node)) is not None:
+            if id(same) in value:
+                value[key] = value[id(same)]
+            else:
+                stack += (node, same)
         else:
-            stack.append((node, True))
-            stack.extend((a, False) for a in reversed(node.args))
+            stack += (node, None, *node.args[::-1])
     return value[id(expr)]
 
 
