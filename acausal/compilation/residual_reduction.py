@@ -16,10 +16,8 @@ import casadi as ca
 import numpy as np
 
 from ..reduction.index_reduction import shuffle
+from ..reduction.rounding import ROUNDING
 from ..structure.elimination import SparseElimination
-
-ROUNDING = 1e-13
-"""A difference of coefficients below this part of their size is zero: products of a few factors are rounded to 1e-15."""
 
 
 @dataclass(slots=True, eq=False)

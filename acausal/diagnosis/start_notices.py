@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..reduction.rounding import SUMMED
 from ..simulation.failures import Started
-from ..simulation.nonlinear.accuracy import ROUNDING
 from ..simulation.standing import Standing
 from ..simulation.starts.initialization import Completed
 from ..simulation.starts.priorities import MISSED
@@ -86,7 +86,7 @@ def _rounding(now: Standing, x: int) -> float:
     target = now.program.unknowns.settable(x)
     if target is None or target[0] != "core":
         return 0.0
-    return ROUNDING * float(now.core.model.scale[target[1]])
+    return SUMMED * float(now.core.model.scale[target[1]])
 
 
 def _without_room(now: Standing, held: list[tuple[int, float]]) -> str:

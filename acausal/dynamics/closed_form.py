@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import warn
 from ..reduction.double_double import SPLITTER, split
+from ..reduction.rounding import SUMMED, UNIT
 
 TURNS_EXACT = 4.0
 """Angle in radians up to which a rounded product ``omega h`` is good enough."""
@@ -35,10 +36,8 @@ DECAYED = 37.0
 """Time constants after which a function is below the rounding of its start."""
 PRECISION = 1e-13
 """Relative error that integrals along a closed form may have."""
-DEAD = 2.0**-52
+DEAD = UNIT
 """Part of the largest magnitude seen of a state below which a decaying group no longer counts."""
-ROUNDING = 4e-16
-"""Error of a panel, relative to the integral of the magnitude, that halving cannot improve."""
 INTEGRAL = "an integral over time"
 LEVELS = 45
 """Halvings after which a panel is taken as it is."""
@@ -616,7 +615,7 @@ def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float
     for level in range(deepest + 1):
         fine, error, size = _evaluated(parts, of, left, half)
         whole = magnitude + _of_parts(size, of, len(length))
-        allowed = np.maximum(rtol * (half / length[of])[:, None] * whole[of], ROUNDING * size)
+        allowed = np.maximum(rtol * (half / length[of])[:, None] * whole[of], SUMMED * size)
         allowed = np.maximum(allowed, 2.0 * half[:, None] * np.atleast_2d(noise)[of])
         if parent is not None:
             halves = error.reshape(len(parent), 2, -1).sum(1)

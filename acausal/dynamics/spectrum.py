@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..reduction.double_double import Complex, dual, residual
+from ..reduction.rounding import ROUNDING, UNIT
 
 CONDITION = 1e3
 """Largest condition of a set of bases that is accepted."""
 CONVERGED = 1e-8
 """Size of a correction after which the next, quadratically smaller one is rounding."""
-ROUNDING = 4e-16
-"""Size of a correction that is not worth making."""
 SWEEPS = 5
 """Damped balancing sweeps: the order of magnitude is enough."""
 TINY = 1e-300
@@ -115,7 +114,7 @@ def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, C
         change = np.abs(Z).max()
         if change > 1e-2:
             return None
-        if change > ROUNDING:
+        if change > UNIT:
             V = V + V @ Z
             V.imag[:, still] = 0.0
             V[:, pairs + 1] = V[:, pairs].conj()
@@ -135,7 +134,7 @@ def _newton_step(A: np.ndarray, V: Complex, U: Complex, lam: Complex) -> tuple[C
     gap = lam - lam[:, None]
     np.fill_diagonal(E, 0.0)
     # Equal eigenvalues: any basis of the eigenspace serves, there is nothing to separate.
-    apart = np.abs(gap) > 1e-14 * np.abs(lam)
+    apart = np.abs(gap) > ROUNDING * np.abs(lam)
     return np.where(apart, E / np.where(apart, gap, 1.0), 0.0), shift
 
 

@@ -12,7 +12,7 @@ from .affine import BACKWARD_LIMIT, FORWARD_LIMIT, STICK, AffineModel, Branch, E
 from .core import CoreMatrices, Values, evaluate, model_relation
 from .labels import Labels
 from .reduced_model import ElementRows, ReducedModel
-from .scales import ROUNDING, longer_unit, propagate_scales, shorter_unit
+from .scales import NO_START, longer_unit, propagate_scales, shorter_unit
 
 _KINDS = {
     "complementarity": Kind.COMPLEMENTARITY,
@@ -98,7 +98,7 @@ def _scales(
     if bounds is not None:
         limits = core_magnitudes(model, bounds)
         T0 = shorter_unit(rows, known, xi_scale, T0, labels.units, limits)
-        told = np.unique(labels.units[known >= ROUNDING])
+        told = np.unique(labels.units[known >= NO_START])
         known = np.where(np.isin(labels.units, told), known, np.maximum(known, limits))
     return T0, propagate_scales(rows, known, xi_scale, T0, labels.units)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .affine import AffineModel, Balance, Rows
 
-ROUNDING = 1e-12
+NO_START = 1e-12
 """Magnitude, in the unit of the variable, below which a start may be rounding: such as a speed at the end of a run."""
 
 MOST_DOUBLINGS = 60
@@ -64,7 +64,7 @@ def propagate_scales(
     """
     equations, sources = _entries(rows, T0), _largest_of_rows(rows.B, xi_scale)
     given = np.abs(np.array(known, dtype=float))
-    scale = _spread(equations, sources, np.where(given >= ROUNDING, given, 0.0))
+    scale = _spread(equations, sources, np.where(given >= NO_START, given, 0.0))
     scale = _fill(scale, labels)
     small = (scale == 0.0) & (given > 0.0)
     if small.any():
@@ -142,7 +142,7 @@ def shorter_unit(
         return propagate_scales(rows, known, xi_scale, T0 * 2.0**-halvings, labels)
 
     # What starts and sources say at any time does not depend on the unit.
-    among = (bounds > 0.0) & (np.abs(known) < ROUNDING)
+    among = (bounds > 0.0) & (np.abs(known) < NO_START)
     if among.any():
         among &= sizes(MOST_DOUBLINGS) < np.minimum(bounds, sizes(0))
     few, many = 0, MOST_DOUBLINGS

@@ -18,7 +18,7 @@ HIDDEN = 1.0 / math.cos(math.pi * DEGREE / (2 * POINTS)) - 1.0
 NEWTON_STEPS = 5
 
 
-ROUNDING = 1e-12
+FITTED = 1e-12
 """Distance of a series from the function it stands for, relative to the largest value, that is rounding."""
 
 

@@ -13,11 +13,12 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.closed_form import CHUNK, INTEGRAL, ROUNDING, Basis, Trajectory, integrate_forms, many_periods
+from ..dynamics.closed_form import CHUNK, INTEGRAL, Basis, Trajectory, integrate_forms, many_periods
 from ..dynamics.gram import gram
 from ..dynamics.quadrature import Course, Integrand, integrate
 from ..dynamics.readout import Moment, ReadMode, Readout
 from ..errors import ParameterError
+from ..reduction.rounding import SUMMED
 
 BEFORE = -1
 """Segment number of the left limit at the start."""
@@ -371,7 +372,7 @@ def _group_integral(
     step = max(1, CHUNK // (len(rows) * group.basis.size)) if len(inside) else 1
     for k in range(0, len(inside), step):
         part = inside[k : k + step]
-        noise = ROUNDING * products.bounds(_form_bounds(group, rows, place[part], h0[part], h1[part]))
+        noise = SUMMED * products.bounds(_form_bounds(group, rows, place[part], h0[part], h1[part]))
         C = rows @ group.C[place[part]]
         many = many_periods(group.basis, C, h1[part] - h0[part])
         for i in np.flatnonzero(many).tolist():
@@ -413,7 +414,7 @@ def _rough(trajectory: Course, bounds: Integrand, h0: float, h1: float) -> np.nd
     size = bounds(trajectory.sample(hs), hs).max(axis=0)
     # What is zero up to rounding has no digits that halving could find.
     size = np.maximum(size, SMALLEST * size.max(initial=0.0))
-    return max(ROUNDING, trajectory.precision) * size
+    return max(SUMMED, trajectory.precision) * size
 
 
 def _form_bounds(

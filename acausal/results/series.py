@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import legendre
 
-from ..reduction.rounding import ROUNDING as EVALUATION
-from .extremes import ROUNDING
+from ..reduction.rounding import ROUNDING
+from .extremes import FITTED
 from .panels import CHUNK, DEGREE, fitted
 
 
@@ -102,12 +102,12 @@ def series_of(
     edges = np.unique(np.concatenate([[0.0], steps[(steps > 0.0) & (steps < length)], [length]]))
     none = np.zeros(len(edges) - 1, np.int64)
     largest = motion.magnitude(length)
-    rounding = EVALUATION * largest
+    rounding = ROUNDING * largest
     _, left, half, series, _ = fitted(
-        lambda _, hs: motion.sample(hs), none, edges[:-1], edges[1:], ROUNDING, rounding
+        lambda _, hs: motion.sample(hs), none, edges[:-1], edges[1:], FITTED, rounding
     )
     size = np.abs(series)
-    needed = size > np.maximum(ROUNDING * size.max(axis=(0, 1)), rounding)
+    needed = size > np.maximum(FITTED * size.max(axis=(0, 1)), rounding)
     used = np.flatnonzero(needed.any(axis=(0, 2)))
     series = series[:, : used.max(initial=0) + 1]
     knots = np.unique(points)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics.closed_form import PANEL, TURN, Basis, longest_panel
-from .extremes import ROUNDING, largest
+from .extremes import FITTED, largest
 from .panels import NODES, TO_SERIES, Panels
 from .segments import Affine, SegmentGroup, Segments
 
@@ -192,7 +192,7 @@ def largest_of_waves(parts: list[Wave], factor: float) -> Found:
     for k in np.argsort(-np.array(bounds), kind="stable").tolist():
         # Where one part is given up, the bounds of the others are as good.
         if best is None or (bounds[k] > best.value and best.bound <= best.value + RESOLVED * size):
-            best = _searched(parts[k], best, ROUNDING if best is None else RESOLVED)
+            best = _searched(parts[k], best, FITTED if best is None else RESOLVED)
         else:
             best = replace(best, bound=max(best.bound, bounds[k]) if bounds[k] > best.value else best.bound)
     assert best is not None
@@ -282,7 +282,7 @@ def extreme(
             panels = panels_of(begin, end)
             panels = Panels(panels.middle, panels.half, factor * panels.series, panels.resolved)
             value, t, side = largest(panels) if panels.resolved else _sampled(panels)
-            rounding = ROUNDING * float(np.abs(panels.series).sum(axis=1).max())
+            rounding = FITTED * float(np.abs(panels.series).sum(axis=1).max())
             found.append((value, t, side, rounding, value))
     value, t, side, rounding, _ = max(found, key=lambda x: x[0])
     return value, t, side, rounding, max(x[4] for x in found)

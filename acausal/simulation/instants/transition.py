@@ -43,7 +43,6 @@ from ..self_check import Held
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
 
-SCALE_FLOOR = 1e-15
 _VALUE = 1
 _ZERO = 4
 _CONFLICT = 1e-9
@@ -235,7 +234,7 @@ class SignTable:
             bound += ROUNDING * terms
             self.coefficients = ROUNDING * np.maximum(terms - size, 0.0)
         nx = len(data.states)
-        sources = SCALE_FLOOR * (size[:, nx:] @ amplitudes(data.Ay[nx:, nx:]))
+        sources = SUMMED * (size[:, nx:] @ amplitudes(data.Ay[nx:, nx:]))
         bound[:, nx:] += sources
         self.coefficients[:, nx:] += sources
         self._size, self._states, self._chosen = len(over_y), data.states, data.chosen
@@ -247,7 +246,7 @@ class SignTable:
         if over_z is not None and z_scale is not None:
             self._absolute_z = ROUNDING * np.abs(over_z)
             # Impulses are solved for at the scales of their unknowns: the largest rounds all of them.
-            self._z_floor = SCALE_FLOOR * form_scale(over_z, z_scale)
+            self._z_floor = SUMMED * form_scale(over_z, z_scale)
 
     def signs(
         self, y: np.ndarray, known: Uncertainty, J1: np.ndarray | None = None

@@ -19,13 +19,11 @@ import numpy as np
 
 from ...dynamics.noise import MISSED, StepNoise, lasting
 from ...dynamics.step import Step
-from ...reduction.rounding import ROUNDING as EVALUATION
+from ...reduction.rounding import ROUNDING, SUMMED
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import ACCURATE, NewtonFailure
 
-ROUNDING = 1e-15
-"""Rounding of a state relative to its scale."""
 RESOLVED = 0.01
 """Distance from the cubic, in changes over the step, up to which a step resolves a motion: a fifth of a turn of a crank."""
 PROBE = 0.3819660112501051
@@ -52,7 +50,7 @@ class Tolerances:
         Scales are taken from the sources before anything moves. That of the flow through a small storage exceeds by
         decades what a loss beside it lets through.
         """
-        return np.maximum(self.atol * size, ROUNDING * scale)
+        return np.maximum(self.atol * size, SUMMED * scale)
 
 
 class Accuracy:
@@ -185,7 +183,7 @@ class Resolution:
         Algorithms, 2nd ed., SIAM 2002, section 7.2.
         """
         motion, found = self._motion, np.zeros(len(place.y))
-        found[motion.solved] = EVALUATION * terms(motion, place, motion.solved, place.y)[motion.solved]
+        found[motion.solved] = ROUNDING * terms(motion, place, motion.solved, place.y)[motion.solved]
         return found
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ...dynamics.automatic import Stiffness
+from ...dynamics.closed_form import PRECISION
 from ...dynamics.noise import lasting
 from ...dynamics.scan import first_crossing
 from ...reduction.affine import Mode
@@ -106,7 +107,7 @@ class StillMotion:
     """A state that is kept at one instant."""
 
     reach = -1.0
-    precision = 1e-13
+    precision = PRECISION
     halvings = HALVINGS
 
     def __init__(self, y: np.ndarray) -> None:

@@ -17,6 +17,7 @@ from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linea
 from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
 from ...reduction.redundancy import least_rows, open_directions, redundant_rows
+from ...reduction.rounding import ROUNDING
 from ..analysed_modes import MODE_BYTES, Recent
 from ..numeric import NumericCore
 from ..state import Redundant
@@ -30,8 +31,6 @@ FLATTEST = 1e-60
 those of its inverse, which the elimination needs, stay within the range of doubles."""
 SLIGHT = 1e-8
 """Slope, relative to the largest of its row, up to which the rounding of the point may have made it."""
-ROUNDING = 1e-14
-"""Of a point, in units of the magnitudes: some ten roundings."""
 MOST_HALVINGS = 30
 """Of the arguments of a row that has no finite value where it should be linearised."""
 PERTURBATION = 1e-3
