@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -42,7 +41,7 @@ from .standing import Standing
 from .starts.left_limits import guesses, left_limits
 from .starts.problem import StartProblem
 from .starts.stated import Starts
-from .state import State
+from .state import State, values_of
 
 Explain = Callable[[Standing, Failure], AcausalError]
 
@@ -177,7 +176,7 @@ class Run:
 
     def snapshot(self) -> State:
         """The present state; later instants do not change it."""
-        return copy(self.state)
+        return State(*values_of(self.state))
 
     def standing(self) -> Standing:
         """Where the run stands, for those who explain."""
@@ -196,12 +195,13 @@ class Run:
         self.settle()
 
     def _take_state(self, state: State) -> None:
-        self.state = copy(state)
+        self.state = State(*values_of(state))
         self.next_tick = self.schedule.next(state.ticks)
 
     def mark(self) -> None:
         """Note that the run is between two instants, to go back to where it is interrupted."""
-        self._mark = copy(self.state), self.status, len(self.record.segments), len(self.record.steps)
+        now = State(*values_of(self.state))
+        self._mark = now, self.status, len(self.record.segments), len(self.record.steps)
 
     @property
     def marked(self) -> State | None:

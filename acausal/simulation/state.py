@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 
 import numpy as np
 
@@ -55,6 +56,8 @@ class State:
     """How far core unknowns and sources move while rounding leaves its time open."""
 
 
+values_of = attrgetter(*(f.name for f in fields(State)))
+"""The values of a state: copies of it are made of them, twice for each event."""
 Redundant = tuple[tuple[int, ...], tuple[int, ...]]
 """Nonlinear rows that are left out because they follow from others, and all that take part."""
 NOT_REDUNDANT: Redundant = ((), ())
