@@ -90,6 +90,11 @@ class PointFrame:
         )
         return made
 
+    @cached_property
+    def sizes(self) -> tuple[Any, Any]:
+        """Magnitudes of ``T`` and ``Ay``, which have no signs."""
+        return self.T, abs(self.Ay)
+
 
 ReadMode = ExactMode | PointFrame
 """What reading needs of a mode."""

@@ -239,6 +239,11 @@ class ExactMode:
         """Number of states."""
         return len(self.states)
 
+    @cached_property
+    def sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Magnitudes of ``T`` and ``Ay``."""
+        return np.abs(self.T), np.abs(self.Ay)
+
 
 @dataclass(frozen=True, eq=False)
 class ModeData(ExactMode):

@@ -38,7 +38,6 @@ from .run import Run
 from .self_check import (
     ELIMINATED,
     EVALUATED,
-    LATE,
     NOTHING,
     RESOLVED,
     ROUNDED,
@@ -53,12 +52,12 @@ from .self_check import (
     drifting,
     held,
     is_due,
+    lateness,
     left_branch,
     resting,
     rounded_step,
     unconserved,
     unmoved,
-    unsolved,
     worst,
 )
 
@@ -66,9 +65,9 @@ from .self_check import (
 def confirm_instant(run: Run) -> None:
     """Raise ConsistencyError unless guards, relations and branches hold at the point an instant leads to."""
     rows = _in_force(run, run.tables)
-    if rows is None or rows.clear(run.y):
-        return
     data, y = run.data, run.y
+    if rows is None or rows.clear(y, _late(run, data, y, run.state.t)):
+        return
     terms = np.concatenate([_terms(run)[data.states], np.abs(y[len(data.states) :])])
     doubt = Doubt(terms, _moved(run), _tolerance(run))
     require(run, left_branch(rows, run.state.mode, y, doubt), run.state.t)
@@ -99,7 +98,7 @@ def confirm_jump(
     model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ELIMINATED
     free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run) + NOTHING * model.scale
     if run.record.steps:  # Before the first of them nothing has moved.
-        doubt += abs(run.data.T) @ _moved(run)
+        doubt += run.data.sizes[0] @ _moved(run)
     for stage in stages:
         mode = stage.after.mode
         which = _affine_rows(run, mode)
@@ -110,7 +109,7 @@ def confirm_jump(
         require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), state.t)
     at = replace(point_of(model, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
     mode = restart.data.mode
-    require(run, unsolved(model.rows(mode), _affine_rows(run, mode), at, tolerance), state.t)
+    require(run, run.core.equations.unsolved(mode, _affine_rows(run, mode), at, tolerance), state.t)
     if run.reduced.nonlinear:
         size, constants = np.maximum(_terms(run), np.abs(at.z)), run.tangents.constants(run.present)
         require(run, _nonlinear(run.tangents, mode, at, size, constants), state.t)
@@ -158,7 +157,7 @@ def _unlocated(
 
 def _sizes_of_units(model: AffineModel, data: ModeData, trajectory: Trajectory, length: float) -> np.ndarray:
     """Magnitudes (n,) of the terms of the core unknowns in a segment, the largest of each unit."""
-    return model.largest_of_unit(np.abs(data.T) @ trajectory.magnitude(length))
+    return model.largest_of_unit(data.sizes[0] @ trajectory.magnitude(length))
 
 
 def confirm_flow(
@@ -179,8 +178,8 @@ def confirm_flow(
     data, t, y = run.data, state.t + h, trajectory.at(h)
     if rows_held is not None:
         require(run, _left_on_the_way(run, rows_held, trajectory, length, h, late), t)
-    rows = run.core.model.rows(state.mode)
-    require(run, unsolved(rows, np.arange(len(rows)), point_of(run.core.model, data, y, size), ELIMINATED), t)
+    at = point_of(run.core.model, data, y, size)
+    require(run, run.core.equations.unsolved(state.mode, None, at, ELIMINATED), t)
     require(run, unmoved(data, trajectory, length, size), t)
     require(run, drifting(data, trajectory, length), state.t + length)
     if rows_held is not None:
@@ -196,6 +195,8 @@ def _hidden(
     times = np.array([0.0, *WHERE]) * length
     y, k = trajectory.sample(times), len(data.states)
     hidden = covered(data, rows_held, trajectory, y, length)
+    if not len(hidden):
+        return None
     z, states = y @ data.T.T, np.flatnonzero(core.model.differentiated)
     terms = _sizes_of_units(core.model, data, trajectory, length)[states]
     for guard in hidden[hidden < len(data.guards)].tolist():
@@ -222,9 +223,9 @@ def _left_on_the_way(
     The crossing that began it may have been off by ``located`` seconds, as the search for it says.
     """
     y = run.y if h == length else trajectory.at(h)
-    if rows_held.clear(y):
-        return None
     late = np.abs(_late(run, run.data, y, run.state.t + h))
+    if rows_held.clear(y, late):
+        return None
     if trajectory.shift is not None:
         # As far as rounding explains it that this check reckons by itself.
         part = min(1.0, _unlocated_time(run.record, run.core) / located)
@@ -275,7 +276,9 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     worst_at = looked[np.argmin(values_there, axis=0)]
     terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
     late = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
-    allowed = _tolerance(run) * way + _rounded(steps) * terms + _lateness(run, state.t + length) * late
+    allowed = (
+        _tolerance(run) * way + _rounded(steps) * terms + lateness(state.t + length, run.tolerance) * late
+    )
     rows_held = _in_force(run, run.tables)
     if rows_held is not None:
         stepped = rounded_step(run.data, run.y, _longest(steps))
@@ -306,12 +309,8 @@ def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None
     xi = run.xi.copy()
     xi[: len(place.xi)] = place.xi
     at = Point(system.z_of @ v, system.z_of @ v1, xi, doubt)
-    found = unsolved(
-        run.core.model.rows(state.mode),
-        _affine_rows(run, state.mode),
-        at,
-        SOLVED if system.m else ELIMINATED,
-    )
+    which = _affine_rows(run, state.mode)
+    found = run.core.equations.unsolved(state.mode, which, at, SOLVED if system.m else ELIMINATED)
     found = found or _nonlinear(run.tangents, state.mode, at, size @ way, steps.motion.constants)
     rows_held = _in_force(run, run.tables)
     if found is not None or rows_held is None:
@@ -399,7 +398,7 @@ def _terms(run: Run) -> np.ndarray:
 
 def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
     """The point of a mode with a state vector whose terms have these magnitudes."""
-    rate, over, speed = data.Ay @ y, abs(data.T), abs(data.Ay)
+    rate, (over, speed) = data.Ay @ y, data.sizes
     least = NOTHING * model.scale
     fastest = float(speed.sum(axis=1).max(initial=0.0))
     doubt = ROUNDED * (over @ size) + least, ROUNDED * (over @ (speed @ size)) + fastest * least
@@ -407,17 +406,13 @@ def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray
 
 
 def _late(run: Run, data: ModeData, y: np.ndarray, t: float) -> np.ndarray:
-    return _lateness(run, t) * (data.Ay @ y)
+    return lateness(t, run.tolerance) * (data.Ay @ y)
 
 
 def _moved(run: Run) -> np.ndarray:
     """How far the state vector moves while an event may be late, or may be off by what its steps rounded."""
     stepped = rounded_step(run.data, run.y, _longest(run.integration.steps))
     return np.abs(_late(run, run.data, run.y, run.state.t)) + stepped
-
-
-def _lateness(run: Run, t: float) -> float:
-    return LATE * math.ulp(t) + run.tolerance
 
 
 def _affine_rows(run: Run, mode: Mode) -> np.ndarray:

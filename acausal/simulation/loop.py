@@ -22,7 +22,7 @@ from ..dynamics.scan import FlowWatch, first_crossing
 from ..errors import Location
 from ..reduction.affine import Inadmissible, Mode, ModeData, Restart
 from ..reduction.impacts import start_limits
-from ..reduction.rounding import ROUNDING
+from ..reduction.rounding import ROUNDING, SUMMED
 from ..results.record import MicroStep
 from . import self_check
 from .confirmation import (
@@ -167,7 +167,9 @@ class Loop(Run):
         held = tables.situations.get((relations, state.forced, state.disabled))
         if held is None or held.selections:
             return False
-        return not len(held.rows) or np.minimum.reduce(held.rows.dot(self.y)) >= 0.0 or held.clear(self.y)
+        if not len(held.rows) or np.minimum.reduce(held.rows.dot(self.y)) >= 0.0:
+            return True
+        return held.clear(self.y, self_check.lateness(state.t, self.tolerance) * self.data.Ay.dot(self.y))
 
     def _instant(self, hit: int) -> None:
         state = self.state
@@ -532,7 +534,7 @@ class ClosedForm:
         if self._late > LOCATED * math.ulp(run.state.t + h):
             moved = self._late * data.Ay.dot(y)
             shift = np.concatenate([data.T.dot(moved), moved[states:]])
-        error = self._tables.rounding.dot(trajectory.magnitude(h))
+        error = SUMMED * data.sizes[0].dot(trajectory.magnitude(h))
         return Arrival(data.T.dot(y), slopes, second, error, self._late, shift, y)
 
     def confirm(self, h: float) -> None:

@@ -32,6 +32,7 @@ from ..reduction.reduced_model import ReducedModel
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
 from .instants.search import Search
 from .instants.transition import CandidateTest, ModeTables, SignTable, amplitudes
+from .self_check import ModelRows
 from .sources.source_states import OpenInput
 
 
@@ -83,6 +84,11 @@ class NumericCore:
     def system(self) -> Any:
         """Equations with sparse rows, None where modes are analysed with dense matrices."""
         return None if self._make_system is None else self._make_system(self)
+
+    @cached_property
+    def equations(self) -> ModelRows:
+        """The equations that may be in force, to look at whether they hold."""
+        return ModelRows(self.model.base, self.model.elements)
 
     @cached_property
     def amplitudes(self) -> np.ndarray:

@@ -12,12 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..dynamics.closed_form import Trajectory
-from ..reduction.affine import SLIDING, AffineModel, Kind, ModeData, Rows
+from ..reduction.affine import SLIDING, AffineModel, Element, Kind, ModeData, Rows
+from .nonlinear.system import beside
 from .watch import can_trigger, orientations
 
 ROUNDED = 1e-11
@@ -38,6 +40,11 @@ WHERE = (0.6180339887498949, 1.0)
 """Where the motion of a segment is looked at, in its length; equations at the first of these."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 PANEL = np.concatenate([[-1.0], NODES, [1.0]])
+
+
+def lateness(t: float, tolerance: float) -> float:
+    """Seconds by which an event may be late, where those within ``tolerance`` share an instant."""
+    return LATE * math.ulp(t) + tolerance
 
 
 @dataclass(frozen=True)
@@ -102,12 +109,18 @@ class Held:
     speeds: tuple[tuple[int, int], ...] = ()
     """Elements of friction that slides, and at rest holds more than it has then, with the places of the rows of their speeds."""
 
-    def clear(self, y: np.ndarray) -> bool:
-        """Whether nothing is left or selected at ``y``, whatever the doubt is beside rounding of an evaluation."""
+    def clear(self, y: np.ndarray, late: np.ndarray) -> bool:
+        """Whether nothing is left or selected at ``y``, whatever the doubt is beside rounding of an evaluation.
+
+        ``late`` is how far (ny,) the point moves while an event may be late.
+        """
         if self.selections or not len(self.rows):
             return not self.selections
-        values = self.rows.dot(y)
-        return bool(values.min() >= 0.0 or (values >= -EVALUATED * self.parts.dot(np.abs(y))).all())
+        low = np.flatnonzero(~(self.rows.dot(y) >= 0.0))
+        if not len(low):
+            return True
+        left, least = self.rows[low], EVALUATED * self.parts[low].dot(np.abs(y))
+        return bool((left.dot(y) >= -least - np.abs(left).dot(np.abs(late))).all())
 
 
 def held(
@@ -143,9 +156,9 @@ def _speeds(data: ModeData, model: AffineModel, which: np.ndarray) -> tuple[tupl
 
 def over_y(rows: Rows, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
     """Forms over the state vector of a mode, and magnitudes of the products that make each coefficient."""
-    slopes, k = data.T @ data.Ay, len(data.states)
+    slopes, k, (over, speed) = data.T @ data.Ay, len(data.states), data.sizes
     value = rows.A @ data.T + rows.E @ slopes
-    parts = np.abs(rows.A) @ np.abs(data.T) + np.abs(rows.E) @ (np.abs(data.T) @ np.abs(data.Ay))
+    parts = np.abs(rows.A) @ over + np.abs(rows.E) @ (over @ speed)
     value[:, k:] += rows.B
     parts[:, k:] += np.abs(rows.B)
     return value, parts
@@ -156,7 +169,7 @@ def rounded_step(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
 
     The control of steps estimates the same by itself; a check shares nothing with it.
     """
-    rates = abs(data.Ay)
+    rates = data.sizes[1]
     return ROUNDED * h * (rates @ np.abs(y)) / np.maximum(1.0, h * rates.diagonal())
 
 
@@ -264,41 +277,59 @@ class Point:
     doubt: tuple[np.ndarray, np.ndarray]
 
 
-def unsolved(rows: Rows, which: np.ndarray, at: Point, tolerance: float) -> Violation | None:
-    """The one of the equations ``which``, in ascending order, ``E z' + A z + B xi = 0``, that does not hold at a point."""
-    E, A, B = rows.E, rows.A, rows.B
-    if len(which) < len(rows):
-        E, A, B = E[which], A[which], B[which]
-    value = E @ at.slopes + A @ at.z + B @ at.xi
-    E, A, B = abs(E), abs(A), abs(B)
-    terms = E @ np.abs(at.slopes) + A @ np.abs(at.z) + B @ np.abs(at.xi)
-    allowed = tolerance * terms + A @ at.doubt[0] + E @ at.doubt[1]
-    return worst("equation", which, np.abs(value), terms, allowed)
+class ModelRows:
+    """The rows ``E z' + A z + B xi`` of a model: its base equations, then those of all branches of its elements.
+
+    They are put side by side once, to look at all of them at once.
+    """
+
+    def __init__(self, base: Rows, elements: Sequence[Element]) -> None:
+        parts, end = [base], len(base)
+        self._base, self._branches = np.arange(end), list[list[np.ndarray]]()
+        for element in elements:
+            parts += [b.equations for b in element.branches]
+            ends = end + np.cumsum([len(b.equations) for b in element.branches])
+            self._branches.append([np.arange(a, b) for a, b in pairwise([end, *ends.tolist()])])
+            end = int(ends[-1])
+        self._rows = beside([
+            np.concatenate([getattr(p, name) for p in parts]) if len(parts) > 1 else getattr(base, name)
+            for name in "EAB"
+        ])  # fmt: skip
+        self._sizes = abs(self._rows)
+
+    def unsolved(
+        self, mode: Sequence[int], which: np.ndarray | None, at: Point, tolerance: float
+    ) -> Violation | None:
+        """The one of the equations ``which`` of a mode, None for all, that does not hold at a point."""
+        in_force = np.concatenate([self._base, *(b[k] for b, k in zip(self._branches, mode, strict=True))])
+        which = np.arange(len(in_force)) if which is None else which
+        point, rows = np.concatenate([at.slopes, at.z, at.xi]), in_force[which]
+        doubt = np.concatenate([at.doubt[1], at.doubt[0], np.zeros(len(at.xi))])
+        value, terms = np.abs(self._rows @ point)[rows], (self._sizes @ np.abs(point))[rows]
+        return worst("equation", which, value, terms, tolerance * terms + (self._sizes @ doubt)[rows])
 
 
 def unmoved(data: ModeData, trajectory: Any, length: float, size: np.ndarray) -> Violation | None:
     """The state that does not move as its derivative says: ``y(b) - y(a)`` is the integral of ``Ay y`` (Gauss, 8 nodes)."""
-    rate = np.abs(data.Ay)
+    rate = data.sizes[1]
     # Eight nodes resolve what the states and the sources do within the time constant of the fastest of them.
     half = 0.5 * length / max(1.0, length * float(rate.sum(axis=1).max(initial=0.0)))
-    middles = [min(max(where * length, half), length - half) for where in WHERE]
-    sampled = trajectory.sample(np.concatenate([middle + half * PANEL for middle in middles]))
-    for middle, inner in zip(middles, np.split(sampled, len(middles)), strict=True):
-        value = inner[-1] - inner[0] - half * (data.Ay @ (WEIGHTS @ inner[1:-1]))
-        largest = np.abs(inner).max(axis=0)
-        terms = largest + 2.0 * half * (rate @ largest)
-        late = LATE * math.ulp(middle + half) * (rate @ largest)
-        allowed = QUADRATURE * terms + late + ROUNDED * (size + 2.0 * half * (rate @ size))
-        found = worst("motion", np.arange(len(value)), np.abs(value), terms, allowed)
-        if found is not None:
-            return found
-    return None
+    middles = np.array([min(max(where * length, half), length - half) for where in WHERE])[:, None]
+    inner = trajectory.sample((middles + half * PANEL).ravel()).reshape(len(middles), len(PANEL), len(size))
+    value = inner[:, -1] - inner[:, 0] - half * (WEIGHTS @ inner[:, 1:-1]) @ data.Ay.T
+    largest = np.abs(inner).max(axis=1)
+    moved = largest @ rate.T
+    terms = largest + 2.0 * half * moved
+    late = LATE * np.spacing(middles + half) * moved
+    allowed = QUADRATURE * terms + late + ROUNDED * (size + 2.0 * half * (rate @ size))
+    which = np.tile(np.arange(len(size)), len(middles))
+    return worst("motion", which, np.abs(value).ravel(), terms.ravel(), allowed.ravel())
 
 
 def drifting(data: ModeData, trajectory: Trajectory, length: float) -> Violation | None:
     """The state that rounding of the coefficients of its mode moves: rates that cancel exceed what is left of them too far."""
     y = np.maximum(np.abs(trajectory.y0), np.abs(trajectory.at(length)))
-    rates, states = np.abs(data.Ay) @ y, len(data.states)
+    rates, states = data.sizes[1] @ y, len(data.states)
     rates[states:] = 0.0  # Sources are followed by their own functions.
     off, terms = trajectory.flow.drift(rates, y, length)
     off, terms = off[:states], terms[:states]
@@ -311,7 +342,7 @@ def covered(data: ModeData, rows: Held, trajectory: Trajectory, y: np.ndarray, l
     Whether they have been left cannot be seen there.
     """
     size, states = trajectory.magnitude(length), len(data.states)
-    rounded = EVALUATED * length * (np.abs(data.Ay[:states]) @ np.abs(y).max(axis=0))
+    rounded = EVALUATED * length * (data.sizes[1][:states] @ np.abs(y).max(axis=0))
     if (rounded <= RESOLVED * size[:states]).all():
         return rows.which[:0]
     return rows.which[(np.abs(y @ rows.rows.T) <= EVALUATED * (rows.parts @ size)).all(axis=0)]

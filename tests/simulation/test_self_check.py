@@ -40,12 +40,12 @@ from acausal.simulation.numeric import NumericCore
 from acausal.simulation.self_check import (
     Doubt,
     Held,
+    ModelRows,
     Point,
     Violation,
     is_due,
     left_branch,
     unconserved,
-    unsolved,
     worst,
 )
 from tests.compilation.test_discrete import Thermostat
@@ -419,12 +419,13 @@ def test_balances_and_equations() -> None:
     rows = Rows(E, A, np.zeros((3, 1)))
     before, after, J1 = np.array([10.0, 0, 0]), np.array([2.5, 2.5, 0]), np.array([0, 0, -7.5])
     zero = np.zeros(3)
+    equations = ModelRows(rows, ())
 
     def lost(after: np.ndarray, J1: np.ndarray, free: tuple[int, ...] = (), sizes: Any = (zero, zero)) -> Any:
         return unconserved(rows, np.arange(2), (before, after, J1), sizes, free, zero, 1e-9)
 
     def wrong(z: np.ndarray) -> Any:
-        return unsolved(rows, np.arange(3), Point(z, zero, np.zeros(1), (zero, zero)), 1e-9)
+        return equations.unsolved((), None, Point(z, zero, np.zeros(1), (zero, zero)), 1e-9)
 
     assert lost(after, J1) is None
     assert lost(after * (1 + 1e-6), J1) is not None

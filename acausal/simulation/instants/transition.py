@@ -230,7 +230,7 @@ class SignTable:
         bound, self.coefficients = ROUNDING * size, np.zeros(over_y.shape)
         if over_z is not None:
             # Coefficients over y are sums over z in which the large terms may cancel.
-            terms = np.abs(over_z) @ np.abs(data.T)
+            terms = np.abs(over_z) @ data.sizes[0]
             bound += ROUNDING * terms
             self.coefficients = ROUNDING * np.maximum(terms - size, 0.0)
         nx = len(data.states)
@@ -509,11 +509,6 @@ class ModeTables:
         if self.forms is self.data.Gy:
             return self.guards
         return SignTable(self.forms, self.data, self._model.T0, self._over_z, self._model.scale)
-
-    @cached_property
-    def rounding(self) -> np.ndarray:
-        """Rounding of z per magnitude of the terms of the closed form."""
-        return SUMMED * np.abs(self.data.T)
 
 
 class CandidateTest:

@@ -56,6 +56,15 @@ def thin(matrix: np.ndarray) -> Any:
     return csr_array(matrix)
 
 
+def beside(parts: list[Any]) -> Any:
+    """Matrices with the same rows as one, in sparse form where they have it or where that pays."""
+    if isinstance(parts[0], np.ndarray):
+        return thin(np.hstack(parts))
+    from scipy.sparse import hstack
+
+    return hstack(parts, format="csr")
+
+
 class NonlinearSystem:
     """One mode.
 

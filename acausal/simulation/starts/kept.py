@@ -12,7 +12,7 @@ from ...reduction.affine import Inadmissible, Restart
 from ..confirmation import in_force, point_of
 from ..instants.search import NoConsistentMode
 from ..instants.transition import Instant, SearchStats
-from ..self_check import ELIMINATED, ROUNDED, Violation, admits, unsolved
+from ..self_check import ELIMINATED, ROUNDED, Violation, admits
 from .problem import StartProblem
 
 
@@ -80,6 +80,5 @@ def _holds(now: StartProblem, restart: Restart) -> bool:
     rows = in_force(core, core.tables(data), operators, relations, state.forced, state.disabled)
     if not admits(rows, data.mode, y, data.Ay):
         return False
-    equations = model.rows(data.mode)
     at = point_of(model, data, y, np.abs(y))
-    return unsolved(equations, np.arange(len(equations)), at, ELIMINATED) is None
+    return core.equations.unsolved(data.mode, None, at, ELIMINATED) is None
