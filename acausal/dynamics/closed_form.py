@@ -22,6 +22,15 @@ TURNS_EXACT = 4.0
 """Angle in radians up to which a rounded product ``omega h`` is good enough."""
 TURN = 2.0 * math.pi / 16.0
 """Angle that resolves a turning function."""
+BERNSTEIN = np.array(
+    [
+        [1.0, 1.0, 0.5, 0.0, 0.0],
+        [0.0, 1.0, 2.0 / 3.0, 0.0, 0.0],
+        [0.0, 0.0, 0.5, 1.0, 1.0],
+        [0.0, 0.0, -2.0 / 3.0, -1.0, 0.0],
+    ]
+)
+"""From value and quarter slope (times the length) at both ends to the Bernstein coefficients of degree 4 of their cubic."""
 LARGEST_EXPONENT = 700.0
 """A trajectory is continued anew where a function has grown by so much; those with zero coefficients stay finite."""
 FAST = 4.0
@@ -130,7 +139,7 @@ class Basis:
         self._omega_max = float(self.omega.max()) if m else 0.0
         self._omega_high, tail = split(self.omega)
         self._omega_tail = tail + self.omega_low
-        self._latest = math.nan, np.zeros(0)
+        self._latest = self._cubics = math.nan, np.zeros(0)
         # Where a function with a power has its largest magnitude.
         with np.errstate(divide="ignore", invalid="ignore"):
             self._peak = np.where(self.sigma < 0, self.power / -self.sigma, np.inf)
@@ -182,12 +191,16 @@ class Basis:
             phi[n + m :] *= sin
         return phi
 
-    def ends(self, length: float) -> np.ndarray:
-        """Values and slopes times a quarter of ``length`` at 0, then at ``length``, shape (size, 4)."""
-        found, quarter = self.frame.copy(), 0.25 * length
-        found[:, 1] *= quarter
-        found[:, 2] = phi = self.at(length)
-        found[:, 3] = self.derivative.dot(phi) * quarter
+    def cubics(self, length: float) -> np.ndarray:
+        """Bernstein coefficients (size, 5) of the cubics through both ends of ``[0, length]``; not to be written to."""
+        latest, found = self._cubics
+        if latest != length:
+            ends, quarter = self.frame.copy(), 0.25 * length
+            ends[:, 1] *= quarter
+            ends[:, 2] = phi = self.at(length)
+            ends[:, 3] = self.derivative.dot(phi) * quarter
+            found = ends.dot(BERNSTEIN)
+            self._cubics = length, found
         return found
 
     def sample(self, hs: np.ndarray) -> np.ndarray:

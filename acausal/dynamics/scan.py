@@ -13,7 +13,7 @@ import numpy as np
 
 from ..reduction.affine import ModeData
 from ..reduction.rounding import ROUNDING, SUMMED
-from .closed_form import AffineFlow, Basis, Trajectory
+from .closed_form import BERNSTEIN, AffineFlow, Basis, Trajectory
 from .noise import LOCATED, TOUCH, TWICE, FlowNoise
 
 RISE = 0.04
@@ -31,15 +31,6 @@ RESOLVED = 2.0
 """Angle or number of time constants up to which a function is interpolated; faster ones enter with their magnitude."""
 SLOPE_ERROR = math.sqrt(3.0) / 216.0
 """Error constant of the slope of the cubic Hermite interpolant."""
-BERNSTEIN = np.array(
-    [
-        [1.0, 1.0, 0.5, 0.0, 0.0],
-        [0.0, 1.0, 2.0 / 3.0, 0.0, 0.0],
-        [0.0, 0.0, 0.5, 1.0, 1.0],
-        [0.0, 0.0, -2.0 / 3.0, -1.0, 0.0],
-    ]
-)
-"""From value and quarter slope (times the length) at both ends to the Bernstein coefficients of degree 4 of their cubic."""
 MIDDLE = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0
 """Value at the middle from Bernstein coefficients of degree 4."""
 GUIDED = 64
@@ -399,9 +390,9 @@ class Bounds:
 
     Parameters
     ----------
-    values : (intervals, guards, 4)
-        Guards at the left end, their slopes there times a quarter of the length, the same at the right
-        end; without the functions that are too fast for the length.
+    cubics : (intervals, guards, 5)
+        Bernstein coefficients of degree 4 of the cubics through both ends, without the functions that are too fast for
+        the length; written to.
     ends : (intervals, guards)
         Full values at the right ends.
     length : float
@@ -423,7 +414,7 @@ class Bounds:
 
     def __init__(
         self,
-        values: np.ndarray,
+        cubics: np.ndarray,
         ends: np.ndarray,
         length: float,
         fourth: np.ndarray,
@@ -432,7 +423,7 @@ class Bounds:
     ) -> None:
         self.ends, self.length, self.rest = ends, length, rest
         self.error = fourth / 144.0
-        self.coefficients = values.dot(BERNSTEIN)
+        self.coefficients = cubics
         self.coefficients[..., 2] -= self.error
         low = np.minimum.reduce(self.coefficients, 2)
         self.low = low if rest is None else low - rest.value
@@ -500,18 +491,17 @@ class GuardForms:
         basis, R, scaled = self.basis, self.R, length**4 * self.size4
         envelope = basis.envelope(0.0, length)
         if basis.fastest * length <= RESOLVED:
-            values = R.dot(basis.ends(length))
-            return Bounds(values[None], values[None, :, 2], length, scaled.dot(envelope)[None], None)
+            cubics = R.dot(basis.cubics(length))[None]
+            return Bounds(cubics, cubics[..., 4], length, scaled.dot(envelope)[None], None)
         keep = basis.speed * length <= RESOLVED
         rest = Rest(basis, R * ~keep, np.where(keep, 0.0, envelope)[None])
         if (R.dot(np.where(keep, basis.frame[:, 0], 0.0)) < rest.value[0] - touch).any():
             return None
         # Functions that grow beyond the range of doubles count as such in the rest, and nowhere else.
         with np.errstate(over="ignore", invalid="ignore"):
-            ends = basis.ends(length)
-            values = R.dot(np.where(keep[:, None], ends, 0.0))
+            cubics = R.dot(np.where(keep[:, None], basis.cubics(length), 0.0))
             fourth = scaled.dot(np.where(keep, envelope, 0.0))
-            return Bounds(values[None], R.dot(ends[:, 2])[None], length, fourth[None], rest)
+            return Bounds(cubics[None], R.dot(basis.at(length))[None], length, fourth[None], rest)
 
     def bounds(self, nodes: np.ndarray) -> Bounds:
         """Bounds on the intervals between equally spaced `nodes`."""
@@ -531,7 +521,7 @@ class GuardForms:
         values[..., 0], values[..., 1] = left[:-1], slope[:-1]
         values[..., 2], values[..., 3] = left[1:], slope[1:]
         noise = SUMMED * envelope.dot(np.abs(self.R).T)
-        return Bounds(values, ends[1:], length, envelope.dot(length**4 * size4.T), rest, noise)
+        return Bounds(values.dot(BERNSTEIN), ends[1:], length, envelope.dot(length**4 * size4.T), rest, noise)
 
 
 # -- location of a root --------------------------------------------------------------------------------------------------
