@@ -52,13 +52,10 @@ class Beginning:
         Elements -> branches in which the search for the first mode begins.
     sides : tuple of int
         Relations that begin on the other side than that of the start values.
-    strict : bool
-        Whether rates count that nothing but sources determines: a piece of a law in which they cannot vanish is the wrong one.
     """
 
     branches: Branches = field(default_factory=dict)
     sides: tuple[int, ...] = ()
-    strict: bool = False
     held: dict[int, float] = field(default_factory=dict)
     """Pieces of tables, and integer parts, in which the first mode is sought."""
 
@@ -136,7 +133,7 @@ class Starting:
         except InitializationError:
             if run.core.system is not None:
                 raise  # Nothing but branches and pieces of laws, which are told apart in analysed modes, begins otherwise.
-            ways = chain(self._settled(), self._reached(), self._others(), self._other_sides())
+            ways = chain(self._reached(), self._others(), self._other_sides())
             for beginning in islice(ways, MOST_ATTEMPTS):
                 try:
                     return self._attempt(beginning)
@@ -204,8 +201,6 @@ class Starting:
         if isinstance(q, MovesForEver):
             raise run.failed(q)
         run.begun(q, reporter(problem, q, completed))
-        if beginning.strict and completed is not None:
-            check_conditions(completed, self.now())
         return completed
 
     def _states_and(self, near: np.ndarray) -> np.ndarray:
@@ -277,19 +272,6 @@ class Starting:
 
     # -- other beginnings ----------------------------------------------------------------------------------------
 
-    def _settled(self) -> Iterator[Beginning]:
-        """Branches in which the first instant came to rest, as long as they are new ones.
-
-        Initial equations are met in the provisional mode; where the start leads to another one they are met in that.
-        """
-        run, tried = self.run, []
-        while run.state.mode not in tried:
-            tried.append(run.state.mode)
-            branches = self._branches(run.state.mode)
-            # Without any the first instant would be what it was.
-            if branches:
-                yield Beginning(branches)
-
     def _branches(self, mode: Mode) -> Branches:
         """Branches in a mode of the elements that neither a control nor a given start decides."""
         given, forced = self.run.starts.branches, self.run.state.forced
@@ -298,22 +280,22 @@ class Starting:
     def _reached(self) -> Iterator[Beginning]:
         """Branches, relations and pieces of tables as they are where the last attempt ended, as long as they are new ones.
 
-        With piecewise linear laws that is Newton's method. An attempt that finds no point ends at the start values. Jumps
-        on the way there decide nothing: starts that contradict each other may have caused them.
+        Initial equations are met in the provisional mode; where the start leads to another one they are met in that. With
+        piecewise linear laws that is Newton's method. An attempt that finds no point ends at the start values. Jumps on the
+        way there decide nothing: starts that contradict each other may have caused them.
         """
-        run, known = self.run, self.known
-        tried: list[tuple[Mode, tuple[int, ...], dict[int, float]]] = [(run.state.mode, (), {})]
+        run, known, tried = self.run, self.known, [Beginning()]
         while run.data is not None:
             mode, R = list(run.state.mode), known.copy()
             R[run.discrete.state_relations] = run.relation_values()
             for k, table, select in run.tables.conditions:
                 mode[k] = select(np.array(table.signs(run.y, run.known)[0]))
             held = {d: float(run.state.D[d]) for d in run.program.names.held}
-            reached = tuple(mode), tuple(np.flatnonzero(R != known).tolist()), held
+            reached = Beginning(self._branches(tuple(mode)), tuple(np.flatnonzero(R != known).tolist()), held)
             if reached in tried:
                 return
             tried.append(reached)
-            yield Beginning(self._branches(reached[0]), reached[1], True, held)
+            yield reached
 
     def _others(self) -> Iterator[Beginning]:
         """Branches of the elements whose branch the equations may leave open, fewest changes first."""
