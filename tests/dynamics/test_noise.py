@@ -1,0 +1,151 @@
+"""How exactly guards are known, and what the constants of that mean, against errors that are measured."""
+
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from acausal.dynamics.assembly import affine_flow
+from acausal.dynamics.dormand_prince import DormandPrince
+from acausal.dynamics.noise import CERTAIN, LOCATED, FlowNoise, StepNoise, lasting
+from acausal.dynamics.scan import FlowWatch, first_crossing
+from acausal.reduction.rounding import ROUNDING, SUMMED
+from acausal.simulation.clocks import Clock, Schedule
+from acausal.simulation.instants.transition import SignTable
+
+from .oracle import blocks, exact_state, generator, sinusoid
+from .problems import Given, march
+from .test_scan import ARMED, OMEGA, sine_and_constant
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("R", [1e-3, 1e-6, 1e-9])
+def test_what_follows_a_source_is_known_as_well_as_their_difference(R: float, constant: bool) -> None:
+    """C v' = (u - v) / R - v / 50 with a sine u, also beside a constant: the flow (u - v) / R is C u' + v / 50, not u / R."""
+    C = 1e-3
+    u0, S, into = 325.0, sinusoid(OMEGA), [1.0, 0.0]
+    y0 = [u0, u0, 0.0]
+    if constant:
+        S, into, y0 = blocks(S, np.zeros((1, 1))), [*into, 1.0], [u0 + 10.0, u0, 0.0, 10.0]
+    B = np.array([into]) / (R * C)
+    Ay, error, h = generator(-(1.0 / R + 1.0 / 50.0) / C, B, S), 1e-6, 2e-3
+    flow, G = affine_flow(Ay, 1, 0.02), np.array([[-1.0 / R, *(B[0] * C)]])
+
+    def noise(error: float) -> np.ndarray:
+        found = FlowNoise(flow, G, error)
+        return np.array(found.between(found.sizes(flow.start(np.array(y0))), h, h))
+
+    moved = sum(abs(float(G[0] @ exact_state(Ay, h, unit))) for unit in np.diag(error * np.array(y0)))
+    for found in (noise(error) - noise(0.0))[:, 0].tolist():
+        assert moved * (1.0 - 1e-6) <= found <= 3.0 * moved
+
+
+# -- what the constants mean: each test fails where its constant is a thousand times larger or smaller --------------------
+
+
+def test_a_sum_of_a_few_products_is_off_by_its_rounding_and_hardly_less() -> None:
+    rng = np.random.default_rng(3)
+    worst = max(off_by(rng.normal(size=4), rng.normal(size=4)) for _ in range(3000))
+    assert 0.05 * SUMMED < worst < SUMMED
+
+
+def test_a_sum_of_what_was_itself_summed_is_off_by_its_rounding_and_hardly_less() -> None:
+    """Coefficients and values are sums of sums: a product of five matrices against exact fractions."""
+    rng = np.random.default_rng(5)
+    worst = 0.0
+    for _ in range(200):
+        parts = [rng.normal(size=(4, 4)) for _ in range(5)]
+        found, exact, terms = parts[0], to_fractions(parts[0]), np.abs(parts[0])
+        for part in parts[1:]:
+            found, exact, terms = found @ part, exact @ to_fractions(part), terms @ np.abs(part)
+        worst = max(worst, float(np.max(np.abs(to_fractions(found) - exact) / terms)))
+    assert 0.01 * ROUNDING < worst < ROUNDING
+
+
+def off_by(a: np.ndarray, b: np.ndarray) -> float:
+    """Error of a scalar product, in units of the sum of the magnitudes of its terms."""
+    return float(
+        abs(Fraction(float(a @ b)) - to_fractions(a) @ to_fractions(b))
+        / Fraction(float(np.abs(a) @ np.abs(b)))
+    )
+
+
+def to_fractions(matrix: np.ndarray) -> np.ndarray:
+    return np.vectorize(Fraction, otypes=[object])(matrix)
+
+
+def test_a_crossing_is_located_to_a_few_places_of_time() -> None:
+    found = []
+    for height in np.linspace(0.05, 0.95, 41).tolist():
+        G = np.array([[height, -1.0, 0.0]])
+        hit = first_crossing(sine_and_constant(), G, ARMED, np.zeros(1), 0.1, 1.0)
+        assert hit is not None
+        found.append(abs((1.0 + hit[0]) - (1.0 + float(mp.asin(height) / OMEGA))) / math.ulp(1.0))
+    assert 0.1 * LOCATED < max(found) < LOCATED
+
+
+@pytest.mark.parametrize("period", [1e-6, 0.1, 50.0])
+def test_ticks_are_together_within_rounding_of_their_period(period: float) -> None:
+    schedule = Schedule((Clock(period, 0.0),))
+    assert schedule.due(period * (1.0 - 1e-13), (1,)) == [True]
+    assert schedule.due(period * (1.0 - 1e-10), (1,)) == [False]
+
+
+def test_a_segment_sees_less_than_the_sign_test_at_its_begin() -> None:
+    """What is deep enough to cross has a sign there, and little less has none."""
+    Ay, forms, y = -np.eye(1), np.ones((1, 1)), np.ones(1)
+    flow = affine_flow(Ay, 1, 1.0)
+    data: Any = SimpleNamespace(
+        Ay=Ay, states=np.arange(1), tau=1.0, chosen=None, balance=SimpleNamespace(z=y)
+    )
+    watch = FlowWatch(flow, np.zeros((1, 1)), data, forms, np.ones(1), np.array([True]), np.arange(1))
+    along = watch.noise.between(watch.noise.sizes(flow.start(y)), 0.0, 0.0)[0].item()
+    sign = SignTable(forms, data, 1.0).levels(y, CERTAIN)[1][0].item()
+    assert sign < along < 10.0 * sign
+    floors = [watch.floor(y, error, 1.0).item() for error in (None, np.array([1e-9]))]
+    assert 1e-9 < floors[1] - floors[0] < 1e-8
+    assert LOCATED * math.ulp(1.0) < floors[0] < 10.0 * LOCATED * math.ulp(1.0)
+
+
+@pytest.mark.parametrize(("depth", "crosses"), [(0.1, True), (1e-3, False)])
+def test_a_touch_is_a_small_part_of_the_rounding(depth: float, crosses: bool) -> None:
+    """A dip below zero and back, in units of the floor."""
+    floor = 1e-6
+    G = np.array([[1.0 - floor * depth, 1.0, 0.0]])
+    hit = first_crossing(sine_and_constant(), G, ARMED, np.full(1, floor), 0.02)
+    assert (hit is not None) == crosses
+
+
+@pytest.mark.parametrize(("height", "crosses"), [(0.2, True), (2e-3, False)])
+def test_what_leaves_zero_is_sought_again_from_a_part_of_the_rounding(height: float, crosses: bool) -> None:
+    """A form known to rise to a height, in units of the floor, comes back and sinks to 0.6 below zero, which is no crossing."""
+    sinks = 0.3
+    rises = math.sqrt((height + sinks) ** 2 - sinks**2)
+    G = np.array([[-sinks, rises, sinks / OMEGA]])
+    hit = first_crossing(sine_and_constant(), G, ARMED, np.ones(1), math.tau / OMEGA)
+    assert (hit is not None) == crosses
+    if hit is not None:
+        assert hit[0] == pytest.approx(2.0 * math.atan(rises / sinks) / OMEGA, rel=1e-12)
+
+
+def test_what_integration_missed_is_a_few_estimated_errors() -> None:
+    noise = StepNoise(np.zeros(1))
+    noise.follow(0.0, np.zeros(1), np.ones(1))
+    assert 1.0 < noise.touch.item() < 100.0
+    assert noise.floor.item() == noise.touch.item()
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("omega", [1.0, 1e4])
+def test_what_a_step_follows_moves_by_its_size_while_its_rounding_lasts(rtol: float, omega: float) -> None:
+    """An oscillation moves by its size within a radian."""
+    problem = Given(lambda t, y: np.array([omega * y[1], -omega * y[0]]))
+    stepper = DormandPrince(
+        problem, 0.0, np.array([1.0, 0.0]), rtol=rtol, atol=np.full(2, rtol), span=10.0 / omega
+    )
+    lengths = [step.t1 - step.t0 for step in march(stepper, 10.0 / omega)]
+    assert 0.5 < lasting(float(np.median(lengths)), rtol) * omega < 20.0
