@@ -94,7 +94,7 @@ def test_a_search_that_keeps_the_present_mode_is_found(monkeypatch: pytest.Monke
 
     def kept(self: Hints, chooser: Any, mode: Any, instant: Any, triggers: Any) -> Any:
         choice = right(self, chooser, mode, instant, triggers)
-        if triggers in ((), ("provisional",)):  # the first instant
+        if triggers == ():  # the first instant
             return choice
         model, data = chooser._model, chooser.test.known[mode].data
         return replace(choice, restart=transition.restart(model, data, instant.z_minus, instant.xi))

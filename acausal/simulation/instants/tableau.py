@@ -210,7 +210,7 @@ class Position:
         outgoing = np.flatnonzero(~kept[self.slots])
         outgoing = outgoing[np.argsort(self.slots[outgoing])]
         while len(incoming) and len(outgoing):
-            block = np.abs(self.table[np.ix_(incoming, outgoing)])
+            block = np.abs(self.table[incoming[:, None], outgoing])
             i, j = divmod(int(np.argmax(block >= _STRONG * block.max())), len(outgoing))
             if block[i, j] <= _NEGLIGIBLE * np.abs(self.table[incoming[i]]).max():
                 break
@@ -223,12 +223,12 @@ class Position:
         factors = self.table[row].copy()
         column = self.table[:, slot] / factors[slot]
         factors[slot] = 0.0
-        rows, used = np.flatnonzero(column), np.flatnonzero(factors)
-        at = np.ix_(rows, used)
-        change = np.outer(column[rows], factors[used])
-        new = self.table[at] - change
+        (rows,), (used,) = column.nonzero(), factors.nonzero()
+        rows = rows[:, None]
+        change = column[rows] * factors[used]
+        new = self.table[rows, used] - change
         new[np.abs(new) <= _CANCELLED * np.abs(change)] = 0.0
-        self.table[at] = new
+        self.table[rows, used] = new
         self.table[:, slot] = column
         self.table[row] = 0.0
         self.table[row, slot] = 1.0

@@ -88,7 +88,9 @@ def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[
     def search(begin: Mode) -> Choice:
         known, disabled = Uncertainty.at(problem.state.t), problem.state.disabled
         instant = Instant(known, z, xi, forced, disabled, list(reinits))
-        return tables.hints.next_mode(lin.core.search, begin, instant, ("provisional",))
+        # As the first micro-step asks, so that it finds the mode at once.
+        present = tuple(f if f >= 0 else b for f, b in zip(forced, begin, strict=True))
+        return tables.hints.next_mode(lin.core.search, present, instant, ())
 
     if not problem.reduced.nonlinear:
         return search(problem.mode)
