@@ -133,9 +133,9 @@ class FlowNoise:
         y = np.abs(trajectory.y0)
         shift = trajectory.shift
         return Sizes(
-            self._start @ y,
-            self._moving * (self._follows @ y),
-            self._staying * (self._size @ y),
+            self._start.dot(y),
+            self._moving * self._follows.dot(y),
+            self._staying * self._size.dot(y),
             None if shift is None else self._shifted(shift),
         )
 
@@ -146,7 +146,7 @@ class FlowNoise:
         """That of an evaluation (ng,) at one time."""
         start, piece = trajectory.piece(h)
         weights = self._basis.weights(h - start)[self._function]
-        return self._staying @ (weights * (self._size @ np.abs(piece.y0)))
+        return self._staying.dot(weights * self._size.dot(np.abs(piece.y0)))
 
     def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest noise (ng,) in the interval ``[a, b]``."""

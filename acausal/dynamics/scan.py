@@ -209,7 +209,7 @@ class _Search:
         touch = TOUCH * self._floor if self._missed is None else TOUCH * self._floor + self._missed
         bounds = forms.whole(length, touch)
         # What does not go below zero triggers at no depth, whether it has left its noise or not.
-        if bounds is not None and not goes_on and (bounds.low >= -touch).all():
+        if bounds is not None and not goes_on and False not in (bounds.low[0] >= -touch).tolist():
             return None
         self.t0, self.finest = t0, FINEST * length
         self._sizes = None if self._noise is None else self._noise.sizes(trajectory)

@@ -122,8 +122,6 @@ class Loop(Run):
 
     def _closed(self) -> bool:
         """Whether the present mode has a closed form; the model in which it does is taken."""
-        if not self.numerical:
-            return True
         lin, mode = self.linearisation, self.state.mode
         core = None if self.method.everywhere else lin.exact(mode, self.present)
         if core is not None and core is not lin.core:
@@ -135,7 +133,7 @@ class Loop(Run):
 
     def propagator(self) -> Propagator:
         """What moves on from the present point: the closed form of the mode, where it has one."""
-        return ClosedForm(self) if self._closed() else Integrated(self)
+        return ClosedForm(self) if not self.numerical or self._closed() else Integrated(self)
 
     def _segment(self, horizon: float) -> int | None:
         """Move on to the horizon or the first crossing; return the form that crossed, or None."""
@@ -167,7 +165,9 @@ class Loop(Run):
         held = tables.situations.get((relations, state.forced, state.disabled))
         if held is None or held.selections:
             return False
-        if not len(held.rows) or np.minimum.reduce(held.rows.dot(self.y)) >= 0.0:
+        # Lists: reductions of short arrays take longer. What is no number is not above any.
+        values = held.rows.dot(self.y).tolist()
+        if not values or (min(values) >= 0.0 and sum(values) >= 0.0):
             return True
         return held.clear(self.y, self_check.lateness(state.t, self.tolerance) * self.data.Ay.dot(self.y))
 
@@ -393,9 +393,10 @@ class Loop(Run):
         tables = self.tables
         if hit >= tables.count:
             return None
-        size = self.core.amplitudes @ np.abs(xi)
-        moved = np.abs(xi - self.y[len(self.y) - len(xi) :])
-        if (moved > ROUNDING * size + self.tolerance * (np.abs(self.core.exosystem.S) @ np.abs(xi))).any():
+        moved, size = np.abs(xi - self.y[len(self.y) - len(xi) :]), np.abs(xi)
+        core = self.core
+        known = ROUNDING * core.amplitudes.dot(size) + self.tolerance * np.abs(core.exosystem.S).dot(size)
+        if (moved > known).any():
             return None
         return self.state.mode, tables.origin[hit][2]
 
@@ -524,7 +525,7 @@ class ClosedForm:
         """The point after ``h`` seconds."""
         data, trajectory, run = self._data, self._trajectory, self._run
         y, states, shift = trajectory.at(h), len(data.states), None
-        if not math.isfinite(np.add.reduce(y)):
+        if not math.isfinite(sum(y.tolist())):
             wrong = np.flatnonzero(~np.isfinite(y[:states]))
             raise run.failed(NotFinite("state", tuple(wrong.tolist())))
         slopes, second = run.state.slopes, run.state.second

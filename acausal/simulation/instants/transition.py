@@ -110,14 +110,14 @@ def restart(
     for variable, value in reinits:
         y[:k][data.states == variable] = value
     jumped = moved or J1 is not None
-    return Restart(data, y, data.T @ y, np.zeros(model.n) if J1 is None else J1, jumped)
+    return Restart(data, y, data.T.dot(y), np.zeros(model.n) if J1 is None else J1, jumped)
 
 
 def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, doubt: Doubt | None) -> np.ndarray | None:
     """Defects of the constraints; what the doubt about the left limits explains counts as zero, None if that is all."""
     z = np.concatenate((z_minus, xi))
-    residual = data.constraints @ z
-    noise = ROUNDING * (np.abs(data.constraints) @ np.abs(z))
+    residual, size = data.constraints.dot(z), np.abs(data.constraints)
+    noise = ROUNDING * size.dot(np.abs(z))
     if doubt is not None:
         noise += doubt(data.constraints[:, : len(z_minus)], data.constraints[:, len(z_minus) :])
     small = np.abs(residual) <= noise
