@@ -78,6 +78,12 @@ class NonlinearRows:
         ]
         return np.repeat(np.arange(len(self.rows)), _joined(widths))
 
+    @cached_property
+    def steady(self) -> np.ndarray:
+        """Mask (m,) of the rows whose constants are parameters alone."""
+        alone = [not (k.d or k.r or k.homotopy) for k in self.constants]
+        return np.repeat(np.array(alone, bool), [len(c.instances) for c in self.model.nonlinear])
+
     def __len__(self) -> int:
         return len(self.rows)
 

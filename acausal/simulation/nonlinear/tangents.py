@@ -90,6 +90,8 @@ class Tangents:
         self._bounds = bounds
         self._flows: dict[int, AffineFlow] = {}
         self._modes: dict[Mode, NonlinearSystem] = {}
+        self._bends: dict[Mode, int] = {}
+        """The first row that bends in a mode, whatever discretes and relations are."""
         self._exact: Recent[tuple[Mode, bytes], tuple[NumericCore | None, int]] = Recent(EXACT_BYTES)
         self._linearised: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
@@ -134,7 +136,7 @@ class Tangents:
         self._number_of[rows[self.left_out]] = LEFT_OUT
         self.forget_modes()
         self._linearised = None
-        self._exact = Recent(EXACT_BYTES)
+        self._exact, self._bends = Recent(EXACT_BYTES), {}
 
     def open_unknowns(self, model: AffineModel) -> np.ndarray:
         """Core unknowns that are open where a model linearises, because rows follow from others."""
@@ -223,11 +225,16 @@ class Tangents:
 
     def exact(self, mode: Mode, values: Values) -> tuple[NumericCore | None, int]:
         """The model in which a mode has a closed form, and -1; else None, and the first row that bends of those that decide."""
+        bends = self._bends.get(mode)
+        if bends is not None:
+            return None, bends
         constants = self.constants(values)
         key = mode, constants.tobytes()
         found = self._exact.get(key)
         if found is None:
             found = self._straight(mode, constants)
+            if found[0] is None and self.nonlinear_rows.steady[found[1]]:
+                self._bends[mode] = found[1]
             self._exact.put(
                 key, found, constants.nbytes + (0 if found[0] in (None, self.core) else self._size)
             )
