@@ -15,6 +15,7 @@ from acausal.modeling import (
     Variable,
     der,
     exp,
+    if_else,
     maximum,
     no_event,
     require,
@@ -32,9 +33,10 @@ def _problem_of_exponent(n: float) -> str:
 class ElastoGap(PartialCompliantWithRelativeStates, PartialConditionalHeatPort):
     """Elastic one-sided contact, ``f = f_c + f_d`` while ``s_rel < s_rel0``, else no force.
 
-    ``f_c = -c * (s_rel0 - s_rel)**n`` and ``f_d = d * v_rel``, limited to ``|f_d| <= |f_c|``: the force is continuous and never
-    pulls. ``n = 1.5`` is the contact of two spheres (Hertz), with ``c`` in N/m**n; ``n = 1`` stays on the exact path. The mass of
-    what is pressed is left out; where the duration of contact does not matter, take `ImpactStop`.
+    ``f_c = -c * (s_rel0 - s_rel)**n`` and ``f_d = d * v_rel``, limited to ``|f_d| <= |f_c|``: the force is continuous
+    and never pulls. ``n = 1.5`` is the contact of two spheres (Hertz), with ``c`` in N/m**n; the motion apart, and with
+    ``n = 1`` all of it, stays on the exact path. The mass of what is pressed is left out; where the duration of contact
+    does not matter, take `ImpactStop`.
     """
 
     c: Parameter = Parameter(unit="N/m", min=0, doc="Stiffness in contact")
@@ -56,9 +58,9 @@ class ElastoGap(PartialCompliantWithRelativeStates, PartialConditionalHeatPort):
             yield Eq(self.f_c, -self.c * depth)
             yield Eq(self.f_d, f_d)
         else:
-            # A power of a negative distance has no value. The event is that of `contact`: the force is continuous.
-            yield Eq(self.f_c, -self.c * no_event(depth) ** self.n)
-            yield Eq(self.f_d, no_event(f_d))
+            # A power of a negative distance has no value. The event is that of `contact`; the motion apart from it is affine.
+            yield Eq(self.f_c, if_else(self.contact, -self.c * no_event(depth) ** self.n, 0.0))
+            yield Eq(self.f_d, if_else(self.contact, no_event(f_d), 0.0))
         yield Eq(self.f, self.f_c + self.f_d)
         yield from self.heat(self.f_d * self.v_rel)
 

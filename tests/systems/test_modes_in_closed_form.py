@@ -1,11 +1,12 @@
 """Models that are affine in some modes and nonlinear in others: the former in closed form, whatever the tolerance."""
 
 from collections.abc import Iterator
-from math import log
+from math import log, sqrt
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from acausal import (
     Component,
@@ -20,6 +21,8 @@ from acausal import (
     compile_model,
     der,
     if_else,
+    pre,
+    sample,
     simulate,
     when,
 )
@@ -58,6 +61,20 @@ class ByElement(Relaxation):
     def equations(self) -> Iterator[Statement]:
         yield If(self.charging, [Eq(der(self.x), 1.0 - self.x)], [Eq(der(self.x), -(self.x**2))], name="path")
         yield from self.switching()
+
+
+class Thrown(Component):
+    """A mass thrown up; below -5 m a brake with the square of the speed, whose gain is halved at each sample."""
+
+    z: Variable = Variable(start=0.0)
+    v: Variable = Variable(start=20.0)
+    k: Discrete = Discrete(start=0.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.z), self.v)
+        yield Eq(der(self.v), -10.0 + self.k * self.v**2)
+        braked = when(self.z < -5.0, assign(self.k, 0.4))
+        yield braked.elsewhen(sample(period=0.25), assign(self.k, pre(self.k) * 0.5))
 
 
 class ByGain(Relaxation):
@@ -168,3 +185,23 @@ def test_stepping_gives_the_same_run(kind: type[Relaxation]) -> None:
         run.advance(t)
         assert run.result["x"].final == pytest.approx(whole["x"].at(t), rel=1e-5)
     assert crossings(run.result) == pytest.approx(crossings(whole), rel=1e-6)
+
+
+def test_a_gain_that_is_sampled_makes_modes_nonlinear_where_it_is_not_zero() -> None:
+    """Fall in closed form to the brake; then one equation of Riccati after the other, against SciPy."""
+    result = simulate(Thrown(), 6.0, rtol=1e-9)
+    braked = 2.0 + sqrt(4.0 + 1.0)
+    assert crossings(result).tolist() == pytest.approx([braked], rel=1e-15)
+    assert {mode.path: mode.time for mode in result.modes} == pytest.approx(
+        {"exact": braked, "general": 6.0 - braked}, rel=1e-14
+    )
+    at, k, y = braked, 0.4, np.array([-5.0, 20.0 - 10.0 * braked])
+    for end in [*np.arange(4.25, 6.0, 0.25).tolist(), 6.0]:
+        if end > at:
+            step = solve_ivp(
+                lambda _, y, k=k: [y[1], -10.0 + k * y[1] ** 2], (at, end), y, rtol=1e-12, atol=1e-13
+            )
+            at, k, y = end, 0.5 * k, step.y[:, -1]
+    assert result["z"].final == pytest.approx(y[0], rel=1e-7)
+    assert result["v"].final == pytest.approx(y[1], rel=1e-7)
+    assert result.check().ok
