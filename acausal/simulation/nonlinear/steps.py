@@ -374,22 +374,27 @@ class WatchedSteps:
             a = steps.extend()
             if not self._forms.count:
                 continue
-            begin = self._values(a, np.array([a.step.t0]))[0]
-            yield from self._split(a, a.step.t0, a.step.t1, begin, FINEST)
+            yield from self._split(a, a.step.t0, a.step.t1, None, FINEST)
 
     def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:
         """Forms and their slopes, (k, 2, forms)."""
         return self._forms.at(self.steps.motion, *self.steps.jets(a, hs))
 
     def _split(
-        self, a: Accepted, h0: float, h1: float, begin: np.ndarray, depth: int
+        self, a: Accepted, h0: float, h1: float, begin: np.ndarray | None, depth: int
     ) -> Generator[tuple[float, StepPiece], None, np.ndarray]:
-        """One piece, or two halves while the interpolation is too rough near zero; returns the values at the end."""
+        """One piece, or two halves while the interpolation is too rough near zero; returns the values at the end.
+
+        Those at its begin are evaluated with the others where they are not known.
+        """
         length = h1 - h0
-        times = h0 + length * INSIDE
+        times = np.append(h0, h0 + length * INSIDE)
         times[-1] = h1
         try:
-            first, middle, third, end = self._values(a, times)
+            if begin is None:
+                values = self._values(a, times)
+            else:
+                values = np.concatenate([begin[None], self._values(a, times[1:])])
         except NewtonFailure:
             # A crossing may lie before the place where a form has no value.
             if not depth:
@@ -397,18 +402,18 @@ class WatchedSteps:
             half = h0 + 0.5 * length
             middle = yield from self._split(a, h0, half, begin, depth - 1)
             return (yield from self._split(a, half, h1, middle, depth - 1))
-        nodes = np.vstack([begin[0], middle[0], end[0], length * np.vstack([begin[1], middle[1], end[1]])])
-        error = np.abs(QUARTERS @ nodes - [first[0], third[0]]).max(axis=0)
+        nodes = np.vstack([values[::2, 0], length * values[::2, 1]])
+        error = np.abs(QUARTERS @ nodes - values[1::2, 0]).max(axis=0)
         near = np.abs(nodes[:3]).min(axis=0)
-        turn = self._turn(a, np.append(h0, times), np.stack([begin, first, middle, third, end]), error)
+        turn = self._turn(a, times, values, error)
         if turn is not None and depth:
-            lowest = yield from self._split(a, h0, turn, begin, depth - 1)
+            lowest = yield from self._split(a, h0, turn, values[0], depth - 1)
             return (yield from self._split(a, turn, h1, lowest, depth - 1))
         rough = error > np.maximum(FINE * near, self.noise.floor)
         if rough.any():
             if depth:
-                middle = yield from self._split(a, h0, float(times[1]), begin, depth - 1)
-                return (yield from self._split(a, float(times[1]), h1, middle, depth - 1))
+                middle = yield from self._split(a, h0, float(times[2]), values[0], depth - 1)
+                return (yield from self._split(a, float(times[2]), h1, middle, depth - 1))
             # Beside a bend the quintic swings beyond values that the form does not have.
             nodes = np.where(rough, STRAIGHT @ nodes, nodes)
         np.maximum(self.highest, nodes[:3].max(axis=0), out=self.highest)
@@ -419,7 +424,7 @@ class WatchedSteps:
             nodes = np.where(self.vanished, SINKING * np.maximum(self.noise.floor, self.noise.touch), nodes)
         self.piece = h0, h1
         yield h0, StepPiece(nodes, length)
-        return end
+        return values[-1]
 
     def _turn(self, a: Accepted, hs: np.ndarray, nodes: np.ndarray, error: np.ndarray) -> float | None:
         """Time at which a form turns so near zero that its interpolation does not tell the side; None without any."""
