@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -109,6 +110,10 @@ class Held:
     speeds: tuple[tuple[int, int], ...] = ()
     """Elements of friction that slides, and at rest holds more than it has then, with the places of the rows of their speeds."""
 
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        return np.abs(self.rows)
+
     def clear(self, y: np.ndarray, late: np.ndarray) -> bool:
         """Whether nothing is left or selected at ``y``, whatever the doubt is beside rounding of an evaluation.
 
@@ -116,11 +121,8 @@ class Held:
         """
         if self.selections or not len(self.rows):
             return not self.selections
-        low = np.flatnonzero(~(self.rows.dot(y) >= 0.0))
-        if not len(low):
-            return True
-        left, least = self.rows[low], EVALUATED * self.parts[low].dot(np.abs(y))
-        return bool((left.dot(y) >= -least - np.abs(left).dot(np.abs(late))).all())
+        allowed = EVALUATED * self.parts.dot(np.abs(y)) + self._sizes.dot(np.abs(late))
+        return False not in (self.rows.dot(y) + allowed >= 0.0).tolist()
 
 
 def held(
