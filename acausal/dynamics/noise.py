@@ -176,9 +176,15 @@ def lasting(h: float, rtol: float) -> float:
 def rounded_states(rates: np.ndarray, terms: np.ndarray, h: float) -> np.ndarray:
     """Rounding of states after ``h`` seconds: that of their rates, the sums of ``terms``, until it has died away.
 
-    ``rates`` are the magnitudes of the derivatives of the rates of the states by themselves.
+    ``rates`` are the magnitudes of the derivatives of these by the states.
     """
-    return ROUNDING * h * terms / np.maximum(h * rates, 1.0)
+    return ROUNDING * h * terms / np.maximum(h * rates.diagonal(), 1.0)
+
+
+def rounded_mode(Ay: np.ndarray, y: np.ndarray, h: float) -> np.ndarray:
+    """The same for the states of a mode, whose rates are the rows ``Ay`` over its state vector."""
+    rates = np.abs(Ay)
+    return rounded_states(rates, rates @ np.abs(y), h)
 
 
 class StepNoise:

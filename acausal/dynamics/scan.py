@@ -74,16 +74,12 @@ class Watch:
 
 
 class FlowWatch(Watch):
-    """The same along a closed form, and the noise that moves with it; ``coefficients`` (forms, ny) round all along."""
+    """The same along a closed form, with the noise that moves and rounding of ``coefficients`` (forms, ny) all along."""
 
     def __init__(self, flow: AffineFlow, coefficients: np.ndarray, *given: Any) -> None:
         super().__init__(*given)
         self.noise = FlowNoise(flow, self.forms, TWICE * ROUNDING)
-        self._coefficients = TWICE * coefficients[self.which]
-
-    def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
-        """What the begin leaves, and rounding of the coefficients."""
-        return super().floor(y, error, t) + self._coefficients.dot(np.abs(y))
+        self.coefficients = TWICE * coefficients[self.which]
 
     def since(self, trajectory: Trajectory, h: float, k: int, t0: float) -> float:
         """Last time up to ``h`` at which form ``k``, which reacts there, was above zero or rose.

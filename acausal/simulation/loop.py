@@ -376,14 +376,14 @@ class Loop(Run):
 
     def _known(self, start: bool) -> Uncertainty:
         """How exactly left limits are known: the first instant is when it is, others are as late as what moves in them."""
-        state = self.state
+        state, known = self.state, self.known
         if start:
             # What Newton's method completes is as exact as its last step; what is stated is exact.
             solved = ROUNDING * self.core.model.scale if self.reduced.nonlinear else None
-            return self.known._replace(error=solved)
+            return Uncertainty(known.late, solved, shift=known.shift)
         rate = state.slopes if self.numerical else self.data.T.dot(self.data.Ay.dot(self.y))
         doubt = self.sources.doubt(state.t) if self.sources.fitted else None
-        return self.known._replace(rate=rate, sources=doubt)
+        return Uncertainty(known.late, known.error, rate, doubt, known.shift)
 
     def _crossed(self, triggers: tuple[Any, ...], xi: np.ndarray) -> tuple[Mode, tuple[int, int, int]] | None:
         """Mode and guard whose crossing alone caused the first micro-step of an instant, None without any."""
@@ -480,7 +480,9 @@ class ClosedForm:
         if not watch.which:
             return length, None
         trajectory, state = self._trajectory, self._run.state
-        floor = watch.floor(trajectory.y0, self._error(), state.t)
+        floor = watch.floor(trajectory.y0, self._error(), state.t) + watch.coefficients.dot(
+            np.abs(trajectory.y0)
+        )
         hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, state.t, noise=watch.noise)
         if hit is None:
             return length, None

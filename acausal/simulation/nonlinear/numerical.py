@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...dynamics.noise import rounded_states
+from ...dynamics.noise import rounded_mode
 from ...dynamics.quadrature import Course
 from ...dynamics.readout import PointFrame
 from ...reduction.labels import nonlinear_row
@@ -110,8 +110,8 @@ class Integrated:
     def _rounding(self, h: float) -> np.ndarray:
         """Rounding (n,) of the core unknowns that stays for ``h`` seconds, zero for those that follow from the states."""
         data, n = self._run.data, self._run.data.T.shape[0]
-        rates, found = np.abs(data.Ay[: len(data.states)]), np.zeros(max(n, len(data.states)))
-        found[data.states] = rounded_states(rates.diagonal(), rates @ np.abs(self._run.y), h)
+        found = np.zeros(max(n, len(data.states)))
+        found[data.states] = rounded_mode(data.Ay[: len(data.states)], self._run.y, h)
         return found[:n]
 
     def confirm(self, h: float) -> None:

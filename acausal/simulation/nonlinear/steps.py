@@ -186,9 +186,7 @@ class Steps:
         system, place = self.motion.system, self._place
         rates = abs(system.rate_of_states)
         terms = rates @ np.abs(place.X) + abs(system.rate_of_sources) @ np.abs(place.xi)
-        return rounded_states(
-            rates.diagonal(), terms, place.h - self.accepted[-1].step.t0 if self.accepted else 0.0
-        )
+        return rounded_states(rates, terms, place.h - self.accepted[-1].step.t0 if self.accepted else 0.0)
 
     def extend(self) -> Accepted:
         """One more step.

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_states
+from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_mode
 from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
 from ..instants.transition import ModeTables
@@ -93,10 +93,10 @@ def _noise(at: Situation, watch: Watch, motion: Motion) -> StepNoise:
     """Noise of forms of a mode that is analysed."""
     data, states = at.data, at.data.states
     begin = watch.floor(at.y, None if at.error is None else at.error[states], at.t)
-    weights, rates = np.abs(watch.forms[:, : len(states)]), np.abs(data.Ay[: len(states)])
+    weights, rates = np.abs(watch.forms[:, : len(states)]), data.Ay[: len(states)]
 
     def drift(h: float) -> np.ndarray:
-        return weights @ rounded_states(rates.diagonal(), rates @ np.abs(at.y), h)
+        return weights @ rounded_mode(rates, at.y, h)
 
     return StepNoise(begin, drift)
 
