@@ -73,6 +73,11 @@ class Uncertainty(NamedTuple):
             found += self.late * np.abs(rows @ self.rate)
         return found
 
+    def motion(self, sources: np.ndarray) -> np.ndarray | None:
+        """How far core unknowns and sources (n + q,) move together while the instant may be late, sources with these rates."""
+        moved = None if self.rate is None else self.late * np.concatenate([self.rate, sources])
+        return moved if self.shift is None else self.shift if moved is None else self.shift + moved
+
     @property
     def each(self) -> np.ndarray | None:
         """Rounding (n,) of the core unknowns, each with what moves it by itself."""

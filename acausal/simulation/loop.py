@@ -57,7 +57,7 @@ from .instants.discrete import Outcome
 from .instants.impulse_policy import interruption
 from .instants.jumps import collide, jump_record, way
 from .instants.search import NoConsistentMode
-from .instants.transition import Choice, Instant
+from .instants.transition import Choice, Instant, carried
 from .nonlinear.numerical import Integrated
 from .propagator import Arrival, Propagator
 from .run import Run
@@ -326,7 +326,7 @@ class Loop(Run):
         begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
         left = partial(way, self, first, z_minus if begin is None else begin)
         crossed = None if k else self._crossed(triggers, xi)
-        known = self._known(kind == "start")
+        known = self._carried or self._known(kind == "start")
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed)
         try:
             choice = self.next_mode(state.mode, instant, triggers)
@@ -355,6 +355,11 @@ class Loop(Run):
                 confirm_recorded(self, logged["parts"], begin, restart)
         error = known.each if restart.jumped else None
         self.enter(restart, choice.signs if restart is choice.restart else None, error)
+        if self.numerical and restart.jumped:
+            # The mode entered has not moved anything yet: what the next micro-step is to know is what this one has carried on.
+            moved = None if parts else carried(self.core.model, restart.data, z_minus, xi, known)
+            here = Uncertainty.at(state.t)._replace(error=known.error)
+            self._carried = None if moved is None else here._replace(shift=moved.point)
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped

@@ -89,12 +89,13 @@ class Run:
         self.data, self.y = None, np.zeros(0)  # type: ignore[assignment]
         self.next_tick = self.schedule.next(self.state.ticks)
         """Time of the next tick of all clocks."""
-        self.hints = Hints()
-        self.analysed = {self.core: (self.core.analysed, self.core.seconds)}
+        self.hints, self.analysed = Hints(), {self.core: (self.core.analysed, self.core.seconds)}
         self.take_inputs(self.open_inputs)
         self._prepare_numerical()
         self._signs: tuple[NumericCore, list[int]] | None = None
         """The model in force and the signs at the present point."""
+        self._carried: Uncertainty | None = None
+        """How exactly the point after a jump is known, until it moves on."""
         self.frozen = any(len(ids) for ids in self.reduced.frozen)
         self.contradictable = bool(self.reduced.presolved.R.m)
         """Whether what is known of the sources may contradict itself."""
@@ -159,9 +160,9 @@ class Run:
     @property
     def known(self) -> Uncertainty:
         """How exactly the present point is known."""
-        now = self.state
-        late = LOCATED * math.ulp(now.t)
-        return Uncertainty(max(late, now.late) if now.shift is None else late, now.error, shift=now.shift)
+        now, late = self.state, LOCATED * math.ulp(self.state.t)
+        here = Uncertainty(max(late, now.late) if now.shift is None else late, now.error, shift=now.shift)
+        return self._carried or here
 
     def take_ticks(self) -> list[bool]:
         """Which clocks tick in the present instant; they move on to their next ticks."""
@@ -351,7 +352,7 @@ class Run:
         """Take the point at the end of a segment."""
         now = self.state
         now.z, now.slopes, now.second = end.z, end.slopes, end.second
-        now.error, now.late, now.shift = end.error, end.late, end.shift
+        now.error, now.late, now.shift, self._carried = end.error, end.late, end.shift, None
         if end.y is not None:
             self.y = end.y
         elif end.xi is not None:
@@ -398,8 +399,7 @@ class Run:
         """Go on with other numbers; the counters of the search stay."""
         if core is self.base:
             return
-        self.base = core
-        self.sources.unit = core.unit
+        self.base, self.sources.unit = core, core.unit
         self.analysed.setdefault(core, (core.analysed, core.seconds))
         self.linearisation.use(core, self._look_at(core) if self.numerical else None)
         self.here()

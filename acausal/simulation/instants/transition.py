@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -173,6 +173,35 @@ def _reinitialised(
     return shifted, bool(np.any(np.abs(wanted - z_minus[which]) > ROUNDING * np.abs(wanted)))
 
 
+class Carried(NamedTuple):
+    """What a jump makes of the motion of left limits while the instant may be late.
+
+    All of them move together, and so does what follows from them: what the jump makes of a speed that is known to half of it has
+    the sign of that speed.
+    """
+
+    point: np.ndarray
+    """How far core unknowns and sources (n + q,) move."""
+    J1: np.ndarray
+    """How far the impulse (n,) does."""
+
+
+def carried(
+    model: AffineModel, data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty
+) -> Carried | None:
+    """What a jump into a mode carries on; None where left limits do not move."""
+    motion = known.motion(model.S @ xi)
+    if motion is None:
+        return None
+    k, y, J1 = len(data.states), data.chosen(motion), np.zeros(model.n)
+    residual = _residuals(data, z_minus, xi, known.doubt)
+    if residual is not None:
+        moved = np.where(residual != 0.0, data.constraints @ motion, 0.0)
+        y[:k] += data.jump @ moved
+        J1 = data.impulse @ moved
+    return Carried(np.concatenate([data.T @ y, y[k:]]), J1)
+
+
 # -- signs --------------------------------------------------------------------------------------------------------------
 
 
@@ -249,12 +278,13 @@ class SignTable:
             self._z_floor = SUMMED * form_scale(over_z, z_scale)
 
     def signs(
-        self, y: np.ndarray, known: Uncertainty, J1: np.ndarray | None = None
+        self, y: np.ndarray, known: Uncertainty, J1: np.ndarray | None = None, moved: Carried | None = None
     ) -> tuple[list[int], list[int]]:
         """Signs (-1, 0, 1) of the forms at ``y`` and the levels that decided them (indices of `LEVELS`).
 
         ``known`` says how exactly: the rounding of the states as the last segment left them may exceed that of their values
-        where terms cancel. ``J1`` is the impulse of the restart, None when nothing jumped.
+        where terms cancel. ``J1`` is the impulse of the restart, None when nothing jumped, and ``moved`` what the jump has
+        `carried`.
         """
         m = self._size
         if m == 0:
@@ -262,19 +292,23 @@ class SignTable:
         # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
         noise = self._rounding.dot(self._terms(y, known)).tolist()
         value = self._forms.dot(y).tolist()
-        resolution, moved = known.late / self._tau, 3 * m
-        shifted = self._shifted(known) if J1 is None else None
+        resolution, rates = known.late / self._tau if moved is None else 0.0, 3 * m
+        # Left limits move as the mode before does. The motion of the mode that is tested says nothing of it: through a
+        # small loss it takes anything to zero within that time.
+        shift = moved.point if moved is not None else known.shift if J1 is None else None
+        shifted = None if shift is None else np.abs(self._forms[: 3 * m].dot(self._chosen(shift))).tolist()
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
             k = i
             for level in (1, 2, 3):
-                depth = noise[k] + resolution * abs(value[k + moved])
+                depth = noise[k] + resolution * abs(value[k + rates])
                 if abs(value[k]) > (depth if shifted is None else depth + shifted[k]):
                     signs[i], levels[i] = (1 if value[k] > 0.0 else -1), level
                     break
                 k += m
         if J1 is not None and self._over_z is not None:
-            self._overrule_by_impulse(J1, signs, levels)
+            doubt = 0.0 if moved is None else np.abs(self._over_z @ moved.J1)
+            self._overrule_by_impulse(J1, doubt, signs, levels)
         return signs, levels
 
     def levels(self, y: np.ndarray, known: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
@@ -288,16 +322,6 @@ class SignTable:
         floors += known.late / self._tau * np.abs(values[1:])
         return values[:3] / self._seconds, floors / self._seconds
 
-    def _shifted(self, known: Uncertainty) -> list[float] | None:
-        """What value and derivatives (3 m,) change by while the crossing may be early or late.
-
-        Left limits move as the mode before does. The motion of the mode that is tested says nothing of it: through a small
-        loss it takes anything to zero within that time.
-        """
-        if known.shift is None:
-            return None
-        return np.abs(self._forms[: 3 * self._size].dot(self._chosen(known.shift))).tolist()
-
     def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
         """Magnitudes (ny,) whose rounding is that of ``y``."""
         size = np.abs(y)
@@ -305,11 +329,13 @@ class SignTable:
             size[: len(self._states)] += known.error[self._states] / ROUNDING
         return size
 
-    def _overrule_by_impulse(self, J1: np.ndarray, signs: list[int], levels: list[int]) -> None:
+    def _overrule_by_impulse(
+        self, J1: np.ndarray, doubt: np.ndarray | float, signs: list[int], levels: list[int]
+    ) -> None:
         impulse = self._over_z @ J1
         duration = np.max(np.abs(J1) / self._z_scale, initial=0.0)
         noise = self._absolute_z @ np.abs(J1) + self._z_floor * duration
-        for i in np.flatnonzero(np.abs(impulse) > noise).tolist():
+        for i in np.flatnonzero(np.abs(impulse) > noise + doubt).tolist():
             signs[i], levels[i] = (1 if impulse[i] > 0.0 else -1), 0
 
 
@@ -555,14 +581,17 @@ class CandidateTest:
             )
         except Inadmissible as error:
             return Verdict(mode, None, (), error.reason, error.where)
-        J1 = values.J1 if values.jumped else None
-        signs, levels = tables.guards.signs(values.y, instant.known, J1)
+        J1, moved = None, None
+        if values.jumped:
+            J1 = values.J1
+            moved = carried(self._model, tables.data, instant.z_minus, instant.xi, instant.known)
+        signs, levels = tables.guards.signs(values.y, instant.known, J1, moved)
         if instant.crossed is not None and instant.crossed[0] == mode and not values.jumped:
             _know_crossing(tables, signs, levels, instant.crossed[1])
         violations = _violated_guards(tables, signs, levels, instant) if -1 in signs else []
         for k, table, select in tables.conditions:
             if instant.forced[k] < 0:
-                at, decided = table.signs(values.y, instant.known, J1)
+                at, decided = table.signs(values.y, instant.known, J1, moved)
                 target = select(np.array(at))
                 if target != mode[k]:
                     violations.append((min(decided, default=_VALUE), k, target))
