@@ -144,15 +144,18 @@ class Loop(Run):
         motion = self.propagator()
         h, hit = motion.advance(horizon - state.t)
         t = horizon if hit is None else state.t + h
+        stepped = isinstance(motion, Integrated)
         if h > 0.0:
             self.keep(*motion.dense(), t)
-            end = motion.end(h)
-            self.follow(end)
+        if h > 0.0 or stepped:
+            # Where steps end at once, what was known of the last instant is not known of this one.
+            self.follow(motion.end(h))
+        if h > 0.0:
             motion.confirm(h)
-            if end.y is None:
-                # Steps have led to another point of the nonlinear equations.
-                self.linearise()
-                self._arrive()
+        if stepped:
+            # Steps have led to another point of the nonlinear equations.
+            self.linearise()
+            self._arrive()
         self.reach(t)
         return hit
 

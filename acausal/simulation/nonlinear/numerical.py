@@ -120,6 +120,8 @@ class Integrated:
 
     def _point(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         assert self._motion is not None
+        if not h > 0.0:
+            return self._run.state.z, self._run.state.slopes, self._run.xi
         y, n = self._motion.at(h), len(self._run.state.z)
         return y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
 
