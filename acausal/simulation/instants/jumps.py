@@ -32,14 +32,14 @@ def collide(
     """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse."""
     # A contact touches and rebounds to what moves it by itself.
     known = Uncertainty(instant.known.late, instant.known.each, instant.known.rate)
-    instant = replace(instant, known=known, crossed=None)
+    apart = replace(instant, known=known, crossed=None)
 
     def solve(z: np.ndarray, mode: Mode, forced: tuple[int, ...], first: bool) -> Restart:
-        reinits = instant.reinits if first else ()
-        again = replace(instant, z_minus=z, forced=forced, reinits=reinits)
-        return next_mode(mode, again, ("collision",)).restart
+        # What collides jumps because it exceeds the doubt about the left limits: they are known no worse when asked again.
+        again = instant if first else replace(apart, z_minus=z, reinits=())
+        return next_mode(mode, replace(again, forced=forced), ("collision",)).restart
 
-    found = collisions(restart, left, instant, lambda: run.core, solve)
+    found = collisions(restart, left, apart, lambda: run.core, solve)
     if found.plastic:
         run.notify(ImpactsUnending(found.plastic))
     return found.restart, found.stages
