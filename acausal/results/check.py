@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..compilation.residual import Residual
+from ..dynamics.noise import LOCATED
 from ..errors import ConsistencyError, Location, ParameterError
 from ..modeling.statements import Reinit
 from .energy import balances, jumps_within
-from .equations import FLOOR, EquationsAt, EvaluatedRows
+from .equations import FLOOR, EquationsAt, EvaluatedRows, rounded
 from .names import Names
 from .power import read_impulses
 from .segments import Segments
@@ -25,9 +26,12 @@ ABSOLUTE = 1e-2
 """Share of the largest variable of its unit below which a variable is integrated with an absolute tolerance."""
 SHOWN = 12
 """Lines of a report."""
-MOST_HALVINGS = 12
-"""Of an interval over which a derivative is integrated."""
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+MOST_HALVINGS = 26
+"""Of both parts of an interval over which a derivative is integrated: what is left is a float of its length."""
+_LEGENDRE = np.polynomial.Legendre.basis(8)
+NODES = np.concatenate([[-1.0], np.sort(_LEGENDRE.deriv().roots().real), [1.0]])
+"""Of Gauss and Lobatto: a motion that is over before the first node within an interval shows in the slope at its begin."""
+WEIGHTS = 2.0 / (9 * 8 * _LEGENDRE(NODES) ** 2)
 GOLDEN = 0.6180339887498949
 """Spreads points so that no pulse pattern is in step with them."""
 
@@ -119,7 +123,7 @@ def check(result: Any, residual: Residual, read: Any, points: Any) -> Consistenc
     integrated = max(EXACT, STEPS * 100.0 * precision)
     at = EquationsAt(residual, result, read)
     rows = at.rows(looked)
-    found = [*_rows(residual, rows, looked, integrated), *_instants(at, rows.sizes, integrated)]
+    found = [*_rows(at, rows, looked, integrated), *_instants(at, rows.sizes, integrated)]
     found += _left_for_nothing(at, rows, integrated)
     found += _motion(residual, read, segments, times, rows, integrated)
     found += _energy(result, times, integrated)
@@ -149,7 +153,9 @@ def _points(segments: Segments, times: np.ndarray, most: int | None) -> list[tup
     edges = np.unique(np.concatenate([segments.start, segments.end]))
     first = [g.members[segments.length[g.members] > 0.0][:1] for g in segments.groups]
     middles = [0.5 * (segments.start[k] + segments.end[k]) for k in first]
-    inside = EXACT * np.diff(edges)
+    # An event is located to adjacent floats of time, before which nothing has happened yet.
+    length = np.diff(edges)
+    inside = np.minimum(np.maximum(EXACT * length, LOCATED * np.spacing(edges[1:])), 0.5 * length)
     begins, ends = edges[:-1] + inside, edges[1:] - inside
     if most is not None and len(edges) > most:
         some = np.unique(np.linspace(0, len(inside) - 1, most).astype(np.int64))
@@ -160,9 +166,10 @@ def _points(segments: Segments, times: np.ndarray, most: int | None) -> list[tup
 
 
 def _rows(
-    r: Residual, rows: EvaluatedRows, points: list[tuple[np.ndarray, str]], integrated: float
+    at: EquationsAt, rows: EvaluatedRows, points: list[tuple[np.ndarray, str]], integrated: float
 ) -> Iterable[Defect]:
     """Equations, guards and requirements, each where it is worst."""
+    r = at.residual
     t = np.concatenate([p for p, _ in points])
     sides = [side for p, side in points for _ in range(len(p))]
     n, g = len(r.equations), len(r.guard_table)
@@ -174,6 +181,8 @@ def _rows(
         values[rows.modes[:, guard.entry] != guard.branch, k] = 0.0
     largest = rows.terms.max(axis=0, initial=0.0)
     values = np.where(np.isnan(values), np.inf, values)
+    for k in np.flatnonzero((values > EXACT * largest).any(axis=0)).tolist():
+        values[:, k] = np.maximum(0.0, values[:, k] - at.rounded(points, k))
     for k, worst in enumerate(values.argmax(axis=0).tolist() if len(values) else []):
         value = float(values[worst, k])
         relative = value / largest[k] if largest[k] > 0.0 else np.inf * value if value else 0.0
@@ -244,7 +253,8 @@ def _motion(
         if size == 0.0:
             continue
         x, slope = read(name).source, read(f"der({name})").source
-        defect = _moved(x, slope, which, h0, h1, size * EXACT) / size
+        rates = rounded(segments, slope, which, h1)
+        defect = _moved(x, slope, rates, which, h0, h1, size * EXACT) / size
         k = int(np.argmax(np.where(np.isnan(defect), np.inf, defect / allowed)))
         relative = float(defect[k]) if np.isfinite(defect[k]) else np.inf
         t = float(segments.start[which[k]] + h0[k])
@@ -263,8 +273,13 @@ def _stretch(segments: Segments, k: int, h: float) -> float:
     return float(edges[1]) if len(edges) > 2 else length
 
 
-def _moved(x: Any, slope: Any, which: np.ndarray, h0: np.ndarray, h1: np.ndarray, small: float) -> np.ndarray:
-    """Differences of movements and integrals; intervals are made shorter until two quadratures agree."""
+def _moved(
+    x: Any, slope: Any, rates: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: np.ndarray, small: float
+) -> np.ndarray:
+    """Differences of movements and integrals of slopes that may be off by ``rates``.
+
+    Intervals are made shorter until two quadratures agree and rounding of the slopes is small.
+    """
     defect = np.zeros(len(which))
     left, end = np.arange(len(which)), h1.copy()
     for halvings in range(MOST_HALVINGS + 1):
@@ -272,7 +287,7 @@ def _moved(x: Any, slope: Any, which: np.ndarray, h0: np.ndarray, h1: np.ndarray
         middle = 0.5 * (a + b)
         whole = _integral(slope, k, a, b)
         halves = _integral(slope, k, a, middle) + _integral(slope, k, middle, b)
-        noise = np.abs(whole - halves)
+        noise = np.maximum(np.abs(whole - halves), rates[left] * (b - a))
         moved = x.evaluate(k, b) - x.evaluate(k, a)
         rough = (noise > small) & (halvings < MOST_HALVINGS)
         defect[left[~rough]] = np.maximum(0.0, np.abs(moved - halves) - noise)[~rough]

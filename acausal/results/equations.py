@@ -14,6 +14,8 @@ import numpy as np
 
 from ..compilation.residual import Residual
 from ..compilation.residual_modes import ModeEntry
+from ..reduction.rounding import ROUNDING
+from .segments import Segments
 
 FLOOR = 1e-6
 """Share of what flows or lies across elsewhere, of the same unit, that counts as a term: below it the values are rounding."""
@@ -57,6 +59,7 @@ class EquationsAt:
         self.p = np.array([self._read(n).at(result.t_start) for n in r.p.names], float)
         self._terms, self._rows, self._columns = _functions(r)
         self._units = [*(f"{a}/s" for a in r.x.units), *r.x.units, *r.w.units]
+        self._names = [*(f"der({n})" for n in r.x.names), *r.x.names, *r.w.names]
         # Segments end at the kinks of sources too, which count as no events.
         self.edges = np.unique(np.concatenate([result.segments.start, [result.t_end]]))
 
@@ -136,6 +139,17 @@ class EquationsAt:
             np.array(values), np.array(terms), np.array([a[-1] for a in arguments]), sizes, of_unit
         )
 
+    def rounded(self, points: list[tuple[np.ndarray, str]], k: int) -> np.ndarray:
+        """By how much row ``k`` may be off at some times because the terms cancel by which its variables are read."""
+        own, found = np.flatnonzero(self._rows == k), []
+        for t, side in points:
+            which, h = self.result.segments.locate(t, side)
+            slopes = np.array([s[own] for s in self.slopes(t, side)]).reshape(len(t), len(own))
+            read = [self._read(self._names[j]).source for j in self._columns[own]]
+            off = [rounded(self.result.segments, source, which, h) for source in read]
+            found.append((np.abs(slopes) * np.array(off).reshape(len(own), len(t)).T).sum(axis=1))
+        return np.nan_to_num(np.concatenate(found))
+
     def slopes(self, t: np.ndarray, side: str) -> Iterator[np.ndarray]:
         """Derivatives of all rows by derivatives, differentiated and other variables at each of some times; see ``places``."""
         return (np.array(self._terms(*a)[1].nonzeros()) for a in self.arguments(t, side))
@@ -144,6 +158,15 @@ class EquationsAt:
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows and columns of `slopes`."""
         return self._rows, self._columns
+
+
+def rounded(segments: Segments, source: Any, which: np.ndarray, h1: np.ndarray) -> np.ndarray:
+    """By how much a value may be off in segments until the times ``h1`` because the terms cancel by which it is read."""
+    whole = source.affine()
+    if whole is None:
+        return np.zeros(len(which))
+    each = range(len(which))
+    return ROUNDING * np.array([segments.magnitude(whole.row, which[[k]], h1[[k]])[0] for k in each])
 
 
 def _functions(r: Residual) -> tuple[Any, np.ndarray, np.ndarray]:
