@@ -445,6 +445,10 @@ class Trajectory:
         """Magnitudes (ny,) by which the states are rounded within the first `length` seconds."""
         return self.flow.magnitude(self.y0, min(length, self.reach))
 
+    def terms(self, hs: np.ndarray) -> np.ndarray:
+        """Sums (k, ny) of the magnitudes of the terms of the states at the times `hs` (k,), by which each rounds there."""
+        return self._combined(hs, np.abs)
+
     def at(self, h: float) -> np.ndarray:
         """State (ny,) at time `h`."""
         if h > self.reach:
@@ -460,15 +464,18 @@ class Trajectory:
 
     def sample(self, hs: np.ndarray) -> np.ndarray:
         """States (k, ny) at the times `hs` (k,)."""
-        hs = np.asarray(hs, float)
+        return self._combined(np.asarray(hs, float), np.asarray)
+
+    def _combined(self, hs: np.ndarray, part: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Sums (k, ny) of products of coefficients and functions, of each of which a part is taken."""
         if hs.max(initial=0.0) <= self.reach:
-            return self.flow.basis.sample(hs) @ self.C.T
+            return part(self.flow.basis.sample(hs)) @ part(self.C.T)
         y = np.empty((len(hs), self.flow.ny))
         for start, piece in self.pieces(float(hs.max())):
             inside = (hs > start) & (hs <= start + piece.reach)
             if start == 0.0:
                 inside |= hs <= 0.0
-            y[inside] = self.flow.basis.sample(hs[inside] - start) @ piece.C.T
+            y[inside] = part(self.flow.basis.sample(hs[inside] - start)) @ part(piece.C.T)
         return y
 
     def pieces(self, h_end: float) -> Iterator[tuple[float, Trajectory]]:
@@ -603,6 +610,8 @@ class Intervals:
         Numbers that one time takes.
     halvings : int
         Most halvings of a panel.
+    rounding : callable, optional
+        Times (k,) to the rounding (k, m) of the values there, asked for at the ends of halved panels that disagree.
     """
 
     edges: list[np.ndarray]
@@ -610,6 +619,7 @@ class Intervals:
     longest: Callable[[np.ndarray, np.ndarray], np.ndarray]
     width: int
     halvings: int
+    rounding: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float, name: str) -> np.ndarray:
@@ -635,6 +645,10 @@ def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float
             # Panels with many periods disagree at random, and halving them changes nothing either.
             long = 2.0 * half > parts.longest(of, left)
             stale = stale + (np.repeat(halves > 0.5 * parent, 2, axis=0) & ~long[:, None])
+            rough = np.any(error > allowed, axis=1)
+            if parts.rounding is not None and rough.any():
+                rounded = _rounded(parts.rounding, left[rough], half[rough])
+                allowed[rough] = np.maximum(allowed[rough], rounded)
         # What is not a number stays one however small the panels.
         good = np.all((error <= allowed) | (stale >= STALE) | np.isnan(error), axis=1)
         bad = ~good
@@ -650,6 +664,16 @@ def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float
         left = np.stack([left, left + 2.0 * half], 1).ravel()
         half = np.repeat(half, 2)
     return np.asarray(total)
+
+
+def _rounded(rounding: Callable[[np.ndarray], np.ndarray], left: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """What the rounding of the values makes of the integrals (k, m) over panels.
+
+    That at the end where it is smaller counts: what is large at a start does not hide what is left of it.
+    """
+    length = 2.0 * half
+    ends = rounding(np.concatenate([left, left + length])).reshape(2, len(left), -1)
+    return length[:, None] * ends.min(axis=0)
 
 
 def _of_parts(values: np.ndarray, of: np.ndarray, parts: int) -> np.ndarray:

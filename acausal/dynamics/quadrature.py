@@ -32,6 +32,10 @@ class Course(Protocol):
         """Magnitudes (ny,) by which the states are rounded within the first ``length`` seconds."""
         ...
 
+    def terms(self, hs: np.ndarray) -> np.ndarray:
+        """Sums (k, ny) of the magnitudes of the terms of the states at the times ``hs`` (k,)."""
+        ...
+
     def at(self, h: float) -> np.ndarray:
         """State (ny,) at one time."""
         ...
@@ -48,6 +52,7 @@ def integrate(
     h1: float,
     noise: np.ndarray | float = 0.0,
     name: str = INTEGRAL,
+    rounding: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> np.ndarray:
     """Integral of ``f(y(h), h)`` over ``[h0, h1]``.
 
@@ -62,6 +67,8 @@ def integrate(
         Rounding in the values of ``f``; halving does not go below it.
     name : str
         What is integrated, for the warning.
+    rounding : callable, optional
+        Times (k,) to the rounding (k, m) in the values there.
 
     Returns
     -------
@@ -75,10 +82,9 @@ def integrate(
     Notes
     -----
     The error is relative to the integral of the magnitude of each component, as small as that of the trajectory.
-    Gauss-Kronrod rule of 10 and 21 points, exact for polynomials up to degree 31; panels that
-    disagree are halved, all panels of one generation are evaluated in one call. The first panels
-    are graded toward `h0` where the trajectory has decaying functions that are fast against the
-    segment, and no longer than what a turning function needs.
+    Gauss-Kronrod rule of 10 and 21 points, exact for polynomials up to degree 31; panels that disagree are halved, all
+    panels of one generation are evaluated in one call. The first panels are graded toward `h0` where the trajectory has
+    decaying functions that are fast against the segment, and no longer than what a turning function needs.
 
     References
     ----------
@@ -88,8 +94,7 @@ def integrate(
         return np.zeros(np.asarray(f(trajectory.sample(np.array([h0])), np.array([h0]))).shape[1])
 
     def values(_: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        at = hs.ravel()
-        return np.asarray(f(trajectory.sample(at), at), float).reshape(*hs.shape, -1)
+        return np.asarray(f(trajectory.sample(hs.ravel()), hs.ravel()), float).reshape(*hs.shape, -1)
 
     def longest(_: np.ndarray, left: np.ndarray) -> np.ndarray:
         if isinstance(trajectory, Trajectory):
@@ -97,5 +102,6 @@ def integrate(
         # Steps of a solver resolve what they follow.
         return np.full(len(left), np.inf)
 
-    parts = Intervals([trajectory.edges(h0, h1)], values, longest, len(trajectory.y0), trajectory.halvings)
+    first, width = [trajectory.edges(h0, h1)], len(trajectory.y0)
+    parts = Intervals(first, values, longest, width, trajectory.halvings, rounding)
     return integrate_intervals(parts, trajectory.precision, noise, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +18,8 @@ from ..reduction.affine import ExactMode, Rows
 from ..reduction.core import Exosystem, model_relation
 from ..reduction.output_equations import OutputEquation
 from ..reduction.reduced_model import ReducedModel
+from ..reduction.rounding import SUMMED
+from .closed_form import CHUNK
 from .quadrature import Course, integrate
 
 SPARSE = 300
@@ -141,6 +144,10 @@ class Readout:
         A, B = self.model.W_core[list(ids)], self.VK[list(ids)]
         return Rows(0.0 * A, A, B)
 
+    def row(self, data: ReadMode, k: int, slope: bool) -> Any:
+        """The row (1, ny) of one variable or of its time derivative."""
+        return (self.slope_rows if slope else self.rows)(data, (k,))
+
     def slope_rows(self, data: ReadMode, ids: tuple[int, ...]) -> Any:
         """The same of their time derivatives."""
         return self.rows(data, ids) @ data.Ay
@@ -263,12 +270,21 @@ class Readout:
         """Integrals at the end of a segment of length ``h``."""
         if not self.integrals or h <= 0.0:
             return moment.q
+        return moment.q + self.integrated(self.integrals, data, trajectory, moment, 0.0, h)
+
+    def integrated(
+        self, which: list[int], data: ReadMode, trajectory: Course, moment: Moment, h0: float, h1: float
+    ) -> np.ndarray:
+        """What some integral output equations grow by between two times of a segment."""
 
         def rates(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
-            e = _Evaluation(self, data, trajectory, moment, hs, ys)
-            return np.column_stack([e.rate(k) for k in self.integrals])
+            return _Evaluation(self, data, trajectory, moment, hs, ys).rates(which)
 
-        return moment.q + integrate(trajectory, rates, 0.0, h)
+        def rounding(hs: np.ndarray) -> np.ndarray:
+            e = _Evaluation(self, data, trajectory, moment, hs, trajectory.sample(hs))
+            return e.rounding(which, trajectory.terms(hs))
+
+        return integrate(trajectory, rates, h0, h1, rounding=rounding)
 
 
 def _over_state(data: ReadMode, W: Any, V: Any) -> Any:
@@ -303,15 +319,24 @@ class _Evaluation:
         self.r, self.data, self.trajectory, self.moment = readout, data, trajectory, moment
         self.hs, self.ys = hs, ys
         self.known: dict[int, np.ndarray] = {}
+        self.affine: dict[tuple[int, bool], np.ndarray] = {}
+        """Affine parts read so far: (variable, whether its time derivative) -> values."""
+
+    def read(self, k: int, slope: bool = False) -> np.ndarray:
+        """Affine part of a variable, or of its time derivative."""
+        found = self.affine.get((k, slope))
+        if found is None:
+            found = self.affine[k, slope] = _along(self.r.row(self.data, k, slope), self.ys)[:, 0]
+        return found
 
     def variable(self, k: int) -> np.ndarray:
-        total = _along(self.r.rows(self.data, (k,)), self.ys)[:, 0]
+        total = self.read(k)
         for output_equation, factor in self.r.observed(k):
             total = total + factor * self.output_equation(output_equation)
         return total
 
     def slope(self, k: int) -> np.ndarray:
-        total = _along(self.r.slope_rows(self.data, (k,)), self.ys)[:, 0]
+        total = self.read(k, slope=True)
         for output_equation, factor in self.r.observed(k):
             if not self.r.model.output_equations[output_equation].integral:
                 return np.full(len(self.hs), np.nan)
@@ -329,11 +354,36 @@ class _Evaluation:
 
     def _offset(self, o: OutputEquation) -> np.ndarray:
         """Known part of the variable that an output equation is solved for, beside its unknown."""
-        return _along(self.r.rows(self.data, (o.variable,)), self.ys)[:, 0]
+        return self.read(o.variable)
 
     def rate(self, k: int) -> np.ndarray:
         """Time derivative of the variable of an integral output equation."""
         return self._solve(self.r.model.output_equations[k])
+
+    def rates(self, which: list[int]) -> np.ndarray:
+        """The same of several, (k, len(which))."""
+        return np.column_stack([self.rate(k) for k in which])
+
+    def rounding(self, which: list[int], terms: np.ndarray) -> np.ndarray:
+        """By how much rounding of what they read moves the rates, from the magnitudes (k, ny) of the terms of the states.
+
+        Each affine part is moved up and down in turn by the rounding of the sum that it is. Products of two are so differenced
+        exactly, also where one of them is below its rounding.
+        """
+        found = self.rates(which)
+        times = len(self.hs)
+        shape = times, len(self.affine), 2
+        if math.prod(shape) * len(self.affine) > CHUNK:
+            return np.zeros_like(found)  # costs more than the halvings that it saves
+        each = np.repeat(np.arange(times), shape[1] * 2)
+        moved = _Evaluation(self.r, self.data, self.trajectory, self.moment, self.hs[each], self.ys)
+        for n, ((k, slope), values) in enumerate(self.affine.items()):
+            sides = np.broadcast_to(values[:, None, None], shape).copy()
+            rounding = SUMMED * _along(abs(self.r.row(self.data, k, slope)), terms)
+            sides[:, n] += rounding * (1.0, -1.0)
+            moved.affine[k, slope] = sides.ravel()
+        up, down = moved.rates(which).reshape(*shape, -1).transpose(2, 0, 1, 3)
+        return 0.5 * np.abs(up - down).sum(axis=1)
 
     def _solve(self, o: OutputEquation) -> np.ndarray:
         rest, factor = (self.expression(o.batch, o.instance, part) for part in (o.rest, o.factor))
@@ -345,11 +395,7 @@ class _Evaluation:
         start = np.full(len(self.hs), self.moment.q[n])
         if self.trajectory is None or not self.hs.any():
             return o.sign * start
-        r, trajectory = self.r, self.trajectory
-
-        def rate(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
-            return _Evaluation(r, self.data, trajectory, self.moment, hs, ys).rate(k)[:, None]
-
+        trajectory = self.trajectory
         order = np.argsort(self.hs, kind="stable")
         total, before, out = self.moment.q[n], 0.0, np.empty(len(self.hs))
         known = getattr(trajectory, "known_integral", None)
@@ -360,7 +406,7 @@ class _Evaluation:
         for i in order.tolist():
             h = float(self.hs[i])
             if h > before:
-                total = total + integrate(trajectory, rate, before, h)[0]
+                total = total + self.r.integrated([k], self.data, trajectory, self.moment, before, h)[0]
                 before = h
             out[i] = total
         return o.sign * out

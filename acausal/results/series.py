@@ -59,6 +59,10 @@ class SeriesMotion:
         """Magnitudes by which the states are rounded."""
         return np.abs(self.y0) if self.largest is None else self.largest
 
+    def terms(self, hs: np.ndarray) -> np.ndarray:
+        """Magnitudes of the states at some times."""
+        return np.abs(self.sample(hs))
+
     def at(self, h: float) -> np.ndarray:
         """State at one time."""
         return self.sample(np.array([h]))[0]

@@ -96,6 +96,21 @@ def test_rounding_of_an_integrand_is_not_resolved() -> None:
     assert exact == pytest.approx(-math.expm1(-3.0), rel=1e-14)
 
 
+@pytest.mark.parametrize(("until", "off", "most"), [(0.1, 1e-12, 20_000), (2.0, 1e-4, 200)])
+def test_rounding_counts_where_it_is(until: float, off: float, most: int) -> None:
+    """sqrt(abs(t - 0.3)), whose values are known to 1e-3 until some time and exactly from there on."""
+    trajectory, points = sources(chain(2), y0=[-0.3, 1.0]), 0
+
+    def integrand(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        nonlocal points
+        points += len(hs)
+        return np.sqrt(np.abs(ys[:, :1]))
+
+    found = integrate(trajectory, integrand, 0.0, 1.0, rounding=lambda hs: 1e-3 * (hs[:, None] < until))
+    assert found == pytest.approx([2 / 3 * (0.3**1.5 + 0.7**1.5)], rel=off)
+    assert points < most
+
+
 def test_many_parts_at_once_agree_with_each_alone() -> None:
     trajectory = sources(chain(2), sinusoid(3.0), y0=[0.5, 2.0, 1.0, 0.0])
     basis, C = trajectory.flow.basis, trajectory.C

@@ -74,6 +74,10 @@ class SampledMotion:
         z_of = abs(system.z_of)
         return np.concatenate([z_of @ v0, z_of @ v1, xi, np.zeros(self._hidden)])
 
+    def terms(self, hs: np.ndarray) -> np.ndarray:
+        """Magnitudes of the states at some times."""
+        return np.abs(self.sample(hs))
+
     def at(self, h: float) -> np.ndarray:
         """State at one time."""
         return self._state(self._steps.place(h))
@@ -120,6 +124,10 @@ class StillMotion:
     def magnitude(self, length: float) -> np.ndarray:
         """Magnitudes of the state."""
         return np.abs(self.y0)
+
+    def terms(self, hs: np.ndarray) -> np.ndarray:
+        """The same for all times."""
+        return np.abs(self.sample(hs))
 
     def at(self, h: float) -> np.ndarray:
         """State at any time."""
