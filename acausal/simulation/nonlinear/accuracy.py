@@ -7,7 +7,8 @@ weighted norm of a step covers algebraic variables too.
 
 Dependent coordinates and open unknowns, which are solved for, have no error of their own, so that nothing else would limit a
 step over which they turn about or come to lie on another branch, where the states beside them are easy to integrate. At points
-inside of a step they are compared with the cubic through their values and slopes at both ends.
+inside of a step they are compared with the cubic through their values and slopes at both ends. Where the error of a step is not
+small beside its way, as that of a state which falls within its tolerance beyond a bend, what follows from it is to be known too.
 """
 
 from __future__ import annotations
@@ -146,7 +147,18 @@ class Resolution:
             time = step.t0 + PROBE * h
             guess = motion.guessed(cubic(motion, begin, end).at(PROBE), time)
             places.append(motion.solve(time, step.at(PROBE), guess, motion.selection))
-        return max(self._distance(step, end, place) for place in places)
+        found = max(self._distance(step, end, place) for place in places)
+        if (np.abs(step.errors) > RESOLVED * np.abs(step.y1 - step.y0)).any():
+            found = max(found, *(self._doubt(step, place) for place in (end, *places)))
+        return found
+
+    def _doubt(self, step: Step, place: Place) -> float:
+        """Errors of what is solved for at a point of a step, in units of what may be of them; no number where it is singular."""
+        motion, solved = self._motion, self._motion.solved
+        errors = np.abs(motion.moved(place, step.errors.T)[solved]).max(axis=1, initial=0.0)
+        largest = np.maximum(np.maximum(np.abs(motion.accepted.y), np.abs(place.y)), self._rtol * self._scale)
+        may_be = RESOLVED * np.maximum(largest, self._largest)[solved]
+        return float((errors / may_be).max())
 
     def _distance(self, step: Step, end: Place, place: Place) -> float:
         """Distance of a point inside of a step from what rates or else the cubic say.
