@@ -155,10 +155,6 @@ class Tanks(Component):
         yield Eq(self.first - self.second, self.q * absolute(self.q))
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="errors of guards are measured against their values at both ends of a step, and this one leaves zero like a root",
-)
 def test_a_flow_that_has_all_but_vanished_does_not_leave_the_range_of_doubles() -> None:
     """From 0.5 s on ``2 q q' = 1 - 2 q``, hence ``t - 0.5 = -q - log(1 - 2 q) / 2``. No warning of NumPy is heard."""
     q = root_scalar(lambda q: -q - 0.5 * np.log(1.0 - 2.0 * q) - 0.5, bracket=(0.0, 0.4999)).root

@@ -191,7 +191,8 @@ def carried(
 ) -> Carried | None:
     """What a jump into a mode carries on; None where left limits do not move."""
     motion = known.motion(model.S @ xi)
-    if motion is None:
+    # A point of a large model has no states that could be chosen otherwise, and no impulses.
+    if motion is None or not isinstance(data, ModeData):
         return None
     k, y, J1 = len(data.states), data.chosen(motion), np.zeros(model.n)
     residual = _residuals(data, z_minus, xi, known.doubt)

@@ -81,10 +81,11 @@ class Accuracy:
         motion = self._motion
         v, h = motion.system.v0(place.y, place.xi), place.h - self._place.h
         self._place, self._tangent = place, self._forms.tangent(motion, v)
-        self._noise.follow(lasting(h, self._tolerances.rtol), self._tangent.terms, self.error)
         np.maximum(self._largest, np.abs(self._tangent.values), out=self._largest)
-        # What a step misses need not be less than what rounding hides anyway.
+        # What a step misses need not be less than what rounding hides anyway. What the last step rounded does not count yet: it
+        # grows with the length of the step, and would let the next ones be as wrong as they are long.
         rounding = self._noise.resolution / MISSED + np.finfo(float).tiny
+        self._noise.follow(lasting(h, self._tolerances.rtol), self._tangent.terms, self.error)
         self._absolute = np.maximum(self._tolerances.atol * self._largest, rounding)
 
     def __call__(self, t1: float, y1: np.ndarray, errors: np.ndarray) -> float:
