@@ -209,7 +209,7 @@ def fitted(
         rough = (error > np.maximum(rtol * scale, rounding) + _late(series, left, half)) & (
             (stale < STALE) | (error > SMALL * scale)
         )
-        bad = rough.any(axis=1)
+        bad = np.any(rough, axis=1)
         if level == LEVELS - 1 or bad.sum() > MOST_PANELS:
             resolved = level == LEVELS - 1 or not bool((error[bad] > SMALL * scale).any())
             bad[:] = False

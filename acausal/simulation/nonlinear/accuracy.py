@@ -84,9 +84,11 @@ class Accuracy:
         np.maximum(self._largest, np.abs(self._tangent.values), out=self._largest)
         # What a step misses need not be less than what rounding hides anyway. What the last step rounded does not count yet: it
         # grows with the length of the step, and would let the next ones be as wrong as they are long.
-        rounding = self._noise.resolution / MISSED + np.finfo(float).tiny
+        hidden = (
+            np.maximum(ROUNDING * self._tangent.terms, self._noise.resolution / MISSED) + np.finfo(float).tiny
+        )
         self._noise.follow(lasting(h, self._tolerances.rtol), self._tangent.terms, self.error)
-        self._absolute = np.maximum(self._tolerances.atol * self._largest, rounding)
+        self._absolute = np.maximum(self._tolerances.atol * self._largest, hidden)
 
     def __call__(self, t1: float, y1: np.ndarray, errors: np.ndarray) -> float:
         """Largest error over a step, relative to the values at both its ends.
