@@ -122,7 +122,10 @@ class Integrated:
         assert self._motion is not None
         if not h > 0.0:
             return self._run.state.z, self._run.state.slopes, self._run.xi
-        y, n = self._motion.at(h), len(self._run.state.z)
+        return self._parts(self._motion.at(h))
+
+    def _parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n = len(self._run.state.z)
         return y[:n].copy(), y[n : 2 * n].copy(), y[2 * n :].copy()
 
     def _keep_unfinished(self) -> None:
@@ -131,7 +134,9 @@ class Integrated:
         if found is None:
             return
         run, (h, self._motion) = self._run, found
-        state, (z, slopes, xi) = run.state, self._point(h)
+        state = run.state
+        # As results read it: next to a singular point other iterations need not converge.
+        z, slopes, xi = self._parts(self._motion.sample(np.array([h]))[0])
         end = state.t + h
         run.keep(*self.dense(), end)
         run.follow(Arrival(z, slopes, state.second, state.error, state.late, state.shift, xi=xi))

@@ -61,13 +61,14 @@ def solvable(steps: Steps) -> float:
             break
         first = bad
     else:
-        last = nearest
+        # The begin of a step is known without an iteration.
+        last = nearest if _first_unsolved(steps, nearest, nearest) is None else accepted[-1].step.t0
     return max(0.0, last)
 
 
 def _first_unsolved(steps: Steps, h0: float, h1: float) -> float | None:
-    """The first of the points tried between two times that cannot be solved."""
-    hs = np.sort(h0 + PROBES * (h1 - h0))
+    """The first of the points tried between two times, the last one included, that cannot be solved."""
+    hs = np.append(np.sort(h0 + PROBES * (h1 - h0)), h1)
     try:
         sampled_jets(steps, hs)
     except NewtonFailure:
