@@ -67,10 +67,13 @@ class Watch:
         # What leaves zero has been seen to do so: for it errors of the state count.
         self._known = TWICE * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
 
-    def floor(self, y: np.ndarray, error: np.ndarray | None, t: float) -> np.ndarray:
-        """What the begin of a segment at ``y`` (ny,) leaves for all of it, with the ``error`` of the states or None."""
-        floor = math.ulp(t) * np.abs(self._slope.dot(y))
-        return floor if error is None else floor + self._known.dot(error)
+    def begin(self, y: np.ndarray, t: float) -> np.ndarray:
+        """How far forms move while the begin of a segment at ``y`` (ny,) may be late."""
+        return math.ulp(t) * np.abs(self._slope.dot(y))
+
+    def floor(self, begin: np.ndarray, error: np.ndarray | None) -> np.ndarray:
+        """What the begin of a segment leaves for all of it, with the ``error`` of the states or None."""
+        return begin if error is None else begin + self._known.dot(error)
 
 
 class FlowWatch(Watch):
@@ -134,7 +137,7 @@ class Depth(NamedTuple):
 
 def first_crossing(
     trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0,
-    missed: np.ndarray | None = None, noise: FlowNoise | None = None,
+    missed: np.ndarray | None = None, noise: FlowNoise | None = None, begin: np.ndarray | float = 0.0,
 ) -> Hit | None:  # fmt: skip
     """Earliest time at which a guard ``G y >= 0`` is left.
 
@@ -158,6 +161,9 @@ def first_crossing(
         cross it. Both may change in place while a trajectory is continued piece by piece.
     noise : FlowNoise, optional
         Noise of the values along the trajectory; adds to the floor at every time what it is then.
+    begin : (ng,), optional
+        Part of the floor that a late begin of the trajectory leaves. It moves a guard by its rate times that, which is
+        nothing where the guard touches zero.
 
     Returns
     -------
@@ -173,7 +179,7 @@ def first_crossing(
     """
     if not len(G):
         return None
-    search = _Search(G, armed, floor, missed, noise)
+    search = _Search(G, armed, floor, missed, noise, begin)
     for start, piece in trajectory.pieces(h_end):
         if piece.reach == 0.0:
             continue  # a step shorter than any number
@@ -193,8 +199,10 @@ class _Search:
         floor: np.ndarray,
         missed: np.ndarray | None,
         noise: FlowNoise | None,
+        begin: np.ndarray | float = 0.0,
     ) -> None:
         self._G, self._armed, self._floor, self._missed, self._noise = G, armed, floor, missed, noise
+        self._begun_late = begin
         self._steady: Depth | None = None
         """That of the whole piece, where it is much the same all along."""
         self.begun = False
@@ -202,7 +210,9 @@ class _Search:
     def piece(self, trajectory: Trajectory, length: float, t0: float, goes_on: bool) -> Hit | None:
         """Search the first `length` seconds of a trajectory that starts at `t0`, and whether another one follows."""
         self.forms = forms = GuardForms(trajectory.flow.basis, self._G.dot(trajectory.C))
-        touch = TOUCH * self._floor if self._missed is None else TOUCH * self._floor + self._missed
+        touch = TOUCH * (self._floor - self._begun_late)
+        if self._missed is not None:
+            touch = touch + self._missed
         bounds = forms.whole(length, touch)
         # What does not go below zero triggers at no depth, whether it has left its noise or not.
         if bounds is not None and not goes_on and False not in (bounds.low[0] >= -touch).tolist():
@@ -234,7 +244,7 @@ class _Search:
         if self._noise is not None and self._sizes is not None:
             added = self._noise.between(self._sizes, a, b)
             least, most = least + added[0], most + added[1]
-        touch, most_touch = TOUCH * least, TOUCH * most
+        touch, most_touch = TOUCH * (least - self._begun_late), TOUCH * (most - self._begun_late)
         if self._missed is not None:
             least, most = least + self._missed, most + self._missed
             touch, most_touch = touch + self._missed, most_touch + self._missed

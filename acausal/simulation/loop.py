@@ -488,10 +488,11 @@ class ClosedForm:
         if not watch.which:
             return length, None
         trajectory, state = self._trajectory, self._run.state
-        floor = watch.floor(trajectory.y0, self._error(), state.t) + watch.coefficients.dot(
-            np.abs(trajectory.y0)
+        begin = watch.begin(trajectory.y0, state.t)
+        floor = watch.floor(begin, self._error()) + watch.coefficients.dot(np.abs(trajectory.y0))
+        hit = first_crossing(
+            trajectory, watch.forms, watch.armed, floor, length, state.t, noise=watch.noise, begin=begin
         )
-        hit = first_crossing(trajectory, watch.forms, watch.armed, floor, length, state.t, noise=watch.noise)
         if hit is None:
             return length, None
         h, k = hit

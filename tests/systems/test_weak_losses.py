@@ -1,8 +1,21 @@
 """Losses far below those of parts that exist: right in proportion to the loss, or refused with the way out."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from acausal import Component, ConsistencyError, Result, compile_model
+from acausal import (
+    Component,
+    ConsistencyError,
+    Parameter,
+    Result,
+    Statement,
+    compile_model,
+    connect,
+    simulate,
+)
+from acausal.components import blocks, electrical
 from benchmarks.circuits import SinglePhaseBridge
 from tests.systems.campaign_families import FAMILIES, LossyCircuit, departure
 from tests.systems.general_path_cases import CASES
@@ -98,3 +111,43 @@ def test_rates_that_cancel_too_far_are_refused_with_the_way_out(Goff: float) -> 
         six_pulse(Goff)
     assert "zero, which is exact" in info.value.hint
     assert info.value.relative < 10.0 * 2.0**-24 * 1e-10 / Goff
+
+
+class Pump(Component):
+    """Three stages that a half bridge each pumps up, and a store, without a load."""
+
+    Ron: Parameter = Parameter(default=0.0, unit="Ohm")
+    Goff: Parameter = Parameter(default=0.0, unit="S")
+
+    def build(self) -> None:
+        self.supply, self.ground = electrical.ConstantVoltage(V=5.0), electrical.Ground()
+        self.clock = blocks.ComplementaryPWM(frequency=1e5, duty=0.5)
+        losses: dict[str, Any] = {"Ron": self.Ron, "Goff": self.Goff}
+        self.switch = [electrical.IdealClosingSwitch(**losses) for _ in range(4)]
+        self.diode = [electrical.IdealDiode(**losses) for _ in range(4)]
+        self.capacitor = [electrical.Capacitor(C=1e-7) for _ in range(4)]
+
+    def equations(self) -> Iterator[Statement]:
+        s, d, c, supply = self.switch, self.diode, self.capacitor, self.supply
+        yield connect(self.clock.high, s[0].control, s[3].control)
+        yield connect(self.clock.low, s[1].control, s[2].control)
+        yield connect(supply.p, s[0].p, s[2].p, d[0].p)
+        yield connect(supply.n, self.ground.p, s[1].n, s[3].n, c[3].n)
+        yield connect(s[0].n, s[1].p, c[0].n, c[2].n)
+        yield connect(s[2].n, s[3].p, c[1].n)
+        for k in range(3):
+            yield connect(d[k].n, c[k].p, d[k + 1].p)
+        yield connect(d[3].n, c[3].p)
+
+
+@pytest.mark.parametrize("Ron", [1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("Goff", [1e-8, 1e-9])
+def test_a_rate_that_died_away_hides_no_crossing(Ron: float, Goff: float) -> None:
+    """Time constants of 1e-7 Ron end long before a clock period does, so that only leakage counts: in proportion."""
+
+    def reached(Ron: float, Goff: float) -> float:
+        return simulate(Pump(Ron=Ron, Goff=Goff), 1e-4)["capacitor[3].v"].final
+
+    tight = reached(1e-2, 0.0)
+    expected = (tight - reached(1e-2, 1e-6)) * Goff / 1e-6
+    assert tight - reached(Ron, Goff) == pytest.approx(expected, rel=0.5)
