@@ -373,8 +373,10 @@ class _Evaluation:
         found = self.rates(which)
         times = len(self.hs)
         shape = times, len(self.affine), 2
-        if math.prod(shape) * len(self.affine) > CHUNK:
-            return np.zeros_like(found)  # costs more than the halvings that it saves
+        if not self.affine or math.prod(shape) * len(self.affine) > CHUNK:
+            return np.zeros_like(
+                found
+            )  # A function of time alone; else it costs more than the halvings that it saves.
         each = np.repeat(np.arange(times), shape[1] * 2)
         moved = _Evaluation(self.r, self.data, self.trajectory, self.moment, self.hs[each], self.ys)
         for n, ((k, slope), values) in enumerate(self.affine.items()):
