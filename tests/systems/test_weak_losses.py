@@ -140,7 +140,7 @@ class Pump(Component):
         yield connect(d[3].n, c[3].p)
 
 
-@pytest.mark.parametrize("Ron", [1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("Ron", [1e-2, 1e-3, 1e-4])
 @pytest.mark.parametrize("Goff", [1e-8, 1e-9])
 def test_a_rate_that_died_away_hides_no_crossing(Ron: float, Goff: float) -> None:
     """Time constants of 1e-7 Ron end long before a clock period does, so that only leakage counts: in proportion."""
