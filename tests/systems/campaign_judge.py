@@ -300,6 +300,8 @@ def _work(
 
 UNIT = 2.0**-50
 """Rounding of a derivative in units of the fastest rate: what a few terms of double precision leave."""
+ABSOLUTE = 1e-2
+"""Absolute tolerance of integration by default, in units of the relative one."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 COARSE_NODES, COARSE_WEIGHTS = np.polynomial.legendre.leggauss(5)
 
@@ -314,11 +316,13 @@ def _integral_defects(
 ) -> list[str]:
     """Over short pieces late in each segment, increments are the integrals of the derivatives where a rule resolves them.
 
-    Integrated runs are as exact as the largest variable of a unit needs. Derivatives in closed form are rounded as much as the
-    fastest motion of their mode needs.
+    Integrated runs are as exact as the largest variable of a unit needs, and as their absolute tolerance says, which is in units
+    of the largest magnitude that a variable has had. Derivatives in closed form are rounded as much as the fastest motion of
+    their mode needs.
     """
     found: dict[str, str] = {}
     size: dict[str, float] = {}
+    had = {c: abs(float(case.starts[c])) for c in case.states}
     for c in case.states:
         reach = max(np.abs(result[case.paths[c]].values).max(), abs(float(case.starts[c])))
         size[c[0]] = max(size.get(c[0], 0.0), reach)
@@ -331,7 +335,9 @@ def _integral_defects(
             fine = h / 2 * WEIGHTS @ rates
             coarse = h / 2 * COARSE_WEIGHTS @ rate(case, result, c, t0 + h / 2 * (COARSE_NODES + 1))
             around = max(np.abs(v).max() for other, v in x.items() if other[0] == c[0])
-            allowed = limit * (abs(fine) + around * (limit > EXACT)) + rounding * size[c[0]]
+            had[c] = max(had[c], np.abs(x[c]).max())
+            missed = limit * (around + ABSOLUTE * had[c]) if limit > EXACT else 0.0
+            allowed = limit * abs(fine) + missed + rounding * size[c[0]]
             allowed += 2 * np.spacing(b) * np.abs(rates).max()
             if abs(fine - coarse) <= 1e-2 * allowed and abs(x[c][1] - x[c][0] - fine) > allowed:
                 found.setdefault(c, f"{c} does not follow its derivative at t = {t0:.6g}")

@@ -60,13 +60,13 @@ def compared(case: Case, result: Result, runs: list[Trajectory]) -> tuple[bool, 
     return resolved, found
 
 
-LATEST: dict[tuple[str, int, int], Trajectory] = {}
-"""Trajectories of the latest case, which other methods are compared with too."""
+LATEST: dict[tuple[str, float, int, int], Trajectory] = {}
+"""Trajectories of the latest case, which other methods that go as far are compared with too."""
 
 
 def stepped(case: Case, span: float, count: int, levels: int) -> Trajectory:
     """The trajectory of a case in so many steps for each level of every phase."""
-    key = case.text, count, levels
+    key = case.text, span, count, levels
     if key not in LATEST:
         if any(text != case.text for text, *_ in LATEST):
             LATEST.clear()

@@ -85,6 +85,28 @@ def test_models_with_nonlinear_parts_run_right(name: str, seeds: tuple[int, ...]
         assert verdict.outcome == "right", (seed, verdict.why)
 
 
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+def test_an_integrated_state_may_miss_its_absolute_tolerance(method: str) -> None:
+    """A capacitor discharged from 1 V to 16 uV follows its derivative to 3e-10 V: 3 % of what the tolerance allows."""
+    family = FAMILIES["network runs"]
+    verdict = family.run(family.describe(900004), method)
+    assert verdict.outcome == "right", verdict.why
+
+
+def test_small_steps_go_as_far_as_the_run_they_judge() -> None:
+    """Also where they went farther for another method before."""
+    network = [
+        Element("V", "V", "a", GROUND, Fraction(3)),
+        Element("R", "R", "a", "b", Fraction(1)),
+        Element("C", "C", "b", GROUND, Fraction(1), Fraction(0)),
+    ]
+    case = network_case(network, 0.7)
+    for span in (2.0, 0.5):
+        answer = attempt(case, span)
+        assert isinstance(answer, Result)
+        assert stepping_defects(case, answer) == ("agrees", [])
+
+
 def test_the_judge_sees_a_wrong_number() -> None:
     """The equations of another resistor, mass or force are violated by a right run."""
     network = random_circuit(10, grounded=True)
