@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reduction.double_double import Complex
+from ..reduction.double_double import Complex, product
 from .closed_form import AffineFlow, Basis, Parts
 from .decoupling import decouple
 from .exosystem import Member, SourceBlock, blocks
@@ -179,6 +179,7 @@ class _Assembler:
             delta = (exponent - member.centre) + (low - member.centre_low)
             joined = np.abs(delta) * self.T0 < join_distance(member.length)
             if joined.any():
+                beta[joined] = product(U[joined], drive)
                 for i in np.flatnonzero(joined & beta.any(1)):
                     self._add_joined(member, left[:, i : i + 1], delta[i : i + 1, None], beta[i : i + 1])
                 beta[joined], delta[joined] = 0.0, 1.0
@@ -196,21 +197,24 @@ class _Assembler:
         right = np.zeros((m, self.ny), complex)
         right[:, :nx] = group.U
         for member, drive, X in zip(self.members, self.driven, self.particular, strict=True):
-            beta = group.U @ drive
             delta = group.N + (
                 (group.centre - member.centre) + (group.centre_low - member.centre_low)
             ) * np.eye(m)
             if np.abs(np.linalg.eigvals(delta)).min() * self.T0 < join_distance(member.length):
+                beta = product(group.U, drive)
                 if beta.any():
                     self._add_joined(member, left, delta, beta)
                 continue
-            x = _sylvester_column_by_column(np.linalg.inv(delta).dot, member.N, beta)
+            x = _sylvester_column_by_column(np.linalg.inv(delta).dot, member.N, group.U @ drive)
             X += left[:nx] @ x
             right[:, nx + member.states] -= x @ member.Q
         self._add_series(group.centre, group.centre_low, left, group.N, [right])
 
     def _add_joined(self, member: Member, left: np.ndarray, delta: np.ndarray, beta: np.ndarray) -> None:
-        """Forced response of modes that are close to the exponent of the source."""
+        """Forced response of modes that are close to the exponent of the source.
+
+        What `beta` keeps of forces that cancel, as those between bodies do in their common motion, lasts: it is rounded once.
+        """
         drive, power = [], self._over_all(member)
         for _ in range(member.length):
             drive.append(beta @ power)

@@ -106,6 +106,17 @@ def residual(A: NDArray[np.float64] | Complex, P: Complex, T: Complex) -> Comple
     return r[:, :m] + 1j * r[:, m:]
 
 
+def product(A: Complex, B: NDArray[np.float64] | Complex) -> Complex:
+    """``A B``, every element rounded once; `B` has few entries in each column."""
+    rows = len(A)
+    acc = Accumulator((B.shape[1], 2 * rows))
+    acc.add_rows(B.real.T, np.hstack([A.real.T, A.imag.T]))
+    if B.imag.any():
+        acc.add_rows(B.imag.T, np.hstack([-A.imag.T, A.real.T]))
+    r = acc.value.T
+    return r[:rows] + 1j * r[rows:]
+
+
 def dual(P: Complex) -> Complex:
     """Inverse of a complex matrix, small elements of large matrices included.
 

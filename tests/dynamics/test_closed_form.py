@@ -177,6 +177,56 @@ def test_sources_alone_are_exact_too(sparse: bool) -> None:
     assert (trajectory.magnitude(2.0) >= least * (1.0 - 1e-12)).all()
 
 
+def sprung(masses: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Free masses in a row with springs and dampers, and constants (n - 1, q) among the forces between neighbours.
+
+    Returns the generator, the start at unit constants, and the sums of all magnitudes of forces there.
+    """
+    n, q = len(masses), sources.shape[1]
+    between = np.zeros((n - 1, 2 * n + q))
+    rows = np.arange(n - 1)
+    for first, force in ((0, 100.0), (n, 3.0)):
+        between[rows, first + rows], between[rows, first + rows + 1] = force, -force
+    between[:, 2 * n :] = sources
+    forces = np.zeros((n, 2 * n + q))
+    forces[:-1] -= between
+    forces[1:] += between
+    start = np.concatenate([np.linspace(0.0, 1.3, n), np.full(n, 0.25), np.ones(q)])
+    Ay = generator(
+        np.block([[np.zeros((n, n)), np.eye(n)], [forces[:, : 2 * n] / masses[:, None]]]),
+        np.vstack([np.zeros((n, q)), forces[:, 2 * n :] / masses[:, None]]),
+        np.zeros((q, q)),
+    )
+    return Ay, start, np.abs(forces) @ np.abs(start)
+
+
+@pytest.mark.parametrize("T0", [1.0, 60.0])
+@pytest.mark.parametrize("sources", [1, 2, 3, 7])
+def test_constant_forces_between_equal_masses_do_not_drive_them_together(sources: int, T0: float) -> None:
+    """The common speed is what it was; both forces of a pair round alike, so that nothing is left of their sum."""
+    Ay, start, _ = sprung(np.full(2, 2.0), np.array([np.linspace(50.1, -7.3, sources)]))
+    trajectory = affine_flow(Ay, 4, T0).start(start)
+    for h in (1.0, 60.0, 1000.0):
+        assert trajectory.at(h)[2:4].sum() == pytest.approx(0.5, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "masses", [(2.0, 3.0), (0.7, 0.7, 1.9), (1.0, 4.0, 0.3, 2.2), (8.0, 0.125, 1.0, 1.0, 0.5)]
+)
+def test_constant_forces_between_masses_round_as_the_forces_do(masses: tuple[float, ...]) -> None:
+    """Accelerations are rounded in the generator itself: momentum drifts by no more than that, nor the flow."""
+    sizes = np.array(masses)
+    n = len(sizes)
+    sources = np.random.default_rng(n).uniform(-50.0, 50.0, (n - 1, 3))
+    Ay, start, forces = sprung(sizes, sources)
+    trajectory = affine_flow(Ay, 2 * n, 1.0).start(start)
+    rounded = forces.sum() * 2.0**-53
+    for h in (1.0, 60.0):
+        y, exact = trajectory.at(h), exact_state(Ay, h, start)
+        assert np.abs(sizes * (y - exact)[n : 2 * n]).max() < rounded * (1.0 + h)
+        assert sizes @ y[n : 2 * n] == pytest.approx(0.25 * sizes.sum(), abs=2.0 * rounded * (1.0 + h))
+
+
 def test_long_series_continue_in_pieces() -> None:
     Ay = generator([[-3.0]], [[2.0, 0.0]], chain(2))
     trajectory = affine_flow(Ay, 1, 0.02).start(np.array([0.0, 1.0, 1.0]))
