@@ -341,6 +341,12 @@ class AffineFlow:
         left = np.hstack([self.left[:, :0], *(left for left, _ in pairs)])
         return left, np.vstack([self.right[:0], *(right for _, right in pairs)]), function
 
+    @cached_property
+    def missed(self) -> np.ndarray:
+        """Defect (ny, ny) of the identity that the flow is at the start."""
+        at = self.basis.frame[self.function, 0] != 0.0
+        return self.left[:, at] @ self.right[at] - np.eye(self.ny)
+
     def start(self, y0: np.ndarray, shift: np.ndarray | None = None) -> Trajectory:
         """The trajectory through `y0` (ny,) at the start of the segment, off by up to ``shift``, all of it together."""
         return Trajectory(self, y0, self.coefficients(y0), shift=shift)

@@ -122,13 +122,15 @@ class FlowNoise:
     not as the states are known. A guard that reads few states, as the speed of a swing, is known better at its start than errors
     of all states at once would make it: the smaller of the two counts. What rounding of the last segment left in all states
     belongs to the floor, which the caller gives. Rounding of an evaluation stays as long as the terms do that cancel in it.
+    By how much the functions together miss the start is an error of it too: a state that is exactly zero begins beside zero.
     """
 
     def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
         left, self._right, self._moves = flow.independent
-        self._left, self._follows = G @ left, np.abs(self._right)
-        self._moving = error * np.abs(self._left)
-        self._start = error * np.abs(G)
+        self._left, missed = G @ left, flow.missed
+        self._follows = error * np.abs(self._right) + np.abs(self._right @ missed)
+        self._moving = np.abs(self._left)
+        self._start = error * np.abs(G) + np.abs(G @ missed)
         self._staying = TWICE * SUMMED * (np.abs(G) @ np.abs(flow.left))
         self._basis, self._function = flow.basis, flow.function
         self._size = np.abs(flow.right)

@@ -44,6 +44,20 @@ def test_what_follows_a_source_is_known_as_well_as_their_difference(R: float, co
         assert moved * (1.0 - 1e-6) <= found <= 3.0 * moved
 
 
+@pytest.mark.parametrize("T0", [1e-3, 2e-3, 1.0])
+def test_what_is_zero_at_the_start_is_zero_up_to_its_noise_at_once(T0: float) -> None:
+    """A mass on a spring, one that follows it at a distance, and one at rest: subspaces are apart to some thirty digits alone."""
+    for stiffness in (20.0 / 9.0, 10.0 / 9.0, 0.3, 5.0, 10.0, 1e5 / 3.0):
+        Ay = np.zeros((7, 7))
+        Ay[0, 4:] = -stiffness, -7.0 / 6.0, 2.0 / 9.0
+        Ay[1, 2] = Ay[3, 0] = Ay[4, 0] = 1.0
+        y0 = np.array([0.0, 1.75, 0.0, 1.5, 0.0, 1.0, 5.5])
+        flow = affine_flow(Ay, 5, T0)
+        trajectory, noise = flow.start(y0), FlowNoise(flow, np.eye(7), 2.0 * ROUNDING)
+        floor = noise.between(noise.sizes(trajectory), 0.0, 0.0)[0]
+        assert (np.abs(trajectory.C @ flow.basis.at(0.0)) <= floor)[y0 == 0.0].all()
+
+
 # -- what the constants mean: each test fails where its constant is a thousand times larger or smaller --------------------
 
 
