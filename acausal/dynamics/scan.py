@@ -67,13 +67,13 @@ class Watch:
         # What leaves zero has been seen to do so: for it errors of the state count.
         self._known = TWICE * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
 
-    def begin(self, y: np.ndarray, t: float) -> np.ndarray:
+    def late(self, y: np.ndarray, t: float) -> np.ndarray:
         """How far forms move while the begin of a segment at ``y`` (ny,) may be late."""
         return math.ulp(t) * np.abs(self._slope.dot(y))
 
-    def floor(self, begin: np.ndarray, error: np.ndarray | None) -> np.ndarray:
-        """What the begin of a segment leaves for all of it, with the ``error`` of the states or None."""
-        return begin if error is None else begin + self._known.dot(error)
+    def known(self, error: np.ndarray | None) -> np.ndarray | float:
+        """What the ``error`` of the states at the begin, None for none, leaves of the forms for all of the segment."""
+        return 0.0 if error is None else self._known.dot(error)
 
 
 class FlowWatch(Watch):
@@ -82,7 +82,13 @@ class FlowWatch(Watch):
     def __init__(self, flow: AffineFlow, coefficients: np.ndarray, *given: Any) -> None:
         super().__init__(*given)
         self.noise = FlowNoise(flow, self.forms, TWICE * ROUNDING)
-        self.coefficients = TWICE * coefficients[self.which]
+        self._coefficients = TWICE * coefficients[self.which]
+
+    def first(self, trajectory: Trajectory, length: float, t0: float, error: np.ndarray | None) -> Hit | None:
+        """The first crossing within some seconds from ``t0`` on, from where states are known but for an ``error``."""
+        rounding = self._coefficients.dot(np.abs(trajectory.y0)) + self.known(error)
+        floor = Floor(rounding, self.late(trajectory.y0, t0), moving=self.noise)
+        return first_crossing(trajectory, self.forms, self.armed, floor, length, t0)
 
     def since(self, trajectory: Trajectory, h: float, k: int, t0: float) -> float:
         """Last time up to ``h`` at which form ``k``, which reacts there, was above zero or rose.
@@ -121,6 +127,19 @@ class FlowWatch(Watch):
         return rounding / slope if slope * h > rounding else 0.0
 
 
+class Floor(NamedTuple):
+    """What counts as zero all along a search; arrays (guards,), which may change in place from one piece to the next."""
+
+    rounding: np.ndarray
+    """Noise of the values."""
+    late: np.ndarray | float = 0.0
+    """What a late begin adds. It moves a guard by its rate times that, which is nothing where the guard touches zero."""
+    missed: np.ndarray | float = 0.0
+    """What integration may have missed: as far below zero, beside `TOUCH` of the noise, a guard touches and does not cross."""
+    moving: FlowNoise | None = None
+    """Noise that moves: at every time what it is then."""
+
+
 class Depth(NamedTuple):
     """What counts as zero within an interval, at the least and at the most; arrays (guards,)."""
 
@@ -136,9 +155,8 @@ class Depth(NamedTuple):
 
 
 def first_crossing(
-    trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0,
-    missed: np.ndarray | None = None, noise: FlowNoise | None = None, begin: np.ndarray | float = 0.0,
-) -> Hit | None:  # fmt: skip
+    trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: Floor, h_end: float, t0: float = 0.0
+) -> Hit | None:
     """Earliest time at which a guard ``G y >= 0`` is left.
 
     Parameters
@@ -150,20 +168,11 @@ def first_crossing(
         Guards with positive lexicographic sign at the start. They trigger at their next zero,
         once they have left their noise. The others are silent at the start: they are armed when
         they rise above their noise floor, and trigger when they fall below minus that floor.
-    floor : (ng,)
-        Noise floors of the values.
+    floor : Floor
     h_end : float
         Length of the search in seconds.
     t0 : float
         Absolute time of the start; crossings are located to adjacent doubles of ``t0 + h``.
-    missed : (ng,), optional
-        What integration may have missed: as far below zero, beside `TOUCH` of the floor, a guard touches zero and does not
-        cross it. Both may change in place while a trajectory is continued piece by piece.
-    noise : FlowNoise, optional
-        Noise of the values along the trajectory; adds to the floor at every time what it is then.
-    begin : (ng,), optional
-        Part of the floor that a late begin of the trajectory leaves. It moves a guard by its rate times that, which is
-        nothing where the guard touches zero.
 
     Returns
     -------
@@ -179,7 +188,7 @@ def first_crossing(
     """
     if not len(G):
         return None
-    search = _Search(G, armed, floor, missed, noise, begin)
+    search = _Search(G, armed, floor)
     for start, piece in trajectory.pieces(h_end):
         if piece.reach == 0.0:
             continue  # a step shorter than any number
@@ -192,17 +201,8 @@ def first_crossing(
 class _Search:
     """Which guards have left their noise, and the closed form of all on the present piece."""
 
-    def __init__(
-        self,
-        G: np.ndarray,
-        armed: np.ndarray,
-        floor: np.ndarray,
-        missed: np.ndarray | None,
-        noise: FlowNoise | None,
-        begin: np.ndarray | float = 0.0,
-    ) -> None:
-        self._G, self._armed, self._floor, self._missed, self._noise = G, armed, floor, missed, noise
-        self._begun_late = begin
+    def __init__(self, G: np.ndarray, armed: np.ndarray, floor: Floor) -> None:
+        self._G, self._armed, self._floor = G, armed, floor
         self._steady: Depth | None = None
         """That of the whole piece, where it is much the same all along."""
         self.begun = False
@@ -210,15 +210,14 @@ class _Search:
     def piece(self, trajectory: Trajectory, length: float, t0: float, goes_on: bool) -> Hit | None:
         """Search the first `length` seconds of a trajectory that starts at `t0`, and whether another one follows."""
         self.forms = forms = GuardForms(trajectory.flow.basis, self._G.dot(trajectory.C))
-        touch = TOUCH * (self._floor - self._begun_late)
-        if self._missed is not None:
-            touch = touch + self._missed
+        touch = TOUCH * self._floor.rounding + self._floor.missed
         bounds = forms.whole(length, touch)
         # What does not go below zero triggers at no depth, whether it has left its noise or not.
         if bounds is not None and not goes_on and False not in (bounds.low[0] >= -touch).tolist():
             return None
         self.t0, self.finest = t0, FINEST * length
-        self._sizes = None if self._noise is None else self._noise.sizes(trajectory)
+        moving = self._floor.moving
+        self._sizes = None if moving is None else moving.sizes(trajectory)
         self._steady = None
         whole = self._depth(0.0, length)
         if (whole.most_floor <= STEADY * whole.floor).all():
@@ -240,14 +239,13 @@ class _Search:
         """What counts as zero between two times of the piece."""
         if self._steady is not None:
             return self._steady
-        least = most = self._floor
-        if self._noise is not None and self._sizes is not None:
-            added = self._noise.between(self._sizes, a, b)
+        least, late, missed, moving = self._floor
+        most = least
+        if moving is not None and self._sizes is not None:
+            added = moving.between(self._sizes, a, b)
             least, most = least + added[0], most + added[1]
-        touch, most_touch = TOUCH * (least - self._begun_late), TOUCH * (most - self._begun_late)
-        if self._missed is not None:
-            least, most = least + self._missed, most + self._missed
-            touch, most_touch = touch + self._missed, most_touch + self._missed
+        touch, most_touch = TOUCH * least + missed, TOUCH * most + missed
+        least, most = least + late + missed, most + late + missed
         leaves = np.where(self._armed, RISE, 1.0)
         return Depth(least, touch, leaves * least, most, most_touch, leaves * most)
 

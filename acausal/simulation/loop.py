@@ -18,7 +18,7 @@ import numpy as np
 
 from ..dynamics.closed_form import Trajectory
 from ..dynamics.noise import LOCATED, Uncertainty
-from ..dynamics.scan import FlowWatch, first_crossing
+from ..dynamics.scan import FlowWatch
 from ..errors import Location
 from ..reduction.affine import Inadmissible, Mode, ModeData, Restart
 from ..reduction.impacts import start_limits
@@ -144,16 +144,14 @@ class Loop(Run):
         motion = self.propagator()
         h, hit = motion.advance(horizon - state.t)
         t = horizon if hit is None else state.t + h
-        stepped = isinstance(motion, Integrated)
         if h > 0.0:
             self.keep(*motion.dense(), t)
-        if h > 0.0 or stepped:
-            # Where steps end at once, what was known of the last instant is not known of this one.
-            self.follow(motion.end(h))
+        end = motion.end(h)
+        if end is not None:
+            self.follow(end)
         if h > 0.0:
             motion.confirm(h)
-        if stepped:
-            # Steps have led to another point of the nonlinear equations.
+        if end is not None and end.y is None:
             self.linearise()
             self._arrive()
         self.reach(t)
@@ -488,11 +486,7 @@ class ClosedForm:
         if not watch.which:
             return length, None
         trajectory, state = self._trajectory, self._run.state
-        begin = watch.begin(trajectory.y0, state.t)
-        floor = watch.floor(begin, self._error()) + watch.coefficients.dot(np.abs(trajectory.y0))
-        hit = first_crossing(
-            trajectory, watch.forms, watch.armed, floor, length, state.t, noise=watch.noise, begin=begin
-        )
+        hit = watch.first(trajectory, length, state.t, self._error())
         if hit is None:
             return length, None
         h, k = hit
@@ -532,8 +526,10 @@ class ClosedForm:
             tables.keep(tables.watches, key, found)
         return found
 
-    def end(self, h: float) -> Arrival:
+    def end(self, h: float) -> Arrival | None:
         """The point after ``h`` seconds."""
+        if not h > 0.0:
+            return None
         data, trajectory, run = self._data, self._trajectory, self._run
         y, states, shift = trajectory.at(h), len(data.states), None
         if not math.isfinite(sum(y.tolist())):

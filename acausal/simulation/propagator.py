@@ -22,7 +22,7 @@ class Arrival:
     error, late, shift
         As in `State`.
     y : (ny,) array or None
-        State vector of the mode, where it goes on to hold; else the equations are looked at anew.
+        State vector of the mode, where it goes on to hold; None where the equations are to be linearised anew.
     xi : (q,) array or None
         Sources, where there is no ``y``.
     """
@@ -52,8 +52,8 @@ class Propagator(Protocol):
         """What a record keeps: how the state is read, and the state at any time; before `advance` that of the present point."""
         ...
 
-    def end(self, h: float) -> Arrival:
-        """The point after ``h`` seconds."""
+    def end(self, h: float) -> Arrival | None:
+        """The point after ``h`` seconds; None where all that is known of the present one still holds."""
         ...
 
     def confirm(self, h: float) -> None:

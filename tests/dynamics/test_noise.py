@@ -12,14 +12,14 @@ import pytest
 from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.dormand_prince import DormandPrince
 from acausal.dynamics.noise import CERTAIN, LOCATED, FlowNoise, StepNoise, lasting
-from acausal.dynamics.scan import FlowWatch, first_crossing
+from acausal.dynamics.scan import FlowWatch
 from acausal.reduction.rounding import ROUNDING, SUMMED
 from acausal.simulation.clocks import Clock, Schedule
 from acausal.simulation.instants.transition import SignTable
 
 from .oracle import blocks, exact_state, generator, sinusoid
 from .problems import Given, march
-from .test_scan import ARMED, OMEGA, sine_and_constant
+from .test_scan import ARMED, OMEGA, crossing, sine_and_constant
 
 
 @pytest.mark.parametrize("constant", [False, True])
@@ -96,7 +96,7 @@ def test_a_crossing_is_located_to_a_few_places_of_time() -> None:
     found = []
     for height in np.linspace(0.05, 0.95, 41).tolist():
         G = np.array([[height, -1.0, 0.0]])
-        hit = first_crossing(sine_and_constant(), G, ARMED, np.zeros(1), 0.1, 1.0)
+        hit = crossing(sine_and_constant(), G, ARMED, np.zeros(1), 0.1, 1.0)
         assert hit is not None
         found.append(abs((1.0 + hit[0]) - (1.0 + float(mp.asin(height) / OMEGA))) / math.ulp(1.0))
     assert 0.1 * LOCATED < max(found) < LOCATED
@@ -120,7 +120,7 @@ def test_a_segment_sees_less_than_the_sign_test_at_its_begin() -> None:
     along = watch.noise.between(watch.noise.sizes(flow.start(y)), 0.0, 0.0)[0].item()
     sign = SignTable(forms, data, 1.0).levels(y, CERTAIN)[1][0].item()
     assert sign < along < 10.0 * sign
-    floors = [watch.floor(watch.begin(y, 1.0), error).item() for error in (None, np.array([1e-9]))]
+    floors = [(watch.late(y, 1.0) + watch.known(error)).item() for error in (None, np.array([1e-9]))]
     assert 1e-9 < floors[1] - floors[0] < 1e-8
     assert LOCATED * math.ulp(1.0) < floors[0] < 10.0 * LOCATED * math.ulp(1.0)
 
@@ -130,7 +130,7 @@ def test_a_touch_is_a_small_part_of_the_rounding(depth: float, crosses: bool) ->
     """A dip below zero and back, in units of the floor."""
     floor = 1e-6
     G = np.array([[1.0 - floor * depth, 1.0, 0.0]])
-    hit = first_crossing(sine_and_constant(), G, ARMED, np.full(1, floor), 0.02)
+    hit = crossing(sine_and_constant(), G, ARMED, np.full(1, floor), 0.02)
     assert (hit is not None) == crosses
 
 
@@ -140,7 +140,7 @@ def test_what_leaves_zero_is_sought_again_from_a_part_of_the_rounding(height: fl
     sinks = 0.3
     rises = math.sqrt((height + sinks) ** 2 - sinks**2)
     G = np.array([[-sinks, rises, sinks / OMEGA]])
-    hit = first_crossing(sine_and_constant(), G, ARMED, np.ones(1), math.tau / OMEGA)
+    hit = crossing(sine_and_constant(), G, ARMED, np.ones(1), math.tau / OMEGA)
     assert (hit is not None) == crosses
     if hit is not None:
         assert hit[0] == pytest.approx(2.0 * math.atan(rises / sinks) / OMEGA, rel=1e-12)

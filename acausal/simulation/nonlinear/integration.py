@@ -12,7 +12,7 @@ import numpy as np
 from ...dynamics.automatic import Stiffness
 from ...dynamics.closed_form import PRECISION
 from ...dynamics.noise import lasting
-from ...dynamics.scan import first_crossing
+from ...dynamics.scan import Floor, first_crossing
 from ...reduction.affine import Mode
 from .accuracy import Tolerances, terms
 from .forms import Forms
@@ -210,8 +210,8 @@ class Integration:
         pieces = WatchedSteps(steps, forms, noise, watched.open_at_zero)
         hit, self.late = None, 0.0
         if forms.count:
-            G, floor = np.eye(forms.count), noise.resolution
-            hit = first_crossing(pieces, G, watched.armed, floor, length, t, noise.missed)  # type: ignore[arg-type]
+            G, floor = np.eye(forms.count), Floor(noise.resolution, missed=noise.missed)
+            hit = first_crossing(pieces, G, watched.armed, floor, length, t)  # type: ignore[arg-type]
         else:
             for _ in pieces.pieces(length):
                 pass

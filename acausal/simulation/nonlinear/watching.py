@@ -92,7 +92,7 @@ def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: 
 def _noise(at: Situation, watch: Watch, motion: Motion) -> StepNoise:
     """Noise of forms of a mode that is analysed."""
     data, states = at.data, at.data.states
-    begin = watch.floor(watch.begin(at.y, at.t), None if at.error is None else at.error[states])
+    begin = watch.late(at.y, at.t) + watch.known(None if at.error is None else at.error[states])
     weights, rates = np.abs(watch.forms[:, : len(states)]), data.Ay[: len(states)]
 
     def drift(h: float) -> np.ndarray:
