@@ -185,7 +185,7 @@ class Run:
         entered = self.__dict__["data"] if "data" in self.__dict__ else self._arrived and self._arrived[:2]
         xi = self.sources.states(state.t, state.D, state.R)
         return Standing(
-            self.program, self.starts, self.numerical, state, xi, self.present, self.base, self.linearisation,
+            self.program, self.linearisation, self.starts, self.numerical, state, xi, self.present, self.base,
             self.integration.steps, entered, tuple(self.discrete.state_relations.tolist()),
         )  # fmt: skip
 

@@ -8,21 +8,17 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics.readout import Moment
-from ..flattening.flat_model import FlatModel
 from ..reduction.affine import Mode, ModeData
 from ..reduction.core import Values
-from ..reduction.reduced_model import ReducedModel
-from .compiled import CompiledModel
-from .nonlinear.linearisation import Linearisation
+from .nonlinear.linearisation import ModelInForce
 from .nonlinear.steps import Steps
-from .nonlinear.tangents import Tangents
 from .numeric import NumericCore
 from .starts.stated import Starts
 from .state import State
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class Standing(ModelInForce):
     """A run at one moment; whoever reads it changes nothing of the run.
 
     Attributes
@@ -43,37 +39,15 @@ class Standing:
         Numbers of the relations that follow the guards among what is watched.
     """
 
-    program: CompiledModel
     starts: Starts
     numerical: bool
     state: State
     xi: np.ndarray
     present: Values
     base: NumericCore
-    linearisation: Linearisation
     steps: Steps | None
     entered: ModeData | tuple[NumericCore, Mode] | None
     relations: tuple[int, ...]
-
-    @property
-    def flat(self) -> FlatModel:
-        """The model as it was declared."""
-        return self.program.flat
-
-    @property
-    def reduced(self) -> ReducedModel:
-        """The model as it is solved."""
-        return self.program.reduced
-
-    @property
-    def core(self) -> NumericCore:
-        """The affine model in force."""
-        return self.linearisation.core
-
-    @property
-    def tangents(self) -> Tangents:
-        """The nonlinear rows."""
-        return self.linearisation.tangents
 
     @cached_property
     def data(self) -> ModeData:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...dynamics.work import Work
+from ...flattening.flat_model import FlatModel
 from ...reduction.affine import Mode
 from ...reduction.core import Values
+from ...reduction.reduced_model import ReducedModel
+from ..compiled import CompiledModel
 from ..large.motion import LargeMotion
 from ..large.system import LargeSystem
 from ..numeric import NumericCore
@@ -122,3 +127,31 @@ class Linearisation:
     def forget_motion(self) -> None:
         """The last motion may have been left with half of its values."""
         self.last = None
+
+
+@dataclass(frozen=True, eq=False)
+class ModelInForce:
+    """A compiled model, and what stands for its equations at some moment."""
+
+    program: CompiledModel
+    linearisation: Linearisation
+
+    @property
+    def flat(self) -> FlatModel:
+        """The model as it was declared."""
+        return self.program.flat
+
+    @property
+    def reduced(self) -> ReducedModel:
+        """The model as it is solved."""
+        return self.program.reduced
+
+    @property
+    def core(self) -> NumericCore:
+        """The affine model in force."""
+        return self.linearisation.core
+
+    @property
+    def tangents(self) -> Tangents:
+        """The nonlinear rows."""
+        return self.linearisation.tangents

@@ -9,19 +9,14 @@ import numpy as np
 
 from ...dynamics.readout import Moment
 from ...dynamics.work import Work
-from ...flattening.flat_model import FlatModel
 from ...reduction.affine import Mode, ModeData
 from ...reduction.core import Values
-from ...reduction.reduced_model import ReducedModel
-from ..compiled import CompiledModel
 from ..failures import Failure
 from ..instants.discrete import DiscretePart
 from ..instants.transition import Hints
 from ..nonlinear.bounds import Bounds
-from ..nonlinear.linearisation import Linearisation
+from ..nonlinear.linearisation import ModelInForce
 from ..nonlinear.system import NonlinearSystem
-from ..nonlinear.tangents import Tangents
-from ..numeric import NumericCore
 from ..state import State
 from .stated import Starts
 
@@ -42,7 +37,6 @@ class StartTables:
         Whether segments are integrated.
     """
 
-    program: CompiledModel
     starts: Starts
     discrete: DiscretePart
     hints: Hints
@@ -54,7 +48,7 @@ class StartTables:
 
 
 @dataclass(frozen=True, eq=False)
-class StartProblem:
+class StartProblem(ModelInForce):
     """A mode, its equations and sources, and left limits, from which a start is sought.
 
     Attributes
@@ -76,7 +70,6 @@ class StartProblem:
     """
 
     tables: StartTables
-    linearisation: Linearisation
     state: State
     xi: np.ndarray
     share: float
@@ -119,34 +112,9 @@ class StartProblem:
         return Values(self.tables.P, self.state.D, self.state.R, self.share)
 
     @property
-    def program(self) -> CompiledModel:
-        """The compiled model."""
-        return self.tables.program
-
-    @property
     def starts(self) -> Starts:
         """Start values as they were stated."""
         return self.tables.starts
-
-    @property
-    def reduced(self) -> ReducedModel:
-        """The reduced model."""
-        return self.program.reduced
-
-    @property
-    def flat(self) -> FlatModel:
-        """The flat model."""
-        return self.program.flat
-
-    @property
-    def core(self) -> NumericCore:
-        """The affine model in force."""
-        return self.linearisation.core
-
-    @property
-    def tangents(self) -> Tangents:
-        """The nonlinear rows."""
-        return self.linearisation.tangents
 
     @property
     def moment(self) -> Moment:

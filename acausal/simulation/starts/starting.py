@@ -104,7 +104,7 @@ class Starting:
     def __init__(self, run: Loop) -> None:
         self.run, held = run, held_values(run.program, run.starts)
         self.tables = StartTables(
-            run.program, run.starts, run.discrete, run.hints, held, run.values.P, run.bounds, run.numerical, run.work
+            run.starts, run.discrete, run.hints, held, run.values.P, run.bounds, run.numerical, run.work
         )  # fmt: skip
         self.ticks = run.take_ticks()
         self.before, self.tried = run.snapshot(), False
@@ -113,7 +113,9 @@ class Starting:
     def _problem(self, xi: np.ndarray, near: np.ndarray | None = None) -> StartProblem:
         """What the run is before an attempt."""
         run = self.run
-        return StartProblem(self.tables, run.linearisation, run.snapshot(), xi, run.homotopy, near)
+        return StartProblem(
+            run.program, run.linearisation, self.tables, run.snapshot(), xi, run.homotopy, near
+        )
 
     def completed(self) -> Completed | None:
         """What the start values were completed with, the first instant being complete.
