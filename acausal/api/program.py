@@ -40,6 +40,7 @@ from ..simulation.cores import Cores
 from ..simulation.large.sizes import may_be_large
 from ..simulation.loop import Loop
 from ..simulation.method import EXACT_STATES
+from ..simulation.numeric import Times
 from ..simulation.options import Options
 from ..simulation.progress import reporting
 from ..simulation.starts.stated import Starts
@@ -146,7 +147,7 @@ class Program(CompiledModel):
         if before is not None and given_numbers == before.parameters and not inputs:
             starts, T0, span = before.starts, before.T0, before.span
         options, core = options or Options(), None
-        numbers = partial(self.cores.numbers, values, D, values.R, open_inputs, T0, span, starts)
+        numbers = partial(self.cores.numbers, values, open_inputs, Times(T0, span, T0), starts)
         if self._is_large(options, starts):
             core = numbers(sparse=True)
         core = core or numbers()

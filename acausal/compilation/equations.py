@@ -9,7 +9,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..reduction.nonlinear_rows import NonlinearRows
 from ..reduction.rounding import UNIT
 from .lowering import BATCH, Buffered, Many
 from .nonlinear_rows import NonlinearFunctions
@@ -32,7 +31,6 @@ class ModeEquations:
 
     Parameters
     ----------
-    nonlinear_rows : NonlinearRows
     functions : NonlinearFunctions
     rows : list of (int, int)
         Nonlinear row and level.
@@ -47,7 +45,7 @@ class ModeEquations:
     """
 
     def __init__(
-        self, nonlinear_rows: NonlinearRows, functions: NonlinearFunctions, rows: list[tuple[int, int]], arguments: list[Jet],
+        self, functions: NonlinearFunctions, rows: list[tuple[int, int]], arguments: list[Jet],
         S: np.ndarray, scale: np.ndarray, unit: float,
     ) -> None:  # fmt: skip
         self.shape = (len(rows), arguments[0].y.shape[1])
@@ -56,10 +54,7 @@ class ModeEquations:
         self._compiled = functions.compiled
         self._key = key
         self._residual, self._plain, self._timed = (
-            Buffered(f)
-            for f in self.compiled(
-                "equations", lambda: _functions(nonlinear_rows, functions, rows, arguments, S)
-            )
+            Buffered(f) for f in self.compiled("equations", lambda: _functions(functions, rows, arguments, S))
         )
         timed = self._timed.function
         self._many = Many(self._timed, lambda: self.compiled("many", lambda: timed.map(BATCH)))
@@ -159,7 +154,6 @@ class ModeEquations:
 
 
 def _functions(
-    nonlinear_rows: NonlinearRows,
     functions: NonlinearFunctions,
     rows: list[tuple[int, int]],
     arguments: list[Jet],
@@ -167,12 +161,13 @@ def _functions(
 ) -> tuple[ca.Function, ca.Function, ca.Function]:
     """Residuals with their rounding, with their derivatives, and with those by time."""
     ny, q = arguments[0].y.shape[1], len(S)
-    y, xi, c = ca.SX.sym("y", ny), ca.SX.sym("xi", q), ca.SX.sym("c", len(nonlinear_rows.constant_owner))
+    owner, constant_owner = functions.rows.owner, functions.rows.constant_owner
+    y, xi, c = ca.SX.sym("y", ny), ca.SX.sym("xi", q), ca.SX.sym("c", len(constant_owner))
     size, size_xi = ca.fabs(y), ca.fabs(xi)
     values, bounds = [], []
     for row, level in rows:
-        at = np.flatnonzero(nonlinear_rows.owner == row)
-        own = np.flatnonzero(nonlinear_rows.constant_owner == row)
+        at = np.flatnonzero(owner == row)
+        own = np.flatnonzero(constant_owner == row)
         jets = [_combined(j.y[at], y) + _combined(j.xi[at], xi) for j in arguments[: level + 1]]
         constants = c[own.tolist()] if len(own) else ca.SX(0, 1)
         values.append(functions.row(row, level, jets, constants))

@@ -32,20 +32,19 @@ class NonlinearFunctions:
 
     Parameters
     ----------
-    nonlinear_rows : NonlinearRows
+    rows : NonlinearRows
     """
 
-    def __init__(self, nonlinear_rows: NonlinearRows) -> None:
-        self._nonlinear_rows = nonlinear_rows
+    def __init__(self, rows: NonlinearRows) -> None:
+        self.rows = rows
         self._made: dict[int, ca.Function] = {}
         self._levels: dict[int, Buffered] = {}
         self._single: dict[Hashable, Any] = {}
         self._compiled: dict[Hashable, Any] = {}
         self._group = np.repeat(
-            np.arange(len(nonlinear_rows.model.nonlinear)),
-            [len(c.instances) for c in nonlinear_rows.model.nonlinear],
+            np.arange(len(rows.model.nonlinear)), [len(c.instances) for c in rows.model.nonlinear]
         )
-        self.scale = np.ones(len(nonlinear_rows.owner))
+        self.scale = np.ones(len(rows.owner))
         """Magnitudes of the arguments."""
 
     def compiled(self, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -78,7 +77,7 @@ class NonlinearFunctions:
         """Arguments, constants and value of the rows that are alike as SX, from a function that is made once."""
         f = self._single.get(group)
         if f is None:
-            own = self._nonlinear_rows
+            own = self.rows
             a, c, value = _expression(own.model, own.model.nonlinear[group], own.constants[group])
             f = self._single[group] = ca.Function("row", [a, c], [value])
         a, c = f.sx_in()
@@ -88,7 +87,7 @@ class NonlinearFunctions:
     def nonlinear(self) -> np.ndarray:
         """Mask over the arguments: the slope of their row by them is not constant."""
         parts = [np.zeros(0, bool)]
-        for group, rows in enumerate(self._nonlinear_rows.model.nonlinear):
+        for group, rows in enumerate(self.rows.model.nonlinear):
             a, _, value = self._expression(group)
             parts.append(np.tile(ca.which_depends(value, a, 2, False), len(rows.instances)))
         return np.concatenate(parts).astype(bool)
@@ -115,7 +114,7 @@ class NonlinearFunctions:
     def bent(self) -> np.ndarray:
         """Mask over the arguments: the slope of their row by them depends on themselves."""
         parts = [np.zeros(0, bool)]
-        for group, rows in enumerate(self._nonlinear_rows.model.nonlinear):
+        for group, rows in enumerate(self.rows.model.nonlinear):
             a, _, value = self._expression(group)
             pattern = ca.hessian(ca.SX(value), a)[0].sparsity()
             found = np.array([pattern.has_nz(i, i) for i in range(a.numel())], bool)
@@ -124,7 +123,7 @@ class NonlinearFunctions:
 
     def copy(self, scale: np.ndarray) -> NonlinearFunctions:
         """The same functions with arrays of their own, for arguments of other magnitudes."""
-        made = NonlinearFunctions(self._nonlinear_rows)
+        made = NonlinearFunctions(self.rows)
         made._made, made._single, made._compiled, made.scale = self._made, self._single, self._compiled, scale
         made.bent = self.bent
         return made
@@ -165,7 +164,7 @@ class NonlinearFunctions:
         make, order = (_rounding, 0) if level == ROUNDING else (_differentiated, level)
         functions = [
             (self._of_group(make, group, order), len(rows.instances))
-            for group, rows in enumerate(self._nonlinear_rows.model.nonlinear)
+            for group, rows in enumerate(self.rows.model.nonlinear)
         ]
         symbols, parts = [], []
         for j in range(functions[0][0].n_in()):
@@ -186,7 +185,7 @@ class NonlinearFunctions:
         The slope of ``sqrt`` at zero is infinite, its value is not.
         """
         value, gradient = f.outputs[0].copy(), f.outputs[1].copy()
-        owner, a = self._nonlinear_rows.owner, f.inputs[0]
+        owner, a = self.rows.owner, f.inputs[0]
         wrong = np.flatnonzero(~np.isfinite(gradient) & np.isfinite(value[owner]))
         for k in wrong.tolist():
             before = a[k]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,17 +22,25 @@ _KINDS = {
 }
 
 
+class Magnitudes(NamedTuple):
+    """What is known of the magnitudes (nv,) of all variables."""
+
+    known: np.ndarray
+    """From nominals and start values, 0 elsewhere."""
+    least: np.ndarray | None = None
+    """Those that they have in rows that are not affine."""
+    bounds: np.ndarray | None = None
+    """Of those of which nominals and starts say nothing, 0 elsewhere."""
+
+
 def assemble(
     model: ReducedModel,
     core: CoreMatrices,
     values: Values,
-    magnitudes: np.ndarray,
+    sizes: Magnitudes,
     xi_scale: np.ndarray,
     T0: float,
     labels: Labels,
-    nonlinear_slopes: np.ndarray | None = None,
-    least: np.ndarray | None = None,
-    bounds: np.ndarray | None = None,
 ) -> AffineModel:
     """Return the affine model; rows that are not affine are left empty.
 
@@ -40,19 +48,12 @@ def assemble(
     ----------
     core : CoreMatrices
         Dense or sparse; sparse ones have no elements.
-    magnitudes : (nv,) array
-        Magnitudes of all variables known from nominals and start values, 0 elsewhere.
+    sizes : Magnitudes
     xi_scale : (q,) array
     T0 : float
-        Time unit; a longer one is taken where ``least`` demands it, a shorter one where ``bounds`` do.
+        Time unit; a longer one is taken where ``sizes.least`` demands it, a shorter one where ``sizes.bounds`` do.
     labels : Labels
         Names and units, which do not depend on numbers.
-    nonlinear_slopes : (n,) array of bool, optional
-        Unknowns whose derivatives occur in rows that are not affine.
-    least : (nv,) array, optional
-        Magnitudes that variables have in rows that are not affine.
-    bounds : (nv,) array, optional
-        Magnitudes of variables that nominals and starts say nothing of, 0 elsewhere.
     """
     elements = tuple(
         _element(model, core, values, rows, i, labels.flow) for rows, i in model.flat.each(model.elements)
@@ -60,14 +61,10 @@ def assemble(
     stacked, more = core.base, [b.equations for e in elements for b in e.branches]
     if more:
         stacked = Rows(*(np.concatenate([getattr(r, a) for r in (core.base, *more)]) for a in "EAB"))
-    known = core_magnitudes(model, magnitudes)
-    T0, scale = _scales(model, stacked, known, xi_scale, T0, labels, least, bounds)
-    differentiated = (stacked.E != 0.0).sum(axis=0) > 0
-    if nonlinear_slopes is not None:
-        differentiated |= nonlinear_slopes
+    T0, scale = _scales(model, stacked, sizes, xi_scale, T0, labels)
     return AffineModel(
         labels.names,
-        differentiated,
+        ((stacked.E != 0.0).sum(axis=0) > 0) | _nonlinear_slopes(model),
         core.base,
         elements,
         core.exosystem.S,
@@ -80,23 +77,32 @@ def assemble(
     )
 
 
+def _nonlinear_slopes(model: ReducedModel) -> np.ndarray:
+    """Mask over the core unknowns: a derivative occurs in a row that is not affine."""
+    found = np.zeros(len(model.core), bool)
+    for c in model.nonlinear:
+        for k, derivative in c.form.keys:
+            if derivative:
+                found[model.W_core[model.flat.batches[c.batch].vb[c.instances] + k].indices] = True
+    return found
+
+
 def _scales(
     model: ReducedModel,
     rows: Rows,
-    known: np.ndarray,
+    sizes: Magnitudes,
     xi_scale: np.ndarray,
     T0: float,
     labels: Labels,
-    least: np.ndarray | None,
-    bounds: np.ndarray | None,
 ) -> tuple[float, np.ndarray]:
     """Time unit and scales (n,) of the core unknowns."""
-    if least is not None:
-        some = np.flatnonzero(least)
-        sums = model.W_core[some], least[some]
+    known = core_magnitudes(model, sizes.known)
+    if sizes.least is not None:
+        some = np.flatnonzero(sizes.least)
+        sums = model.W_core[some], sizes.least[some]
         T0 = longer_unit(rows, known, xi_scale, T0, labels.units, sums)
-    if bounds is not None:
-        limits = core_magnitudes(model, bounds)
+    if sizes.bounds is not None:
+        limits = core_magnitudes(model, sizes.bounds)
         T0 = shorter_unit(rows, known, xi_scale, T0, labels.units, limits)
         told = np.unique(labels.units[known >= NO_START])
         known = np.where(np.isin(labels.units, told), known, np.maximum(known, limits))

@@ -67,6 +67,14 @@ class Labels:
         return _priority(self._model)
 
     @cached_property
+    def nominals(self) -> np.ndarray:
+        """Declared nominal values of all variables, 0 where there is none."""
+        found = np.zeros(self._model.flat.nv)
+        for f, at in self._model.flat.variable_fields():
+            found[at] = abs(getattr(f, "nominal", None) or 0.0)
+        return found
+
+    @cached_property
     def units(self) -> np.ndarray:
         """Number of the unit of every core unknown."""
         return _units(self._model)

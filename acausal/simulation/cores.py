@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ..errors import ModelSizeError
 from ..reduction.affine import Inadmissible
 from ..reduction.core import Values
@@ -17,7 +15,7 @@ from .analysed_modes import AnalysedModes
 from .compiled import CompiledModel
 from .large.sizes import LARGE, MAX_UNKNOWNS
 from .large.system import LargeSystem, kept_back
-from .numeric import NumericCore, build_core, nominal_magnitudes
+from .numeric import NumericCore, Times, build_core
 from .sources.source_states import OpenInput
 from .starts.stated import Starts
 
@@ -40,38 +38,36 @@ class Cores:
         """Names and units of the core."""
         return Labels(self._reduced)
 
-    @cached_property
-    def _nominals(self) -> np.ndarray:
-        return nominal_magnitudes(self._reduced)
-
     def numbers(
-        self, values: Values, D: np.ndarray, R: np.ndarray, open_inputs: Sequence[OpenInput], T0: float, span: float,
-        starts: Starts, unit: float | None = None, sparse: bool = False,
-    ) -> NumericCore | None:  # fmt: skip
+        self,
+        values: Values,
+        open_inputs: Sequence[OpenInput],
+        times: Times,
+        starts: Starts,
+        sparse: bool = False,
+    ) -> NumericCore | None:
         """Return the numeric core for these values, built if it is new.
 
-        ``unit`` is the unit of time of the derivatives of general sources, by default ``T0``. With ``sparse`` rows there is
-        none where constraints need the analysis of a dense mode.
+        With ``sparse`` rows there is none where constraints need the analysis of a dense mode.
 
         Raises
         ------
         ModelSizeError
         """
-        unit, program, reduced = T0 if unit is None else unit, self._program, self._reduced
+        program, reduced = self._program, self._reduced
         given, known = starts.given | starts.fixed, starts.value * reduced.differentiated
         # Models that linearise nonlinear rows serve one point of one run.
         shared = None if sparse or reduced.nonlinear else self.modes
 
         def equations(core: NumericCore) -> LargeSystem:
             kept = kept_back(reduced, given, self.labels.priority)
-            return LargeSystem(core, program.nonlinear_rows, program.nonlinear_functions, kept)
+            return LargeSystem(core, program.nonlinear_functions, kept)
 
         def build(made: Values) -> NumericCore | None:
             if not sparse:
                 self._check_size()
             core = build_core(
-                reduced, made, open_inputs, known, self._nominals, T0, span, self.labels, unit,
-                equations if sparse else None, shared,
+                reduced, made, open_inputs, known, times, self.labels, equations if sparse else None, shared
             )  # fmt: skip
             try:
                 _ = core.system
@@ -79,14 +75,17 @@ class Cores:
                 return None
             return core
 
-        rest = (T0, span, unit, starts.value.tobytes(), given.tobytes() if sparse else None)
-        return self._cached(build, values, D, R, open_inputs, rest)
+        rest = (times, starts.value.tobytes(), given.tobytes() if sparse else None)
+        return self._cached(build, values, open_inputs, rest)
 
     def _cached(
-        self, build: Callable[[Values], Any], values: Values, D: np.ndarray, R: np.ndarray,
-        open_inputs: Sequence[OpenInput], rest: tuple[Any, ...],
-    ) -> Any:  # fmt: skip
-        discretes, relations = self._reduced.frozen
+        self,
+        build: Callable[[Values], Any],
+        values: Values,
+        open_inputs: Sequence[OpenInput],
+        rest: tuple[Any, ...],
+    ) -> Any:
+        (discretes, relations), D, R = self._reduced.frozen, values.D, values.R
         factors = (D[discretes].tobytes(), R[relations].tobytes())
         sources = tuple((f.degree, f.size, f.values.tobytes()) for f in open_inputs)
         key = (values.P.tobytes(), factors, sources, rest)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..dynamics.assembly import affine_flow
 from ..dynamics.closed_form import AffineFlow
 from ..dynamics.readout import PointFrame, Readout
 from ..reduction.affine import CONTRADICTING, AffineModel, Inadmissible, Mode, ModeData, Rows
-from ..reduction.assemble import assemble, core_magnitudes
+from ..reduction.assemble import Magnitudes, assemble, core_magnitudes
 from ..reduction.constraints import common_constraints
 from ..reduction.core import (
     NOTHING,
@@ -206,16 +206,24 @@ def _relation_rows(reduced: ReducedModel, forms: Rows) -> Rows:
     return Rows(forms.E[at], forms.A[at], forms.B[at])
 
 
+class Times(NamedTuple):
+    """Times of a run, in seconds."""
+
+    T0: float
+    """Unit of the magnitudes of derivatives."""
+    span: float
+    """Its length."""
+    unit: float
+    """Of the derivatives of general sources."""
+
+
 def build_core(
     reduced: ReducedModel,
     values: Values,
     open_inputs: Sequence[OpenInput],
     starts: np.ndarray,
-    nominals: np.ndarray,
-    T0: float,
-    span: float,
+    times: Times,
     labels: Labels,
-    unit: float,
     system: Callable[[NumericCore], Any] | None = None,
     shared: AnalysedModes | None = None,
 ) -> NumericCore:
@@ -224,16 +232,16 @@ def build_core(
     With ``system`` rows are sparse, and it makes the equations that are solved along the motions.
     """
     sparse = system is not None
-    degrees = tuple(f.degree for f in open_inputs)
+    degrees, (T0, span, unit) = tuple(f.degree for f in open_inputs), times
     exosystem = build_exosystem(reduced, values, degrees, unit)
     matrices = core_matrices(reduced, values, exosystem, sparse)
     xi_scale = source_scale(reduced, values, exosystem, open_inputs, T0, span)
-    known = np.maximum(np.abs(starts), nominals)
-    slopes = nonlinear_slopes(reduced)
-    least = bounds = None
+    sizes = Magnitudes(np.maximum(np.abs(starts), labels.nominals))
     if reduced.nonlinear and not sparse:
-        least, bounds = nonlinear_magnitudes(reduced, values, span), bounded_magnitudes(reduced, values)
-    model = assemble(reduced, matrices, values, known, xi_scale, T0, labels, slopes, least, bounds)
+        sizes = Magnitudes(
+            sizes.known, nonlinear_magnitudes(reduced, values, span), bounded_magnitudes(reduced, values)
+        )
+    model = assemble(reduced, matrices, values, sizes, xi_scale, T0, labels)
     if reduced.nonlinear:
         xi_scale[-TANGENT_STATES:] = _tangent_scale(model.T0)
         # Time stands still where nothing is linearised: its states are constants.
@@ -241,20 +249,10 @@ def build_core(
         still[-TANGENT_STATES:] = 0.0
         model = replace(model, S=still, xi_scale=xi_scale)
     else:
-        model = replace(model, nominals=core_magnitudes(reduced, nominals))
+        model = replace(model, nominals=core_magnitudes(reduced, labels.nominals))
     readout = values.still("readout", NOTHING, lambda: Readout.of(reduced, exosystem, values.P), exosystem)
     numbers = matrices.forms, model
     return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout, system, shared)
-
-
-def nonlinear_slopes(reduced: ReducedModel) -> np.ndarray:
-    """Mask over the core unknowns: a derivative occurs in a row that is not affine."""
-    found = np.zeros(len(reduced.core), bool)
-    for c in reduced.nonlinear:
-        for k, derivative in c.form.keys:
-            if derivative:
-                found[reduced.W_core[reduced.flat.batches[c.batch].vb[c.instances] + k].indices] = True
-    return found
 
 
 def source_scale(
@@ -302,13 +300,3 @@ def _fill(
         size *= abs(rate) if kind == "sinusoid" else 1.0 if kind == "pieces" else 1.0 / T0
         if k + 1 >= len(S) or (S[k, k + 1] == 0.0):
             return
-
-
-def nominal_magnitudes(reduced: ReducedModel) -> np.ndarray:
-    """Declared nominal values of all variables, 0 where there is none."""
-    found = np.zeros(reduced.flat.nv)
-    for f, at in reduced.flat.variable_fields():
-        nominal = getattr(f, "nominal", None)
-        if nominal:
-            found[at] = abs(nominal)
-    return found

@@ -33,7 +33,7 @@ from .nonlinear.integration import Integration
 from .nonlinear.linearisation import Linearisation
 from .nonlinear.system import NonlinearSystem
 from .nonlinear.tangents import Tangents
-from .numeric import NumericCore
+from .numeric import NumericCore, Times
 from .options import Options, Status
 from .propagator import Arrival
 from .sources.source_states import OpenInput, SourceStates, Stretch
@@ -127,8 +127,7 @@ class Run:
 
     def _look_at(self, core: NumericCore) -> Tangents:
         """Nonlinear rows with these numbers."""
-        program = self.program
-        return Tangents(core, program.nonlinear_rows, program.nonlinear_functions, self.bounds)
+        return Tangents(core, self.program.nonlinear_functions, self.bounds)
 
     def _new_integration(self) -> Integration:
         return Integration(len(self.state.z), self.method.solver, self.method.tolerances)
@@ -389,8 +388,9 @@ class Run:
         self, D: np.ndarray, R: np.ndarray, open_inputs: tuple[OpenInput, ...], unit: float | None = None
     ) -> NumericCore:
         """The numbers of these discretes and relations."""
-        sparse, span = self.base.system is not None, self.span
-        made = self.cores.numbers(self.values, D, R, open_inputs, self.T0, span, self.starts, unit, sparse)
+        times = Times(self.T0, self.span, self.T0 if unit is None else unit)
+        values, sparse = Values(self.values.P, D, R), self.base.system is not None
+        made = self.cores.numbers(values, open_inputs, times, self.starts, sparse)
         if made is None:
             raise self.failed(EquationsLost(self.state.t))
         return made

@@ -18,7 +18,6 @@ from ...reduction.core import TANGENT_STATES, Values
 from ...reduction.large.elimination import without_definitions
 from ...reduction.large.reduction import SparseRows, without_constraints
 from ...reduction.linearize import Numbering
-from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
 from ...reduction.reduced_model import ReducedModel
 from ...reduction.rounding import UNIT
@@ -43,7 +42,6 @@ class LargeSystem:
     ----------
     core : NumericCore
         With sparse rows.
-    nonlinear_rows : NonlinearRows
     functions : NonlinearFunctions
     kept_back : (n,) array of bool
         Core unknowns that stay states where others can be replaced.
@@ -56,18 +54,12 @@ class LargeSystem:
 
     highest = constraints = analysed = 0
 
-    def __init__(
-        self,
-        core: NumericCore,
-        nonlinear_rows: NonlinearRows,
-        functions: NonlinearFunctions,
-        kept_back: np.ndarray,
-    ) -> None:
-        self.core, self.nonlinear_rows = core, nonlinear_rows
+    def __init__(self, core: NumericCore, functions: NonlinearFunctions, kept_back: np.ndarray) -> None:
+        self.core, self.nonlinear_rows = core, functions.rows
         model = core.model
-        self.Z, self.D, _, _ = nonlinear_rows.variables
-        X = nonlinear_rows.sources(core.exosystem)
-        self.q = model.q - (TANGENT_STATES if len(nonlinear_rows) else 0)
+        self.Z, self.D, _, _ = functions.rows.variables
+        X = functions.rows.sources(core.exosystem)
+        self.q = model.q - (TANGENT_STATES if len(functions.rows) else 0)
         from scipy.sparse import csr_array
 
         self.S = csr_array(model.S[: self.q, : self.q])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ...compilation.correction import MOST_COLUMNS, Correction, Following, corre
 from ...compilation.equations import Jet, ModeEquations
 from ...compilation.lowering import BATCH
 from ...compilation.nonlinear_rows import NonlinearFunctions
-from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import OpenMode, Orders
 from .least_flows import LeastFlows
 
@@ -65,6 +64,17 @@ def beside(parts: list[Any]) -> Any:
     return hstack(parts, format="csr")
 
 
+class Coordinates(NamedTuple):
+    """What is known beforehand of the unknowns ``s`` and ``h`` of a mode."""
+
+    scale: np.ndarray
+    """Magnitudes."""
+    unit: float
+    """Of time, in seconds."""
+    priority: np.ndarray | None
+    """Ranks as states; None for equal ones."""
+
+
 class NonlinearSystem:
     """One mode.
 
@@ -74,28 +84,22 @@ class NonlinearSystem:
     orders : Orders
     arguments : (na, nv) array
         Arguments of all nonlinear rows over ``v = [s; h; xi]``.
-    nonlinear_rows : NonlinearRows
     evaluate : NonlinearFunctions
     S : (q, q) array
         Generator of the sources.
-    scale : (n_s + m,) array
-        Magnitudes of ``s`` and ``h``.
-    unit : float
-        Unit of time, in seconds.
-    priority : (n_s + m,) array or None
-        Ranks of ``s`` and ``h`` as states; None for equal ones.
+    coordinates : Coordinates
     left_out : (rows, squares) or None
         Nonlinear rows that follow from others, and over the core unknowns (n, n) the sum of squares that is as small as
         possible in their place.
     """
 
     def __init__(
-        self, mode: OpenMode, orders: Orders, arguments: np.ndarray, nonlinear_rows: NonlinearRows, evaluate: NonlinearFunctions,
-        S: np.ndarray, scale: np.ndarray, unit: float, priority: np.ndarray | None,
+        self, mode: OpenMode, orders: Orders, arguments: np.ndarray, evaluate: NonlinearFunctions, S: np.ndarray,
+        coordinates: Coordinates,
         left_out: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         self.mode, self.orders, self.evaluate, self.S = mode, orders, evaluate, S
-        self.nonlinear_rows = nonlinear_rows
+        self.nonlinear_rows, (scale, unit, priority) = evaluate.rows, coordinates
         ns, m = len(mode.states), len(mode.open)
         p, c = orders.unknowns, orders.rows
         first, second = np.flatnonzero(p >= 1), np.flatnonzero(p >= 2)
@@ -130,9 +134,7 @@ class NonlinearSystem:
         self.constraints = len(hidden)
         jets_of_arguments = [Jet(arguments @ j.y, arguments @ j.xi) for j in used]
         magnitudes = np.concatenate([self.scale, self.open_scale])
-        self._equations = ModeEquations(
-            nonlinear_rows, evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit
-        )
+        self._equations = ModeEquations(evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit)
         self._corrections: dict[bytes, Correction] = {}
         self._argument_scale = np.abs(arguments[:, : ns + m]) @ scale
         self._least: LeastFlows | None = None

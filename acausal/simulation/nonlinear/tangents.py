@@ -14,7 +14,6 @@ from ...dynamics.directions import generic_direction
 from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
 from ...reduction.core import NOTHING, TANGENT_STATES, Values
 from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linearised_rows
-from ...reduction.nonlinear_rows import NonlinearRows
 from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
 from ...reduction.redundancy import least_rows, open_directions, redundant_rows
 from ...reduction.rounding import ROUNDING
@@ -22,7 +21,7 @@ from ..analysed_modes import MODE_BYTES, Recent
 from ..numeric import NumericCore
 from ..state import Redundant
 from .bounds import Bounds, open_bounds
-from .system import NonlinearSystem
+from .system import Coordinates, NonlinearSystem
 
 STEEPEST = 1e60
 """Values and slopes beyond would drown all others of a model."""
@@ -46,7 +45,6 @@ class Tangents:
     ----------
     core : NumericCore
         The affine rows alone.
-    nonlinear_rows : NonlinearRows
     functions : NonlinearFunctions
         Copied: two runs share none.
     bounds : Bounds, optional
@@ -54,18 +52,14 @@ class Tangents:
     """
 
     def __init__(
-        self, core: NumericCore, nonlinear_rows: NonlinearRows, functions: NonlinearFunctions,
-        bounds: Bounds | None = None,
-    ) -> None:  # fmt: skip
-        self.core, self.nonlinear_rows = core, nonlinear_rows
+        self, core: NumericCore, functions: NonlinearFunctions, bounds: Bounds | None = None
+    ) -> None:
+        self.core, self.nonlinear_rows = core, functions.rows
         self.numbering = Numbering.of(core.reduced)
-        self.Z, self.D, _, _ = nonlinear_rows.variables
-        self.X = nonlinear_rows.sources(core.exosystem)
-        self._over = (
-            SlopeSums.of(self.D, nonlinear_rows),
-            SlopeSums.of(self.Z, nonlinear_rows),
-            SlopeSums.of(self.X, nonlinear_rows),
-        )
+        self.Z, self.D, _, _ = functions.rows.variables
+        self.X = functions.rows.sources(core.exosystem)
+        D, Z, X = (SlopeSums.of(M, functions.rows) for M in (self.D, self.Z, self.X))
+        self._over = D, Z, X
         model = core.model
         self.scale = (
             abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(self.X) @ model.xi_scale
@@ -96,7 +90,7 @@ class Tangents:
         self._linearised: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
         position = np.full(core.reduced.n_rows + 1, AFFINE)
-        position[nonlinear_rows.rows] = np.arange(len(nonlinear_rows))
+        position[self.nonlinear_rows.rows] = np.arange(len(self.nonlinear_rows))
         self._number_of = position
         """Nonlinear row of every form row; the last entry serves rows without a form."""
 
@@ -391,9 +385,9 @@ class Tangents:
         coordinates = np.concatenate([opened.states, opened.open])
         scale = model.scale[coordinates]
         scale[ns:][opened.slopes] /= model.T0
+        priority = None if model.priority is None else model.priority[coordinates]
         return NonlinearSystem(
-            opened, found, over_v, self.nonlinear_rows, self.functions, S, scale, model.T0,
-            None if model.priority is None else model.priority[coordinates],
+            opened, found, over_v, self.functions, S, Coordinates(scale, model.T0, priority),
             (self.left_out, self._squares) if len(self.left_out) else None,
         )  # fmt: skip
 
