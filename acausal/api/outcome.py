@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import AcausalError
 from ..reduction.elimination import OutOfRange
+from ..results.record import Ending
 from ..results.result import Result
 from ..results.segments import Segment
 from ..results.statistics import Statistics, peak_memory
@@ -34,9 +35,8 @@ def outcome(run: Loop, state: State | None, status: str = "") -> Result:
     record = run.record.until_now(last)
     run.work.enter(before)
     return Result(
-        program.names, record, run.state.t, status or _status(run), stats=_statistics(run), parameters=run.parameters,
-        saved=run.options.save, grid=run.options.grid,
-        state=checkpoint(run, state),
+        program.names, record, Ending(run.state.t, status or _status(run), checkpoint(run, state)),
+        stats=_statistics(run), parameters=run.parameters, saved=run.options.save, grid=run.options.grid,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from .linear import Shifted
 from .problem import Problem
 from .rosenbrock import Rosenbrock
 from .step import Step
+from .stepper import Demands
 
 BOUNDARY = 3.25
 """Steps times eigenvalue at the end of the stability domain of Dormand-Prince 5(4) on the negative axis."""
@@ -71,23 +72,30 @@ class Automatic:
 
     Parameters
     ----------
-    problem, t, y, **options
+    problem, t, y, demands, **options
         As in `Stepper`.
     stiffness : Stiffness
         Changed by the steps.
     """
 
     def __init__(
-        self, problem: Problem, t: float, y: np.ndarray, *, stiffness: Stiffness, **options: Any
+        self,
+        problem: Problem,
+        t: float,
+        y: np.ndarray,
+        demands: Demands,
+        *,
+        stiffness: Stiffness,
+        **options: Any,
     ) -> None:
-        self._problem, self._options, self.stiffness = problem, options, stiffness
+        self._problem, self._demands, self._options, self.stiffness = problem, demands, options, stiffness
         self._stepper = self._made(t, y, options.pop("first_step", None))
 
     def _made(
         self, t: float, y: np.ndarray, first: float | None, rate: np.ndarray | None = None
     ) -> DormandPrince | Rosenbrock:
         kind = Rosenbrock if self.stiffness.stiff else DormandPrince
-        return kind(self._problem, t, y, first_step=first, rate=rate, **self._options)
+        return kind(self._problem, t, y, self._demands, first_step=first, rate=rate, **self._options)
 
     @property
     def t(self) -> float:
@@ -98,15 +106,6 @@ class Automatic:
     def h(self) -> float:
         """Size proposed for the next step."""
         return self._stepper.h
-
-    @property
-    def atol(self) -> np.ndarray:
-        """Absolute tolerances."""
-        return self._stepper.atol
-
-    @atol.setter
-    def atol(self, value: np.ndarray) -> None:
-        self._stepper.atol = self._options["atol"] = value
 
     def step(self, limit: float) -> Step:
         """One accepted step, as `Stepper.step`."""
@@ -128,7 +127,7 @@ class Automatic:
     def _inside(self, stepper: Rosenbrock, h: float) -> bool:
         """Whether an explicit step of size ``h`` would be stable."""
         self.stiffness.implicit = 0
-        scale = stepper.atol + stepper.rtol * np.abs(stepper.y)
+        scale = self._demands.atol + self._demands.rtol * np.abs(stepper.y)
         return h * _largest_eigenvalue(stepper.linearised, scale) < INSIDE
 
 

@@ -105,7 +105,7 @@ class DormandPrince(Stepper):
 
         The last two stages are at the same time: by the difference of their rates over that of their arguments.
         """
-        scale = self.atol + self.rtol * self._size
+        scale = self.demands.atol + self.demands.rtol * self._size
         apart = (self.y - self._before_last) / scale
         change = (self._slopes[6] - self._slopes[5]) / scale
         distance = float(apart.dot(apart))

@@ -11,6 +11,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,6 +44,22 @@ Resolution = Callable[[Step], float]
 """Step -> how far what is solved for at its points departs from a polynomial through its ends, in units of what may be."""
 
 
+@dataclass(slots=True, eq=False)
+class Demands:
+    """What is demanded of steps; absolute tolerances may change from one to the next."""
+
+    rtol: float
+    atol: np.ndarray
+    """Absolute tolerances (n,), positive where a component may vanish."""
+    max_step: float = math.inf
+    """Longest step, before it is stretched by at most 1 % to a limit. A method sees the rate at its stages only: keep
+    steps below a small part (1/40) of the shortest period of an input, or a pulse may pass between the stages."""
+    outputs: Outputs | None = None
+    """Errors of what follows from the components, in units of their tolerances."""
+    resolution: Resolution | None = None
+    """Whether a step resolves what is solved for beside the components: up to one it does. May raise `StepFailure`."""
+
+
 class Stepper(ABC):
     """Integrates a problem by one accepted step at a time.
 
@@ -52,25 +69,15 @@ class Stepper(ABC):
     t : float
     y : (n,)
         Start; copied.
-    rtol : float
-    atol : (n,)
-        Absolute tolerances, positive where a component may vanish.
-    max_step : float
-        Longest step, before it is stretched by at most 1 % to a limit. A method sees the rate at its stages only: keep
-        steps below a small part (1/40) of the shortest period of an input, or a pulse may pass between the stages.
+    demands : Demands
     first_step : float, optional
         Size of the first trial; estimated when None, which takes one more evaluation of the rate.
     span : float
         Length of the interval of interest: the unit of time where the problem does not show one.
     rate : (n,) array, optional
         Rate at the start where it is known.
-    outputs : callable, optional
-        Errors of what follows from the components, in units of their tolerances: `Outputs`.
     work : Work, optional
         Counters to go on with.
-    resolution : callable, optional
-        Whether a step resolves what is solved for beside the components: `Resolution`. Up to one it does. May raise
-        `StepFailure`.
 
     Attributes
     ----------
@@ -104,24 +111,16 @@ class Stepper(ABC):
         problem: Problem,
         t: float,
         y: np.ndarray,
+        demands: Demands,
         *,
-        rtol: float,
-        atol: np.ndarray,
-        max_step: float = math.inf,
         first_step: float | None = None,
         span: float,
         rate: np.ndarray | None = None,
-        outputs: Outputs | None = None,
         work: Work | None = None,
-        resolution: Resolution | None = None,
     ) -> None:
-        self.problem = problem
+        self.problem, self.demands = problem, demands
         self.t = float(t)
         self.y = np.array(y, dtype=float)
-        self.rtol = rtol
-        self.atol = np.asarray(atol, dtype=float)
-        self.max_step = max_step
-        self.outputs, self.resolution = outputs, resolution
         self._errors = np.empty((0, self.y.size))
         self.steps, self.work = 0, work or Work()
         self._size = np.abs(self.y)
@@ -172,7 +171,7 @@ class Stepper(ABC):
 
     def _accepted(self, limit: float) -> Step:
         t, rejected = self.t, self.work.rejections
-        h = max(min(self.h, self.max_step), SMALLEST_STEP * math.ulp(t))
+        h = max(min(self.h, self.demands.max_step), SMALLEST_STEP * math.ulp(t))
         while True:
             ends = h * REACH >= limit - t
             t1 = limit if ends else t + h
@@ -204,8 +203,8 @@ class Stepper(ABC):
                 step = Step(self.t, t1, self.y, y1, self._dense(t1 - self.t), self._errors)
             else:
                 step = Step(self.t, t1, self.y, self.y, np.empty((3, 0)), self._errors)
-            if self.resolution is not None:
-                error = max(error, self.resolution(step))
+            if self.demands.resolution is not None:
+                error = max(error, self.demands.resolution(step))
         except StepFailure:
             self._ratio = None
             return math.inf, None, rate
@@ -215,11 +214,11 @@ class Stepper(ABC):
         """Error in units of the tolerance, and the solution at `t1`."""
         y1, self._errors = self._advance(t1)
         difference = np.abs(self._errors).max(axis=0)
-        ratio = difference / (self.atol + self.rtol * np.maximum(self._size, np.abs(y1)))
+        ratio = difference / (self.demands.atol + self.demands.rtol * np.maximum(self._size, np.abs(y1)))
         self._ratio = ratio
         error = math.sqrt(ratio.dot(ratio) / ratio.size)
-        if error <= 1.0 and self.outputs is not None:
-            error = max(error, self.outputs(t1, y1, self._errors) / math.sqrt(ratio.size))
+        if error <= 1.0 and self.demands.outputs is not None:
+            error = max(error, self.demands.outputs(t1, y1, self._errors) / math.sqrt(ratio.size))
         return error, y1
 
     def _growth(self, error: float, after_rejection: bool) -> float:
@@ -258,12 +257,12 @@ class Stepper(ABC):
 
     def _first_step(self, span: float) -> float:
         """Estimate from the first two derivatives (section II.4), with `span` as the unit of time."""
-        scale = self.atol + self.rtol * self._size
+        scale = self.demands.atol + self.demands.rtol * self._size
         norm = math.sqrt(self.y.size)
         size = float(np.linalg.norm(self.y / scale)) / norm
         slope = float(np.linalg.norm(self._rate / scale)) / norm * span
         h = 0.01 * span * size / slope if size >= 1e-5 and slope >= 1e-5 else 1e-6 * span
-        h = min(h, span, self.max_step)
+        h = min(h, span, self.demands.max_step)
         if not h > 0.0:
             worst = int(np.argmax(np.abs(self._rate / scale)))
             raise StepSizeError("the first step is too small", self.t, worst, sys.float_info.min)
@@ -277,4 +276,4 @@ class Stepper(ABC):
             return h
         flat = largest <= 1e-15
         second = max(1e-6, h / span * 1e-3) if flat else (0.01 / largest) ** (1.0 / self.error_order)
-        return min(100.0 * h, second * span, span, self.max_step)
+        return min(100.0 * h, second * span, span, self.demands.max_step)

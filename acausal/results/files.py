@@ -30,6 +30,7 @@ from ..reduction.reduced_model import reduce_model
 from .container import Damaged, pack, unpack, write_whole
 from .names import Names
 from .objects import DTYPES, Described, Restored, Unreadable, register
+from .record import Ending
 from .statistics import Statistics
 from .trace import record_of, trace_of
 
@@ -138,9 +139,10 @@ def _result(content: dict[str, Any], kind: Callable[..., Any]) -> Any:
     if trace.core is not None and not _same(trace.core, reduced.W_core):
         raise Unreadable("this version reduces its model to other unknowns")
     return kind(
-        Names(reduced, None, content["samples"]), record_of(trace, reduced), content["t_end"], content["status"],
+        Names(reduced, None, content["samples"]), record_of(trace, reduced),
+        Ending(content["t_end"], content["status"], content["state"]),
         stats=content["stats"], parameters=content["parameters"], saved=content["saved"], grid=content["grid"],
-        state=content["state"], only=content["only"],
+        only=content["only"],
     )  # fmt: skip
 
 

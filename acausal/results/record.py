@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,15 @@ class KnownJump:
     right: np.ndarray
     J1: np.ndarray
     mean: np.ndarray | None = None
+
+
+class Ending(NamedTuple):
+    """How a run ended."""
+
+    t: float
+    status: str
+    state: Any
+    """What continues it: ``simulate(..., start=result)``."""
 
 
 @dataclass(slots=True, eq=False)

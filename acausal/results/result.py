@@ -23,7 +23,7 @@ from .initial import InitialValues, initial_values
 from .modes import VisitedModes, visited_modes
 from .names import Names
 from .plotting import plot_signals
-from .record import Recorded
+from .record import Ending, Recorded
 from .scenes import strobe
 from .segments import Segments
 from .signal import HeldSource, Signal, VariableSource
@@ -61,25 +61,21 @@ class Result:
         self,
         names: Names,
         record: Recorded,
-        t_end: float,
-        status: str,
+        ending: Ending,
         *,
         stats: Statistics,
         parameters: dict[str, float],
         saved: tuple[str, ...] | None = None,
         grid: Any = None,
-        state: Any = None,
         only: tuple[str, ...] | None = None,
     ) -> None:
-        self.names, self.steps, self.status = names, record.steps, status
+        self.names, self.steps = names, record.steps
+        self.t_end, self.status, self.state = ending
         self.label, self.parameters, self.saved = names.flat.label, parameters, saved
-        self.state = state
-        """What continues the run: ``simulate(..., start=result)``."""
         self.record, self.grid, self._counts = record, grid, stats
         self.only = only
         """Paths that can be read, None for all: those chosen when it was saved."""
-        self.t_start = float(record.segments[0].start) if len(record.segments) else t_end
-        self.t_end = t_end
+        self.t_start = float(record.segments[0].start) if len(record.segments) else ending.t
 
     def __copy__(self) -> Result:
         return self

@@ -8,7 +8,7 @@ import pytest
 from acausal.dynamics.dormand_prince import DormandPrince
 from acausal.dynamics.rosenbrock import Rosenbrock
 from acausal.dynamics.step import Step
-from acausal.dynamics.stepper import Stepper
+from acausal.dynamics.stepper import Demands, Stepper
 
 from .problems import Given, driven_logistic, march, pendulum, prothero_robinson, robertson, van_der_pol
 
@@ -18,7 +18,7 @@ METHODS = pytest.mark.parametrize("method", [DormandPrince, Rosenbrock], ids=["D
 def fixed(method: type[Stepper], problem: Given, y: np.ndarray, steps: int, end: float) -> list[Step]:
     """Equal steps: the tolerance accepts everything, and the longest step decides."""
     h = end / steps
-    stepper = method(problem, 0.0, y, rtol=1e9, atol=np.full(y.size, 1e9), max_step=h, first_step=h, span=end)
+    stepper = method(problem, 0.0, y, Demands(1e9, np.full(y.size, 1e9), h), first_step=h, span=end)
     found = march(stepper, end)
     assert len(found) == steps
     return found
@@ -64,7 +64,7 @@ def test_order_of_the_dense_output(method: type[Stepper], order: int) -> None:
     theta = np.linspace(0.1, 0.9, 9)
     errors, slopes = [], []
     for h in (0.05, 0.025, 0.0125):
-        stepper = method(problem, 0.6, y0, rtol=1e9, atol=np.full(2, 1e9), first_step=h, span=1.0)
+        stepper = method(problem, 0.6, y0, Demands(1e9, np.full(2, 1e9)), first_step=h, span=1.0)
         t, y, slope = inner([stepper.step(0.6 + h)], theta)
         errors.append(np.abs(y - exact(t)).max())
         derivative = [problem.rate(tk, yk) for tk, yk in zip(t, exact(t), strict=True)]
@@ -90,7 +90,7 @@ def test_no_order_reduction_on_a_stiff_problem(stiffness: float) -> None:
 def test_errors_are_of_the_order_of_the_tolerance(method: type[Stepper], rtol: float) -> None:
     problem, exact = driven_logistic()
     steps = march(
-        method(problem, 0.0, exact(np.zeros(1))[0], rtol=rtol, atol=np.full(2, rtol), span=10.0), 10.0
+        method(problem, 0.0, exact(np.zeros(1))[0], Demands(rtol, np.full(2, rtol)), span=10.0), 10.0
     )
     t, y, _ = inner(steps, np.linspace(0.0, 1.0, 11))
     scale = rtol + rtol * np.abs(exact(t))
@@ -101,7 +101,7 @@ def test_errors_are_of_the_order_of_the_tolerance(method: type[Stepper], rtol: f
 @pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-7, 1e-9])
 def test_dense_output_is_as_accurate_as_the_steps(method: type[Stepper], rtol: float) -> None:
     problem, exact = driven_logistic()
-    stepper = method(problem, 0.0, exact(np.zeros(1))[0], rtol=rtol, atol=np.full(2, rtol), span=10.0)
+    stepper = method(problem, 0.0, exact(np.zeros(1))[0], Demands(rtol, np.full(2, rtol)), span=10.0)
     for step in march(stepper, 10.0):
         t, y, _ = inner([step], np.linspace(0.0, 1.0, 11))
         errors = (np.abs(y - exact(t)) / (rtol + rtol * np.abs(exact(t)))).max(axis=1)
@@ -117,14 +117,14 @@ def test_the_pendulum_against_elliptic_functions(method: type[Stepper]) -> None:
     with mp.workdps(30):
         # Released at rest from the angle 1: sin(angle / 2) = k sn(K + t, k).
         exact = float(2 * mp.asin(k * ellipfun("sn", ellipk(k**2) + t, m=k**2)))
-    steps = march(method(pendulum(), 0.0, np.array([1.0, 0.0]), rtol=1e-9, atol=np.full(2, 1e-9), span=t), t)
+    steps = march(method(pendulum(), 0.0, np.array([1.0, 0.0]), Demands(1e-9, np.full(2, 1e-9)), span=t), t)
     assert steps[-1].y1[0] == pytest.approx(exact, abs=1e-7)
 
 
 @pytest.mark.parametrize("rtol", [1e-4, 1e-7])
 def test_stiff_problem_of_prothero_and_robinson(rtol: float) -> None:
     problem, exact = prothero_robinson(1e7)
-    stepper = Rosenbrock(problem, 0.0, np.array([1.0]), rtol=rtol, atol=np.full(1, rtol), span=10.0)
+    stepper = Rosenbrock(problem, 0.0, np.array([1.0]), Demands(rtol, np.full(1, rtol)), span=10.0)
     t, y, _ = inner(march(stepper, 10.0), np.linspace(0.0, 1.0, 11))
     assert np.abs(y - exact(t)).max() < 20 * rtol
     assert stepper.steps < 400
@@ -132,7 +132,7 @@ def test_stiff_problem_of_prothero_and_robinson(rtol: float) -> None:
 
 def test_a_fast_transient_decays() -> None:
     problem, _ = prothero_robinson(1e6)
-    stepper = Rosenbrock(problem, 0.0, np.array([3.0]), rtol=1e-6, atol=np.full(1, 1e-6), span=1.0)
+    stepper = Rosenbrock(problem, 0.0, np.array([3.0]), Demands(1e-6, np.full(1, 1e-6)), span=1.0)
     t, y, _ = inner(march(stepper, 1.0), np.linspace(0.0, 1.0, 11))
     # y - cos t = 2 exp(-1e6 t)
     assert np.abs(y[:, 0] - np.cos(t) - 2.0 * np.exp(-1e6 * t)).max() < 2e-5
@@ -159,7 +159,7 @@ def test_robertson_against_radau(rtol: float) -> None:
     times = [0.4, 4.0, 40.0]
     reference = radau(robertson(), [1.0, 0.0, 0.0], times)
     atol = rtol * np.array([1e-4, 1e-8, 1e-4])
-    stepper = Rosenbrock(robertson(), 0.0, np.array([1.0, 0.0, 0.0]), rtol=rtol, atol=atol, span=40.0)
+    stepper = Rosenbrock(robertson(), 0.0, np.array([1.0, 0.0, 0.0]), Demands(rtol, atol), span=40.0)
     for t, y in zip(times, reference, strict=True):
         march(stepper, t)
         assert stepper.t == t
@@ -170,7 +170,7 @@ def test_robertson_over_eleven_decades() -> None:
     # F. Mazzia, C. Magherini, Test Set for Initial Value Problem Solvers, release 2.4 (2008), problem ROBER.
     reference = [0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050]
     y0 = np.array([1.0, 0.0, 0.0])
-    stepper = Rosenbrock(robertson(), 0.0, y0, rtol=1e-7, atol=np.full(3, 1e-18), span=1e11)
+    stepper = Rosenbrock(robertson(), 0.0, y0, Demands(1e-7, np.full(3, 1e-18)), span=1e11)
     march(stepper, 1e11)
     assert stepper.y == pytest.approx(reference, rel=1e-6, abs=0)
     assert stepper.steps < 1000
@@ -180,7 +180,7 @@ def test_stiff_van_der_pol() -> None:
     # F. Mazzia, C. Magherini, Test Set for Initial Value Problem Solvers, release 2.4 (2008), problem VDPOL.
     reference = [0.1706167732170483e1, -0.8928097010247975]
     stepper = Rosenbrock(
-        van_der_pol(1000.0), 0.0, np.array([2.0, 0.0]), rtol=1e-7, atol=np.full(2, 1e-9), span=2.0
+        van_der_pol(1000.0), 0.0, np.array([2.0, 0.0]), Demands(1e-7, np.full(2, 1e-9)), span=2.0
     )
     march(stepper, 2.0)
     assert stepper.y == pytest.approx(reference, rel=1e-6)
@@ -190,7 +190,7 @@ def test_stiff_van_der_pol() -> None:
 def test_van_der_pol_against_scipy(method: type[Stepper]) -> None:
     problem = van_der_pol(5.0)
     reference = radau(problem, [2.0, 0.0], [0.5, 2.0])
-    stepper = method(problem, 0.0, np.array([2.0, 0.0]), rtol=1e-8, atol=np.full(2, 1e-8), span=2.0)
+    stepper = method(problem, 0.0, np.array([2.0, 0.0]), Demands(1e-8, np.full(2, 1e-8)), span=2.0)
     for t, y in zip([0.5, 2.0], reference, strict=True):
         march(stepper, t)
         assert stepper.y == pytest.approx(y, rel=1e-5)

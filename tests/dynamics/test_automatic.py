@@ -7,7 +7,7 @@ from acausal.dynamics.automatic import Automatic, Stiffness
 from acausal.dynamics.dormand_prince import DormandPrince
 from acausal.dynamics.problem import StepFailure
 from acausal.dynamics.rosenbrock import Rosenbrock
-from acausal.dynamics.stepper import Stepper
+from acausal.dynamics.stepper import Demands, Stepper
 
 from .problems import Given, driven_logistic, march, pendulum, prothero_robinson, van_der_pol
 
@@ -32,7 +32,7 @@ class Counted:
 
 def start(problem, y: list[float], stiffness: Stiffness, rtol: float = 1e-6, t: float = 0.0) -> Automatic:
     atol = np.full(len(y), 1e-2 * rtol)
-    return Automatic(problem, t, np.array(y), stiffness=stiffness, rtol=rtol, atol=atol, span=10.0)
+    return Automatic(problem, t, np.array(y), stiffness=stiffness, demands=Demands(rtol, atol), span=10.0)
 
 
 def test_a_pendulum_is_left_to_the_explicit_method() -> None:
@@ -45,9 +45,7 @@ def test_a_pendulum_is_left_to_the_explicit_method() -> None:
 def test_a_smooth_problem_is_as_accurate_as_by_the_explicit_method() -> None:
     problem, exact = driven_logistic()
     steps = march(start(problem, exact(np.array([0.0]))[0].tolist(), Stiffness()), 10.0)
-    other = DormandPrince(
-        problem, 0.0, exact(np.array([0.0]))[0], rtol=1e-6, atol=np.full(2, 1e-8), span=10.0
-    )
+    other = DormandPrince(problem, 0.0, exact(np.array([0.0]))[0], Demands(1e-6, np.full(2, 1e-8)), span=10.0)
     assert [s.t1 for s in steps] == [s.t1 for s in march(other, 10.0)]
 
 
@@ -60,7 +58,7 @@ def test_a_stiff_problem_costs_little_more_than_by_the_implicit_method(stiffness
         stepper = (
             start(problem, [1.0], Stiffness())
             if method == "automatic"
-            else Rosenbrock(problem, 0.0, np.array([1.0]), rtol=1e-6, atol=np.array([1e-8]), span=10.0)
+            else Rosenbrock(problem, 0.0, np.array([1.0]), Demands(1e-6, np.array([1e-8])), span=10.0)
         )
         for step in march(stepper, 10.0):
             assert step.y1 == pytest.approx(exact(np.array([step.t1]))[0], abs=1e-5)
@@ -114,7 +112,7 @@ def test_steps_join_where_the_method_changes() -> None:
 def test_a_problem_without_components_goes_straight_to_the_limit() -> None:
     problem = Given(lambda t, y: y)
     stepper = Automatic(
-        problem, 0.0, np.zeros(0), stiffness=Stiffness(), rtol=1e-6, atol=np.zeros(0), span=1.0
+        problem, 0.0, np.zeros(0), stiffness=Stiffness(), demands=Demands(1e-6, np.zeros(0)), span=1.0
     )
     assert stepper.step(3.0).t1 == 3.0 == stepper.t
 
@@ -122,11 +120,11 @@ def test_a_problem_without_components_goes_straight_to_the_limit() -> None:
 def test_tolerances_that_change_hold_for_the_method_that_follows() -> None:
     known = Stiffness()
     stepper = start(prothero_robinson(1e6)[0], [1.0], known)
-    stepper.atol = np.array([1e-3])
+    stepper._demands.atol = np.array([1e-3])
     while not known.stiff:
         stepper.step(10.0)
     inner = stepper._stepper
-    assert isinstance(inner, Stepper) and inner.atol.tolist() == [1e-3]
+    assert isinstance(inner, Stepper) and inner.demands.atol.tolist() == [1e-3]
 
 
 class Once(Counted):

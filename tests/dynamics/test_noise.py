@@ -13,6 +13,7 @@ from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.dormand_prince import DormandPrince
 from acausal.dynamics.noise import CERTAIN, LOCATED, FlowNoise, StepNoise, lasting
 from acausal.dynamics.scan import FlowWatch
+from acausal.dynamics.stepper import Demands
 from acausal.reduction.rounding import ROUNDING, SUMMED
 from acausal.simulation.clocks import Clock, Schedule
 from acausal.simulation.instants.transition import SignTable
@@ -159,7 +160,7 @@ def test_what_a_step_follows_moves_by_its_size_while_its_rounding_lasts(rtol: fl
     """An oscillation moves by its size within a radian."""
     problem = Given(lambda t, y: np.array([omega * y[1], -omega * y[0]]))
     stepper = DormandPrince(
-        problem, 0.0, np.array([1.0, 0.0]), rtol=rtol, atol=np.full(2, rtol), span=10.0 / omega
+        problem, 0.0, np.array([1.0, 0.0]), Demands(rtol, np.full(2, rtol)), span=10.0 / omega
     )
     lengths = [step.t1 - step.t0 for step in march(stepper, 10.0 / omega)]
     assert 0.5 < lasting(float(np.median(lengths)), rtol) * omega < 20.0

@@ -10,7 +10,7 @@ from acausal.dynamics.dormand_prince import DormandPrince
 from acausal.dynamics.problem import StepFailure, StepSizeError
 from acausal.dynamics.rosenbrock import Rosenbrock
 from acausal.dynamics.step import Step
-from acausal.dynamics.stepper import Stepper
+from acausal.dynamics.stepper import Demands, Stepper
 
 from .problems import Given, driven_logistic, heat, march, pendulum, prothero_robinson
 
@@ -18,8 +18,9 @@ METHODS = pytest.mark.parametrize("method", [DormandPrince, Rosenbrock], ids=["D
 
 
 def start(method: type[Stepper], problem: Given, y: list[float], **options: float) -> Stepper:
-    settings = {"rtol": 1e-6, "span": 10.0, **options}
-    return method(problem, 0.0, np.array(y, dtype=float), atol=np.full(len(y), 1e-9), **settings)
+    settings = {"span": 10.0, **options}
+    demands = Demands(settings.pop("rtol", 1e-6), np.full(len(y), 1e-9), settings.pop("max_step", math.inf))
+    return method(problem, 0.0, np.array(y, dtype=float), demands, **settings)
 
 
 def decay(rate: float = 1.0) -> Given:

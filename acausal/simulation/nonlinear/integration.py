@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +16,7 @@ from .accuracy import Tolerances, terms
 from .forms import Forms
 from .motion import Motion, Place
 from .sampling import sampled_jets, solvable
-from .steps import Steps, WatchedSteps
+from .steps import Span, Steps, WatchedSteps
 from .watching import Watched
 
 POLISH = 32
@@ -138,17 +136,6 @@ class StillMotion:
         return np.tile(self.y0, (len(hs), 1))
 
 
-@dataclass(frozen=True, eq=False)
-class Span:
-    """A time ``t``, the length until which to integrate from there, and the resolution of time."""
-
-    t: float
-    length: float
-    resolution: float
-    report: Callable[[float], object] | None = None
-    """Called with the time after each step."""
-
-
 class Integration:
     """The segments of a run, and what they tell about those to come.
 
@@ -199,13 +186,12 @@ class Integration:
         hidden : int
             Number of sources in states of the record that the motion does without.
         """
-        t, length, report, self._hidden = span.t, span.length, span.report, hidden
+        t, length, self._hidden = span.t, span.length, hidden
         np.maximum(self.size, np.abs(z), out=self.size)
         forms, noise = watched.forms, watched.noise(motion)
         steps = self.steps = Steps(
-            motion, self._solver, self._tolerances, length, forms, noise, self.size, self._stiffness_of(mode),
-            None if report is None else lambda h: report(t + h),
-        )  # fmt: skip
+            motion, self._solver, self._tolerances, span, forms, noise, self.size, self._stiffness_of(mode)
+        )
         self.watched = watched
         pieces = WatchedSteps(steps, forms, noise, watched.open_at_zero)
         hit, self.late = None, 0.0

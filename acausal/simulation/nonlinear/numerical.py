@@ -14,9 +14,10 @@ from ..confirmation import confirm_steps
 from ..failures import UNSOLVED, NotSolved, Sliding
 from ..propagator import Arrival
 from ..run import Run
-from .integration import SampledMotion, Span, StillMotion
+from .integration import SampledMotion, StillMotion
 from .motion import Place
 from .sliding import slides
+from .steps import Span
 from .watching import Situation, Watched, watched
 
 

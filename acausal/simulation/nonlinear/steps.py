@@ -16,7 +16,7 @@ from ...dynamics.noise import StepNoise, rounded_states
 from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
-from ...dynamics.stepper import Stepper
+from ...dynamics.stepper import Demands, Stepper
 from .accuracy import Accuracy, Resolution, Tolerances, cubic, straight
 from .forms import Forms
 from .left_out import require_left_out
@@ -94,6 +94,17 @@ class Singular:
         return min(self.before - h, length) <= self.margin
 
 
+@dataclass(frozen=True, eq=False)
+class Span:
+    """A time ``t``, the length until which to integrate from there, and the resolution of time."""
+
+    t: float
+    length: float
+    resolution: float
+    report: Callable[[float], object] | None = None
+    """Called with the time after every accepted step."""
+
+
 class Steps:
     """Accepted steps of a segment, extended on demand.
 
@@ -103,8 +114,8 @@ class Steps:
         At its start, states selected.
     solver : str
         "explicit", "implicit", or "auto" for what the steps show to be the better one.
-    length : float
-        Of the segment, in seconds.
+    span : Span
+        Of the segment.
     forms : Forms
         What can end the segment.
     noise : StepNoise
@@ -113,15 +124,13 @@ class Steps:
         Largest magnitudes of the core unknowns so far.
     stiffness : Stiffness
         What is known of the mode, for "auto".
-    report : callable, optional
-        Called with the end of every accepted step.
     """
 
     def __init__(
-        self, motion: Motion, solver: str, tolerances: Tolerances, length: float, forms: Forms, noise: StepNoise,
-        size: np.ndarray, stiffness: Stiffness, report: Callable[[float], object] | None = None,
+        self, motion: Motion, solver: str, tolerances: Tolerances, span: Span, forms: Forms, noise: StepNoise,
+        size: np.ndarray, stiffness: Stiffness,
     ) -> None:  # fmt: skip
-        self.motion, self.length, self.forms = motion, length, forms
+        self.motion, self._span, self.length, self.forms = motion, span, span.length, forms
         self._of = unknowns_of(motion.system)
         self.size = np.maximum(np.abs(motion.last.X), np.where(self._of >= 0, size[self._of], 0.0))
         """Largest magnitudes of the coordinates so far."""
@@ -130,7 +139,6 @@ class Steps:
         self._solves = bool(motion.system.m or motion.system.constraints)
         self._resolution = Resolution(motion, tolerances.rtol) if self._solves and motion.batched else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
-        self._report = report
         self.accepted: list[Accepted] = []
         self.stacked: Any = None
         """The accepted steps in arrays, once many points were asked for."""
@@ -153,14 +161,14 @@ class Steps:
 
     def _new(self, h: float, first: float | None) -> Stepper | Automatic:
         motion, y = self.motion, self._place.X[self.motion.selection.states]
-        options: dict[str, Any] = {
-            "rtol": self.tolerances.rtol, "atol": self._absolute(), "max_step": self._longest, "first_step": first,
-            "span": self.length, "outputs": self.accuracy, "work": motion.work,
-            "resolution": self._resolved if self._solves else None,
-        }  # fmt: skip
+        resolution = self._resolved if self._solves else None
+        self._demands = Demands(
+            self.tolerances.rtol, self._absolute(), self._longest, self.accuracy, resolution
+        )
+        options: dict[str, Any] = {"first_step": first, "span": self.length, "work": motion.work}
         if self._solver is None:
-            return Automatic(motion, h, y, stiffness=self._stiffness, **options)
-        return self._solver(motion, h, y, **options)
+            return Automatic(motion, h, y, self._demands, stiffness=self._stiffness, **options)
+        return self._solver(motion, h, y, self._demands, **options)
 
     def _most(self) -> float:
         """Longest step that misses nothing which comes and goes with the sources."""
@@ -209,12 +217,12 @@ class Steps:
             known.accept(begin, end)
         begin.linear = None
         np.maximum(self.size, np.abs(end.X), out=self.size)
-        self._stepper.atol = self._absolute()
+        self._demands.atol = self._absolute()
         if motion.worn(end):
             motion.select(end)
             self._stepper = self._new(step.t1, self._stepper.h)
-        if self._report is not None:
-            self._report(step.t1)
+        if self._span.report is not None:
+            self._span.report(self._span.t + step.t1)
         return made
 
     def _made(self, begin: Place) -> tuple[Step, Place]:
