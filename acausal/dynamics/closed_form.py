@@ -51,7 +51,9 @@ INTEGRAL = "an integral over time"
 LEVELS = 45
 """Halvings after which a panel is taken as it is."""
 STALE = 5
-"""Halvings that leave most of the error after which it is rounding of the integrand."""
+"""Halvings that leave most of the error, spread over both halves, after which it is rounding of the integrand."""
+SPREAD = 1.0 / 32.0
+"""Part of the larger of two errors above which the smaller one is of its kind."""
 MOST_EVALUATED = 2**18
 """Panels of one integral; what turns more often is not resolved."""
 CHUNK = 4_000_000
@@ -452,8 +454,15 @@ class Trajectory:
         return self.flow.magnitude(self.y0, min(length, self.reach))
 
     def terms(self, hs: np.ndarray) -> np.ndarray:
-        """Sums (k, ny) of the magnitudes of the terms of the states at the times `hs` (k,), by which each rounds there."""
-        return self._combined(hs, np.abs)
+        """Sums (k, ny) of the magnitudes of the terms of the states at the times `hs` (k,), by which each rounds there.
+
+        A turning function rounds by its amplitude, near its zeros too: the last digit of its angle moves it.
+        """
+
+        def envelope(h: np.ndarray) -> np.ndarray:
+            return self.flow.basis.envelope(h[:, None], h[:, None])
+
+        return self._combined(hs, envelope, np.abs)
 
     def at(self, h: float) -> np.ndarray:
         """State (ny,) at time `h`."""
@@ -470,18 +479,23 @@ class Trajectory:
 
     def sample(self, hs: np.ndarray) -> np.ndarray:
         """States (k, ny) at the times `hs` (k,)."""
-        return self._combined(np.asarray(hs, float), np.asarray)
+        return self._combined(np.asarray(hs, float), self.flow.basis.sample, np.asarray)
 
-    def _combined(self, hs: np.ndarray, part: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Sums (k, ny) of products of coefficients and functions, of each of which a part is taken."""
+    def _combined(
+        self,
+        hs: np.ndarray,
+        functions: Callable[[np.ndarray], np.ndarray],
+        part: Callable[[np.ndarray], np.ndarray],
+    ) -> np.ndarray:
+        """Sums (k, ny) of functions (k, size) of the basis times a part of their coefficients."""
         if hs.max(initial=0.0) <= self.reach:
-            return part(self.flow.basis.sample(hs)) @ part(self.C.T)
+            return functions(hs) @ part(self.C.T)
         y = np.empty((len(hs), self.flow.ny))
         for start, piece in self.pieces(float(hs.max())):
             inside = (hs > start) & (hs <= start + piece.reach)
             if start == 0.0:
                 inside |= hs <= 0.0
-            y[inside] = part(self.flow.basis.sample(hs[inside] - start)) @ part(piece.C.T)
+            y[inside] = functions(hs[inside] - start) @ part(piece.C.T)
         return y
 
     def pieces(self, h_end: float) -> Iterator[tuple[float, Trajectory]]:
@@ -647,10 +661,13 @@ def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float
         allowed = np.maximum(rtol * (half / length[of])[:, None] * whole[of], SUMMED * size)
         allowed = np.maximum(allowed, 2.0 * half[:, None] * np.atleast_2d(noise)[of])
         if parent is not None:
-            halves = error.reshape(len(parent), 2, -1).sum(1)
+            halves = error.reshape(len(parent), 2, -1)
+            # Rounding is in both halves alike, a peak that is not resolved yet in one of them, or beside their common end.
+            spread = halves.min(1) > SPREAD * halves.max(1)
             # Panels with many periods disagree at random, and halving them changes nothing either.
             long = 2.0 * half > parts.longest(of, left)
-            stale = stale + (np.repeat(halves > 0.5 * parent, 2, axis=0) & ~long[:, None])
+            left_over = (halves.sum(1) > 0.5 * parent) & spread
+            stale = stale + (np.repeat(left_over, 2, axis=0) & ~long[:, None])
             rough = np.any(error > allowed, axis=1)
             if parts.rounding is not None and rough.any():
                 rounded = _rounded(parts.rounding, left[rough], half[rough])

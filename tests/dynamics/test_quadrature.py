@@ -96,6 +96,23 @@ def test_rounding_of_an_integrand_is_not_resolved() -> None:
     assert exact == pytest.approx(-math.expm1(-3.0), rel=1e-14)
 
 
+@pytest.mark.parametrize("sharpness", [1e3, 1e4, 1e6])
+@pytest.mark.parametrize(("begin", "end"), [(0.0, 1.0), (0.0, 2.0), (0.3, 1.0), (0.3, 1.7)])
+def test_a_narrow_peak_is_not_taken_for_rounding(sharpness: float, begin: float, end: float) -> None:
+    """1/(1 + (k (t - 1))^2), where a panel is far longer than the peak at one of its ends or inside."""
+    trajectory, points = sources(chain(2), y0=[-1.0, 1.0]), 0
+
+    def integrand(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        nonlocal points
+        points += len(hs)
+        return 1.0 / (1.0 + (sharpness * ys[:, :1]) ** 2)
+
+    found = integrate(trajectory, integrand, begin, end)
+    exact = (math.atan(sharpness * (end - 1.0)) - math.atan(sharpness * (begin - 1.0))) / sharpness
+    assert found == pytest.approx([exact], rel=1e-15 * sharpness)
+    assert points < 5_000
+
+
 @pytest.mark.parametrize(("until", "off", "most"), [(0.1, 1e-12, 20_000), (2.0, 1e-4, 200)])
 def test_rounding_counts_where_it_is(until: float, off: float, most: int) -> None:
     """sqrt(abs(t - 0.3)), whose values are known to 1e-3 until some time and exactly from there on."""
