@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import EventIterationError, Location
 from ..flattening.forms import has_time
-from ..flattening.template import Assignment, WhenChain
+from ..flattening.template import Assignment, Check, WhenChain
 from ..modeling.expressions import RELATIONS, Expr, walk
 from ..modeling.statements import Assign, Reinit, Terminate
 from ..modeling.typed_fields import Typed
@@ -68,8 +68,8 @@ class DiscreteProgram:
     timed: np.ndarray
     samples: tuple[Sample, ...]
     branches: tuple[WhenBranch, ...]
-    checks: tuple[tuple[str, Location, str], ...]
-    """(message, place, condition as written)."""
+    checks: tuple[tuple[int, int, Check], ...]
+    """(batch, instance, statement) of requirements on more than parameters, which are met before a run begins."""
     guards: tuple[tuple[int, int, int], ...]
     """(element, branch, guard) of the entries of the enabled guards."""
     written: tuple[tuple[int, Location, Typed], ...]
@@ -251,13 +251,6 @@ class _Update:
         timed = self.context.timed
         return timed[number] if number in timed else self.arguments.symbol("r", number)
 
-    def checks(self) -> tuple[list[Any], list[tuple[str, Location, str]]]:
-        values, labels = [], []
-        for k, i, c in self.flat.statements("checks"):
-            values.append(self.lower(k, i, c.condition))
-            labels.append((c.message, self.flat.location(k, i, c.origin), str(c.condition)))
-        return values, labels
-
     def controls(self) -> tuple[list[Any], list[tuple[int, int, int]], list[Any]]:
         """Per element the value of its control or enabling condition; enabled flags of guards."""
         values, guards, flags = [], [], []
@@ -303,7 +296,9 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
         if rows.first + i not in u.context.timed:
             u._timed_relation(rows.first + i)
     controls, guards, flags = u.controls()
-    checks, labels = u.checks()
+    checks = tuple(
+        (k, i, c) for k, i, c in model.flat.statements("checks") if not model.forms[k].is_static(c.condition)
+    )
     a, c = u.arguments, u.context
     timed = sorted(u.times)
     fields = model.flat.discrete_fields() if items else {}
@@ -320,7 +315,7 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
         [u.times[k] for k in timed],
         u.fired,
         u.reinits,
-        checks,
+        [u.lower(k, i, check.condition) for k, i, check in checks],
         controls,
         flags,
         [_all_sound([(c.discrete(d), f) for d, _, f in written]), ca.logic_not(ca.sum1(ca.ne(defects, 0)))],
@@ -336,7 +331,7 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     return DiscreteProgram(
         Buffered(update), p, x, slope, np.array(list(a.jets), np.int64),
         np.array([k for k in range(model.nr) if k not in u.times], np.int64), np.array(timed, np.int64),
-        tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), tuple(labels), tuple(guards), written, len(u.memory),
+        tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), checks, tuple(guards), written, len(u.memory),
         np.array(sorted(u.ways), np.int64),
     )  # fmt: skip
 

@@ -457,7 +457,9 @@ class Loop(Run):
             if row is not None:
                 raise self.failed(GivenContradict(row, xi))
         if missed is not None:
-            raise self.failed(RequirementMissed(*self.discrete.program.checks[missed], state.t))
+            batch, instance, check = self.discrete.program.checks[missed]
+            place = self.flat.location(batch, instance, check.origin)
+            raise self.failed(RequirementMissed(check.message, place, str(check.condition), state.t))
 
     def _switching_relations(self) -> list[int]:
         which = self.discrete.state_relations

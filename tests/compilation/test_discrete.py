@@ -21,6 +21,8 @@ from acausal import (
     Output,
     Parameter,
     ParameterError,
+    Program,
+    RequirementError,
     Statement,
     Structural,
     Variable,
@@ -32,6 +34,7 @@ from acausal import (
     or_,
     pre,
     reinit,
+    require,
     sample,
     simulate,
     sqrt,
@@ -368,3 +371,31 @@ def test_a_discrete_without_a_value() -> None:
 def test_a_variable_without_a_value_is_read() -> None:
     with pytest.raises(NonFiniteError, match=r"`y`, which a discrete statement reads, is nan at t = 0\.9"):
         simulate(Base(kind="read_without_value"), 1.0)
+
+
+class Required(Component):
+    """A requirement each on a parameter, on time, on a discrete and on a variable."""
+
+    x: Variable = Variable(start=0.0, fixed=True)
+    low: Parameter = Parameter(default=1.0)
+    full: Discrete = Discrete(bool, start=False)
+    last: Parameter = Parameter(default=3.0)
+
+    def equations(self) -> Statements:
+        yield Eq(der(self.x), 1.0)
+        yield when(self.x > 1.0, assign(self.full, True))
+        yield require(self.low > 0.5, "low is too low")
+        yield require(time < self.last, "it is too late")
+        yield require(not_(self.full), "it is full")
+        yield require(self.x < 2.0, "x is too large")
+
+
+def test_requirements_on_parameters_are_decided_before_the_run_and_not_in_it() -> None:
+    program = Program(Required())
+    asked = [check.message for _, _, check in program.discrete.checks]
+    assert asked == ["it is too late", "it is full", "x is too large"]
+    with pytest.raises(RequirementError, match="low is too low"):
+        program.simulate(0.5, parameters={"low": 0.0})
+    for last, text in ((0.5, r"it is too late \(at t = 0.5\)"), (3.0, r"it is full \(at t = 1\)")):
+        with pytest.raises(RequirementError, match=text):
+            program.simulate(2.5, parameters={"last": last})

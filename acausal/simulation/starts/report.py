@@ -35,12 +35,11 @@ def reporter(problem: StartProblem, q: np.ndarray, completed: Completed | None) 
         target = unknowns.settable(x)
         if target is not None and target[0] == "integral":
             of_integrals[flat.variable(x)] = kind_of_integral(target, starts, q, x)
-    names = {k: flat.variable(x) for k, x in unknowns.listed.items()}
     elements = core.model.elements
     branches = {
         elements[k].path: (elements[k].branches[b].name, "initial mode") for k, b in starts.branches.items()
     }
-    return partial(_reasons, items, found, names, of_integrals, branches)
+    return partial(_reasons, items, found, flat, unknowns.listed, of_integrals, branches)
 
 
 def kind_of_integral(target: tuple[Any, ...], starts: Starts, q: np.ndarray, x: int) -> str:
@@ -54,7 +53,8 @@ def kind_of_integral(target: tuple[Any, ...], starts: Starts, q: np.ndarray, x: 
 def _reasons(
     items: list[Condition],
     found: Completion | None,
-    names: dict[int, str],
+    flat: FlatModel,
+    listed: dict[int, int],
     of_integrals: dict[str, str],
     branches: dict[str, tuple[str, str]],
 ) -> dict[str, tuple[str, str]]:
@@ -66,11 +66,11 @@ def _reasons(
         order = np.lexsort((np.arange(len(system.rank)), system.rank))
         others = _own_values(items, found, order, missed, reasons)
         _compromises(items, found, missed, reasons)
-        _attribute(items, found, others, list(names), reasons)
+        _attribute(items, found, others, list(listed), reasons)
         meets = ~missed & ~found.determined
         meets &= np.isin(np.arange(len(items)), system.which)
         guesses = {k for k in np.flatnonzero(meets).tolist() if items[k].rank is Rank.GUESS}
-    told = {name: ("", reasons.get(k, FOLLOWS)) for k, name in names.items()}
+    told = {flat.variable(x): ("", reasons.get(k, FOLLOWS)) for k, x in listed.items()}
     told.update({path: ("", reason) for path, reason in of_integrals.items()})
     for k, c in enumerate(items):
         if c.unknown < 0 and c.variable >= 0 and (c.rank is Rank.FIXED or k in guesses):
