@@ -47,9 +47,9 @@ class Rows:
         return int(self.A.shape[0])
 
     @property
-    def digest(self) -> bytes:
-        """What equal rows have in common, and others not."""
-        return digest(self.E, self.A, self.B)
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The three matrices."""
+        return self.E, self.A, self.B
 
 
 def digest(*arrays: np.ndarray) -> bytes:
@@ -209,7 +209,7 @@ def stack_rows(parts: Sequence[Rows], model: AffineModel) -> Rows:
         return Rows(np.zeros((0, model.n)), np.zeros((0, model.n)), np.zeros((0, model.q)))
     if len(parts) == 1:
         return parts[0]
-    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in "EAB"))
+    return Rows(*map(np.concatenate, zip(*(part.parts for part in parts), strict=True)))
 
 
 @dataclass(frozen=True, eq=False)

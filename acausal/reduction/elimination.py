@@ -167,15 +167,17 @@ class Elimination:
         return found
 
     def _strength(self, row: int, column: int) -> float:
-        """Pivot relative to its row, in units of the best one of the column: other rows grow by no more than its inverse."""
+        """Pivot relative to its row, where it is weak there in units of the best one of the column: rows grow by its inverse."""
+        own = np.abs(self.value[row]) * self.size
+        if (part := float(own[column] / own.max())) >= _WEAK:
+            return part
         rows = ((self.pivot < 0) & (self.value[:, column] != 0.0)).nonzero()[0]
         if len(rows) > 1:
             rows = rows[self._judged((rows, column))[0]]
         if len(rows) == 1:
             return 1.0
         sizes = np.abs(self.value[rows]) * self.size
-        parts = sizes[:, column] / sizes.max(axis=1)
-        return float(parts[rows == row][0] / parts.max())
+        return part / float((sizes[:, column] / sizes.max(axis=1)).max())
 
     def _judged(self, at: Any) -> tuple[np.ndarray, np.ndarray]:
         """Masks over what an index selects: values that may be no rounding, and those that certainly are none."""
@@ -204,9 +206,7 @@ class Elimination:
 
     def _restore(self) -> None:
         """Evaluate anew the values that do not meet the given rows: growth has pushed something out of a sum."""
-        solved, left, free = (
-            np.flatnonzero(mask) for mask in (self.pivot >= 0, self.pivot < 0, self.row < 0)
-        )
+        solved, left, free = map(np.flatnonzero, (self.pivot >= 0, self.pivot < 0, self.row < 0))
         directions = np.zeros((len(self.row), len(free)))
         directions[free, np.arange(len(free))] = 1.0
         directions[self.pivot[solved]] = -self.value[solved[:, None], free]

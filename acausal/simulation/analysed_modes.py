@@ -82,24 +82,27 @@ class Contents:
     """Digests of the numbers of a model: what two models share has the same ones."""
 
     def __init__(self, model: AffineModel) -> None:
-        self._model = model
+        self._model, self._branches = model, dict[tuple[int, int], tuple[bytes, bytes]]()
 
     @cached_property
-    def _parts(self) -> tuple[bytes, list[list[bytes]], list[list[bytes]]]:
+    def _common(self) -> bytes:
         model = self._model
-        common = digest(model.S, model.differentiated) + model.base.digest
-        equations = [[b.equations.digest for b in e.branches] for e in model.elements]
-        others = [
-            [b.guards.digest + blocked.digest for b, blocked in zip(e.branches, e.blocked, strict=True)]
-            for e in model.elements
-        ]
-        return common, equations, others
+        return digest(model.S, model.differentiated, *model.base.parts)
+
+    def _branch(self, element: int, branch: int) -> tuple[bytes, bytes]:
+        found = self._branches.get((element, branch))
+        if found is None:
+            e = self._model.elements[element]
+            held, blocked = e.branches[branch], e.blocked[branch]
+            found = digest(*held.equations.parts), digest(*held.guards.parts, *blocked.parts)
+            self._branches[element, branch] = found
+        return found
 
     def of(self, mode: Mode) -> tuple[bytes, bytes]:
         """Digests of the equations of a mode, and of its guards and what it blocks."""
-        common, equations, others = self._parts
-        rows = [common, *(e[b] for e, b in zip(equations, mode, strict=True)), repr(mode).encode()]
-        return b"".join(rows), b"".join(o[b] for o, b in zip(others, mode, strict=True))
+        parts = [self._branch(*at) for at in enumerate(mode)]
+        rows = [self._common, *(rows for rows, _ in parts), repr(mode).encode()]
+        return b"".join(rows), b"".join(others for _, others in parts)
 
 
 @dataclass(eq=False)

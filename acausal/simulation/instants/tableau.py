@@ -72,6 +72,12 @@ class BranchTableau:
             found[scaled <= _CANCELLED * scaled.max(axis=1, keepdims=True, initial=0.0)] = 0.0
             null[solved] = found
         self._forms, self.equations, self.guards, self.relations = _numbered(model)
+        self.targets = [[b.targets for b in e.branches] for e in model.elements]
+        self.conditions = [
+            (k, e.select)
+            for k, e in enumerate(model.elements)
+            if e.kind is Kind.CONDITION and e.select is not None
+        ]
         self._full = self._laplace(self._forms)
         over = product(self._full, null)
         columns = column_weights(over) if len(over) else np.ones(len(free))
@@ -203,20 +209,16 @@ class Position:
     def enter(self, mode: Mode) -> None:
         """Exchange rows until those of a mode are the terms of the others; rows that depend on them are left over."""
         wanted = [i for rows, b in zip(self._tableau.equations, mode, strict=True) for i in rows[b]]
-        inside = set(self.slots.tolist())
-        incoming = np.array([i for i in wanted if i not in inside], dtype=int)
-        kept = np.zeros(len(self.table), bool)
-        kept[wanted] = True
-        outgoing = np.flatnonzero(~kept[self.slots])
-        outgoing = outgoing[np.argsort(self.slots[outgoing])]
-        while len(incoming) and len(outgoing):
-            block = np.abs(self.table[incoming[:, None], outgoing])
+        slot = {row: j for j, row in enumerate(self.slots.tolist())}
+        incoming = [row for row in wanted if row not in slot]
+        outgoing = [slot[row] for row in sorted(slot.keys() - wanted)]
+        while incoming and outgoing:
+            block = np.abs(self.table[np.array(incoming)[:, None], outgoing])
             i, j = divmod(int(np.argmax(block >= _STRONG * block.max())), len(outgoing))
             if block[i, j] <= _NEGLIGIBLE * np.abs(self.table[incoming[i]]).max():
                 break
-            self._exchange(int(incoming[i]), int(outgoing[j]))
-            incoming, outgoing = np.delete(incoming, i), np.delete(outgoing, j)
-        self.dependent = incoming.tolist()
+            self._exchange(incoming.pop(i), outgoing.pop(j))
+        self.dependent = incoming
 
     def _exchange(self, row: int, slot: int) -> None:
         """Write all rows in terms of ``row`` instead of the one in a slot."""
@@ -253,19 +255,18 @@ class Position:
         tableau, instant = self._tableau, self._instant
         asked: list[tuple[int, int, int]] = []
         which: list[int] = []
-        for k, b in enumerate(mode):
-            if instant.forced[k] >= 0:
+        for k, (rows, b, forced) in enumerate(zip(tableau.guards, mode, instant.forced, strict=True)):
+            if forced >= 0:
                 continue
-            targets = self.model.elements[k].branches[b].targets
-            for g, row in enumerate(tableau.guards[k][b]):
+            for g, (row, target) in enumerate(zip(rows[b], tableau.targets[k][b], strict=True)):
                 if (k, b, g) not in instant.disabled_guards:
-                    asked.append((1, k, targets[g]))
+                    asked.append((1, k, target))
                     which.append(row)
         negative = np.flatnonzero(self.constants(which) < 0.0).tolist()
         violated = {asked[i][1]: asked[i] for i in reversed(negative)}
-        for k, element in enumerate(self.model.elements):
-            if element.kind is Kind.CONDITION and element.select is not None and instant.forced[k] < 0:
-                target = element.select(np.sign(self.constants(tableau.relations[k])).astype(int))
+        for k, select in tableau.conditions:
+            if instant.forced[k] < 0:
+                target = select(np.sign(self.constants(tableau.relations[k])).astype(int))
                 if target != mode[k]:
                     violated[k] = (1, k, target)
         return Judged(mode, True, tuple(sorted(violated.values(), key=lambda v: v[1])))
