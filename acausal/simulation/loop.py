@@ -494,10 +494,13 @@ class ClosedForm:
         h, k = hit
         form = watch.which[k]
         if form < self._tables.count and (zero := watch.since(trajectory, h, k, state.t)) < h:
-            # Events closer than the tolerance share the instant, which may be the last one, but not twice for one cause.
-            now = takewhile(lambda step: step.t == state.t, reversed(self._run.record.steps))
-            again = any(step.before == state.mode and step.triggers == (form,) for step in now)
-            h = zero if zero > self._run.tolerance else h if again else 0.0
+            # Events closer than the tolerance share the instant, which may be the last one. What crossed before within the time
+            # that rounding leaves open has been the same crossing, and is taken where it shows.
+            steps = takewhile(
+                lambda step: step.t >= state.t + zero - (h - zero), reversed(self._run.record.steps)
+            )
+            again = any(step.before == state.mode and step.triggers == (form,) for step in steps)
+            h = h if again else zero if zero > self._run.tolerance else 0.0
         self._late = watch.lateness(trajectory, h, k)
         return h, form
 

@@ -151,3 +151,13 @@ def test_a_rate_that_died_away_hides_no_crossing(Ron: float, Goff: float) -> Non
     tight = reached(1e-2, 0.0)
     expected = (tight - reached(1e-2, 1e-6)) * Goff / 1e-6
     assert tight - reached(Ron, Goff) == pytest.approx(expected, rel=0.5)
+
+
+@pytest.mark.parametrize("Goff", [0.0, 1e-11, 1e-6])
+def test_one_crossing_within_rounding_is_no_two(Goff: float) -> None:
+    """Two valves without a current that rounding of 1e-9 Ohm would not hide switched in turn every 2e-14 s, without an end."""
+    with pytest.raises(ConsistencyError, match="set losses") as refused:
+        lossy(CASES["multiplier"].build(), 1e-5, 1e-9, Goff)
+    result = refused.value.result
+    assert result is not None
+    assert len(result.events) < 50
