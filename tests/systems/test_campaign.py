@@ -23,7 +23,7 @@ SEEDS = {
     "copies": (0, 1, 3, 6),
     "network runs": (0, 1, 2, 3, 4, 5, 6, 7, 700017),
     "free runs": (0, 1, 2, 3, 6, 7, 60009, 100011),
-    "mechanism runs": (0, 1, 4, 8),
+    "mechanism runs": (0, 1, 4, 8, 900023),
     "weak losses": (13, 19, 27, 39, 600007),
 }
 """Seeds of every family that have found defects; the many others are left to the campaign."""

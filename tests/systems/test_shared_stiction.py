@@ -15,7 +15,7 @@ from acausal.components.blocks import Ramp, Sine, Step
 from acausal.components.rotational import BearingFriction, Clutch, IdealGear, Inertia, Torque
 from acausal.components.rotational import Brake as DiscBrake
 from acausal.components.rotational import Fixed as Housing
-from acausal.components.translational import Damper, Fixed, Force, Friction, Mass, Spring
+from acausal.components.translational import Damper, Fixed, Force, Friction, ImpactStop, Mass, Spring
 from tests.components.signals import assembled, changes, run
 
 LEVELS = [(8.0, 10.0), (1.0, 2.0), (3.0, 4.0)]
@@ -291,3 +291,34 @@ def test_a_motion_that_is_the_only_one_is_not_called_one_of_several(levels, othe
         [0.5 * v for v in speeds], rel=1e-12, abs=1e-12
     )
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize(
+    ("at", "apart", "stiffness"),
+    [(0.1, 0.2, 4.0), (-0.75, 2.25, 40.0), (0.7, 1.1, 4000.0), (12.3, 0.1, 400.0)],
+)
+def test_a_stop_takes_what_a_friction_at_its_breakaway_level_does_not_hold(
+    at, apart, stiffness, method
+) -> None:
+    """The stop touches to the last digits only: its gap may be a little less than nothing. Between both ends nothing moves."""
+    model = assembled(
+        ("pull.y", "force.f"),
+        ("force.flange", "far.flange_a", "grip.flange_b", "stop.flange_b"),
+        ("near.flange_a", "grip.flange_a", "stop.flange_a", "spring.flange_b"),
+        ("wall.flange", "spring.flange_a"),
+        wall=Fixed(),
+        spring=Spring(c=stiffness, s_rel0=at),
+        near=Mass(m=1.5, s=at),
+        far=Mass(m=1.0, s=at + apart),
+        grip=Friction(f_coulomb=1.0, f_breakaway=2.0),
+        stop=ImpactStop(s_rel0=apart),
+        force=Force(),
+        pull=ramp(-1.0),
+    )
+    result = simulate(model, 6.0, method=method)
+    t, w = np.linspace(0.0, 6.0, 400), math.sqrt(stiffness / 2.5)
+    load = t - w / stiffness * np.sin(w * t)  # The far mass takes the rest.
+    assert result["far.s"].at(t) - result["near.s"].at(t) == pytest.approx(np.full(400, apart), abs=1e-12)
+    assert -result["grip.f"].at(t) == pytest.approx(np.minimum(load, 2.0), abs=1e-4)
+    assert -result["stop.f"].at(t) == pytest.approx(np.maximum(load - 2.0, 0.0), abs=1e-4)

@@ -58,19 +58,24 @@ class BranchTableau:
         self.model, self._s = model, _RATE / tau
         n = model.n
         base = self._laplace(model.base)
-        weight = column_weights(base)
+        # Powers of two: what cancels in the equations cancels in the scaled ones.
+        weight = np.exp2(np.round(np.log2(column_weights(base))))
         largest = np.abs(base * weight).max(axis=1, initial=0.0)
-        size = 1.0 / np.where(largest > 0.0, largest, 1.0)
-        self._rows, self._pivots = _independent(base * weight * size[:, None])
+        size = np.exp2(-np.round(np.log2(largest, out=np.zeros(len(base)), where=largest > 0.0)))
+        scaled = base * weight * size[:, None]
+        self._rows, self._pivots = _independent(scaled)
         solved, free = self._pivots, np.setdiff1d(np.arange(n), self._pivots)
-        self._base = lu_factor(base[np.ix_(self._rows, solved)], check_finite=False) if len(solved) else None
+        self._base = (
+            lu_factor(scaled[np.ix_(self._rows, solved)], check_finite=False) if len(solved) else None
+        )
+        self._weights = size[self._rows], weight[solved]
+        self._told = _told(model)
         null = np.zeros((n, len(free)))
         null[free, np.arange(len(free))] = 1.0
         if self._base is not None:
-            found = -lu_solve(self._base, base[np.ix_(self._rows, free)], check_finite=False)
-            scaled = np.abs(found * weight[free] / weight[solved, None])
-            found[scaled <= _CANCELLED * scaled.max(axis=1, keepdims=True, initial=0.0)] = 0.0
-            null[solved] = found
+            found = -lu_solve(self._base, scaled[np.ix_(self._rows, free)], check_finite=False)
+            found[np.abs(found) <= _CANCELLED * np.abs(found).max(axis=1, keepdims=True, initial=0.0)] = 0.0
+            null[solved] = found * weight[solved, None] / weight[free]
         self._forms, self.equations, self.guards, self.relations = _numbered(model)
         self.targets = [[b.targets for b in e.branches] for e in model.elements]
         self.conditions = [
@@ -85,6 +90,14 @@ class BranchTableau:
         self._row_scale = 1.0 / np.where(size > 0.0, size, 1.0)
         self.given = np.vstack([over * columns * self._row_scale[:, None], np.eye(len(free))])
 
+    def _sizes(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Magnitudes (n,) of what left limits were computed from: what follows from others is as exact as what tells it."""
+        base, (rows, unknowns) = self.model.base, self._told
+        size, factors = np.abs(z), np.abs(base.A[rows])
+        terms = np.hstack([factors * size, np.abs(base.B[rows]) * np.abs(xi)]).max(axis=1, initial=0.0)
+        size[unknowns] = terms / factors[np.arange(len(rows)), unknowns]
+        return size
+
     @property
     def bytes(self) -> int:
         """Size of its arrays."""
@@ -98,12 +111,14 @@ class BranchTableau:
         from scipy.linalg import lu_solve
 
         model = self.model
-        z = np.where(model.differentiated, instant.z_minus, 0.0)
+        z = np.zeros(model.n)
+        kept = np.concatenate([np.flatnonzero(model.differentiated), self._told[1]])
+        z[kept] = instant.z_minus[kept]
         for j, value in instant.reinits:
             # Right where no impulse of the model itself goes with that of the new value.
             z[j] = value
-        error = np.abs(z) * ROUNDING + (0.0 if instant.known.error is None else instant.known.error)
         xi = instant.xi
+        error = ROUNDING * self._sizes(z, xi) + (0.0 if instant.known.error is None else instant.known.error)
 
         def constant(rows: Rows) -> np.ndarray:
             value = rows.A @ z + rows.B @ xi
@@ -117,7 +132,9 @@ class BranchTableau:
 
         start = np.zeros(model.n)
         if self._base is not None:
-            start[self._pivots] = -lu_solve(self._base, constant(model.base)[self._rows], check_finite=False)
+            of_rows, of_columns = self._weights
+            given = of_rows * constant(model.base)[self._rows]
+            start[self._pivots] = -of_columns * lu_solve(self._base, given, check_finite=False)
         own, pins = constant(self._forms), np.zeros(self.given.shape[1])
         values = self._row_scale * (own + self._full @ start)
         terms = self._row_scale * (np.abs(own) + np.abs(self._full) @ np.abs(start))
@@ -155,6 +172,20 @@ def held_back(position: Position, instant: Instant, mode: Mode, friction: int) -
 def _pivoting(position: Position, instant: Instant) -> Pivoting:
     model = position.model
     return Pivoting(model, instant.forced, position.examine, position.blocking, _PIVOTS * len(model.elements))
+
+
+def _told(model: AffineModel) -> tuple[np.ndarray, np.ndarray]:
+    """Base equations without derivatives and the unknowns they tell, one each, by the differentiated ones and sources alone."""
+    known, static = model.differentiated.copy(), ~model.base.E.any(axis=1)
+    rows, unknowns = np.zeros(0, int), np.zeros(0, int)
+    while True:
+        open_ = (model.base.A != 0.0) & ~known
+        more = np.flatnonzero(static & (open_.sum(axis=1) == 1))
+        if not len(more):
+            return rows, unknowns
+        found, first = np.unique(open_[more].argmax(axis=1), return_index=True)
+        rows, unknowns = np.append(rows, more[first]), np.append(unknowns, found)
+        known[found] = True
 
 
 def _independent(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
