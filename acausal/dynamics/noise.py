@@ -92,6 +92,17 @@ CERTAIN = Uncertainty(0.0)
 # -- along a closed form ------------------------------------------------------------------------------------------------
 
 
+class ShiftNoise(NamedTuple):
+    """How the shift of a start moves along one trajectory: as the states do, all of it together."""
+
+    moving: np.ndarray
+    """Magnitudes (ng, nt) of the coefficients of each function."""
+    start: np.ndarray
+    """Magnitudes (ng,) at the start, where functions cancel."""
+    rates: np.ndarray
+    """Magnitudes (ng, size) of the coefficients of the time derivative."""
+
+
 class Sizes(NamedTuple):
     """Noise along one trajectory."""
 
@@ -101,8 +112,8 @@ class Sizes(NamedTuple):
     """Coefficients (ng, nt) of the part that moves, for each function."""
     staying: np.ndarray
     """The same of the part that stays."""
-    shifted: np.ndarray | None
-    """Like ``moving``, what the shift of the start does; None without one."""
+    shifted: ShiftNoise | None
+    """What the shift of the start does; None without one."""
 
 
 class FlowNoise:
@@ -132,6 +143,7 @@ class FlowNoise:
         self._moving = np.abs(self._left)
         self._start = error * np.abs(G) + np.abs(G @ missed)
         self._staying = TWICE * SUMMED * (np.abs(G) @ np.abs(flow.left))
+        self._flow, self._G = flow, G
         self._basis, self._function = flow.basis, flow.function
         self._size = np.abs(flow.right)
 
@@ -146,8 +158,11 @@ class FlowNoise:
             None if shift is None else self._shifted(shift),
         )
 
-    def _shifted(self, shift: np.ndarray) -> np.ndarray:
-        return np.abs(self._left * self._right.dot(shift))
+    def _shifted(self, shift: np.ndarray) -> ShiftNoise:
+        rates = self._G.dot(self._flow.coefficients(shift)).dot(self._basis.derivative)
+        return ShiftNoise(
+            np.abs(self._left * self._right.dot(shift)), np.abs(self._G.dot(shift)), np.abs(rates)
+        )
 
     def rounding(self, trajectory: Trajectory, h: float) -> np.ndarray:
         """That of an evaluation (ng,) at one time."""
@@ -164,7 +179,10 @@ class FlowNoise:
         least = np.minimum(start, moving.dot(small[self._moves]))
         most = np.minimum(start, moving.dot(large[self._moves]))
         if shifted is not None:
-            least, most = least + shifted.dot(small[self._moves]), most + shifted.dot(large[self._moves])
+            # Slow functions that cancel at the start have moved by no more than their rates allow.
+            moved = [shifted.start + h * shifted.rates.dot(basis.envelope(0.0, h)) for h in (a, b)]
+            least = least + np.minimum(shifted.moving.dot(small[self._moves]), moved[0])
+            most = most + np.minimum(shifted.moving.dot(large[self._moves]), moved[1])
         rest = staying.dot(grown[f])
         return least + (rest if grown is basis.ones else staying.dot(basis.weights(a)[f])), most + rest
 
