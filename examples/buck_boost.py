@@ -45,10 +45,10 @@ class BuckBoost(ac.Component):
 def main() -> dict[str, tuple[float, float, float]]:
     """Settle at several duty ratios, print and draw the voltages: (simulated, theory, tolerance)."""
     figure, ax = plt.subplot_mosaic("av;ai", figsize=(10, 4.4), layout="constrained")
-    program, answer, stop = ac.compile_model(BuckBoost()), {}, 20e-3
+    program, answer, stop = ac.compile_model(BuckBoost()), {}, 8e-3
     for D in (0.2, 0.4, 0.5, 0.6, 0.7, 0.8):
         Vout = -Vin * D / (1 - D)
-        start = {"capacitor.v": Vout, "inductor.i": -Vout / R / (1 - D)}
+        start = {"capacitor.v": Vout, "inductor.i": -Vout / R / (1 - D) - Vin * D / (2 * L * f)}
         result = program.simulate(stop + 2 / f, parameters={"D": D}, initial=start)
         t = np.linspace(stop, stop + 2 / f, 2001)
         output, switch = result["load.v"].mean(stop, stop + 2 / f), result["switch.v"].at(t)

@@ -51,7 +51,7 @@ class Bridge(ac.Component):
 def main() -> dict[str, tuple[float, float, float]]:
     """Sweep the modulation, print the answer and draw it: (simulated, theory, tolerance)."""
     figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 5.6), layout="constrained")
-    model, answer, x, end = Bridge(), {}, np.linspace(0, 1, 101), 4e-3
+    model, answer, x, end = Bridge(), {}, np.linspace(0, 1, 101), 2e-3
     k = V / (2 * L * f)
     ripple = {"bipolar": lambda u: (1 - u**2) * k, "unipolar": lambda u: u * (1 - u) * k}
     for (name, theory), shift, color in zip(ripple.items(), (0.5, 0.0), ("C0", "C1"), strict=True):
@@ -64,7 +64,7 @@ def main() -> dict[str, tuple[float, float, float]]:
             if m == 0.5:
                 answer[f"mean current, {name} [A]"] = (i.mean(end - 1 / f), u * V / R, 1e-3)
                 answer[f"ripple, {name} [A]"] = (measured, theory(u), 0.01)
-                lower.plot(1e6 * i.t - 3900, i, label=name)
+                lower.plot(1e6 * i.t - 1900, i, label=name)
         upper.plot(x, theory(x), color, label=f"{name}, theory")
     for name, (simulated, theory, _) in answer.items():
         print(f"{name:<28}{simulated:10.5g}   theory {theory:10.5g}")
