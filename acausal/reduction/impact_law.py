@@ -51,6 +51,8 @@ class Impacts:
 
 def sharing_masses(W: np.ndarray) -> list[np.ndarray]:
     """Groups of contacts that share masses, from their inverse effective masses (m, m)."""
+    if len(W) == 1:
+        return [np.arange(1)]
     from scipy.sparse.csgraph import connected_components
 
     count, label = connected_components((W != 0.0) | (W != 0.0).T, directed=False)

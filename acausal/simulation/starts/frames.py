@@ -64,9 +64,6 @@ class Linearised:
     slopes_x: np.ndarray
     defect: np.ndarray
     hard: np.ndarray
-    z_terms: np.ndarray
-    """Magnitudes of what ``z_x`` is computed from: cancelled terms leave rounding relative to these."""
-    slopes_terms: np.ndarray
     H_x: np.ndarray | None
     """Of the open unknowns; None where they are not solved for."""
 
@@ -109,8 +106,6 @@ class Frame:
         self.without_rates = np.asarray(varies & ~self._s_y.any(axis=1) & ~dense(s_xi).any(axis=1))
         """Mask of the core unknowns that vary, but of whose derivatives the mode says nothing."""
         self._angles = _angles(problem, self._z_y[:, : system.nx])
-        # However far an angle turns in a run, its start is sought within the turn of its start value.
-        self.scale = np.where(self._angles, np.minimum(self.scale, 1.0), self.scale)
         self.moving = self._rates()
         """Mask of the coordinates that constraints read only when they are differentiated."""
         self.scale = self._speeds(problem)
@@ -172,17 +167,14 @@ class Frame:
         nx, y, H_x = len(at.x), np.concatenate([at.x, at.H]), None
         z, slopes = self._z_y @ y + self._z_known, self._s_y @ y + self._s_known
         z_x, slopes_x = self._z_y[:, :nx], self._s_y[:, :nx]
-        z_terms, slopes_terms = np.abs(z_x), np.abs(slopes_x)
         defect, hard = np.zeros(0), np.zeros((0, nx))
         if self._motion is not None:
             lin, rows = self._linear(at), self._system.constraint_levels <= aim.highest
             defect, hard = lin.C[rows], dense(lin.C_y)[rows, :nx]
             if aim.solved and len(at.H):
-                H_x, terms = _sensitivity(dense(lin.F_y), nx)
+                H_x = _sensitivity(dense(lin.F_y), nx)
                 z_x, slopes_x = z_x + self._z_y[:, nx:] @ H_x, slopes_x + self._s_y[:, nx:] @ H_x
-                z_terms = z_terms + np.abs(self._z_y[:, nx:]) @ terms
-                slopes_terms = slopes_terms + np.abs(self._s_y[:, nx:]) @ terms
-        return Linearised(at, z, slopes, z_x, slopes_x, defect, hard, z_terms, slopes_terms, H_x)
+        return Linearised(at, z, slopes, z_x, slopes_x, defect, hard, H_x)
 
     def _linear(self, at: StartPoint) -> Any:
         assert self._motion is not None
@@ -190,26 +182,15 @@ class Frame:
         return self._system.linear(y, self._motion.last.xi, self._motion.constants)
 
 
-def _sensitivity(F_y: np.ndarray, nx: int) -> tuple[np.ndarray, np.ndarray]:
-    """Changes of the open unknowns per change of the ``nx`` coordinates, and magnitudes of what they are computed from.
-
-    Where the unknowns are not determined the changes are those of shortest length.
-
-    Notes
-    -----
-    The magnitudes are ``|F_H^-1| (|F_X| + |F_H| |H_X|)``, of which rounding is a multiple (N. J. Higham, Accuracy and
-    Stability of Numerical Algorithms, 2nd ed., 2002, section 7.2).
-    """
+def _sensitivity(F_y: np.ndarray, nx: int) -> np.ndarray:
+    """Changes of the open unknowns per change of the ``nx`` coordinates; the shortest ones where they are not determined."""
     F_X, F_H = F_y[:, :nx], F_y[:, nx:]
     if not np.isfinite(F_y).all():
-        return np.zeros((F_H.shape[1], nx)), np.zeros((F_H.shape[1], nx))
+        return np.zeros((F_H.shape[1], nx))
     try:
-        inverse = np.linalg.inv(F_H)
-        H_X = -np.linalg.solve(F_H, F_X)
+        return -np.linalg.solve(F_H, F_X)
     except np.linalg.LinAlgError:
-        inverse = np.linalg.pinv(F_H, rcond=RANK)
-        H_X = -inverse @ F_X
-    return H_X, np.abs(inverse) @ (np.abs(F_X) + np.abs(F_H) @ np.abs(H_X))
+        return -np.linalg.pinv(F_H, rcond=RANK) @ F_X
 
 
 def _state_bounds(bounds: Bounds | None, system: NonlinearSystem) -> Bounds | None:

@@ -182,7 +182,7 @@ class ConditionRows:
                 rows[k] = gradient @ (tangents.Z[at] @ point.z_x + tangents.D[at] @ point.slopes_x)
                 size[k] = float(np.max(np.abs(gradient) * tangents.scale[at], initial=0.0))
         self._observe(point, value, rows, size, xi)
-        reach = np.asarray(self._sizes_Z @ point.z_terms + self._sizes_D @ point.slopes_terms)
+        reach = np.asarray(self._sizes_Z @ np.abs(point.z_x) + self._sizes_D @ np.abs(point.slopes_x))
         rows[np.abs(rows) <= CANCELLED * reach] = 0.0
         flat, size = np.abs(rows).max(axis=1, initial=0.0) == 0.0, np.where(size > 0.0, size, 1.0)
         return value, rows, np.where(flat, size, SLIGHT * size * self.involved), flat
