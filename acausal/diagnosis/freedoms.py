@@ -46,7 +46,7 @@ def islands(model: ReducedModel, conflicts: Conflicts) -> list[str]:
 
 def undetermined(conflicts: Sequence[Conflict], unknowns: Sequence[str]) -> str:
     """Say which unknowns of a mode have the smallest values that fit, and why."""
-    harmless = dependence([c for c in conflicts if not c.defect])
+    harmless = dependence([c for c in conflicts if not c.defect]) or "there are fewer equations than unknowns"
     return f"nothing determines {quoted(unknowns)}, for {harmless}; the smallest values that fit are taken"
 
 

@@ -10,7 +10,7 @@ from ..modeling.component import Component
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.elements import ElementTable
 from ..modeling.expressions import Expr, Symbol, walk, wrap
-from ..modeling.statements import Assign, Eq, Transitions, When
+from ..modeling.statements import Action, Assign, Eq, Transitions, When
 from .flat_model import kind_of
 from .forms import Classify, depends, has_time
 
@@ -21,20 +21,27 @@ def check_holding(eq: Eq) -> None:
     check_continuous(eq.residual)
 
 
-def check_actions(statement: When, name: Callable[[Symbol], str]) -> None:
-    """Raise UnitError where a value has not the unit of its variable, DuplicateWriterError as `check_writers`."""
-    check_writers(statement, name)
-    for action in (a for _, actions in statement.branches for a in actions if isinstance(a, Assign)):
-        check_equation(action.target, action.value)
+def check_actions(statement: When | Transitions, name: Callable[[Symbol], str]) -> None:
+    """Raise UnitError where conditions compare, or values and their variables have, different units.
 
-
-def check_writers(statement: When | Transitions, name: Callable[[Symbol], str]) -> None:
-    """Raise DuplicateWriterError where the actions of one branch set one variable twice."""
+    Raise DuplicateWriterError where the actions of one branch set one variable twice.
+    """
     if isinstance(statement, When):
-        branches = [actions for _, actions in statement.branches]
+        branches = statement.branches
+        written = [actions for _, actions in branches]
     else:
-        moves = (move for ways in statement.table.values() for move in ways)
-        branches = [(Assign(statement.state, wrap(0)), *move.actions) for move in moves]
+        moves = [move for ways in statement.table.values() for move in ways]
+        branches = tuple(((move.condition,), move.actions) for move in moves)
+        written = [(Assign(statement.state, wrap(0)), *move.actions) for move in moves]
+    _check_writers(written, name)
+    for conditions, actions in branches:
+        for condition in conditions:
+            dimension(condition)
+        for action in (a for a in actions if isinstance(a, Assign)):
+            check_equation(action.target, action.value)
+
+
+def _check_writers(branches: list[tuple[Action, ...]], name: Callable[[Symbol], str]) -> None:
     for actions in branches:
         names = [name(a.target) for a in actions if isinstance(a, Assign)]
         twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
@@ -67,7 +74,7 @@ def check_element(table: ElementTable, name: str, classify: Classify) -> None:
     That is what has a meaning at instants only, and a number of an impact that moves between them.
     """
     rows = [expr for b in table.branches for expr in (*b.residuals, *(g.g for g in b.guards))]
-    for expr in rows:
+    for expr in (*rows, *table.beside):
         dimension(expr)
     numbers = {"restitution": table.restitution, "rest_speed": table.rest_speed}
     for expr in (*rows, table.control, *numbers.values()):

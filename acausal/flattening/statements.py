@@ -17,7 +17,7 @@ from ..errors import (
     UnconnectedInputError,
 )
 from ..modeling.component import Component, endless, line_of, locate
-from ..modeling.dimensions import check_equation
+from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk, wrap
 from ..modeling.fields import Parameter, Variable
 from ..modeling.ports import PortRef
@@ -28,7 +28,7 @@ from .forms import affine_form, choices, integer_factors
 from .grouping import number_discretes, rest_of_computed
 from .integer_parts import IntegerParts
 from .locating import locate_symbol, offsets
-from .statement_checks import check_actions, check_element, check_holding, check_writers, shown, yield_hint
+from .statement_checks import check_actions, check_element, check_holding, shown, yield_hint
 from .template import (
     Assignment,
     Check,
@@ -131,13 +131,14 @@ class StatementSorter:
             check_actions(statement, self._name)
             self.t.whens.append(self.integers.held_in_chain(WhenChain(statement.branches, origin)))
         elif isinstance(statement, Transitions):
-            check_writers(statement, self._name)
+            check_actions(statement, self._name)
             self.t.whens.append(self.integers.held_in_chain(state_machine(statement, origin)))
         elif isinstance(statement, Initially):
             eq = statement.equation
             check_holding(eq)
             self.t.initials.append(ResidualStatement(choices(eq.residual), origin, eq.text(self._name)))
         elif isinstance(statement, Require):
+            dimension(statement.condition)
             held = self.integers.held(statement.condition, origin)
             self.t.checks.append(Check(held, statement.message, origin))
         else:

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ParameterError, StatementError
 from ..flattening.template import Template, WhenChain
 from ..modeling.component import resolve
+from ..modeling.dimensions import dimension
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..modeling.functions import and_, initial
 from ..modeling.statements import Terminate
@@ -28,6 +29,8 @@ class Until:
     ------
     ParameterError
         If it is no condition.
+    UnitError
+        If it compares different units.
     UnknownPathError
         For a handle of another model.
     """
@@ -38,6 +41,7 @@ class Until:
                 f"until takes a condition on variables of the model, got {condition!r}",
                 hint="compare handles: until=model.load.v > 5",
             )
+        dimension(condition)
         self.owners: dict[str, str] = {}
         """Full path -> path of the component."""
 

@@ -117,3 +117,8 @@ def test_open_ports_of_parts_that_the_error_does_not_name_stay_out_of_it() -> No
     with pytest.raises(SingularModelError) as info:
         simulate(c, 0.1)
     assert "free" not in str(info.value)
+
+
+def test_a_part_alone_says_why_its_ports_are_open() -> None:
+    with pytest.warns(UserWarning, match="`v`, for there are fewer equations than unknowns; the smallest"):
+        simulate(Resistor(R=1.0), 1.0)
