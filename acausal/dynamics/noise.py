@@ -85,6 +85,11 @@ class Uncertainty(NamedTuple):
             return self.error
         return (0.0 if self.error is None else self.error) + self.late * np.abs(self.rate)
 
+    @property
+    def apart(self) -> Uncertainty:
+        """The same where each of the core unknowns is judged by what moves it by itself."""
+        return Uncertainty(self.late, self.each, self.rate)
+
 
 CERTAIN = Uncertainty(0.0)
 

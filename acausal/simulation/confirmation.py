@@ -12,6 +12,7 @@ import numpy as np
 from ..compilation.discrete import DiscreteProgram
 from ..compilation.rounding import REACHED
 from ..dynamics.closed_form import Trajectory
+from ..dynamics.noise import Uncertainty
 from ..reduction.affine import (
     SLIDING,
     STICK,
@@ -88,6 +89,7 @@ def confirm_jump(
     restart: Restart,
     stages: Sequence[Stage],
     reinits: Sequence[tuple[int, float]],
+    known: Uncertainty,
     collided: bool,
 ) -> None:
     """Raise ConsistencyError unless the conserved quantities are kept over the parts of a jump and its end is consistent.
@@ -99,14 +101,16 @@ def confirm_jump(
     free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run) + NOTHING * model.scale
     if run.record.steps:  # Before the first of them nothing has moved.
         doubt += run.data.sizes[0] @ _moved(run)
+    known = known.apart if collided else known
     for stage in stages:
         mode = stage.after.mode
         which = _affine_rows(run, mode)
         if collided:
             which = np.setdiff1d(which, _rows_of_contacts(run, mode))
         jump = stage.z_before, stage.z_after, stage.J1
-        sizes = _parts_of_jump(stage)
-        require(run, unconserved(model.rows(mode), which, jump, sizes, free, doubt, tolerance), state.t)
+        *sizes, explained = _parts_of_jump(stage, known)
+        off = doubt, explained
+        require(run, unconserved(model.rows(mode), which, jump, sizes, free, off, tolerance), state.t)
     at = replace(point_of(model, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
     mode = restart.data.mode
     require(run, run.core.equations.unsolved(mode, _affine_rows(run, mode), at, tolerance), state.t)
@@ -115,16 +119,19 @@ def confirm_jump(
         require(run, _nonlinear(run.tangents, mode, at, size, constants), state.t)
 
 
-def _parts_of_jump(stage: Stage) -> tuple[np.ndarray, np.ndarray]:
-    """Magnitudes (n,) of the terms of jumps and of impulses: of defects of constraints, as the mode maps them."""
-    data = stage.after
+def _parts_of_jump(stage: Stage, known: Uncertainty) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Magnitudes (n,) of the terms of jumps and of impulses: of defects of constraints, as the mode maps them.
+
+    Third of the impulses which what is uncertain explains: those are not made.
+    """
+    data, n = stage.after, len(stage.z_before)
     # A point of a large model has no maps of defects.
     if not isinstance(data, ModeData) or not len(data.constraints):
-        return np.zeros(len(stage.z_before)), np.zeros(len(stage.z_before))
-    k = len(data.states)
-    xi = stage.y_after[k:]
-    defects = np.abs(data.constraints) @ np.abs(np.concatenate([stage.z_before, xi]))
-    return np.abs(data.T[:, :k]) @ (np.abs(data.jump) @ defects), np.abs(data.impulse) @ defects
+        return np.zeros(n), np.zeros(n), np.zeros(n)
+    k, of, size = len(data.states), data.constraints, np.abs(data.impulse)
+    defects = np.abs(of) @ np.abs(np.concatenate([stage.z_before, stage.y_after[k:]]))
+    jumps = np.abs(data.T[:, :k]) @ (np.abs(data.jump) @ defects)
+    return jumps, size @ defects, size @ known.doubt(of[:, :n], of[:, n:])
 
 
 def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart) -> None:

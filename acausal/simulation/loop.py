@@ -350,7 +350,7 @@ class Loop(Run):
                     raise self.failed(cut)
             # Start values that contradict what holds in every mode are moved, and nothing says with what energy.
             stages = () if begin is None else parts or (left(restart),)
-            confirm_jump(self, restart, parts or (left(restart),), reinits, bool(parts))
+            confirm_jump(self, restart, parts or (left(restart),), reinits, known, bool(parts))
             logged = jump_record(self, restart, z_minus, xi, stages)
             if begin is not None:
                 confirm_recorded(self, logged["parts"], begin, restart)

@@ -247,16 +247,16 @@ def unconserved(
     rows: Rows,
     which: np.ndarray,
     jump: tuple[np.ndarray, np.ndarray, np.ndarray],
-    sizes: tuple[np.ndarray, np.ndarray],
+    sizes: Sequence[np.ndarray],
     free: Sequence[int],
-    doubt: np.ndarray,
+    doubt: tuple[np.ndarray, np.ndarray],
     tolerance: float,
 ) -> Violation | None:
     """The one of the rows ``which`` whose integral over a part of an instant, ``E (z+ - z-) + A J1 = 0``, does not hold.
 
     ``jump`` are both limits and the impulses, ``sizes`` the magnitudes of what jump and impulses were computed from, however it
-    cancelled; ``free`` are unknowns that are set from outside by an impulse of their own; ``doubt`` (n,) is by how much the
-    limits may be off.
+    cancelled; ``free`` are unknowns that are set from outside by an impulse of their own; ``doubt`` are by how much
+    the limits may be off, and the impulses that this explains.
     """
     E, A, (before, after, J1) = rows.E[which], rows.A[which], jump
     value = E @ (after - before) + A @ J1
@@ -266,7 +266,9 @@ def unconserved(
         value = value - own @ np.linalg.lstsq(own, value, rcond=None)[0]
     size = abs(E)
     terms = size @ (np.abs(after) + np.abs(before) + sizes[0]) + abs(A) @ (np.abs(J1) + sizes[1])
-    return worst("conservation", which, np.abs(value), terms, tolerance * terms + size @ doubt)
+    return worst(
+        "conservation", which, np.abs(value), terms, tolerance * terms + size @ doubt[0] + abs(A) @ doubt[1]
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -422,7 +422,7 @@ def test_balances_and_equations() -> None:
     equations = ModelRows(rows, ())
 
     def lost(after: np.ndarray, J1: np.ndarray, free: tuple[int, ...] = (), sizes: Any = (zero, zero)) -> Any:
-        return unconserved(rows, np.arange(2), (before, after, J1), sizes, free, zero, 1e-9)
+        return unconserved(rows, np.arange(2), (before, after, J1), sizes, free, (zero, zero), 1e-9)
 
     def wrong(z: np.ndarray) -> Any:
         return equations.unsolved((), None, Point(z, zero, np.zeros(1), (zero, zero)), 1e-9)

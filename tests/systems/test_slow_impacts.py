@@ -89,15 +89,14 @@ def test_the_last_of_many_bounces_keeps_momentum(
 ) -> None:
     """The last impact is too slow for a rebound: an impulse stops it, or forces explain its speed in the time it may be late.
 
-    Where a flight of acceleration ``a`` is followed to the depth ``d``, that time is ``sqrt(d / a)``, and depths go with `rtol`:
-    what forces of some 2 N bring in within ``sqrt(2e-7 * rtol)`` seconds is open.
+    Nothing is lost in either way: what is left are errors of what forces bring in, which is integrated beside the motion.
     """
     result = simulate(
         Pair(power=power), 0.95, method=method, rtol=rtol, parameters={"m": m, "e": e, "k": 0.4 * min(m, 1.0)}
     )
     u, v = result["u"].final, result["v"].final
     assert u == pytest.approx(v, rel=1e-12)
-    assert u + m * v == pytest.approx(result["brought"].final, abs=2.0 * (2e-7 * rtol) ** 0.5)
+    assert u + m * v == pytest.approx(result["brought"].final, abs=1e-7)
     for event in result.events:
         taken = sum(value for name, value, _ in event.impulses if name == "force")
         moved = {name: after - before for name, before, after in event.jumps}

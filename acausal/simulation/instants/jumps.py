@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.noise import Uncertainty
 from ...reduction.affine import Inadmissible, Kind, Mode, Restart
 from ...reduction.impacts import FREE, lost_energy
 from ...reduction.rounding import ROUNDING
@@ -31,8 +30,7 @@ def collide(
 ) -> tuple[Restart, tuple[Stage, ...]]:
     """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse."""
     # A contact touches and rebounds to what moves it by itself.
-    known = Uncertainty(instant.known.late, instant.known.each, instant.known.rate)
-    apart = replace(instant, known=known, crossed=None)
+    apart = replace(instant, known=instant.known.apart, crossed=None)
 
     def solve(z: np.ndarray, mode: Mode, forced: tuple[int, ...], first: bool) -> Restart:
         # What collides jumps because it exceeds the doubt about the left limits: they are known no worse when asked again.

@@ -85,8 +85,9 @@ def restart(
     Returns
     -------
     Restart
-        ``jumped`` is False, ``J1`` zero and the selected states are taken over bit by bit if all
-        constraints hold to rounding and nothing was reinitialised.
+        ``jumped`` is False and ``J1`` zero if what is uncertain explains all defects of the constraints and nothing was
+        reinitialised. Such defects are removed with the conserved quantities kept, too; those of the size of rounding
+        leave the selected states bit by bit as they were.
 
     Raises
     ------
@@ -102,27 +103,30 @@ def restart(
     y = np.concatenate((z_minus[data.states], xi))
     J1 = None
     if len(data.constraints):
-        residual = _residuals(data, z_minus, xi, doubt)
-        if residual is not None:
-            _require_met(model, data, residual)
+        residual, jumps = _residuals(data, z_minus, xi, doubt)
+        if jumps.any():
+            sudden = np.where(jumps, residual, 0.0)
+            _require_met(model, data, sudden)
+            J1 = data.impulse @ sudden
+        if residual.any():
             y[:k] += data.jump @ residual
-            J1 = data.impulse @ residual
     for variable, value in reinits:
         y[:k][data.states == variable] = value
     jumped = moved or J1 is not None
     return Restart(data, y, data.T.dot(y), np.zeros(model.n) if J1 is None else J1, jumped)
 
 
-def _residuals(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, doubt: Doubt | None) -> np.ndarray | None:
-    """Defects of the constraints; what the doubt about the left limits explains counts as zero, None if that is all."""
+def _residuals(
+    data: ModeData, z_minus: np.ndarray, xi: np.ndarray, doubt: Doubt | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Defects of the constraints, zero where they are rounding, and mask of those that no doubt about left limits explains."""
     z = np.concatenate((z_minus, xi))
     residual, size = data.constraints.dot(z), np.abs(data.constraints)
     noise = ROUNDING * size.dot(np.abs(z))
+    residual[np.abs(residual) <= noise] = 0.0
     if doubt is not None:
         noise += doubt(data.constraints[:, : len(z_minus)], data.constraints[:, len(z_minus) :])
-    small = np.abs(residual) <= noise
-    residual[small] = 0.0
-    return None if small.all() else residual
+    return residual, np.abs(residual) > noise
 
 
 def _require_met(model: AffineModel, data: ModeData, residual: np.ndarray) -> None:
@@ -160,8 +164,7 @@ def _reinitialised(
     if len(data.constraints):
         sensitivity += data.jump @ data.constraints[:, which]
         # What no restart removes as rounding must not move a value that is held either.
-        residual = _residuals(data, z_minus, xi, doubt)
-        start = start if residual is None else start + data.jump @ residual
+        start = start + data.jump @ _residuals(data, z_minus, xi, doubt)[0]
     response = data.T[which, :k] @ sensitivity * (scale / scale[:, None])
     defect = (wanted - data.T[which] @ np.concatenate((start, xi))) / scale
     shift = np.linalg.lstsq(response, defect, rcond=_CONFLICT)[0]
@@ -194,12 +197,11 @@ def carried(
     # A point of a large model has no states that could be chosen otherwise, and no impulses.
     if motion is None or not isinstance(data, ModeData):
         return None
-    k, y, J1 = len(data.states), data.chosen(motion), np.zeros(model.n)
-    residual = _residuals(data, z_minus, xi, known.doubt)
-    if residual is not None:
-        moved = np.where(residual != 0.0, data.constraints @ motion, 0.0)
-        y[:k] += data.jump @ moved
-        J1 = data.impulse @ moved
+    k, y = len(data.states), data.chosen(motion)
+    residual, jumps = _residuals(data, z_minus, xi, known.doubt)
+    moves = data.constraints @ motion
+    y[:k] += data.jump @ np.where(residual != 0.0, moves, 0.0)
+    J1 = data.impulse @ np.where(jumps, moves, 0.0)
     return Carried(np.concatenate([data.T @ y, y[k:]]), J1)
 
 
