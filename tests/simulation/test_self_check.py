@@ -12,6 +12,7 @@ import acausal.compilation.context as context
 import acausal.compilation.correction as correction
 import acausal.compilation.discrete as discrete
 import acausal.compilation.rounding as rounding
+import acausal.dynamics.scan as scan
 import acausal.reduction.assemble as assemble
 import acausal.simulation.confirmation as confirmation
 import acausal.simulation.loop as loop
@@ -109,13 +110,13 @@ def test_a_search_that_keeps_the_present_mode_is_found(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("late", [1e-9, 1e-4])
 def test_a_crossing_that_is_located_late_is_found(late: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = loop.first_crossing
+    right = scan.first_crossing
 
     def delayed(*arguments: Any, **rest: Any) -> Any:
         hit = right(*arguments, **rest)
         return None if hit is None else (hit[0] + late, hit[1])
 
-    monkeypatch.setattr(loop, "first_crossing", delayed)
+    monkeypatch.setattr(scan, "first_crossing", delayed)
     assert "guard" in str(refused(half_wave(0.05), 0.1))
 
 
@@ -126,7 +127,7 @@ def test_a_crossing_that_is_missed_is_found(method: str, monkeypatch: pytest.Mon
             for _piece in watched.pieces(length):
                 pass
 
-    monkeypatch.setattr(loop, "first_crossing", missed)
+    monkeypatch.setattr(scan, "first_crossing", missed)
     monkeypatch.setattr(integration, "first_crossing", missed)
     assert "guard" in str(refused(half_wave(0.05), 0.018, method=method))
 
@@ -231,8 +232,8 @@ def test_a_depth_from_the_largest_past_value_is_found(monkeypatch: pytest.Monkey
 
 def test_scales_of_values_that_mean_never_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """No scale is a depth any more: 1e-15 of such a value is given to the search itself."""
-    right = Watch.floor
-    monkeypatch.setattr(Watch, "floor", lambda *arguments: right(*arguments) + 1e-15 * 1e30)
+    right = Watch.known
+    monkeypatch.setattr(Watch, "known", lambda *arguments: right(*arguments) + 1e-15 * 1e30)
     assert "a guard" in str(refused(half_wave(0.05), 0.1))
     assert "a guard" in str(refused(waiting(-1e30), 1.0))
 
