@@ -199,7 +199,8 @@ def _hidden(
     core: NumericCore, data: ModeData, rows_held: Held, trajectory: Trajectory, length: float
 ) -> Violation | None:
     """The guard that rounding hides along a segment, where it matters for the motion whether it holds."""
-    times = np.array([0.0, *WHERE]) * length
+    # A flow that begins at zero and dies away is seen while the fastest motion lasts.
+    times = np.array([0.0, min(data.tau / length, WHERE[0]), *WHERE]) * length
     y, k = trajectory.sample(times), len(data.states)
     hidden = covered(data, rows_held, trajectory, y, length)
     if not len(hidden):
