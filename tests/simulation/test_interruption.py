@@ -94,7 +94,7 @@ def test_an_exact_run_goes_on_with_the_same_bits() -> None:
 
 @pytest.mark.parametrize("junction", [False, True])
 def test_an_integrated_run_goes_on_within_its_tolerance(junction: bool) -> None:
-    program, t_end = compile_model(rectifier(junction)), 0.03
+    program, t_end = compile_model(rectifier(junction)), 0.02
     options: dict[str, Any] = {"method": "explicit" if not junction else "auto", "rtol": 1e-7}
     whole = program.simulate(t_end, **options)
     total = lines_of(program, t_end, **options)

@@ -46,7 +46,7 @@ RUNNING = (4, 5, 7, 14, 16, 19, 22, 31)
 """Unrestricted random networks that have a consistent mode throughout."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """A model, its span in seconds, and options of the run."""
 

@@ -2,15 +2,13 @@
 
 import warnings
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from acausal import (
-    Result,
-    simulate,
-)
+from acausal import Component, Result, simulate
 from tests.systems.circuits import falls, rises
 from tests.systems.general_path_cases import CASES, REFUSED, STIFF, Case
 from tests.systems.test_grazing import charger
@@ -41,12 +39,18 @@ ORDINARY = (
 """Cases with impacts without end, flows that decay to nothing, several elements at once, changes of the index."""
 
 
+@cache
+def on_the_exact_path(case: Case) -> tuple[Component, Result]:
+    """The model of a case and its exact run, with which all methods are compared."""
+    model = case.build()
+    return model, simulate(model, case.span, method="exact", **case.options)
+
+
 def both(case: Case, method: str, rtol: float = RTOL) -> tuple[Result, Result]:
     with warnings.catch_warnings():
         # Islands without ground, explicit starts that move.
         warnings.simplefilter("ignore")
-        model = case.build()
-        exact = simulate(model, case.span, method="exact", **case.options)
+        model, exact = on_the_exact_path(case)
         return exact, simulate(model, case.span, method=method, rtol=rtol, **case.options)
 
 
