@@ -104,12 +104,12 @@ def restart(
     J1 = None
     if len(data.constraints):
         residual, jumps = _residuals(data, z_minus, xi, doubt)
+        if residual.any():
+            y[:k] += data.jump @ residual
         if jumps.any():
             sudden = np.where(jumps, residual, 0.0)
             _require_met(model, data, sudden)
             J1 = data.impulse @ sudden
-        if residual.any():
-            y[:k] += data.jump @ residual
     for variable, value in reinits:
         y[:k][data.states == variable] = value
     jumped = moved or J1 is not None
@@ -124,7 +124,7 @@ def _residuals(
     residual, size = data.constraints.dot(z), np.abs(data.constraints)
     noise = ROUNDING * size.dot(np.abs(z))
     residual[np.abs(residual) <= noise] = 0.0
-    if doubt is not None:
+    if doubt is not None and residual.any():
         noise += doubt(data.constraints[:, : len(z_minus)], data.constraints[:, len(z_minus) :])
     return residual, np.abs(residual) > noise
 
