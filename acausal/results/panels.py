@@ -14,10 +14,13 @@ Evaluate = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Segments (k,) and times since their starts (k,) to values (k,)."""
 
 DEGREE = 15
+FITTED = 1e-12
+"""Distance of a series from the function it stands for, relative to the largest value, that is rounding."""
 RTOL = 1e-13
 """Error of a panel, relative to the largest value, that needs no halving."""
-LEVELS = 45
-"""Halvings after which a panel is taken as it is."""
+LEVELS = 106
+"""Halvings after which a panel is taken as it is, the digits of two doubles: a jump within a transient that is as short as
+the rounding of the whole is found to the rounding of the transient."""
 MOST_PANELS = 50_000
 """Panels of one generation beyond which values that never become smooth are taken as they are."""
 STALE = 2
@@ -50,6 +53,9 @@ class Panels:
         In seconds.
     series : (p, m) array
         Coefficients of the Legendre polynomials, m <= DEGREE + 1.
+    function : callable
+        Panels (k,) and places -1 <= x <= 1 on them (k,) to the values (k,) of what the series stand for. A panel across
+        a jump is halved until it is too short to count in an integral; its series is not the function.
     resolved : bool
         False if the panels would have become too many before the series meet the function.
     """
@@ -57,6 +63,7 @@ class Panels:
     middle: np.ndarray
     half: np.ndarray
     series: np.ndarray
+    function: Evaluate
     resolved: bool = True
 
     @property
@@ -158,7 +165,11 @@ def fit(
     at, left, half, series, resolved = fitted(
         lambda k, hs: np.asarray(f(k, hs))[:, None], which, h0, h1, RTOL, rounding
     )
-    return Panels(start[at] + left + half, half, series[:, :, 0], resolved)
+
+    def function(p: np.ndarray, x: np.ndarray) -> np.ndarray:
+        return f(at[p], (left[p] + half[p]) + half[p] * x)
+
+    return Panels(start[at] + left + half, half, series[:, :, 0], function, resolved)
 
 
 def fitted(

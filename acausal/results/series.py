@@ -10,8 +10,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from ..reduction.rounding import ROUNDING
-from .extremes import FITTED
-from .panels import CHUNK, DEGREE, fitted
+from .panels import CHUNK, DEGREE, FITTED, fitted
 
 
 @dataclass(eq=False)

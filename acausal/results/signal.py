@@ -354,8 +354,9 @@ class Signal(Harmonics[Source], NDArrayOperatorsMixin):
     def max(self, t0: float | None = None, t1: float | None = None) -> Any:
         """Return the largest value in [t0, t1], by default the whole run; between the points too.
 
-        Values at single instants do not count: of a jump both limits do, of an impulse none. A warning says where the signal
-        turns too often between two events to be followed, with several frequencies between which limits the value lies.
+        It is a value of the signal, which may jump without an event too. Of a jump both limits count, of an impulse none. A
+        warning says where the signal turns too often between two events to be followed, with several frequencies between which
+        limits the value lies.
         """
         return self._extreme(1.0, t0, t1)
 
@@ -372,19 +373,17 @@ class Signal(Harmonics[Source], NDArrayOperatorsMixin):
         """The largest value, of the negative signal for a negative factor."""
         source = self.source
         a, b = window(t0, t1, source.t_start, source.t_end)
-        found, t, side, rounding, bound = extreme(
+        found = extreme(
             source.result.segments, source.affine(), lambda c, d: source.panels(c, d, d - c), factor, a, b
         )
-        if bound > found:
-            low, high = sorted((factor * found, factor * bound))
+        if found.bound > found.value:
+            low, high = sorted((factor * found.value, factor * found.bound))
             warn(
                 f"the {'largest' if factor > 0.0 else 'smallest'} value of `{self.path}` is not resolved: several "
                 f"frequencies turn too often in {b - a:.3g} s to be followed, and it lies between {low:.9g} and "
                 f"{high:.9g}; give a shorter window"
             )
-        # The series has its own rounding; beside a jump its time may lie on the other side.
-        value = float(source.at(np.clip(np.array([t]), a, b), side)[0])
-        value = value if abs(factor * value - found) <= rounding else factor * found
+        value = factor * found.value
         return self._kind(round(value)) if self.is_discrete else value
 
     def plot(self) -> Any:

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics.closed_form import PANEL, TURN, Basis, longest_panel
-from .extremes import FITTED, largest
-from .panels import NODES, TO_SERIES, Panels
+from .extremes import largest
+from .panels import FITTED, NODES, TO_SERIES, Panels
 from .segments import Affine, SegmentGroup, Segments
 
 MOST_PANELS = 32768
@@ -128,17 +128,20 @@ class Wave:
     def panels(self, left: np.ndarray, right: np.ndarray) -> Panels:
         """Series on intervals (k,) that resolve all functions."""
         middle, half = 0.5 * (left + right), 0.5 * (right - left)
-        values = self.basis.sample((middle[:, None] + half[:, None] * NODES).ravel()) @ self.c
-        return Panels(middle + self.start, half, values.reshape(len(middle), -1) @ TO_SERIES)
+
+        def function(p: np.ndarray, x: np.ndarray) -> np.ndarray:
+            return self.basis.sample(middle[p] + half[p] * x) @ self.c
+
+        p, x = np.indices((len(middle), len(NODES)))
+        values = function(p.ravel(), NODES[x.ravel()])
+        return Panels(middle + self.start, half, values.reshape(p.shape) @ TO_SERIES, function)
 
 
 @dataclass(frozen=True)
 class Found:
-    """A value with its time and the side of its limit; elsewhere the signal is not above ``bound``."""
+    """A value of the signal, which elsewhere is not above ``bound``."""
 
     value: float
-    t: float
-    side: str
     bound: float
 
 
@@ -245,8 +248,8 @@ def _better(wave: Wave, left: np.ndarray, right: np.ndarray, best: Found | None)
     """The better of `best` and the largest value on intervals of a period."""
     steps = np.linspace(0.0, 1.0, PERIOD + 1)
     edges = left[:, None] + (right - left)[:, None] * steps
-    value, t, side = largest(wave.panels(edges[:, :-1].ravel(), edges[:, 1:].ravel()))
-    return Found(value, t, side, -np.inf) if best is None or value > best.value else best
+    value = largest(wave.panels(edges[:, :-1].ravel(), edges[:, 1:].ravel()))
+    return Found(value, -np.inf) if best is None or value > best.value else best
 
 
 def _period(wave: Wave) -> float:
@@ -264,32 +267,16 @@ def extreme(
     factor: float,
     a: float,
     b: float,
-) -> tuple[float, float, str, float, float]:
-    """Largest value of a multiple of a signal on [a, b], its time and side, its rounding, and a bound.
+) -> Found:
+    """Largest value of a multiple of a signal on [a, b], and a bound, equal to the value where that is the largest one.
 
     ``affine`` is the signal as an affine expression, if it is one; ``panels_of`` gives its series on a part of [a, b].
-
-    The bound equals the value where that is the largest one. Series late in a wave carry the rounding of time.
     """
     long = [] if affine is None else list(waves(segments, affine, a, b))
-    found = []
-    if long:
-        best = largest_of_waves([w for _, _, parts in long for w in parts], factor)
-        found.append((best.value, best.t, best.side, RESOLVED * abs(best.value), best.bound))
+    found = [largest_of_waves([w for _, _, parts in long for w in parts], factor)] if long else []
     edges = np.array([a, *(t for begin, end, _ in long for t in (begin, end)), b])
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         if end > begin:
-            panels = panels_of(begin, end)
-            panels = Panels(panels.middle, panels.half, factor * panels.series, panels.resolved)
-            value, t, side = largest(panels) if panels.resolved else _sampled(panels)
-            rounding = FITTED * float(np.abs(panels.series).sum(axis=1).max())
-            found.append((value, t, side, rounding, value))
-    value, t, side, rounding, _ = max(found, key=lambda x: x[0])
-    return value, t, side, rounding, max(x[4] for x in found)
-
-
-def _sampled(panels: Panels) -> tuple[float, float, str]:
-    """Largest value at a node: series of panels that resolve nothing rise above the function."""
-    values = panels.values
-    p, k = np.unravel_index(np.argmax(values), values.shape)
-    return float(values[p, k]), float(panels.t[p, k]), "right"
+            value = largest(panels_of(begin, end), factor)
+            found.append(Found(value, value))
+    return Found(max(x.value for x in found), max(x.bound for x in found))

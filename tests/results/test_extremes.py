@@ -1,0 +1,128 @@
+"""Largest and smallest values of signals that jump without an event, against closed forms."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from acausal import Component, Eq, Parameter, Result, Variable, atan2, der, if_else, no_event, simulate
+
+W, STOP = 7.0, 3.0
+
+
+class Turning(Component):
+    """``x = cos(W t)``, ``y = -sin(W t)``, and what jumps with them."""
+
+    x: Variable = Variable(start=1.0)
+    y: Variable = Variable(start=0.0)
+    angle: Variable = Variable()
+    two: Variable = Variable()
+    beside: Variable = Variable()
+    many: Variable = Variable()
+    low: Variable = Variable()
+
+    def equations(self) -> Iterator[Eq]:
+        yield Eq(der(self.x), W * self.y)
+        yield Eq(der(self.y), -W * self.x)
+        yield Eq(self.angle, atan2(self.y, self.x))
+        yield Eq(self.two, no_event(if_else(self.x > 0.3, 1.0, -0.3)))
+        # A smooth maximum of 1, and at x = 0.9995 a step down from there to 0.
+        yield Eq(self.beside, no_event(if_else(self.x > 0.9995, self.x, 0.0)))
+        steps = [if_else(self.x > 0.1 * n, 1.0, 0.0) for n in range(-9, 10)]
+        yield Eq(self.many, no_event(sum(steps[1:], steps[0])))
+        # Its smallest value is a limit that the function has on one side of the jump.
+        yield Eq(self.low, no_event(if_else(self.x > 0.3, self.x, 1.0)))
+
+
+BOUNDS = {
+    "angle": (-math.pi, math.pi),
+    "two": (-0.3, 1.0),
+    "beside": (0.0, 1.0),
+    "many": (0.0, 19.0),
+    "low": (0.3, 1.0),
+}
+
+
+@pytest.fixture(scope="module", params=["exact", "implicit", "explicit"])
+def turning(request: pytest.FixtureRequest) -> Result:
+    return simulate(Turning(), STOP, method=request.param)
+
+
+@pytest.mark.parametrize("path", BOUNDS)
+def test_extreme_values_beside_jumps_without_events_are_values_of_the_signal(
+    turning: Result, path: str, tmp_path: Path
+) -> None:
+    turning.save(tmp_path / "turning.npz")
+    for result in (turning, Result.load(tmp_path / "turning.npz")):
+        low, high = BOUNDS[path]
+        signal = result[path]
+        # The states of integrated runs are good to 1e-7.
+        assert (signal.min(), signal.max()) == pytest.approx((low, high), abs=1e-6)
+        assert signal.ptp() == signal.max() - signal.min()
+        assert signal.min() <= signal.values.min()
+        assert signal.max() >= signal.values.max()
+        if path in ("two", "many"):
+            assert {signal.min(), signal.max()} == {low, high}
+        if path == "angle":
+            assert -math.pi <= signal.min() < signal.max() <= math.pi
+
+
+def test_extreme_values_of_exact_runs_reach_the_limits_at_a_jump() -> None:
+    result = simulate(Turning(), STOP, method="exact")
+    for path, bounds in BOUNDS.items():
+        signal = result[path]
+        assert (signal.min(), signal.max()) == pytest.approx(bounds, abs=1e-12)
+    # Multiples, sums and products are signals too.
+    assert (-2.0 * result["two"]).max() == pytest.approx(0.6, rel=1e-15)
+    assert (result["two"] + result["many"]).max() == pytest.approx(20.0, rel=1e-15)
+    assert (result["two"] * result["two"]).min() == pytest.approx(0.09, rel=1e-15)
+
+
+@pytest.mark.parametrize("beyond", [-1e-3, -1e-12, 0.0, 1e-12, 1e-3])
+def test_a_jump_at_the_end_of_a_window_gives_values_of_the_signal(beyond: float) -> None:
+    two = simulate(Turning(), STOP, method="exact")["two"]
+    jump = math.acos(0.3) / W
+    for t0, t1 in ((0.1, jump + beyond), (jump + beyond, 0.3)):
+        assert two.max(t0, t1) in (1.0, -0.3)
+        assert two.min(t0, t1) in (1.0, -0.3)
+    if beyond:
+        assert two.min(0.1, jump + beyond) == (1.0 if beyond < 0.0 else -0.3)
+        assert two.max(jump + beyond, 0.3) == (1.0 if beyond < 0.0 else -0.3)
+
+
+class Charging(Component):
+    """``x = 1 - exp(-t / tau)`` with a jump within the transient and one at the start."""
+
+    tau: Parameter = Parameter()
+    x: Variable = Variable(start=0.0)
+    folded: Variable = Variable()
+    started: Variable = Variable()
+
+    def equations(self) -> Iterator[Eq]:
+        yield Eq(self.tau * der(self.x), 1.0 - self.x)
+        yield Eq(self.folded, no_event(if_else(self.x > 0.5, self.x, -self.x)))
+        yield Eq(self.started, no_event(if_else(self.x > 0.0, 1.0 + self.x, -1.0)))
+
+
+@pytest.mark.parametrize("tau", [1e-15, 1e-12, 1e-6, 1.0])
+def test_a_jump_within_a_transient_far_shorter_than_the_run_is_found_to_rounding(tau: float) -> None:
+    result = simulate(Charging(tau=tau), 1.0, method="exact")
+    final = -np.expm1(-1.0 / tau)
+    assert result["folded"].min() == pytest.approx(-0.5, abs=1e-12)
+    assert result["folded"].max() == pytest.approx(final, rel=1e-14)
+    assert (result["started"].min(), result["started"].max()) == (-1.0, pytest.approx(1.0 + final))
+    assert result["started"].min(0.5, 1.0) > 1.0
+
+
+def test_harmonics_of_a_signal_that_jumps_without_an_event() -> None:
+    two = simulate(Turning(), STOP, method="exact")["two"]
+    period = 2.0 * math.pi / W
+    found = two.harmonics(1.0 / period, 3, 0.0, 2.0 * period)
+    # 1.3 high for |phase| < acos(0.3), on -0.3.
+    width = math.acos(0.3)
+    n = np.arange(1, 4)
+    expected = np.append(1.3 * width / math.pi - 0.3, 2.6 * np.sin(n * width) / (np.pi * n))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert two.mean(0.0, period) == pytest.approx(expected[0], abs=1e-10)
