@@ -39,8 +39,9 @@ class Uncertainty(NamedTuple):
     """Seconds by which the instant may be early or late."""
     error: np.ndarray | None = None
     """Rounding (n,) of the core unknowns, None where nothing has moved yet."""
-    rate: np.ndarray | None = None
-    """Time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not count."""
+    rate: Callable[[], np.ndarray] | None = None
+    """Tells the time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not
+    count."""
     sources: np.ndarray | None = None
     """How far sources (q,) may have moved because they are fitted anew; None where they go on."""
     shift: np.ndarray | None = None
@@ -53,7 +54,8 @@ class Uncertainty(NamedTuple):
 
     def part(self, which: np.ndarray, sources: np.ndarray, n: int) -> Uncertainty:
         """The same for some of ``n`` unknowns and of the sources."""
-        rate = None if self.rate is None else self.rate[which]
+        whole = self.rate
+        rate = None if whole is None else lambda: whole()[which]
         moved = None if self.sources is None else self.sources[sources]
         shift = None if self.shift is None else self.shift[np.concatenate([which, n + sources])]
         error = None if self.error is None else self.error[which]
@@ -70,12 +72,12 @@ class Uncertainty(NamedTuple):
         if self.error is not None:
             found += np.abs(rows) @ self.error
         if self.rate is not None:
-            found += self.late * np.abs(rows @ self.rate)
+            found += self.late * np.abs(rows @ self.rate())
         return found
 
     def motion(self, sources: np.ndarray) -> np.ndarray | None:
         """How far core unknowns and sources (n + q,) move together while the instant may be late, sources with these rates."""
-        moved = None if self.rate is None else self.late * np.concatenate([self.rate, sources])
+        moved = None if self.rate is None else self.late * np.concatenate([self.rate(), sources])
         return moved if self.shift is None else self.shift if moved is None else self.shift + moved
 
     @property
@@ -83,7 +85,7 @@ class Uncertainty(NamedTuple):
         """Rounding (n,) of the core unknowns, each with what moves it by itself."""
         if self.rate is None:
             return self.error
-        return (0.0 if self.error is None else self.error) + self.late * np.abs(self.rate)
+        return (0.0 if self.error is None else self.error) + self.late * np.abs(self.rate())
 
     @property
     def apart(self) -> Uncertainty:

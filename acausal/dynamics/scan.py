@@ -7,6 +7,8 @@ an isolated root is located to adjacent doubles of absolute time. What counts as
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,10 +86,15 @@ class FlowWatch(Watch):
         self.noise = FlowNoise(flow, self.forms, TWICE * ROUNDING)
         self._coefficients = TWICE * coefficients[self.which]
 
-    def first(self, trajectory: Trajectory, length: float, t0: float, error: np.ndarray | None) -> Hit | None:
+    def first(
+        self, trajectory: Trajectory, length: float, t0: float, error: Callable[[], np.ndarray | None]
+    ) -> Hit | None:
         """The first crossing within some seconds from ``t0`` on, from where states are known but for an ``error``."""
-        rounding = self._coefficients.dot(np.abs(trajectory.y0)) + self.known(error)
-        floor = Floor(rounding, self.late(trajectory.y0, t0), moving=self.noise)
+
+        def floor() -> Floor:
+            rounding = self._coefficients.dot(np.abs(trajectory.y0)) + self.known(error())
+            return Floor(rounding, self.late(trajectory.y0, t0), moving=self.noise)
+
         return first_crossing(trajectory, self.forms, self.armed, floor, length, t0)
 
     def since(self, trajectory: Trajectory, h: float, k: int, t0: float) -> float:
@@ -155,7 +162,12 @@ class Depth(NamedTuple):
 
 
 def first_crossing(
-    trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: Floor, h_end: float, t0: float = 0.0
+    trajectory: Trajectory,
+    G: np.ndarray,
+    armed: np.ndarray,
+    floor: Callable[[], Floor],
+    h_end: float,
+    t0: float = 0.0,
 ) -> Hit | None:
     """Earliest time at which a guard ``G y >= 0`` is left.
 
@@ -168,7 +180,8 @@ def first_crossing(
         Guards with positive lexicographic sign at the start. They trigger at their next zero,
         once they have left their noise. The others are silent at the start: they are armed when
         they rise above their noise floor, and trigger when they fall below minus that floor.
-    floor : Floor
+    floor : callable
+        Returns what counts as zero: asked for once, where something comes near zero.
     h_end : float
         Length of the search in seconds.
     t0 : float
@@ -201,8 +214,8 @@ def first_crossing(
 class _Search:
     """Which guards have left their noise, and the closed form of all on the present piece."""
 
-    def __init__(self, G: np.ndarray, armed: np.ndarray, floor: Floor) -> None:
-        self._G, self._armed, self._floor = G, armed, floor
+    def __init__(self, G: np.ndarray, armed: np.ndarray, floor: Callable[[], Floor]) -> None:
+        self._G, self._armed, self._given = G, armed, floor
         self._steady: Depth | None = None
         """That of the whole piece, where it is much the same all along."""
         self.begun = False
@@ -210,11 +223,12 @@ class _Search:
     def piece(self, trajectory: Trajectory, length: float, t0: float, goes_on: bool) -> Hit | None:
         """Search the first `length` seconds of a trajectory that starts at `t0`, and whether another one follows."""
         self.forms = forms = GuardForms(trajectory.flow.basis, self._G.dot(trajectory.C))
-        touch = TOUCH * self._floor.rounding + self._floor.missed
-        bounds = forms.whole(length, touch)
+        bounds = forms.whole(length, self._touch)
         # What does not go below zero triggers at no depth, whether it has left its noise or not.
-        if bounds is not None and not goes_on and False not in (bounds.low[0] >= -touch).tolist():
-            return None
+        if bounds is not None and not goes_on:
+            low = bounds.low[0]
+            if False not in (low >= 0.0).tolist() or False not in (low >= -self._touch()).tolist():
+                return None
         self.t0, self.finest = t0, FINEST * length
         moving = self._floor.moving
         self._sizes = None if moving is None else moving.sizes(trajectory)
@@ -234,6 +248,13 @@ class _Search:
             return None
         hit = self._roots(bounds, 0, (0.0, length), open_guards, whole)
         return hit if hit is not None else self._march(length, whole.touch)
+
+    @cached_property
+    def _floor(self) -> Floor:
+        return self._given()
+
+    def _touch(self) -> np.ndarray:
+        return TOUCH * self._floor.rounding + self._floor.missed
 
     def _depth(self, a: float, b: float) -> Depth:
         """What counts as zero between two times of the piece."""
@@ -490,8 +511,8 @@ class GuardForms:
         self.basis, self.R = basis, R
         self.size4 = np.abs(R.dot(basis.fourth))
 
-    def whole(self, length: float, touch: np.ndarray) -> Bounds | None:
-        """Bounds on the one interval ``[0, length]``, None where functions too fast for it take a guard below ``-touch``."""
+    def whole(self, length: float, touch: Callable[[], np.ndarray]) -> Bounds | None:
+        """Bounds on the one interval ``[0, length]``, None where functions too fast for it take a guard below ``-touch()``."""
         basis, R, scaled = self.basis, self.R, length**4 * self.size4
         envelope = basis.envelope(0.0, length)
         if basis.fastest * length <= RESOLVED:
@@ -499,7 +520,7 @@ class GuardForms:
             return Bounds(cubics, cubics[..., 4], length, scaled.dot(envelope)[None], None)
         keep = basis.speed * length <= RESOLVED
         rest = Rest(basis, R * ~keep, np.where(keep, 0.0, envelope)[None])
-        if (R.dot(np.where(keep, basis.frame[:, 0], 0.0)) < rest.value[0] - touch).any():
+        if (R.dot(np.where(keep, basis.frame[:, 0], 0.0)) < rest.value[0] - touch()).any():
             return None
         # Functions that grow beyond the range of doubles count as such in the rest, and nowhere else.
         with np.errstate(over="ignore", invalid="ignore"):

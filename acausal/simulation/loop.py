@@ -326,7 +326,7 @@ class Loop(Run):
         z_minus, first = state.z, kind == "start" and k == 0
         begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
         left = partial(way, self, first, z_minus if begin is None else begin)
-        crossed = None if k else self._crossed(triggers, xi)
+        crossed = None if k else partial(self._crossed, triggers, xi)
         known = self._carried or self._known(kind == "start")
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed)
         try:
@@ -373,7 +373,7 @@ class Loop(Run):
         kind: str,
     ) -> Failure:
         """Why there is no mode: the one before would do if its guard had not crossed zero, or none is consistent."""
-        crossed = instant.crossed
+        crossed = None if instant.crossed is None else instant.crossed()
         if crossed is not None:
             uncrossed = replace(instant, crossed=None)
             if self.core.search.test(self.state.mode, uncrossed).consistent:
@@ -387,7 +387,8 @@ class Loop(Run):
             # What Newton's method completes is as exact as its last step; what is stated is exact.
             solved = ROUNDING * self.core.model.scale if self.reduced.nonlinear else None
             return Uncertainty(known.late, solved, shift=known.shift)
-        rate = state.slopes if self.numerical else self.data.T.dot(self.data.Ay.dot(self.y))
+        slopes = state.slopes
+        rate = (lambda: slopes) if self.numerical else partial(_rate, self.data, self.y)
         doubt = self.sources.doubt(state.t) if self.sources.fitted else None
         return Uncertainty(known.late, known.error, rate, doubt, known.shift)
 
@@ -488,7 +489,7 @@ class ClosedForm:
         if not watch.which:
             return length, None
         trajectory, state = self._trajectory, self._run.state
-        hit = watch.first(trajectory, length, state.t, self._error())
+        hit = watch.first(trajectory, length, state.t, self._error)
         if hit is None:
             return length, None
         h, k = hit
@@ -556,6 +557,11 @@ class ClosedForm:
         inside = self_check.EVERY_VISIT or visits & (visits - 1) == 0
         if inside or self._trajectory.shift is not None or not self._run.holds():
             confirm_flow(self._run, self._tables, self._trajectory, h, self._before, inside)
+
+
+def _rate(data: ModeData, y: np.ndarray) -> np.ndarray:
+    """Time derivatives of the core unknowns."""
+    return data.T.dot(data.Ay.dot(y))
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:

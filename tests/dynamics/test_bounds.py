@@ -18,7 +18,7 @@ def test_bounds_hold_for_values_and_slopes_of_slow_and_fast_functions(seed: int,
     trajectory = affine_flow(np.diag(-rates), 6, 1.0).start(y0)
     forms = GuardForms(trajectory.flow.basis, G @ trajectory.C)
     nodes = np.linspace(0.0, length, 5)
-    whole = forms.whole(length, np.full(len(G), np.inf))
+    whole = forms.whole(length, lambda: np.full(len(G), np.inf))
     assert whole is not None
     for bounds, ends in ((forms.bounds(nodes), nodes), (whole, nodes[[0, -1]])):
         for i in range(len(ends) - 1):

@@ -35,7 +35,7 @@ def crossing(
     trajectory: Trajectory, G: np.ndarray, armed: np.ndarray, floor: np.ndarray, h_end: float, t0: float = 0.0
 ) -> Hit | None:
     """The first crossing where nothing but a floor of the values counts as zero."""
-    return first_crossing(trajectory, G, armed, Floor(floor), h_end, t0)
+    return first_crossing(trajectory, G, armed, lambda: Floor(floor), h_end, t0)
 
 
 def resolution(h: float, slope: float, size: float) -> float:
@@ -63,7 +63,8 @@ def test_both_crossings_of_a_grazing_guard(k: int) -> None:
 @pytest.mark.parametrize(("touch", "crosses"), [(0.1, False), (0.01, True)])
 def test_a_dip_is_a_crossing_below_the_depth_of_a_touch(touch: float, crosses: bool) -> None:
     G, floor = np.array([[1.0, -1.05, 0.0]]), np.array([2e-10])
-    hit = first_crossing(sine_and_constant(), G, ARMED, Floor(floor, missed=np.array([touch])), 0.1)
+    depth = Floor(floor, missed=np.array([touch]))
+    hit = first_crossing(sine_and_constant(), G, ARMED, lambda: depth, 0.1)
     assert (hit is not None) == crosses
     if hit is not None:
         assert hit[0] == pytest.approx(math.asin(1 / 1.05) / OMEGA, rel=1e-13)

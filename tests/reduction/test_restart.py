@@ -70,7 +70,7 @@ def test_a_jump_within_what_is_uncertain_is_no_impulse_but_keeps_the_charge(
     rounding[at_voltages], way[at_voltages] = error, moved
     for part, jumped in ((0.5, False), (2.5, True)):
         left = consistent(model, (0,), u_c1=10.0 + part * largest, u_c2=10.0)
-        after = restart(model, closed, left, ONE, doubt=Uncertainty(0.5, rounding, 2.0 * way).doubt)
+        after = restart(model, closed, left, ONE, doubt=Uncertainty(0.5, rounding, lambda: 2.0 * way).doubt)
         assert (after.jumped, bool(after.J1.any())) == (jumped, jumped)
         first = left[index(model, "u.c1")]
         if first - 10.0 > 1e-13:

@@ -16,7 +16,7 @@ from ...reduction.parts import IndependentPart, independent_parts
 from ..analysed_modes import MODE_BYTES, Recent
 from .pivoting import NoMove, Pivoting, Row, cancelling_rows, is_free
 from .tableau import BranchTableau, held_back, propose
-from .transition import CandidateTest, Choice, Instant, SearchStats, Tried, Verdict, only_these_move
+from .transition import CandidateTest, Choice, Crossed, Instant, SearchStats, Tried, Verdict, only_these_move
 
 TABLEAU_BYTES = MODE_BYTES // 10
 """Bytes of tableaus that are kept with one set of numbers."""
@@ -264,10 +264,14 @@ def _instant_of(part: IndependentPart, instant: Instant) -> Instant:
     """What a part sees of an instant."""
     element = {k: i for i, k in enumerate(part.elements)}
     column = {j: i for i, j in enumerate(part.columns.tolist())}
-    crossed = None
-    if instant.crossed is not None and instant.crossed[1][0] in element:
-        mode, (k, b, g) = instant.crossed
-        crossed = tuple(mode[i] for i in part.elements), (element[k], b, g)
+
+    def crossed() -> Crossed | None:
+        found = None if instant.crossed is None else instant.crossed()
+        if found is None or found[1][0] not in element:
+            return None
+        mode, (k, b, g) = found
+        return tuple(mode[i] for i in part.elements), (element[k], b, g)
+
     return Instant(
         instant.known.part(part.columns, part.sources, len(instant.z_minus)),
         instant.z_minus[part.columns],

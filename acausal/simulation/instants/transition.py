@@ -52,6 +52,7 @@ MOST_HINTS = 65536
 """Hints that a run keeps."""
 
 Doubt = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Crossed = tuple[Mode, tuple[int, int, int]]
 
 
 # -- restart ------------------------------------------------------------------------------------------------------------
@@ -406,8 +407,8 @@ class Instant:
     forced: tuple[int, ...]
     disabled_guards: frozenset[tuple[int, int, int]] | tuple[tuple[int, int, int], ...] = ()
     reinits: Sequence[tuple[int, float]] = ()
-    crossed: tuple[Mode, tuple[int, int, int]] | None = None
-    """Mode before the instant and guard that has crossed zero in it, if nothing but that has happened."""
+    crossed: Callable[[], Crossed | None] | None = None
+    """Tells the mode before the instant and the guard that has crossed zero in it, if nothing but that has happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -589,8 +590,10 @@ class CandidateTest:
             J1 = values.J1
             moved = carried(self._model, tables.data, instant.z_minus, instant.xi, instant.known)
         signs, levels = tables.guards.signs(values.y, instant.known, J1, moved)
-        if instant.crossed is not None and instant.crossed[0] == mode and not values.jumped:
-            _know_crossing(tables, signs, levels, instant.crossed[1])
+        if instant.crossed is not None and 0 in signs and not values.jumped:
+            crossed = instant.crossed()
+            if crossed is not None and crossed[0] == mode:
+                _know_crossing(tables, signs, levels, crossed[1])
         violations = _violated_guards(tables, signs, levels, instant) if -1 in signs else []
         for k, table, select in tables.conditions:
             if instant.forced[k] < 0:

@@ -197,7 +197,7 @@ class Integration:
         hit, self.late = None, 0.0
         if forms.count:
             G, floor = np.eye(forms.count), Floor(noise.resolution, missed=noise.missed)
-            hit = first_crossing(pieces, G, watched.armed, floor, length, t)  # type: ignore[arg-type]
+            hit = first_crossing(pieces, G, watched.armed, lambda: floor, length, t)  # type: ignore[arg-type]
         else:
             for _ in pieces.pieces(length):
                 pass
