@@ -45,7 +45,8 @@ class Uncertainty(NamedTuple):
     sources: np.ndarray | None = None
     """How far sources (q,) may have moved because they are fitted anew; None where they go on."""
     shift: np.ndarray | None = None
-    """How far (n + q,) core unknowns and sources move while rounding leaves the time of a crossing open; None if it does not."""
+    """How far core unknowns and sources (n + q, ...) move while the time of a crossing is open; None if it is not. Of two ways to
+    tell it (n + q, 2), a row is off by the smaller one: time alone, and time that makes up for states that are off."""
 
     @classmethod
     def at(cls, t: float) -> Uncertainty:
@@ -73,19 +74,23 @@ class Uncertainty(NamedTuple):
             found += np.abs(rows) @ self.error
         if self.rate is not None:
             found += self.late * np.abs(rows @ self.rate())
+        if self.shift is not None:
+            n = rows.shape[1]
+            found += shifted(rows, self.shift[:n], driven @ self.shift[n:])
         return found
 
     def motion(self, sources: np.ndarray) -> np.ndarray | None:
         """How far core unknowns and sources (n + q,) move together while the instant may be late, sources with these rates."""
         moved = None if self.rate is None else self.late * np.concatenate([self.rate(), sources])
-        return moved if self.shift is None else self.shift if moved is None else self.shift + moved
+        return moved if self.shift is None else self.shift if moved is None else (self.shift.T + moved).T
 
     @property
     def each(self) -> np.ndarray | None:
         """Rounding (n,) of the core unknowns, each with what moves it by itself."""
         if self.rate is None:
             return self.error
-        return (0.0 if self.error is None else self.error) + self.late * np.abs(self.rate())
+        found = (0.0 if self.error is None else self.error) + self.late * np.abs(self.rate())
+        return found if self.shift is None else found + shifted(np.eye(len(found)), self.shift[: len(found)])
 
     @property
     def apart(self) -> Uncertainty:
@@ -94,6 +99,12 @@ class Uncertainty(NamedTuple):
 
 
 CERTAIN = Uncertainty(0.0)
+
+
+def shifted(rows: np.ndarray, shift: np.ndarray, beside: np.ndarray | float = 0.0) -> np.ndarray:
+    """How far rows (k, ...) move with a `Uncertainty.shift`, which moves something ``beside`` (k, ...) too."""
+    found = np.abs(rows @ shift + beside)
+    return found if found.ndim == 1 else found.min(axis=1)
 
 
 # -- along a closed form ------------------------------------------------------------------------------------------------

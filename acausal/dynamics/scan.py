@@ -16,7 +16,7 @@ import numpy as np
 from ..reduction.affine import ModeData
 from ..reduction.rounding import ROUNDING, SUMMED
 from .closed_form import BERNSTEIN, AffineFlow, Basis, Trajectory
-from .noise import LOCATED, TOUCH, TWICE, FlowNoise
+from .noise import LOCATED, TOUCH, TWICE, FlowNoise, shifted
 
 RISE = 0.04
 """Part of the noise floor at which a guard known to leave zero upwards is searched for its next zero."""
@@ -73,9 +73,13 @@ class Watch:
         """How far forms move while the begin of a segment at ``y`` (ny,) may be late."""
         return math.ulp(t) * np.abs(self._slope.dot(y))
 
-    def known(self, error: np.ndarray | None) -> np.ndarray | float:
-        """What the ``error`` of the states at the begin, None for none, leaves of the forms for all of the segment."""
-        return 0.0 if error is None else self._known.dot(error)
+    def known(self, error: np.ndarray | None, moved: np.ndarray | None = None) -> np.ndarray | float:
+        """What the ``error`` of the states at the begin leaves of the forms for all of the segment; None for none.
+
+        With what is ``moved`` (ny, ...) the state vector is off as a whole.
+        """
+        found = 0.0 if error is None else self._known.dot(error)
+        return found if moved is None else found + TWICE * self.armed * shifted(self.forms, moved)
 
 
 class FlowWatch(Watch):
@@ -87,12 +91,12 @@ class FlowWatch(Watch):
         self._coefficients = TWICE * coefficients[self.which]
 
     def first(
-        self, trajectory: Trajectory, length: float, t0: float, error: Callable[[], np.ndarray | None]
+        self, trajectory: Trajectory, length: float, t0: float, known: Callable[[], np.ndarray | float]
     ) -> Hit | None:
-        """The first crossing within some seconds from ``t0`` on, from where states are known but for an ``error``."""
+        """The first crossing within some seconds from ``t0`` on, from where forms are off by what is `known`."""
 
         def floor() -> Floor:
-            rounding = self._coefficients.dot(np.abs(trajectory.y0)) + self.known(error())
+            rounding = self._coefficients.dot(np.abs(trajectory.y0)) + known()
             return Floor(rounding, self.late(trajectory.y0, t0), moving=self.noise)
 
         return first_crossing(trajectory, self.forms, self.armed, floor, length, t0)

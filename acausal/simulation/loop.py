@@ -327,7 +327,7 @@ class Loop(Run):
         begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
         left = partial(way, self, first, z_minus if begin is None else begin)
         crossed = None if k else partial(self._crossed, triggers, xi)
-        known = self._carried or self._known(kind == "start")
+        known = self._known(kind == "start")
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed)
         try:
             choice = self.next_mode(state.mode, instant, triggers)
@@ -354,13 +354,13 @@ class Loop(Run):
             logged = jump_record(self, restart, z_minus, xi, stages)
             if begin is not None:
                 confirm_recorded(self, logged["parts"], begin, restart)
-        error = known.each if restart.jumped else None
-        self.enter(restart, choice.signs if restart is choice.restart else None, error)
-        if self.numerical and restart.jumped:
-            # The mode entered has not moved anything yet: what the next micro-step is to know is what this one has carried on.
-            moved = None if parts else carried(self.core.model, restart.data, z_minus, xi, known)
-            here = Uncertainty.at(state.t)._replace(error=known.error)
-            self._carried = None if moved is None else here._replace(shift=moved.point)
+        self.enter(restart, choice.signs if restart is choice.restart else None)
+        if restart.jumped:  # What moves slower then is known no better.
+            moved = None
+            if self.numerical and not parts:
+                moved = carried(self.core.model, restart.data, z_minus, xi, known)
+            state.error, state.shift = (known.each, None) if moved is None else (known.error, moved.point)
+            state.late = 0.0 if moved is None else state.late
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
@@ -424,11 +424,9 @@ class Loop(Run):
         begin = state.z, state.slopes
         return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, hint)
 
-    def enter(self, restart: Restart, signs: list[int] | None = None, error: Any = None) -> None:
-        """Accept a restart; ``signs`` of its guards, where they are known, and the ``error`` of its left limits, (n,) or None."""
+    def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
+        """Accept a restart; ``signs`` of its guards, where they are known."""
         state = self.state
-        if restart.jumped:  # What moves slower then is known no better.
-            state.error, state.late, state.shift = error, state.late if state.shift is None else 0.0, None
         self.data, self.y, state.z, state.mode = restart.data, restart.y, restart.z, restart.data.mode
         state.D = self.discrete.written(state.D, state.mode)
         self._signs = None if signs is None or self.discrete.operators else (self.linearisation.core, signs)
@@ -474,7 +472,10 @@ class ClosedForm:
     def __init__(self, run: Loop) -> None:
         state, self._run, self._data = run.state, run, run.data
         self._tables, self._before, self._late = run.tables, state.late, 0.0
-        shift = None if state.shift is None else run.data.chosen(state.shift)
+        found = None if state.shift is None else run.known.shift
+        moved = None if found is None else run.data.chosen(found)
+        # What steps missed lies in the point from which the closed form begins; what rounding leaves open follows it.
+        self._moved, shift = (moved, None) if run.numerical else (None, moved)
         self._trajectory = self._tables.flow.start(run.y, shift)
 
     def dense(self) -> tuple[ModeData, Trajectory]:
@@ -489,7 +490,11 @@ class ClosedForm:
         if not watch.which:
             return length, None
         trajectory, state = self._trajectory, self._run.state
-        hit = watch.first(trajectory, length, state.t, self._error)
+
+        def known() -> np.ndarray | float:
+            return watch.known(None if state.error is None else state.error[self._data.states], self._moved)
+
+        hit = watch.first(trajectory, length, state.t, known)
         if hit is None:
             return length, None
         h, k = hit
@@ -504,15 +509,6 @@ class ClosedForm:
             h = h if again else zero if zero > self._run.tolerance else 0.0
         self._late = watch.lateness(trajectory, h, k)
         return h, form
-
-    def _error(self) -> np.ndarray | None:
-        """Rounding of the physical states, with what steps before left open of the time of the crossing that ended them."""
-        state, which = self._run.state, self._data.states
-        if state.error is None:
-            return None
-        if state.shift is None and state.late > LOCATED * math.ulp(state.t):
-            return (state.error + state.late * np.abs(state.slopes))[which]
-        return state.error[which]
 
     def guards(self) -> FlowWatch:
         """What to watch with the signs of the forms and the values of the relations, from the cache if possible."""

@@ -94,8 +94,6 @@ class Run:
         self._prepare_numerical()
         self._signs: tuple[NumericCore, list[int]] | None = None
         """The model in force and the signs at the present point."""
-        self._carried: Uncertainty | None = None
-        """How exactly the point after a jump is known, until it moves on."""
         self.frozen = any(len(ids) for ids in self.reduced.frozen)
         self.contradictable = bool(self.reduced.presolved.R.m)
         """Whether what is known of the sources may contradict itself."""
@@ -159,9 +157,11 @@ class Run:
     @property
     def known(self) -> Uncertainty:
         """How exactly the present point is known."""
-        now, late = self.state, LOCATED * math.ulp(self.state.t)
-        here = Uncertainty(max(late, now.late) if now.shift is None else late, now.error, shift=now.shift)
-        return self._carried or here
+        now, shift = self.state, self.state.shift
+        if shift is not None and self.numerical:
+            moved = np.multiply.outer(now.late * (self.core.model.S @ self.xi), np.ones(shift.shape[1:]))
+            shift = np.concatenate([shift[: len(now.z)], moved])  # Amplitudes may be others since.
+        return Uncertainty(LOCATED * math.ulp(now.t), now.error, shift=shift)
 
     def take_ticks(self) -> list[bool]:
         """Which clocks tick in the present instant; they move on to their next ticks."""
@@ -351,7 +351,7 @@ class Run:
         """Take the point at the end of a segment."""
         now = self.state
         now.z, now.slopes, now.second = end.z, end.slopes, end.second
-        now.error, now.late, now.shift, self._carried = end.error, end.late, end.shift, None
+        now.error, now.late, now.shift = end.error, end.late, end.shift
         if end.y is not None:
             self.y = end.y
         elif end.xi is not None:

@@ -51,9 +51,9 @@ class State:
     pending: int | None = None
     """Number of the guard whose crossing these left limits belong to, -1 for a time; None between instants."""
     late: float = 0.0
-    """Seconds by which that crossing may be early or late."""
+    """Seconds by which that crossing may be late, negative where what steps have missed makes it early."""
     shift: np.ndarray | None = None
-    """How far core unknowns and sources move while rounding leaves its time open."""
+    """How far core unknowns and sources move while rounding, or what steps have missed, leaves its time open."""
 
 
 values_of = attrgetter(*(f.name for f in fields(State)))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...dynamics.closed_form import AffineFlow
-from ...dynamics.noise import Uncertainty
+from ...dynamics.noise import Uncertainty, shifted
 from ...dynamics.scan import FlowWatch
 from ...reduction.affine import (
     CONTRADICTING,
@@ -185,9 +185,9 @@ class Carried(NamedTuple):
     """
 
     point: np.ndarray
-    """How far core unknowns and sources (n + q,) move."""
+    """How far core unknowns and sources (n + q, ...) move."""
     J1: np.ndarray
-    """How far the impulse (n,) does."""
+    """How far the impulse (n, ...) does."""
 
 
 def carried(
@@ -200,9 +200,9 @@ def carried(
         return None
     k, y = len(data.states), data.chosen(motion)
     residual, jumps = _residuals(data, z_minus, xi, known.doubt)
-    moves = data.constraints @ motion
-    y[:k] += data.jump @ np.where(residual != 0.0, moves, 0.0)
-    J1 = data.impulse @ np.where(jumps, moves, 0.0)
+    moves = (data.constraints @ motion).T
+    y[:k] += data.jump @ np.where(residual != 0.0, moves, 0.0).T
+    J1 = data.impulse @ np.where(jumps, moves, 0.0).T
     return Carried(np.concatenate([data.T @ y, y[k:]]), J1)
 
 
@@ -300,18 +300,18 @@ class SignTable:
         # Left limits move as the mode before does. The motion of the mode that is tested says nothing of it: through a
         # small loss it takes anything to zero within that time.
         shift = moved.point if moved is not None else known.shift if J1 is None else None
-        shifted = None if shift is None else np.abs(self._forms[: 3 * m].dot(self._chosen(shift))).tolist()
+        moves = None if shift is None else shifted(self._forms[: 3 * m], self._chosen(shift)).tolist()
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
             k = i
             for level in (1, 2, 3):
                 depth = noise[k] + resolution * abs(value[k + rates])
-                if abs(value[k]) > (depth if shifted is None else depth + shifted[k]):
+                if abs(value[k]) > (depth if moves is None else depth + moves[k]):
                     signs[i], levels[i] = (1 if value[k] > 0.0 else -1), level
                     break
                 k += m
         if J1 is not None and self._over_z is not None:
-            doubt = 0.0 if moved is None else np.abs(self._over_z @ moved.J1)
+            doubt = 0.0 if moved is None else shifted(self._over_z, moved.J1)
             self._overrule_by_impulse(J1, doubt, signs, levels)
         return signs, levels
 
@@ -324,6 +324,9 @@ class SignTable:
         values = np.array([form @ y for form in forms])
         floors = np.array([bound @ self._terms(y, known) for bound in bounds[:3]])
         floors += known.late / self._tau * np.abs(values[1:])
+        if known.shift is not None:
+            moved = self._chosen(known.shift)
+            floors += [shifted(form, moved) for form in forms[:3]]
         return values[:3] / self._seconds, floors / self._seconds
 
     def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dynamics.noise import Uncertainty
+from ...dynamics.noise import Uncertainty, shifted
 from ...reduction.affine import Rows
 from ...reduction.rounding import ROUNDING
 from ..nonlinear.forms import Forms
@@ -41,10 +41,20 @@ class MotionSigns:
         floors = np.array([ROUNDING * (weights @ np.abs(v)) for v in jets])
         floors[:2] += known.late * np.abs(values[1:])
         if known.error is not None:
-            error = known.error[system.mode.open]
-            unknown = np.where(system.mode.slopes, 0.0, error)
-            floors[0] += weights @ np.concatenate([error[system.x], unknown, np.zeros(system.q)])
+            floors[0] += weights @ self._off(known.error, np.zeros(system.q))
+        if known.shift is not None:
+            n = system.mode.z_of.shape[0]
+            moved = self._off(known.shift, known.shift[n : n + system.q])
+            floors[0] += shifted(np.eye(len(values[0])), self._forms.tangent(motion, jets[0])(moved))
         return values, floors
+
+    def _off(self, unknowns: np.ndarray, sources: np.ndarray) -> np.ndarray:
+        """What ``v`` is off by where core unknowns and sources are; derivatives among the unknowns are not."""
+        system = self._motion.system
+        off = unknowns[system.mode.open]
+        at = off[system.x]
+        off[system.mode.slopes] = 0.0
+        return np.concatenate([at, off, sources])
 
     def signs(self, known: Uncertainty) -> list[int]:
         """Signs (-1, 0, 1): of the first of value and derivatives that is above its noise."""

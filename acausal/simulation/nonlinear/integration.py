@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dynamics.automatic import Stiffness
 from ...dynamics.closed_form import PRECISION
-from ...dynamics.noise import lasting
+from ...dynamics.noise import MISSED, lasting
 from ...dynamics.scan import Floor, first_crossing
 from ...reduction.affine import Mode
 from .accuracy import Tolerances, terms
@@ -155,8 +155,9 @@ class Integration:
         Of the segment begun last.
     watched : Watched or None
         What could end it.
-    late : float
-        Seconds by which the crossing that ended it may be early or late.
+    late, shift : float, (n, 2) array or None
+        Seconds by which the crossing that ended it may be off, and how far core unknowns then move (`Uncertainty.shift`); None
+        where nothing crossed.
     """
 
     def __init__(self, n: int, solver: str, tolerances: Tolerances) -> None:
@@ -165,6 +166,7 @@ class Integration:
         self.steps: Steps | None = None
         self.watched: Watched | None = None
         self.late = 0.0
+        self.shift: np.ndarray | None = None
         self._stiffness: dict[Mode, Stiffness] = {}
         self._stiff = Stiffness()
         self._length = 0.0
@@ -194,7 +196,7 @@ class Integration:
         )
         self.watched = watched
         pieces = WatchedSteps(steps, forms, noise, watched.open_at_zero)
-        hit, self.late = None, 0.0
+        hit, self.late, self.shift = None, 0.0, None
         if forms.count:
             G, floor = np.eye(forms.count), Floor(noise.resolution, missed=noise.missed)
             hit = first_crossing(pieces, G, watched.armed, lambda: floor, length, t)  # type: ignore[arg-type]
@@ -207,7 +209,8 @@ class Integration:
             crossed = watched.which[k]
             # What sank to its floor may have crossed at any time since it was zero.
             since = h - _polished(steps, forms, h, k) if sunk else 0.0
-            self.late = max(_lateness(pieces, forms, h, k), since)
+            self.late, moved = _moved(pieces, forms, h, k, since)
+            self.shift = motion.system.mode.z_of @ moved
             steps.cut(h)
         steps.sizes(self.size)
         self._length = h
@@ -271,17 +274,28 @@ def _located(
     return h, k, not left[k]
 
 
-def _lateness(watched: WatchedSteps, forms: Forms, h: float, k: int) -> float:
-    """By how many seconds a crossing may be off: while its form passes through what integration missed, within the step.
+def _moved(watched: WatchedSteps, forms: Forms, h: float, k: int, since: float) -> tuple[float, np.ndarray]:
+    """Seconds by which a crossing may be off, and how far ``v`` then moves (nv, 2): with time alone, and with the states too.
 
-    Slopes beside those of the form are as wrong as that makes them. Where the state that a small loss lets relax is off,
-    they are those of its way back, and by themselves tell nothing of the motion that crossed.
+    The states are off by what the last steps missed, and the crossing is by the time in which its form makes up for that, within
+    the step: the form vanishes all the same, and what follows from it alone is known as exactly as it is. A form that sank to
+    its floor may have crossed at any time within ``since`` seconds.
     """
     steps = watched.steps
-    a = steps.at(h)
-    slope = abs(float(forms.at(steps.motion, *steps.jets(a, np.array([h])))[0, 1, k]))
-    depth, longest = float(watched.noise.missed[k]), h - a.step.t0
-    return depth / slope if slope * longest > depth else longest
+    motion, a = steps.motion, steps.at(h)
+    v, slope = steps.jets(a, np.array([h]))
+    last = [b.step.errors for b in steps.accepted[-2:] if b.selection is a.selection]
+    missed = MISSED * motion.carried(steps.inside(a, h), np.vstack(last).T)
+    missed[~np.isfinite(missed)] = 0.0  # A slope that does not exist tells nothing of the error.
+    changes = np.column_stack([slope[0], np.zeros_like(slope[0]), missed])
+    rate, *offs = np.nan_to_num(forms.tangent(motion, v[0])(changes)[k]).tolist()
+    j, longest = int(np.argmax(np.abs(offs))), h - a.step.t0
+    off, reach = offs[j], longest * abs(rate)
+    late = off / rate if reach > abs(off) else longest
+    if since > abs(late):
+        return since, since * np.column_stack([slope[0], slope[0]])
+    made_up = changes[:, 1 + j] if reach > abs(off) else 0.0
+    return late, np.column_stack([late * slope[0], late * slope[0] - made_up])
 
 
 def _polished(steps: Steps, forms: Forms, h: float, k: int) -> float:

@@ -58,7 +58,7 @@ class Integrated:
         state, relations = run.state, run.state.R[run.discrete.state_relations]
         here = Situation(
             state.t, run.data, run.tables, run.y, relations.tolist(), run.program.unknowns.relation_operators,
-            state.forced, state.disabled, run.signs(), state.error,
+            state.forced, state.disabled, run.signs(), state.error, run.known.shift,
         )  # fmt: skip
         return watched(run.tangents, run.core, run.system(), here)
 
@@ -106,7 +106,7 @@ class Integrated:
         run, steps = self._run, self._run.integration
         z, slopes, xi = self._point(h)
         second = steps.bends() if run.tangents.deep else np.zeros(len(z))
-        return Arrival(z, slopes, second, self._rounding(steps.lasting), steps.late, None, xi=xi)
+        return Arrival(z, slopes, second, self._rounding(steps.lasting), steps.late, steps.shift, xi=xi)
 
     def _rounding(self, h: float) -> np.ndarray:
         """Rounding (n,) of the core unknowns that stays for ``h`` seconds, zero for those that follow from the states."""

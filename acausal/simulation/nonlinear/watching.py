@@ -58,6 +58,8 @@ class Situation:
         Lexicographic signs of all guards and relations.
     error : (n,) array or None
         Rounding of the core unknowns.
+    shift : (n + q,) array or None
+        How far they and the sources may be off together.
     """
 
     t: float
@@ -70,6 +72,7 @@ class Situation:
     disabled: frozenset[tuple[int, int, int]]
     signs: Sequence[int]
     error: np.ndarray | None
+    shift: np.ndarray | None
 
 
 def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: Situation) -> Watched:
@@ -92,7 +95,8 @@ def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: 
 def _noise(at: Situation, watch: Watch, motion: Motion) -> StepNoise:
     """Noise of forms of a mode that is analysed."""
     data, states = at.data, at.data.states
-    begin = watch.late(at.y, at.t) + watch.known(None if at.error is None else at.error[states])
+    error = None if at.error is None else at.error[states]
+    begin = watch.late(at.y, at.t) + watch.known(error, None if at.shift is None else data.chosen(at.shift))
     weights, rates = np.abs(watch.forms[:, : len(states)]), data.Ay[: len(states)]
 
     def drift(h: float) -> np.ndarray:
