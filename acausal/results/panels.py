@@ -191,7 +191,7 @@ def fitted(
     h0, h1 : (k,) arrays
         Times since their starts between which the functions are wanted, ``h1 > h0``.
     rtol : float
-        Error of a panel, relative to the largest value of each function, that needs no halving.
+        Error of a panel, relative to the largest finite value of each function, that needs no halving.
     rounding : (m,) array or float
         The same, absolute: how far rounding moves the values.
 
@@ -214,7 +214,7 @@ def fitted(
         hs = (left + half)[:, None] + half[:, None] * POINTS
         values = np.asarray(f(np.repeat(which, len(POINTS)), hs.ravel()), float).reshape(*hs.shape, -1)
         series, error = _series(values)
-        scale = np.maximum(scale, np.fmax.reduce(np.abs(values), axis=(0, 1), initial=0.0))
+        scale = np.maximum(scale, np.max(np.abs(values), axis=(0, 1), initial=0.0, where=np.isfinite(values)))
         stale = _halved_in_vain(error, last, stale) if level else np.zeros(error.shape, np.int64)
         # A value that is not a number compares as false, and halving would not help.
         rough = (error > np.maximum(rtol * scale, rounding) + _late(series, left, half)) & (

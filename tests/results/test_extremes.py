@@ -7,7 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acausal import Component, Eq, Parameter, Result, Variable, atan2, der, if_else, no_event, simulate
+from acausal import (
+    Component,
+    Eq,
+    Parameter,
+    Result,
+    Variable,
+    atan2,
+    der,
+    exp,
+    if_else,
+    log,
+    no_event,
+    simulate,
+)
 
 W, STOP = 7.0, 3.0
 
@@ -126,3 +139,23 @@ def test_harmonics_of_a_signal_that_jumps_without_an_event() -> None:
     expected = np.append(1.3 * width / math.pi - 0.3, 2.6 * np.sin(n * width) / (np.pi * n))
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert two.mean(0.0, period) == pytest.approx(expected[0], abs=1e-10)
+
+
+class Singular(Component):
+    """A peak of height 30 on a logarithm, which is infinite at the start."""
+
+    x: Variable = Variable(start=0.0)
+    q: Variable = Variable()
+
+    def equations(self) -> Iterator[Eq]:
+        yield Eq(der(self.x), 1.0)
+        yield Eq(self.q, no_event(log(self.x)) + 30.0 * exp(-(((self.x - 0.513) / 0.01) ** 2)))
+
+
+def test_an_infinite_value_does_not_hide_others() -> None:
+    q = simulate(Singular(), 1.0)["q"]
+    t = np.linspace(0.512, 0.514, 2_000_001)
+    assert q.max() == pytest.approx(
+        (np.log(t) + 30.0 * np.exp(-(((t - 0.513) / 0.01) ** 2))).max(), rel=1e-12
+    )
+    assert q.min() == -math.inf
