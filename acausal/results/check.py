@@ -249,12 +249,12 @@ def _motion(
     nx = len(residual.x)
     share = FLOOR if exact.all() else ABSOLUTE
     sizes = np.maximum(rows.sizes, share * rows.of_unit)[nx : 2 * nx]
-    for name, size in zip(residual.x.names, sizes.tolist(), strict=True):
-        if size == 0.0:
-            continue
-        x, slope = read(name).source, read(f"der({name})").source
-        rates = rounded(segments, slope, which, h1)
-        defect = _moved(x, slope, rates, which, h0, h1, size * EXACT) / size
+    kept = [(name, size) for name, size in zip(residual.x.names, sizes.tolist(), strict=True) if size]
+    x, slopes = [read(n).source for n, _ in kept], [read(f"der({n})").source for n, _ in kept]
+    rates = rounded(segments, slopes, which, h1)
+    small = EXACT * np.array([size for _, size in kept])
+    for (name, size), off in zip(kept, _moved(x, slopes, rates, which, h0, h1, small), strict=True):
+        defect = off / size
         k = int(np.argmax(np.where(np.isnan(defect), np.inf, defect / allowed)))
         relative = float(defect[k]) if np.isfinite(defect[k]) else np.inf
         t = float(segments.start[which[k]] + h0[k])
@@ -274,34 +274,42 @@ def _stretch(segments: Segments, k: int, h: float) -> float:
 
 
 def _moved(
-    x: Any, slope: Any, rates: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: np.ndarray, small: float
-) -> np.ndarray:
-    """Differences of movements and integrals of slopes that may be off by ``rates``.
+    x: list[Any], slopes: list[Any], rates: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: np.ndarray,
+    small: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Differences (variables, k) of movements and integrals of slopes that may be off by ``rates``.
 
-    Intervals are made shorter until two quadratures agree and rounding of the slopes is small.
+    Intervals are made shorter until two quadratures agree and rounding of the slopes is small. All variables are read at
+    the same times one after the other: an integrated motion is solved once there.
     """
-    defect = np.zeros(len(which))
-    left, end = np.arange(len(which)), h1.copy()
+    defect, rough, end = np.zeros(rates.shape), np.ones(rates.shape, bool), h1.copy()
     for halvings in range(MOST_HALVINGS + 1):
-        k, a, b = which[left], h0[left], end[left]
-        middle = 0.5 * (a + b)
-        whole = _integral(slope, k, a, b)
-        halves = _integral(slope, k, a, middle) + _integral(slope, k, middle, b)
-        noise = np.maximum(np.abs(whole - halves), rates[left] * (b - a))
-        moved = x.evaluate(k, b) - x.evaluate(k, a)
-        rough = (noise > small) & (halvings < MOST_HALVINGS)
-        defect[left[~rough]] = np.maximum(0.0, np.abs(moved - halves) - noise)[~rough]
-        left = left[rough]
+        open_, left = np.flatnonzero(rough.any(axis=1)), np.flatnonzero(rough.any(axis=0))
         if not len(left):
             break
-        end[left] = h0[left] + 0.25 * (end[left] - h0[left])
+        k, a, b = which[left], h0[left], end[left]
+        middle = 0.5 * (a + b)
+        begins, ends = np.array([a, a, middle]), np.array([b, middle, b])
+        whole, first, second = np.moveaxis(_integrals([slopes[i] for i in open_], k, begins, ends), 1, 0)
+        both, edges = np.tile(k, 2), np.concatenate([a, b])
+        moved = np.array([np.diff(x[i].evaluate(both, edges).reshape(2, -1), axis=0)[0] for i in open_])
+        at = np.ix_(open_, left)
+        halves = first + second
+        noise = np.maximum(np.abs(whole - halves), rates[at] * (b - a))
+        more = (noise > small[open_, None]) & (halvings < MOST_HALVINGS)
+        ready = rough[at] & ~more
+        defect[at] = np.where(ready, np.maximum(0.0, np.abs(moved - halves) - noise), defect[at])
+        rough[at] &= more
+        end[left] = a + 0.25 * (b - a)
     return defect
 
 
-def _integral(slope: Any, which: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    hs = 0.5 * ((a + b)[:, None] + (b - a)[:, None] * NODES)
-    values = slope.evaluate(np.repeat(which, len(NODES)), hs.ravel()).reshape(hs.shape)
-    return 0.5 * (b - a) * (values @ WEIGHTS)
+def _integrals(slopes: list[Any], which: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Integrals (variables, m, k) over parts [a, b], (m, k) each, of segments ``which`` (k,)."""
+    hs = 0.5 * ((a + b)[..., None] + (b - a)[..., None] * NODES)
+    each, times = np.tile(np.repeat(which, len(NODES)), len(a)), hs.ravel()
+    values = np.array([s.evaluate(each, times).reshape(hs.shape) @ WEIGHTS for s in slopes])
+    return 0.5 * (b - a) * values
 
 
 def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable[Defect]:

@@ -146,8 +146,7 @@ class EquationsAt:
             which, h = self.result.segments.locate(t, side)
             slopes = np.array([s[own] for s in self.slopes(t, side)]).reshape(len(t), len(own))
             read = [self._read(self._names[j]).source for j in self._columns[own]]
-            off = [rounded(self.result.segments, source, which, h) for source in read]
-            found.append((np.abs(slopes) * np.array(off).reshape(len(own), len(t)).T).sum(axis=1))
+            found.append((np.abs(slopes) * rounded(self.result.segments, read, which, h).T).sum(axis=1))
         return np.nan_to_num(np.concatenate(found))
 
     def slopes(self, t: np.ndarray, side: str) -> Iterator[np.ndarray]:
@@ -160,13 +159,16 @@ class EquationsAt:
         return self._rows, self._columns
 
 
-def rounded(segments: Segments, source: Any, which: np.ndarray, h1: np.ndarray) -> np.ndarray:
-    """By how much a value may be off in segments until the times ``h1`` because the terms cancel by which it is read."""
-    whole = source.affine()
-    if whole is None:
-        return np.zeros(len(which))
-    each = range(len(which))
-    return ROUNDING * np.array([segments.magnitude(whole.row, which[[k]], h1[[k]])[0] for k in each])
+def rounded(segments: Segments, sources: list[Any], which: np.ndarray, h1: np.ndarray) -> np.ndarray:
+    """By how much values (sources, k) may be off in segments until ``h1`` because the terms cancel by which they are read."""
+    found, affine = np.zeros((len(sources), len(which))), [s.affine() for s in sources]
+    known, each = [k for k, a in enumerate(affine) if a is not None], [a for a in affine if a is not None]
+    if known:
+        groups = {g: segments.groups[g] for g in np.unique(segments.group_of[which]).tolist()}
+        rows = {g: np.abs(np.vstack([a.row(group) for a in each])) for g, group in groups.items()}
+        for i, (k, h) in enumerate(zip(which.tolist(), h1.tolist(), strict=True)):
+            found[known, i] = rows[segments.group_of[k]] @ segments.all[k].trajectory.magnitude(h)
+    return ROUNDING * found
 
 
 def _functions(r: Residual) -> tuple[Any, np.ndarray, np.ndarray]:

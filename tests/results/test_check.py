@@ -23,12 +23,14 @@ from acausal import (
     if_else,
     require,
     simulate,
+    sin,
 )
 from acausal.components.blocks import PWM, Ramp
 from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, IdealClosingSwitch, Resistor
 from acausal.components.rotational import Clutch, Inertia
 from acausal.results.power import Powers
 from acausal.results.signal import VariableSource
+from acausal.simulation.nonlinear.integration import SampledMotion
 from tests.components.signals import assembled
 from tests.results.models import Buck, sharing
 from tests.results.test_saved_results import CASES, loaded
@@ -223,3 +225,33 @@ def test_signals_are_read_for_all_instants_at_once(monkeypatch: pytest.MonkeyPat
             assert result.check(20).ok
         counts.append(len(calls))
     assert counts[0] == counts[1]
+
+
+class Swinging(Component):
+    """Angle and speed of a pendulum."""
+
+    phi: Variable = Variable(start=1.0, fixed=True)
+    w: Variable = Variable(start=0.0, fixed=True)
+
+    def equations(self):
+        yield Eq(der(self.phi), self.w)
+        yield Eq(der(self.w), -sin(self.phi))
+
+
+def test_an_integrated_motion_is_solved_once_for_all_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve, counts = SampledMotion._sampled, []
+    for n in (1, 8):
+        row = Circuit()
+        for k in range(n):
+            row.add(f"p{k}", Swinging())
+        result, solved = simulate(row, 3.0), []
+
+        def counted(self: SampledMotion, hs: np.ndarray, solved: list[int] = solved) -> np.ndarray:
+            solved.append(len(hs))
+            return solve(self, hs)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(SampledMotion, "_sampled", counted)
+            assert result.check(20).ok
+        counts.append(sum(solved))
+    assert 0 < counts[1] < 2 * counts[0]
