@@ -165,7 +165,7 @@ def rounded(segments: Segments, sources: list[Any], which: np.ndarray, h1: np.nd
     known, each = [k for k, a in enumerate(affine) if a is not None], [a for a in affine if a is not None]
     if known:
         groups = {g: segments.groups[g] for g in np.unique(segments.group_of[which]).tolist()}
-        rows = {g: np.abs(np.vstack([a.row(group) for a in each])) for g, group in groups.items()}
+        rows = {g: np.vstack([a.parts(group) for a in each]) for g, group in groups.items()}
         for i, (k, h) in enumerate(zip(which.tolist(), h1.tolist(), strict=True)):
             found[known, i] = rows[segments.group_of[k]] @ segments.all[k].trajectory.magnitude(h)
     return ROUNDING * found

@@ -131,17 +131,23 @@ class Affine:
 
     def row(self, group: SegmentGroup) -> np.ndarray:
         """Row over ``y`` of a group, (1, ny)."""
-        data, W, V = group.data, group.readout.model.W_core, group.readout.VK
-        states = len(data.states)
-        row = np.zeros(len(group.trajectories[0].y0))
-        row[states] = self.constant
+        return self._over(group, group.data.T, group.data.Ay, np.positive)
+
+    def parts(self, group: SegmentGroup) -> np.ndarray:
+        """Magnitudes (1, ny) of what cancels in that row, where equations were solved for it too."""
+        return self._over(group, *group.data.sizes, np.abs)
+
+    def _over(self, group: SegmentGroup, T: np.ndarray, Ay: np.ndarray, part_of: np.ufunc) -> np.ndarray:
+        W, V = group.readout.model.W_core, group.readout.VK
+        states, row = len(group.data.states), np.zeros(len(group.trajectories[0].y0))
+        row[states] = part_of(self.constant)
         for slope in dict.fromkeys(slope for _, slope in self.terms):
             part = np.zeros_like(row)
-            for k in [k for k, s in self.terms if s == slope]:
+            for k, factor in [(k, part_of(f)) for (k, s), f in self.terms.items() if s == slope]:
                 core, known = slice(*W.indptr[k : k + 2]), slice(*V.indptr[k : k + 2])
-                part += (self.terms[k, slope] * W.data[core]) @ data.T[W.indices[core]]
-                part[states + V.indices[known]] += self.terms[k, slope] * V.data[known]
-            row += part @ data.Ay if slope else part
+                part += (factor * part_of(W.data[core])) @ T[W.indices[core]]
+                part[states + V.indices[known]] += factor * part_of(V.data[known])
+            row += part @ Ay if slope else part
         return row[None]
 
     def plus(self, other: Affine, factor: float) -> Affine:
@@ -287,12 +293,7 @@ class Segments:
     # -- integrals -----------------------------------------------------------------------------------------------
 
     def integral(
-        self,
-        f: Rates,
-        a: float,
-        b: float,
-        bound: Rates | None = None,
-        name: str = INTEGRAL,
+        self, f: Rates, a: float, b: float, bound: Rates | None = None, name: str = INTEGRAL
     ) -> np.ndarray:
         """Integral (m,) over [a, b] of ``f(segment, ys, hs)``, of shape (k, m).
 

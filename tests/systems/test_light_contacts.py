@@ -68,5 +68,4 @@ def test_the_end_of_a_short_contact_does_not_depend_on_what_is_slow(
     closes = [e.t for e in result.events if 0.0 < e.t < 0.1]
     assert closes[0] == pytest.approx(first[0], abs=2e-9)
     assert closes[3] == pytest.approx(first[1], abs=1e-8)
-    if origin <= 1e3:  # beyond, rounding of positions is more than a part of 1e-9 of the forces
-        result.check().require()
+    result.check().require()
