@@ -31,12 +31,11 @@ from acausal.compilation.lowering import apply
 from acausal.components.electrical import Capacitor, Diode, IdealDiode, PulseVoltage, Resistor, SineVoltage
 from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.closed_form import AffineFlow, Basis
-from acausal.dynamics.noise import FlowNoise, StepNoise
+from acausal.dynamics.noise import FlowNoise
 from acausal.dynamics.scan import Watch
 from acausal.reduction.affine import SLIDING, Kind, Restart, Rows
 from acausal.simulation.instants import transition
 from acausal.simulation.instants.transition import Hints
-from acausal.simulation.nonlinear.accuracy import Accuracy
 from acausal.simulation.numeric import NumericCore
 from acausal.simulation.self_check import (
     Doubt,
@@ -219,14 +218,14 @@ def test_a_flow_that_is_not_that_of_the_mode_is_found(factor: float, monkeypatch
 
 def test_a_depth_from_the_largest_past_value_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The depth that counted as zero was a past maximum of the state times rtol times the gain of the guard, 1e5."""
-    largest = np.zeros(1)
+    right, largest = integration._moved, [0.0]
 
-    def follow(self: StepNoise, h: float, terms: np.ndarray, *_: Any) -> None:
-        np.maximum(largest, terms.max(initial=0.0), out=largest)
-        self.missed[:] = 1e-6 * largest
+    def moved(watched: Any, *given: Any) -> tuple[float, np.ndarray]:
+        late, found = right(watched, *given)
+        largest.append(max(largest[-1], float(np.abs(watched.steps.ends()).max())))
+        return late, found + 1e-6 * largest[-1]
 
-    monkeypatch.setattr(StepNoise, "follow", follow)
-    monkeypatch.setattr(Accuracy, "__call__", lambda *_: 0.0)
+    monkeypatch.setattr(integration, "_moved", moved)
     assert "a guard of `d[0]`" in str(refused(Rectifier(f=60.0), 0.05, method="implicit"))
 
 
