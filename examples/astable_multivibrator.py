@@ -27,12 +27,13 @@ class Transistor(ac.Component):
     """Saturating transistor: while its base conducts, the collector is tied to the emitter."""
 
     base, collector, emitter = (el.Pin() for _ in range(3))
+    scale: ac.Parameter = ac.Parameter(default=Rb, unit="Ohm", doc="Makes a voltage of the base current")
 
     def equations(self) -> Iterator[ac.Statement]:
         below = self.base.v - self.emitter.v - Vbe
         on = [ac.Eq(below, 0), ac.Eq(self.collector.v, self.emitter.v)]
         off = [ac.Eq(self.base.i, 0), ac.Eq(self.collector.i, 0)]
-        yield ac.If(self.base.i * Rb + below > 0, on, off, name="on")  # of the two terms one is zero
+        yield ac.If(self.base.i * self.scale + below > 0, on, off, name="on")  # of the two terms one is zero
         yield ac.Eq(self.base.i + self.collector.i + self.emitter.i, 0)
 
 
