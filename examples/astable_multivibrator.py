@@ -41,8 +41,7 @@ class Multivibrator(ac.Component):
     """Two transistors, each with its resistors; the capacitor k couples collector k to the other base."""
 
     def build(self) -> None:
-        self.source, self.ground = el.ConstantVoltage(V=V), el.Ground()
-        self.Q = [Transistor() for _ in range(2)]
+        self.source, self.ground, self.Q = el.ConstantVoltage(V=V), el.Ground(), [Transistor(), Transistor()]
         self.Rc, self.Rb = [el.Resistor(R=Rc) for _ in range(2)], [el.Resistor(R=Rb) for _ in range(2)]
         self.C = [el.Capacitor(C=C, v=v) for v in (0.0, V - Vbe)]
 
