@@ -72,7 +72,7 @@ class Accuracy:
 
     def __init__(self, motion: Motion, forms: Forms, tolerances: Tolerances, noise: StepNoise) -> None:
         self._motion, self._forms, self._tolerances, self._noise = motion, forms, tolerances, noise
-        self._largest, self.error = np.zeros((2, forms.count))
+        self.error = np.zeros(forms.count)
         self._place = motion.last
         self.begin(motion.last)
 
@@ -81,14 +81,17 @@ class Accuracy:
         motion = self._motion
         v, h = motion.system.v0(place.y, place.xi), place.h - self._place.h
         self._place, self._tangent = place, self._forms.tangent(motion, v)
-        np.maximum(self._largest, np.abs(self._tangent.values), out=self._largest)
+        # What a form has been, or will be, in the time in which it moves by its own size; what it was long ago says nothing.
+        lasts = lasting(h, self._tolerances.rtol)
+        slopes = self._tangent(motion.jets(place)[1][:, None])[:, 0]
+        size = np.maximum(np.abs(self._tangent.values), lasts * np.abs(slopes))
         # What a step misses need not be less than what rounding hides anyway. What the last step rounded does not count yet: it
         # grows with the length of the step, and would let the next ones be as wrong as they are long.
         hidden = (
             np.maximum(ROUNDING * self._tangent.terms, self._noise.resolution / MISSED) + np.finfo(float).tiny
         )
-        self._noise.follow(lasting(h, self._tolerances.rtol), self._tangent.terms, self.error)
-        self._absolute = np.maximum(self._tolerances.atol * self._largest, hidden)
+        self._noise.follow(lasts, self._tangent.terms, self.error)
+        self._absolute = np.maximum(self._tolerances.atol * size, hidden)
 
     def __call__(self, t1: float, y1: np.ndarray, errors: np.ndarray) -> float:
         """Largest error over a step, relative to the values at both its ends.
