@@ -65,6 +65,7 @@ def restart(
     xi: np.ndarray,
     reinits: Sequence[tuple[int, float]] = (),
     doubt: Doubt | None = None,
+    late: bool = True,
 ) -> Restart:
     """Consistent values in the candidate mode ``data``, with the conserved quantities kept.
 
@@ -81,7 +82,9 @@ def restart(
         Differentiated variables that take a value by an external impulse on their own conserved
         quantity; everything else is conserved.
     doubt : callable, optional
-        Rows (k, n) over the left limits and (k, q) over the sources -> how uncertain they are, besides their last digits.
+        Rows (k, n) over left limits and (k, q) over sources -> how uncertain they are, besides their last digits.
+    late : bool
+        Left limits may be late; else they were given or solved for, and what is uncertain stays.
 
     Returns
     -------
@@ -105,8 +108,8 @@ def restart(
     J1 = None
     if len(data.constraints):
         residual, jumps = _residuals(data, z_minus, xi, doubt)
-        if residual.any():
-            y[:k] += data.jump @ residual
+        if (off := residual if late else np.where(jumps, residual, 0.0)).any():
+            y[:k] += data.jump @ off
         if jumps.any():
             sudden = np.where(jumps, residual, 0.0)
             _require_met(model, data, sudden)
@@ -583,8 +586,15 @@ class CandidateTest:
         """Restart in ``mode`` and test all guards and conditions that are not forced."""
         try:
             tables = self.known.get(mode) or self.tables(self._modes(mode))
+            known = instant.known
             values = restart(
-                self._model, tables.data, instant.z_minus, instant.xi, instant.reinits, instant.known.doubt
+                self._model,
+                tables.data,
+                instant.z_minus,
+                instant.xi,
+                instant.reinits,
+                known.doubt,
+                known.rate is not None,
             )
         except Inadmissible as error:
             return Verdict(mode, None, (), error.reason, error.where)
