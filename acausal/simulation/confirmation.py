@@ -90,22 +90,22 @@ def confirm_jump(
     stages: Sequence[Stage],
     reinits: Sequence[tuple[int, float]],
     known: Uncertainty,
-    collided: bool,
+    left: np.ndarray | None,
 ) -> None:
     """Raise ConsistencyError unless the conserved quantities are kept over the parts of a jump and its end is consistent.
 
-    Where contacts have ``collided``, the law of impact stands in the place of their equations.
+    Where contacts have collided, the law of impact stands for their equations; what it ``left`` uncertain (n,) is no jump.
     """
     state = run.state
     model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ELIMINATED
     free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run) + NOTHING * model.scale
     if run.record.steps:  # Before the first of them nothing has moved.
         doubt += run.data.sizes[0] @ _moved(run)
-    known = known.apart if collided else known
+    known, doubt = (known, doubt) if left is None else (known.apart, doubt + left)
     for stage in stages:
         mode = stage.after.mode
         which = _affine_rows(run, mode)
-        if collided:
+        if left is not None:
             which = np.setdiff1d(which, _rows_of_contacts(run, mode))
         jump = stage.z_before, stage.z_after, stage.J1
         *sizes, explained = _parts_of_jump(stage, known)
@@ -134,15 +134,18 @@ def _parts_of_jump(stage: Stage, known: Uncertainty) -> tuple[np.ndarray, np.nda
     return jumps, size @ defects, size @ known.doubt(of[:, :n], of[:, n:])
 
 
-def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart) -> None:
-    """Raise ConsistencyError unless the parts of a jump that are recorded lead from its begin to its end: energies read them."""
+def confirm_recorded(
+    run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart, doubt: np.ndarray | None
+) -> None:
+    """Raise ConsistencyError unless recorded parts of a jump lead to its end, but for the ``doubt`` (n,): energies read them."""
     which = np.flatnonzero(run.core.model.differentiated)
-    lost = restart.z - z_before
+    lost, terms = restart.z - z_before, np.abs(restart.z) + np.abs(z_before)
     if parts:
-        lost = lost - (parts[-1].after.T @ parts[-1].y_after - parts[0].z_before)
-    terms = np.abs(restart.z) + np.abs(z_before)
+        ends = [part.after.T @ part.y_after for part in parts]
+        lost = lost - (ends[-1] - parts[0].z_before)
+        terms += np.sum(np.abs(ends), axis=0)  # what comes to rest has moved on the way
     tolerance = SOLVED if run.reduced.nonlinear else ROUNDED
-    allowed = tolerance * (terms + _terms(run))
+    allowed = tolerance * (terms + _terms(run)) + (0.0 if doubt is None else doubt)
     require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.state.t)
 
 

@@ -1,8 +1,13 @@
 """Impacts that follow each other without end in one instant."""
 
+from itertools import pairwise
+
+import numpy as np
 import pytest
 
 from acausal import Component, Eq, Impact, Parameter, Structural, Variable, der, minimum, simulate, time
+from acausal.components.translational import ConstantForce, Fixed, ImpactStop, Mass
+from tests.components.signals import assembled
 
 METHODS = pytest.mark.parametrize("method", ["auto", "explicit"])
 
@@ -43,3 +48,35 @@ def test_what_a_collision_leaves_begins_no_other_without_end(
     """Every round leaves e of the speed: it ends at 1e-6 of the approach, or in its rounding where no speed is too slow."""
     result = simulate(Fitting(e=e, rest=rest), 2.0, method=method)
     assert (result["v"].final, result["x"].final) == pytest.approx((0.0, 0.0), abs=1e-12)
+
+
+@METHODS
+@pytest.mark.parametrize(
+    ("masses", "restitutions", "heights"),
+    [
+        ((1.0, 2.0), (0.5, 0.5), (1.0, 1.5)),
+        ((2.86, 1.07), (0.38, 0.74), (0.58, 0.75)),
+        ((2.08, 2.01), (0.55, 0.35), (0.11, 0.27)),
+        ((2.08, 0.76, 2.84), (0.33, 0.09, 0.57), (0.15, 0.54, 0.79)),
+    ],
+)
+def test_balls_above_each_other_fall_to_rest(masses, restitutions, heights, method) -> None:
+    """The last flights take some units in the last place of time, and what comes to rest has cancelled its own impulses."""
+    count = len(masses)
+    parts = {f"m{k}": Mass(m=m, s=s) for k, (m, s) in enumerate(zip(masses, heights, strict=True))}
+    parts |= {f"stop{k}": ImpactStop(restitution=e) for k, e in enumerate(restitutions)}
+    parts |= {f"weight{k}": ConstantForce(f_constant=-9.81 * m) for k, m in enumerate(masses)}
+    joined: list[tuple[str, ...]] = [("floor.flange", "stop0.flange_a")]
+    for k in range(count):
+        above = [f"stop{k + 1}.flange_a"] * (k + 1 < count)
+        joined.append((f"stop{k}.flange_b", f"m{k}.flange_a", f"weight{k}.flange", *above))
+    result = simulate(assembled(*joined, floor=Fixed(), **parts), 3.0, method=method)
+    assert result.status == "finished"
+    for k in range(count):
+        assert (result[f"m{k}.s"].final, result[f"m{k}.v"].final) == pytest.approx((0.0, 0.0), abs=1e-9)
+        assert abs(result[f"stop{k}.f"].final) == pytest.approx(9.81 * sum(masses[k:]), rel=1e-9)
+    t = np.linspace(0.0, 3.0, 2000)
+    ways, speeds = (np.array([result[f"m{k}.{what}"].at(t) for k in range(count)]) for what in "sv")
+    energy = np.array(masses) @ (9.81 * ways + 0.5 * speeds**2)
+    assert np.diff(energy).max() < 1e-6
+    assert all((above - below).min() > -1e-9 for below, above in pairwise([np.zeros(len(t)), *ways]))

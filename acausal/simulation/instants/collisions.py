@@ -29,13 +29,13 @@ MOST_COLLISIONS = 50
 _TRANSMITTED = 2.0**-44
 """Part of the impulses below which one is rounding."""
 _GAINED = 1e-9
-"""Part of the energy that passes through contacts in a round below which a gain is rounding."""
+"""Part of the energy that passes through contacts in the largest round below which a gain is rounding."""
 _LINEAR = 1e-6
 """Part of the speed of a gap after an impact that nonlinear equations may leave: Newton's method leaves less than 1e-9."""
 _IMPULSE, _VALUE = 0, 1
 
-Solve = Callable[[np.ndarray, Mode, tuple[int, ...], bool], Restart]
-"""Restart from left limits in the consistent mode next to one, with forced branches; False without the reinits."""
+Solve = Callable[[Instant, Mode, tuple[int, ...], bool], Restart]
+"""Restart in the consistent mode next to one, with forced branches; True from where the whole instant begins."""
 
 
 class ImpactFailed(Exception):
@@ -67,6 +67,8 @@ class Collided:
     restart: Restart
     stages: tuple[Stage, ...]
     plastic: tuple[int, ...]
+    error: np.ndarray
+    """How uncertain the core unknowns (n,) are after the last stage."""
 
 
 def can_collide(model: AffineModel, after: Restart) -> bool:
@@ -103,7 +105,7 @@ def collisions(
     after : Restart
         The inelastic restart.
     begin : callable
-        The way from the left limits of the instant to a restart, for the log.
+        The way from the left limits to a restart, for the log.
     instant : Instant
     numbers : callable
         The numbers in force after the last call of ``solve``.
@@ -115,24 +117,22 @@ def collisions(
 
     Notes
     -----
-    Whatever else jumps is solved with all contacts open; the law is applied there, and what it leaves is restarted
-    from, inelastically. Friction that would have to transmit more than its cone allows slides, and elements that
-    would pull let go, in all rounds of a collision.
+    Whatever else jumps is solved with all contacts open; the law is applied there, and what it leaves is restarted from,
+    inelastically. Friction that would have to transmit more than its cone slides, elements that would pull let go, in all rounds.
     """
-    stages, plastic = [], []
-    first, which = True, ()
+    stages, plastic, first, which = [], [], True, ()
     reached = np.zeros(len(instant.forced))
     for _ in range(MOST_COLLISIONS):
         core = numbers()
         if not can_collide(core.model, after):
             break
         open_ = _opened(core.model, instant)
-        base = solve(instant.z_minus, after.data.mode, open_, first)
+        base = solve(instant, after.data.mode, open_, first)
         found = _settled(numbers(), base, instant, open_, after.data.mode, reached)
         if not len(found.impacts.rounds):
             # Slower than the rest speeds: what was found before, on the tangents of before.
             if numbers() is not core:
-                after = solve(instant.z_minus, after.data.mode, tuple(instant.forced), first)
+                after = solve(instant, after.data.mode, tuple(instant.forced), first)
             break
         if found.base.jumped:
             stages.append(begin(found.base) if first else _next(stages[-1], found.base))
@@ -140,15 +140,17 @@ def collisions(
         stages += found.stages()
         plastic += found.contacts.which[found.impacts.plastic].tolist()
         reached[found.contacts.which], first = found.approach, False
-        instant = replace(instant, z_minus=stages[-1].z_after, reinits=())
-        after = solve(instant.z_minus, found.mode_after(after.data.mode), tuple(instant.forced), False)
+        known = instant.known._replace(error=found.rounding(instant.known.error))
+        instant = replace(instant, z_minus=stages[-1].z_after, known=known, reinits=())
+        after = solve(instant, found.mode_after(after.data.mode), tuple(instant.forced), False)
         _check_speeds(numbers().model, found, after)
     else:
         raise ImpactFailed("unsettled", which)
-    last = begin(after) if first else _next(stages[-1], after)
-    stages = [*stages, last] if first or after.jumped else stages
-    J1 = np.sum([s.J1 for s in stages], axis=0)
-    return Collided(Restart(after.data, after.y, after.z, J1, True), tuple(stages), tuple(plastic))
+    if first or after.jumped:
+        stages.append(begin(after) if first else _next(stages[-1], after))
+    J1, each = np.sum([s.J1 for s in stages], axis=0), instant.known.each
+    error = np.zeros(len(after.z)) if each is None else each
+    return Collided(Restart(after.data, after.y, after.z, J1, True), tuple(stages), tuple(plastic), error)
 
 
 def _next(before: Stage, after: Restart) -> Stage:
@@ -174,6 +176,8 @@ class _Found:
     rest: np.ndarray
     approach: np.ndarray
     """The fastest in the instant so far, of each contact and those that share masses with it."""
+    uncertain: np.ndarray
+    """Part of that approach which is noise."""
 
     def stages(self) -> list[Stage]:
         """One for each round."""
@@ -187,6 +191,15 @@ class _Found:
             made.append(Stage(data, y, z, data, y_after, z_after, contacts.impulse @ p))
             y, z = y_after, z_after
         return made
+
+    def rounding(self, before: np.ndarray | None) -> np.ndarray:
+        """Uncertainty (n,) of the core unknowns after the rounds, whose impulses are as uncertain as the speeds they came from.
+
+        What comes to rest has cancelled its own impulses.
+        """
+        data, passed = self.base.data, self.uncertain * np.sum(np.abs(self.impacts.rounds), axis=0)
+        moved = np.abs(data.T[:, : len(data.states)]) @ (np.abs(self.contacts.jump) @ passed)
+        return ROUNDING * np.abs(self.base.z) + moved + (0.0 if before is None else before)
 
     def mode_after(self, mode: Mode) -> Mode:
         """A mode after the inelastic restart with the contacts open that part."""
@@ -238,7 +251,24 @@ def _apply(
         impacts = collide(contacts.inverse_masses, speeds, e, rest)
     except NoComplementarySolution:
         raise ImpactFailed("unsolved", tuple(contacts.which.tolist())) from None
-    return _Found(base, contacts, impacts, rest, approach)
+    uncertain = np.divide(noise, approach, out=np.ones(len(noise)), where=approach > noise)
+    return _stilled(numbers, _Found(base, contacts, impacts, rest, approach, uncertain), instant)
+
+
+def _stilled(numbers: NumericCore, found: _Found, instant: Instant) -> _Found:
+    """The law with a last round that takes the speeds no sign test would tell from none: they neither part nor approach."""
+    impacts, contacts = found.impacts, found.contacts
+    if not len(impacts.rounds):
+        return found
+    known = instant.known._replace(error=found.rounding(instant.known.error))
+    noise = _rate_noise(numbers, found.base, replace(instant, known=known))[contacts.which]
+    still = np.abs(impacts.v) <= noise
+    if not impacts.v[still].any():
+        return found
+    p, W = np.zeros(len(still)), contacts.inverse_masses[still][:, still]
+    p[still] = np.linalg.lstsq(W, -impacts.v[still], rcond=None)[0]
+    v = np.where(still, 0.0, impacts.v + contacts.inverse_masses @ p)
+    return replace(found, impacts=replace(impacts, rounds=np.vstack([impacts.rounds, p]), v=v))
 
 
 def _touching(
@@ -313,11 +343,15 @@ def _check_speeds(model: AffineModel, found: _Found, after: Restart) -> None:
 
 
 def _check_energy(model: AffineModel, found: _Found) -> None:
-    """Raise ImpactFailed where contacts and friction together would give energy in a round."""
-    speeds = found.contacts.speeds
+    """Raise ImpactFailed where contacts and friction together would give energy in a round: of what passes in the largest one."""
+    speeds, gains, passed = found.contacts.speeds, [], 0.0
     for p, stage in zip(found.impacts.rounds, found.stages(), strict=True):
         xi = stage.y_after[len(stage.after.states) :]
         lost = lost_energy(model, stage.before, stage.after, stage.z_before, stage.z_after, stage.J1, xi)
-        passed = float(p @ (np.abs(speeds(stage.y_before)) + np.abs(speeds(stage.y_after))))
-        if lost.sum() < -_GAINED * passed:
-            raise ImpactFailed("energy", tuple(np.flatnonzero(lost).tolist()))
+        gains.append((-lost.sum(), np.flatnonzero(lost)))
+        passed = max(
+            passed, float(np.abs(p) @ (np.abs(speeds(stage.y_before)) + np.abs(speeds(stage.y_after))))
+        )
+    for gain, elements in gains:
+        if gain > _GAINED * passed:
+            raise ImpactFailed("energy", tuple(elements))

@@ -27,20 +27,23 @@ def collide(
     instant: Instant,
     left: Callable[[Restart], Stage],
     next_mode: Callable[[Mode, Instant, tuple[str, ...]], Choice],
-) -> tuple[Restart, tuple[Stage, ...]]:
-    """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse."""
+) -> tuple[Restart, tuple[Stage, ...], np.ndarray]:
+    """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse.
+
+    With the stages on the way, and how uncertain the last one leaves the core unknowns.
+    """
     # A contact touches and rebounds to what moves it by itself.
     apart = replace(instant, known=instant.known.apart, crossed=None)
 
-    def solve(z: np.ndarray, mode: Mode, forced: tuple[int, ...], first: bool) -> Restart:
+    def solve(now: Instant, mode: Mode, forced: tuple[int, ...], first: bool) -> Restart:
         # What collides jumps because it exceeds the doubt about the left limits: they are known no worse when asked again.
-        again = instant if first else replace(apart, z_minus=z, reinits=())
+        again = instant if first else now
         return next_mode(mode, replace(again, forced=forced), ("collision",)).restart
 
     found = collisions(restart, left, apart, lambda: run.core, solve)
     if found.plastic:
         run.notify(ImpactsUnending(found.plastic))
-    return found.restart, found.stages
+    return found.restart, found.stages, found.error
 
 
 def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
