@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import mpmath as mp
 import pytest
 
 from acausal import Result
@@ -16,12 +17,12 @@ from tests.systems.campaign_steps import stepping_defects
 
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
-    "free networks": (2, 5, 7, 9, 11, 16, 200019, 420038),
+    "free networks": (2, 5, 7, 9, 11, 16, 200019, 420038, 900070),
     "ideal networks": (0, 1, 2, 3, 4, 6, 8, 10),
     "resting": (3, 5, 9, 10, 14, 16, 19, 900007),
     "moving": (0, 4, 5, 9, 12, 820024),
     "copies": (0, 1, 3, 6),
-    "network runs": (0, 1, 2, 3, 4, 5, 6, 7, 700017),
+    "network runs": (0, 1, 2, 3, 4, 5, 6, 7, 700017, 900037),
     "free runs": (0, 1, 2, 3, 6, 7, 60009, 100011),
     "mechanism runs": (0, 1, 4, 8, 900023),
     "weak losses": (13, 19, 27, 39, 600007),
@@ -99,6 +100,35 @@ def test_a_current_that_was_large_long_ago_turns_off_in_time(method: str) -> Non
     family = FAMILIES["nonlinear runs"]
     verdict = family.run(family.describe(710000), method)
     assert verdict.outcome == "right", verdict.why
+
+
+@pytest.mark.parametrize("resistance", [Fraction(1, 10**k) for k in (3, 5, 6, 7)])
+def test_a_small_current_beside_large_voltages_is_known_as_well_as_they_are(resistance: Fraction) -> None:
+    """A capacitor is discharged through a valve, and a choke beside it has `R C v / L` where the valve opens.
+
+    The judge rounds left limits by the largest of them, which is the voltage of another capacitor.
+    """
+    network = [
+        Element("C", "C", "a", GROUND, Fraction(1), Fraction(9, 2)),
+        Element("L", "L", "a", GROUND, Fraction(2), Fraction(0)),
+        Element("D", "D", "a", GROUND, None, (resistance, Fraction(0))),
+        Element("C", "K", "b", GROUND, Fraction(1), Fraction(7, 2)),
+        Element("R", "R", "b", GROUND, Fraction(5)),
+    ]
+    case = network_case(network, 1.0)
+    answer = attempt(case, 200 * float(resistance))
+    assert isinstance(answer, Result)
+    (opens,) = (float(e.t) for e in answer.events if e.t > 0)
+    with mp.workdps(40):
+        # C v' + v / R + i = 0 and L i' = v, so that i'' + i' / (R C) + i / (L C) = 0.
+        half = mp.mpf(resistance.denominator) / resistance.numerator / 2
+        root = mp.sqrt(half**2 - mp.mpf(1) / 2)
+        fast, slow = -half - root, -1 / (2 * (half + root))
+        t = mp.log(fast / slow) / (slow - fast)
+        expected = 2.25 * (mp.exp(slow * t) - mp.exp(fast * t)) / (slow - fast)
+    assert opens == pytest.approx(float(t), rel=1e-9)
+    assert answer["L.i"].at(opens) == pytest.approx(float(expected), rel=1e-12)
+    assert judged(case, answer).outcome == "right"
 
 
 def test_small_steps_go_as_far_as_the_run_they_judge() -> None:
