@@ -6,7 +6,8 @@ from fractions import Fraction
 import mpmath as mp
 import pytest
 
-from acausal import Result
+from acausal import AcausalError, Result
+from acausal.simulation.instants.transition import SearchStats
 from tests.oracles.circuits import random_circuit
 from tests.oracles.lines import Part, random_mechanism
 from tests.oracles.networks import GROUND, Element
@@ -23,7 +24,7 @@ SEEDS = {
     "moving": (0, 4, 5, 9, 12, 820024),
     "copies": (0, 1, 3, 6),
     "network runs": (0, 1, 2, 3, 4, 5, 6, 7, 700017, 900037),
-    "free runs": (0, 1, 2, 3, 6, 7, 60009, 100011),
+    "free runs": (0, 1, 2, 3, 6, 7, 60009, 100011, 900035, 910007),
     "mechanism runs": (0, 1, 4, 8, 900023),
     "weak losses": (13, 19, 27, 39, 600007),
 }
@@ -129,6 +130,30 @@ def test_a_small_current_beside_large_voltages_is_known_as_well_as_they_are(resi
     assert opens == pytest.approx(float(t), rel=1e-9)
     assert answer["L.i"].at(opens) == pytest.approx(float(expected), rel=1e-12)
     assert judged(case, answer).outcome == "right"
+
+
+@pytest.mark.parametrize("kind", ["V", "I"])
+@pytest.mark.parametrize("size", [Fraction(1, 10**6), Fraction(4), Fraction(10**6)])
+def test_a_diode_that_a_source_bars_is_told_at_once(
+    kind: str, size: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A voltage across it in forward direction, or a current against it, leaves it no branch, whatever other diodes do."""
+    network = [
+        Element(kind, "E", "a", "b" if kind == "V" else "n", size),
+        Element("D", "barred", *("ab" if kind == "V" else "bn")),
+        Element("C", "C", "a", GROUND, Fraction(1), Fraction(3)),
+    ]
+    for k in range(12):
+        losses = (Fraction(1, 10**4), Fraction(1, 10**5))
+        network.append(Element("D", f"D{k}", "ab"[k % 2], f"m{k}", None, losses))
+        network.append(Element("R", f"R{k}", f"m{k}", GROUND, Fraction(k + 1)))
+    examined: list[None] = []
+    monkeypatch.setattr(SearchStats, "examined", lambda stats: examined.append(None))
+    case = network_case(network, 1e-3)
+    answer = attempt(case, 2e-3)
+    assert isinstance(answer, AcausalError) and "barred" in str(answer)
+    assert judged(case, answer).outcome == "right refusal"
+    assert len(examined) <= 2
 
 
 def test_small_steps_go_as_far_as_the_run_they_judge() -> None:

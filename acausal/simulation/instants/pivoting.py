@@ -309,6 +309,8 @@ def blocking_row(
         wanted = sign * float(np.sign(weight[orders[-1]]))
         farthest = 0.0
         for target in free_branches(element) if is_free(element, instant.forced[k]) else ():
+            if _barred(model, k, target, instant):
+                continue
             low, high = _interval(element, branch, target, instant.xi)
             reach = max(high * wanted, low * wanted) if wanted else 0.0
             if target != branch and (reach > 0.0 or not wanted):
@@ -332,6 +334,16 @@ def _leading_sign(row: np.ndarray, model: AffineModel, xi: np.ndarray) -> int:
             return 1 if value > 0.0 else -1
         row = row @ model.S
     return 0
+
+
+def _barred(model: AffineModel, k: int, branch: int, instant: Instant) -> bool:
+    """Whether no unknowns let an element be in a branch: sources alone violate a guard of it."""
+    guards = model.elements[k].branches[branch].guards
+    alone = np.flatnonzero(~_linear(guards).any(axis=1)).tolist()
+    return any(
+        (k, branch, g) not in instant.disabled_guards and _leading_sign(guards.B[g], model, instant.xi) < 0
+        for g in alone
+    )
 
 
 def _targets(element: Element, branch: int) -> Sequence[int]:
