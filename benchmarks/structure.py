@@ -257,17 +257,21 @@ class Walk:
     calls: int = 0
 
 
+def _followed(name: Path) -> bool:
+    """Say whether a file is one of the engine or the library; ``values`` makes records, as what `dataclasses` compiles does."""
+    if not name.is_relative_to(ROOT):
+        return False
+    place = name.relative_to(ROOT)
+    return place.parts[0] in ("acausal", "components") and place != Path("acausal/values.py")
+
+
 def opened(walk: Callable[[], object]) -> Walk:
     """Follow one call through the engine and the library."""
     found = Walk()
 
     def trace(frame: FrameType, event: str, _: object) -> None:
         name = Path(frame.f_code.co_filename)
-        if (
-            event == "call"
-            and name.is_relative_to(ROOT)
-            and name.parts[len(ROOT.parts)] in ("acausal", "components")
-        ):
+        if event == "call" and _followed(name):
             found.files.setdefault(name.relative_to(ROOT).as_posix())
             found.functions.add(frame.f_code)
             found.calls += 1
@@ -319,7 +323,7 @@ def carrying(walk: Callable[[], object], wanted: Callable[[object], bool]) -> Wa
         nonlocal done
         name = Path(frame.f_code.co_filename)
         if event == "call":
-            inside = name.is_relative_to(ROOT) and name.parts[len(ROOT.parts)] in ("acausal", "components")
+            inside = _followed(name)
             return trace if inside and not done else None
         if event == "return" and not done:
             code = frame.f_code

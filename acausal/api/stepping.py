@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -17,13 +16,14 @@ from ..simulation.continuation import begin
 from ..simulation.loop import Loop
 from ..simulation.sources.source_states import OpenInput
 from ..simulation.state import State
+from ..values import frozen
 from .outcome import kept, outcome
 
 _numbers = count()
 """Of runs, to tell their snapshots apart."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Snapshot:
     """State of a stepped run and the length of its record."""
 

@@ -6,7 +6,6 @@ Reference for the synchronous reading of ``when``: semantics of the language, "I
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any, cast
 
 import casadi as ca
@@ -19,13 +18,14 @@ from ..modeling.expressions import RELATIONS, Expr, walk
 from ..modeling.statements import Assign, Reinit, Terminate
 from ..modeling.typed_fields import Typed
 from ..reduction.reduced_model import ReducedModel
+from ..values import frozen
 from .context import Arguments, Context, read_numbers
 from .discrete_check import StatementCheck
 from .lowering import Buffered
 from .ordering import DiscreteSignals, Ordering
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Sample:
     """A sampled condition: period and start are parameter expressions of an instance."""
 
@@ -34,7 +34,7 @@ class Sample:
     node: Expr
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class WhenBranch:
     """A branch of a when: what fires with it."""
 
@@ -46,7 +46,7 @@ class WhenBranch:
     """Variables that its actions compare."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class DiscreteProgram:
     """The function of one micro-step and what its arguments and results mean.
 

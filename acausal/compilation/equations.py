@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..reduction.rounding import UNIT
+from ..values import frozen
 from .lowering import BATCH, Buffered, Many
 from .nonlinear_rows import NonlinearFunctions
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Jet:
     """Linear map from the coordinates ``y`` and from the sources ``xi``, shapes (., ny) and (., q)."""
 

@@ -14,11 +14,12 @@ from ..flattening.forms import choices, has_time, incidence, inner, relations
 from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, Template
 from ..modeling.expressions import Expr, Symbol
+from ..values import frozen
 from .lowering import lower
 from .residual_variables import Symbols
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class BranchExpressions:
     """Residuals and guards of a branch, with kinks written as choices by relations."""
 
@@ -26,7 +27,7 @@ class BranchExpressions:
     guards: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ElementExpressions:
     """One element statement of a template."""
 

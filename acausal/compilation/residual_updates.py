@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -13,10 +12,11 @@ from ..flattening.flat_model import FlatModel
 from ..flattening.forms import choices
 from ..modeling.expressions import Expr
 from ..modeling.statements import Assign, Reinit, Terminate
+from ..values import frozen
 from .residual_scope import Scope
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Update:
     """New values of some variables at an instant.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -16,10 +15,11 @@ from ..flattening.locating import locate_symbol
 from ..flattening.template import Template, expressions_of
 from ..modeling.expressions import Expr, Symbol, walk
 from ..modeling.typed_fields import Output
+from ..values import frozen
 from .lowering import lower
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Quantities:
     """What is declared about the entries of one argument or result.
 

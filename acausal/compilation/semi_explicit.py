@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -12,6 +11,7 @@ import numpy as np
 from ..structure.blocks import sort_blocks
 from ..structure.incidence import Incidence
 from ..structure.matching import maximum_matching
+from ..values import frozen
 from .residual_equations import Equation
 from .residual_failures import Failures, unmatched
 from .residual_reduction import Coefficient, SymbolicElimination, SymbolicRow
@@ -24,7 +24,7 @@ SINGULAR = 1e-12
 """A Jacobian with ones as its largest entries counts as singular below this smallest singular value."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SemiExplicit:
     """The equations of one mode, ``xdot = f``, ``0 = g``, with a regular ``dg/dw``.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -10,11 +9,12 @@ import numpy as np
 
 from ..reduction.exosystem import Term
 from ..reduction.reduced_model import ReducedModel
+from ..values import frozen
 from .context import Arguments, Context
 from .lowering import Buffered
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SourceProgram:
     """``states``: (parameters, discretes, relations, t) -> all chains but general functions, in order of the knowns."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..simulation.nonlinear.motion import Motion
 from ..simulation.nonlinear.system import NonlinearSystem
 from ..simulation.standing import Standing
 from ..simulation.starts.stated import Starts
+from ..values import frozen
 from .equations import Equations
 from .findings import AffineConstraint, DeclaredStarts, Findings, Key, NonlinearConstraint
 from .numbering import branches_in_force, equation_of_form, equations_in_force
@@ -22,7 +22,7 @@ BESIDE = 1e-3
 """Distance, in units of the scale of the coordinates, of the second point at which Jacobians are looked at."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Nonlinear:
     """The nonlinear system of a mode, and its motion with the states selected."""
 

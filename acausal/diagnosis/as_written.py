@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..reduction.reduced_model import ReducedModel
 from ..structure.decomposition import Decomposition
 from ..structure.incidence import INT, Incidence
 from ..structure.offsets import Offsets, sigma_offsets
+from ..values import frozen
 from .aliases import Aliases
 from .counting import count
 from .equations import Equations
@@ -62,7 +62,7 @@ def structure_of_large_model(reduced: ReducedModel, found: Findings) -> Structur
     )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class OffsetStructure:
     """Some equations of a model, for some of its variables, sorted by their highest derivatives."""
 

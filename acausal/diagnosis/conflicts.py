@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..reduction.reduced_model import ElementRows, FormRows, NonlinearFormRows, 
 from ..reduction.scales import column_weights
 from ..structure.elimination import Number, combine
 from ..structure.incidence import INT, IntegerRows, stack
+from ..values import frozen
 from .conflict import Conflict, Participant, conflict_of
 
 _CANCELLED = 1e-9
@@ -228,7 +229,7 @@ class Conflicts:
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _CoreRow:
     """A row of a mode: a form of one instance, or a kept integer row."""
 

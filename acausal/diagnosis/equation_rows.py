@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +14,12 @@ from ..flattening.locating import locate_symbol
 from ..flattening.template import Origin, Template
 from ..modeling.expressions import Expr, Symbol
 from ..structure.incidence import IntegerRows
+from ..values import frozen
 from .algebra import without_idle_parts
 from .named import NamedExpressions
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class EquationGroup:
     """Rows that say the same for all instances of a batch: row ``first + step * i`` of instance i.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Location
+from ..values import frozen
 from .sequence import SolutionOrder
 
 
@@ -131,7 +132,7 @@ class Alias:
     conflicts: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Facts:
     """What a `Structure` holds; it lists the meanings."""
 

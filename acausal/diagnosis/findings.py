@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
 from ..reduction.core import Values
+from ..values import frozen
 
 Key = tuple[int, int]
 """A variable of the flattened model, and the order of its derivative."""
@@ -22,7 +23,7 @@ class DeclaredStarts(NamedTuple):
     given: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class AffineConstraint:
     """``sum factors[v] * x_v + offset = 0`` with constant factors; ``moving``: the offset depends on time or inputs.
 
@@ -50,7 +51,7 @@ class AffineConstraint:
     dependent: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class NonlinearConstraint:
     """Equation that is not affine, differentiated ``order`` times, and the coordinates that occur in it then."""
 
@@ -59,7 +60,7 @@ class NonlinearConstraint:
     keys: tuple[Key, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Findings:
     """States and constraints of one mode at a point.
 

@@ -15,6 +15,7 @@ from ..structure.blocks import Blocks, sort_blocks, written_order
 from ..structure.incidence import Incidence
 from ..structure.matching import Matching, maximum_matching
 from ..structure.tearing import Torn, tear
+from ..values import frozen
 from .algebra import shown
 from .solving import LARGEST_SYSTEM, are_affine, linear_system, solved_for
 from .system import EquationSystem
@@ -69,7 +70,7 @@ class Block:
         return not self.is_loop and len(self.solution) == 1
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Solved:
     """Expressions of a block, None for those without; whether it is linear; what its unknowns equal, if that is short."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..errors import Location, SingularModelError
@@ -12,11 +10,12 @@ from ..flattening.open_ports import ports
 from ..flattening.unbalanced import MOST_UNMATCHED, Unbalanced, Written
 from ..structure.decomposition import decompose
 from ..structure.incidence import Incidence
+from ..values import frozen
 from .equations import Equations
 from .wording import MOST_NAMED, quoted
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Parts:
     """The parts of the Dulmage-Mendelsohn decomposition of a model, by number and in words."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import counted
+from ..values import frozen
 from .drawing import draw_components, draw_incidence
 from .facts import Facts
 from .sequence import Block
 from .text import structure_text
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Structure(Facts):
     """How a model is solved, or how its equations could be sorted as they are written.
 

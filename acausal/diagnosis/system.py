@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..errors import Location
 from ..modeling.expressions import Expr, Symbol, constant, fold
 from ..structure.incidence import Incidence
+from ..values import frozen
 from .algebra import tidied
 from .equations import Equations, equality
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class EquationSystem:
     """A square system of equations.
 

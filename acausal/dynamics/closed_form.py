@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from ..errors import warn
 from ..reduction.double_double import SPLITTER, split
 from ..reduction.rounding import SUMMED, UNIT
+from ..values import frozen
 
 TURNS_EXACT = 4.0
 """Angle in radians up to which a rounded product ``omega h`` is good enough."""
@@ -271,7 +271,7 @@ class Basis:
         return bound
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Parts:
     """Flow as rank-one terms sorted by basis function.
 
@@ -614,7 +614,7 @@ def integrate_forms(
     return integrate_intervals(Intervals(edges, values, longest, width, LEVELS), PRECISION, noise, INTEGRAL)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Intervals:
     """Intervals of time over which a function is integrated, all panels of one generation together.
 

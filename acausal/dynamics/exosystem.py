@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..reduction.double_double import two_product
+from ..values import frozen
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Member:
     """Jordan chains of one exponent: ``exp(S h) P = P exp(centre h) exp(N h)`` with strictly upper triangular ``N``.
 
@@ -40,7 +40,7 @@ class Member:
         return len(self.N) if self.N.any() else 1
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SourceBlock:
     """One diagonal block, or all that are constant: positions of the states, their matrix and its members."""
 

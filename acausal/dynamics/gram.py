@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..values import frozen
 from .closed_form import Basis
 
 SLOW = 16.0
@@ -47,7 +47,7 @@ def gram(basis: Basis, h0: float, h1: float) -> np.ndarray:
     return G
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Exponentials:
     """Exponentials times powers; ``low`` are the second parts of their frequencies, ``ends`` their values at both limits."""
 

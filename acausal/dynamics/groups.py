@@ -8,11 +8,10 @@ diagonalization", SIAM J. Numer. Anal. 16 (1979).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..reduction.double_double import dual, residual
+from ..values import frozen
 from .spectrum import CONDITION, CONVERGED, EigenvalueGroup, condition, speed_order, state_scales
 
 SPEED_GAP = 10.0
@@ -50,7 +49,7 @@ def group(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Frame:
     """Where a block lives: its basis in physical states, the dual of that, and the size of the states."""
 

@@ -19,6 +19,7 @@ from ..reduction.core import Exosystem, model_relation
 from ..reduction.output_equations import OutputEquation
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.rounding import SUMMED
+from ..values import frozen
 from .closed_form import CHUNK
 from .quadrature import Course, integrate
 
@@ -36,7 +37,7 @@ class Moment:
     q: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class PointFrame:
     """What reading needs of a mode whose state is ``[z, z', xi]``, as `ExactMode` has it for a closed form."""
 

@@ -11,15 +11,15 @@ The method is stiffly accurate: the argument of the last stage is the embedded s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ..values import frozen
 from .step import weights_inside
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Tableau:
     """Coefficients of a stiffly accurate Rosenbrock method with s stages.
 

@@ -8,12 +8,11 @@ measured by ``abs(P) abs(U)``, with states in units that follow from the matrix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..reduction.double_double import Complex, dual, residual
 from ..reduction.rounding import ROUNDING, UNIT
+from ..values import frozen
 
 CONDITION = 1e3
 """Largest condition of a set of bases that is accepted."""
@@ -27,7 +26,7 @@ SPAN = 100.0
 """Ratio of speeds, and of rotation to decay, above which rounding of an eigenvalue shows."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class EigenvalueGroup:
     """One invariant subspace: ``exp(A h) P = P exp(centre h) exp(N h)``.
 

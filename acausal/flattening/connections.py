@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,14 @@ from ..modeling.statements import Connect
 from ..modeling.typed_fields import Output
 from ..modeling.units import parse_unit
 from ..structure.union import Union
+from ..values import frozen
 from .template import Origin
 
 Named = Callable[[Any], str]
 """A port or signal as the author of the traced component writes it: ``load.p``."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ConnectionRows:
     """Integer rows in CSR form with the statement behind each."""
 
@@ -83,7 +84,7 @@ def is_port_connection(statement: Connect) -> bool:
     return isinstance(statement.ends[0], PortRef)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Ends:
     """Connected ports of one class, in the order of the statements."""
 
@@ -186,7 +187,7 @@ def _rows_of_kind(
             rows.origins.extend(origins[s] for s in at[order[rest]].tolist())
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SignalSet:
     """One source and the signals it feeds."""
 

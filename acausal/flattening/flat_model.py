@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -14,11 +14,12 @@ from ..modeling.evaluation import FUNCTIONS
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..modeling.fields import MISSING, Computed, Field, Parameter, Start, Variable
 from ..modeling.typed_fields import Discrete, Input, Output
+from ..values import frozen
 from .locating import locate_symbol
 from .template import Group, Index, Template, find, name_of, place_of
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Batch:
     """All instances of one template: first variable, parameter and discrete of each."""
 
@@ -48,7 +49,7 @@ class OfBatch(Protocol):
 Numbered = TypeVar("Numbered", bound=OfBatch)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class FlatModel:
     """One component with all its parts.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ..modeling.expressions import RELATIONS, Expr, Symbol, constant, fold, walk
+from ..values import frozen
 
 Key = tuple[int, bool]
 """Local variable index, and whether its derivative is meant."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Form:
     """``sum factors[key] * variable + known``; factors and ``known`` hold no continuous variable."""
 

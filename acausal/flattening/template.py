@@ -21,13 +21,14 @@ from ..modeling.expressions import Expr, Symbol, walk, wrap
 from ..modeling.fields import Field
 from ..modeling.ports import Port
 from ..modeling.statements import Action, Assign, Transitions
+from ..values import frozen
 
 Index = np.int64
 Origin = tuple[CodeType | str, int]
 """Code object and instruction of a statement, decoded to a line when an error is printed; or file and line."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ResidualStatement:
     """An equation that is not an integer row."""
 
@@ -36,7 +37,7 @@ class ResidualStatement:
     text: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ElementStatement:
     """A statement with branches."""
 
@@ -46,7 +47,7 @@ class ElementStatement:
     origin: Origin
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Assignment:
     """A discrete equation."""
 
@@ -55,7 +56,7 @@ class Assignment:
     origin: Origin
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class WhenChain:
     """Branches of (conditions, actions); ``edge`` false: fires as long as the condition holds (state machines)."""
 
@@ -75,7 +76,7 @@ def state_machine(statement: Transitions, origin: Origin) -> WhenChain:
     return WhenChain(tuple(branches), origin, edge=False)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Check:
     """A ``require`` statement."""
 

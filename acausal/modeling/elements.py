@@ -7,11 +7,11 @@ complementary quantities that it leaves undetermined.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, cast
 
 from ..errors import StatementError
+from ..values import frozen
 from .expressions import Expr, condition, constant, wrap
 from .statements import Eq, Named
 from .typed_fields import Discrete
@@ -35,7 +35,7 @@ class FrictionState(Enum):
     FREE = 3
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Leave:
     """A guard: the branch is left for ``target`` when ``g`` becomes negative and ``enabled`` holds."""
 
@@ -44,7 +44,7 @@ class Leave:
     enabled: Expr | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class BranchTable:
     """One branch of an element: what holds, what keeps it, what it leaves open."""
 
@@ -54,7 +54,7 @@ class BranchTable:
     blocked: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ElementTable:
     """Everything the engine needs to know about one element."""
 
@@ -280,7 +280,7 @@ class Impact(Named):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class leave:  # noqa: N801 (a verb of the language)
     """Leave the mode for ``target`` when ``g`` becomes positive and ``enabled`` holds.
 

@@ -16,6 +16,8 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from ..values import frozen
+
 PREFERENCE = 2.0**10
 """Factor by which a variable of the next higher priority may be the worse pivot and still be kept as a state."""
 CONTRADICTING = 1e-8
@@ -35,7 +37,7 @@ Mode = tuple[int, ...]
 """One branch index per element."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Rows:
     """Affine forms ``E z' + A z + B xi``; shapes (m, n), (m, n), (m, q)."""
 
@@ -82,7 +84,7 @@ SLIDING = (1, 2)
 """Branches of friction that moves."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Branch:
     """One mode of an element: its equations, and the guards that keep it."""
 
@@ -97,7 +99,7 @@ class Branch:
     """Targets that have another level of the same quantity: taken only where a solution at this level asks for them."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Element:
     """A pair (x, y) whose equation depends on the branch in force."""
 
@@ -123,7 +125,7 @@ class Element:
         return self.shown[branch] if self.shown else branch
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Balance:
     """Magnitudes that make the rows and columns of one analysis comparable: those of z, of xi, and a unit of time."""
 
@@ -132,7 +134,7 @@ class Balance:
     T0: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class AffineModel:
     """Core of a model with numbers in place: base equations, elements, exosystem, scales.
 
@@ -212,7 +214,7 @@ def stack_rows(parts: Sequence[Rows], model: AffineModel) -> Rows:
     return Rows(*map(np.concatenate, zip(*(part.parts for part in parts), strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ExactMode:
     """What reading needs of an analysed mode; y = [z[states]; xi] is its state vector.
 
@@ -245,7 +247,7 @@ class ExactMode:
         return np.abs(self.T), np.abs(self.Ay)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ModeData(ExactMode):
     """Everything that follows from one mode."""
 

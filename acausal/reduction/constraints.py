@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..values import frozen
 from .affine import AffineModel, Mode
 from .index_reduction import Columns, ModeRows, shuffle
 from .scales import balance_of, column_weights
@@ -16,7 +16,7 @@ _CLEAR = 2.0**-36
 and its numbers grow by less than three digits."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class FoundConstraint:
     """One row ``states @ x + sources @ xi = 0`` without unknowns.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..errors import NonFiniteError
 from ..flattening.flat_model import VECTOR, kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
+from ..values import frozen
 from .affine import Rows
 from .exosystem import PIECE_DEGREE, Term
 from .reduced_model import Factor, FormRows, Known, ReducedModel, Sparse
@@ -26,7 +26,7 @@ point where an affine model linearises it, zero there (see `linearize`)."""
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Values:
     """Numbers that expressions may read: parameters, discretes, relations."""
 
@@ -102,7 +102,7 @@ def model_relation(model: ReducedModel, batch: int, local: int) -> int:
     return model.relation_first[batch][local]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Exosystem:
     """All time-dependent known expressions as states xi, xi' = S xi; xi[0] = 1 carries the static ones."""
 
@@ -191,7 +191,7 @@ def _generator(kind: str, n: int, rate: float, unit: float) -> np.ndarray:
     return np.diag(np.full(n - 1, 1.0 / unit if n > PIECE_DEGREE else 1.0), 1)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class CoreMatrices:
     """All form rows and the core equations over the core unknowns.
 
@@ -238,7 +238,7 @@ def core_matrices(
     return CoreMatrices(Rows(*forms), Rows(*base), exosystem)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Places:
     """Where numbers enter a matrix: ``weight`` times a number is added at (row, column)."""
 

@@ -6,10 +6,9 @@ amplitude, phase or piece changes states only, never the generator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..flattening.forms import ONE, ZERO, Activity, number_of
 from ..modeling.expressions import Expr, constant, fold, walk
+from ..values import frozen
 from .template_forms import polynomial_degrees
 
 PIECE_DEGREE = 12
@@ -18,7 +17,7 @@ MOST_RATES = 100
 """Different rates of the sinusoids and exponentials of one known expression that have states of their own."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Term:
     """One additive part of a known expression.
 
@@ -39,7 +38,7 @@ class Term:
         ]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Share:
     """How a part enters the whole: ``factor`` times it while ``chosen`` holds; None is 1 and always."""
 

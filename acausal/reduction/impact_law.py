@@ -14,10 +14,9 @@ which is zero for e = 1, whatever the coefficients of the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..values import frozen
 from .complementarity import solve_complementarity
 
 MOST_ROUNDS = 1000
@@ -27,7 +26,7 @@ _ROUNDING = 2.0**-44
 """Part of the terms of a speed that is rounding."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Impacts:
     """What an instant does to contacts.
 

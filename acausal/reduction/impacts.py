@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..values import frozen
 from .affine import AffineModel, Element, Kind, ModeData, Restart
 from .impact_law import sharing_masses
 from .impulses import response_maps
@@ -15,7 +15,7 @@ _REST = 1e-6
 FREE, CONTACT = 0, 1
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Contacts:
     """Contacts that touch at an instant, seen from a mode in which all of them are open.
 

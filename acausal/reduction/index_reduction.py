@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sized
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Protocol, TypeVar
 
 import numpy as np
 
+from ..values import frozen
 from .affine import AffineModel, Balance, Inadmissible, Mode, ModeData, Rows, stack_rows
 from .dont_care import blocked_rows, settle, settle_by_size
 from .elimination import Elimination, product
@@ -103,7 +104,7 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Columns:
     """Columns of the elimination: unknowns (``x_j'`` in place of a differentiated ``z_j``), x, xi."""
 
@@ -211,7 +212,7 @@ def derivative(columns: Columns, constraints: np.ndarray, S: np.ndarray) -> np.n
     return rate
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Dependencies:
     """Combinations of the rows of a mode in which all unknowns cancel, and the unknowns that nothing determines.
 
@@ -306,7 +307,7 @@ def _settle_free(
     return np.concatenate([rows, others])
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _ModeFlow:
     """``z = T y``, ``y' = Ay y`` with ``y = [z[states]; xi]``."""
 

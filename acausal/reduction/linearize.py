@@ -8,12 +8,13 @@ constraints that appear by differentiating twice, and the slopes of the forces t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from ..values import frozen
 from .affine import AffineModel, Element, Mode, Rows
 from .assemble import condition_rows
 from .core import TANGENT_STATES
@@ -21,7 +22,7 @@ from .nonlinear_rows import NonlinearRows
 from .reduced_model import ReducedModel
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Numbering:
     """Form rows behind the rows of an affine model: of its base (-1: an integer row) and per element and branch."""
 
@@ -81,7 +82,7 @@ class Numbering:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SlopeSums:
     """Rows over unknowns or sources from the slopes of nonlinear rows: ``rho_a M`` for a sparse matrix ``M`` of arguments.
 

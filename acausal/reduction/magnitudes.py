@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..flattening.flat_model import VECTOR, kind_of
 from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, walk
+from ..values import frozen
 from .core import Values, evaluate
 from .reduced_model import ReducedModel
 
@@ -20,7 +20,7 @@ _MAGNITUDE: dict[str, Any] = {
 _MONOTONIC = ("+", "-", "neg", "min", "max", "and", "or", "not", *RELATIONS)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Bound:
     """Magnitude of an expression, and the same of its constants alone."""
 

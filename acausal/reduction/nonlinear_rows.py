@@ -7,7 +7,6 @@ arguments stand together, so that derivatives with respect to ``a`` of all rows 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, starmap
 from typing import Any
@@ -17,11 +16,12 @@ import numpy as np
 from ..flattening.flat_model import kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import RELATIONS, Expr, Symbol, walk
+from ..values import frozen
 from .core import Exosystem, Values, model_relation
 from .reduced_model import NonlinearFormRows, ReducedModel, Sparse
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Constants:
     """Local numbers of parameters, discretes and relations that one nonlinear row reads, in the order of its constants."""
 

@@ -8,12 +8,12 @@ and is differentiated (Sigma method), and open unknowns it ties to others are di
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..structure.offsets import sigma_offsets
+from ..values import frozen
 from .affine import AffineModel, Mode, ModeData, Rows
 from .elimination import product
 from .identities import MapCheck
@@ -35,7 +35,7 @@ class StructurallySingular(Exception):
         self.reason, self.rows, self.unknowns = reason, rows, unknowns
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class OpenMode:
     """Matrices of one mode over ``v = [s; h; xi]``.
 
@@ -58,7 +58,7 @@ class OpenMode:
     """Differentiations of affine constraints, plus one if anything is algebraic."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Orders:
     """How often nonlinear rows are differentiated (m,), and the highest derivative of every open unknown (m,)."""
 

@@ -7,19 +7,18 @@ until nothing more comes off, so that chains (sensor, square, mean) come off who
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..flattening.flat_model import FlatModel
 from ..flattening.forms import Key, affine_form, inner, literal
 from ..modeling.expressions import Expr, Symbol
 from ..structure.incidence import IntegerRows
+from ..values import frozen
 from .presolve import Presolved
 from .template_forms import RowForm, TemplateForms
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class OutputEquation:
     """Residual ``factor * x + rest = 0`` of one instance, solved for variable ``x`` (or its derivative)."""
 
@@ -37,7 +36,7 @@ class OutputEquation:
     rest: Expr
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Split:
     """What stays in the core, and the output equations in the order of evaluation."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..structure.union import Union
+from ..values import frozen
 from .affine import AffineModel, Branch, Element, Rows
 from .labels import CoreNames
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class IndependentPart:
     """One of the independent parts, with the indices of what it takes from the whole."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,9 +10,10 @@ from ..structure.elimination import echelon, null_space
 from ..structure.incidence import INT, IntegerRows, stack
 from ..structure.merging import Merged, merge
 from ..structure.peeling import Peeled, peel
+from ..values import frozen
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Presolved:
     """The model ``A x + r = 0`` as ``x = W y + V r`` with ``K y + U r = 0``; r is known, one value per original row.
 
@@ -64,7 +64,7 @@ class Presolved:
         return frozenset(v for island in self.islands[: len(self.pinned)] for v in island.tolist())
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Core:
     """Independent rows that stay, over variables and remainders; ``leftover``: a dropped row holds remainders."""
 

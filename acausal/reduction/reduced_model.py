@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..flattening.forms import Form
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, walk
 from ..structure.incidence import IntegerRows
+from ..values import frozen
 from .affine import STICK
 from .exosystem import Term, decompose
 from .loops import resolve_loops
@@ -37,7 +38,7 @@ Sparse = Any
 """A SciPy ``csr_array``; its stubs do not tell sparse from dense results."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Known:
     """A known expression of all instances of a batch; ``static``: of parameters alone."""
 
@@ -49,7 +50,7 @@ class Known:
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class FormRows:
     """One affine form for all instances of a batch; ``known`` is the first number of its known part, -1 if none."""
 
@@ -63,7 +64,7 @@ Factor = tuple[FormRows, int, bool, Expr]
 """Form, local variable, whether it is its derivative, and what it is multiplied with."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class NonlinearFormRows:
     """One residual that is not affine, for some instances; ``first`` is the row of instance 0 of the batch."""
 
@@ -75,7 +76,7 @@ class NonlinearFormRows:
     instances: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ElementRows:
     """Numbers of the form rows of one element statement, per branch: equations, guards, blocked."""
 
@@ -93,7 +94,7 @@ class ElementRows:
         return (*own, *[STICK] * (len(self.branches) - len(own)))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class RelationRows:
     """A registered relation; ``row`` is the first form row of a state relation, -1 for a timed one."""
 
@@ -103,7 +104,7 @@ class RelationRows:
     row: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ReducedModel:
     """A flat model after exact elimination, with output equations apart from the core."""
 

@@ -10,9 +10,10 @@ from ..flattening.forms import Activity, Form, Key, affine_form, choices, has_ti
 from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, ResidualStatement, Template
 from ..modeling.expressions import Expr, Symbol, fold, walk
+from ..values import frozen
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class NonlinearForm:
     """A residual that is not affine; ``knowns`` are the largest parts of it that time moves without any variable."""
 
@@ -21,7 +22,7 @@ class NonlinearForm:
     knowns: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class RowForm:
     """A residual: affine with factors that hold no variable, or ``form`` None."""
 
@@ -31,7 +32,7 @@ class RowForm:
     """Variables and derivatives that occur."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class BranchForms:
     """Forms of one branch of an element."""
 
@@ -40,7 +41,7 @@ class BranchForms:
     blocked: tuple[Form | NonlinearForm, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ElementForms:
     """Forms of one element statement."""
 
@@ -59,7 +60,7 @@ class ElementForms:
         return bool(self.conditions)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Relation:
     """``node`` compares ``form`` (left minus right) with zero; ``timed``: it depends on time and discretes alone."""
 

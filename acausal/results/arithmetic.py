@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from ..values import frozen
 
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Operand(Generic[S]):
     """An operand or an outcome: a sum of sources with factors and a constant, or a product of two.
 

@@ -6,7 +6,6 @@ Nothing here serves the runs: signals are read as users read them, and put into 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -15,13 +14,14 @@ import numpy as np
 from ..compilation.residual import Residual
 from ..compilation.residual_modes import ModeEntry
 from ..reduction.rounding import ROUNDING
+from ..values import frozen
 from .segments import Segments
 
 FLOOR = 1e-6
 """Share of what flows or lies across elsewhere, of the same unit, that counts as a term: below it the values are rounding."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class EvaluatedRows:
     """Rows at some points: residuals (k, m), sizes of their largest terms (k, m), and modes (k, entries).
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import legendre
 
 from ..dynamics import gram
+from ..values import frozen
 
 Evaluate = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Segments (k,) and times since their starts (k,) to values (k,)."""
@@ -43,7 +43,7 @@ POINTS = np.concatenate([[-1.0], NODES, [1.0]])
 AT_ENDS = legendre.legvander(np.array([-1.0, 1.0]), DEGREE).T
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Panels:
     """Sums ``series[k] P_k(x)`` on panels ``t = middle + half x``, -1 <= x <= 1, in any order.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..errors import DeclarationError
 from ..flattening.flat_model import Batch, kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
+from ..values import frozen
 from .record import Jump, KnownJump
 from .segments import Products, Segment, SegmentGroup, Segments
 
@@ -27,7 +27,7 @@ Term = tuple[list[tuple[bool, np.ndarray]], np.ndarray, np.ndarray]
 """Factors (k,), coefficients and owners of like products of instances."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Powers:
     """Powers of parts as sums of products.
 

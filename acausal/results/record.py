@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..reduction.affine import Mode, ModeData
+from ..values import frozen
 from .segments import BEFORE, Prefix, Segment, Segments
 
 Reasons = Callable[[], dict[str, tuple[str, str]]]
@@ -96,7 +97,7 @@ class Decided:
     """Steps that were looked at."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Recorded:
     """What a result reads: segments in order of time and all steps.
 

@@ -19,6 +19,7 @@ from ..dynamics.quadrature import Course, Integrand, integrate
 from ..dynamics.readout import Moment, ReadMode, Readout
 from ..errors import ParameterError
 from ..reduction.rounding import SUMMED
+from ..values import frozen
 
 BEFORE = -1
 """Segment number of the left limit at the start."""
@@ -115,7 +116,7 @@ Rates = Callable[[Segment, np.ndarray, np.ndarray], np.ndarray]
 """Function (k, m) of a segment, states and times."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Affine:
     """Sum of variables and time derivatives with factors, and a constant.
 
@@ -163,7 +164,7 @@ Term = tuple[float, Affine, Affine]
 """Product of two affine expressions with a factor."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Products:
     """Sums ``coefficient * X[factors[0]] * X[factors[1]] * ...`` of products of expressions X.
 

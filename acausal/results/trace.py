@@ -7,7 +7,6 @@ in, the flows of closed forms, and polynomials in place of steps. Instants are c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,14 @@ from ..dynamics.closed_form import AffineFlow, Basis, Trajectory
 from ..dynamics.readout import Moment, PointFrame, Readout
 from ..reduction.affine import ExactMode, Mode
 from ..reduction.reduced_model import ReducedModel
+from ..values import frozen
 from .objects import register
 from .record import KnownJump, MicroStep, Recorded
 from .segments import Segment
 from .series import SeriesMotion, series_of
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Numbers:
     """Variables over the sources, and parameters: the numbers of one readout."""
 
@@ -30,7 +30,7 @@ class Numbers:
     P: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Trace:
     """Segments and instants of a run as columns and tables."""
 

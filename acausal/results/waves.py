@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics.closed_form import PANEL, TURN, Basis, longest_panel
+from ..values import frozen
 from .extremes import largest
 from .panels import FITTED, NODES, TO_SERIES, Panels
 from .segments import Affine, SegmentGroup, Segments
@@ -39,7 +40,7 @@ PERIOD = 2
 """Panels in a period of the fastest function."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Wave:
     """Closed form ``c phi(t - start)`` for ``start + h0 <= t <= start + h1``.
 

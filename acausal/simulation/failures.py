@@ -6,7 +6,6 @@ A record holds what only the place of the failure knows; everything else is read
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..errors import AcausalError, Location
 from ..modeling.expressions import Expr
 from ..reduction.affine import Inadmissible, Mode, Restart
 from ..reduction.open_mode import StructurallySingular
+from ..values import frozen
 from .instants.collisions import ImpactFailed
 from .instants.search import NoConsistentMode
 from .nonlinear.newton import NewtonFailure
@@ -42,7 +42,7 @@ class Failure:
     """Base of the records."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SearchFailed(Failure):
     """No mode is consistent at an instant; ``reinits`` are (variable, value) that must hold."""
 
@@ -52,21 +52,21 @@ class SearchFailed(Failure):
     kind: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class CrossingUnresolved(Failure):
     """A guard of an element crosses zero, and what follows in other modes is lost in rounding."""
 
     element: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class EquationsLost(Failure):
     """The equations of a large model no longer determine all unknowns, or constrain states as they did not before."""
 
     t: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class NotSolved(Failure):
     """Nonlinear equations were not solved; ``activity`` is start, restart, integration or structure."""
 
@@ -74,7 +74,7 @@ class NotSolved(Failure):
     activity: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class GivenContradict(Failure):
     """What is known contradicts integer row ``row`` of the presolve with the sources ``xi`` in force."""
 
@@ -82,7 +82,7 @@ class GivenContradict(Failure):
     xi: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class FlowInterrupted(Failure):
     """Element ``element`` opens against a flow and takes up an impulse ``amount`` of it."""
 
@@ -92,14 +92,14 @@ class FlowInterrupted(Failure):
     z_minus: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class NoProgress(Failure):
     """The same event at the same time again and again; ``hit`` is the guard, None for a time event."""
 
     hit: int | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Unsettled(Failure):
     """Micro-steps without end; ``switching`` are the relations that differ at the end of the trail."""
 
@@ -109,7 +109,7 @@ class Unsettled(Failure):
     switching: list[int]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Sliding(Failure):
     """Comparisons within ``no_event``, of instances of batches, along which the motion slides at time ``t``."""
 
@@ -117,7 +117,7 @@ class Sliding(Failure):
     which: tuple[tuple[int, int, Expr], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class RequirementMissed(Failure):
     """A ``require`` that does not hold; ``t`` is None where parameters alone decide."""
 
@@ -127,7 +127,7 @@ class RequirementMissed(Failure):
     t: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class NotFinite(Failure):
     """Values that are no finite numbers.
 
@@ -141,7 +141,7 @@ class NotFinite(Failure):
     place: Location = Location()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class StartNotMet(Failure):
     """Conditions of the start that cannot be met: a record of `starts.completion`."""
 
@@ -149,7 +149,7 @@ class StartNotMet(Failure):
     cause: Any
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class MovesForEver(Failure):
     """Variables that cannot rest though no rate depends on them.
 
@@ -161,7 +161,7 @@ class MovesForEver(Failure):
     fixing: list[int]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class RateUnknown(Failure):
     """Condition ``item`` of the start reads the rate of core unknown ``unknown``, which nothing gives."""
 
@@ -169,21 +169,21 @@ class RateUnknown(Failure):
     unknown: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class StartSteep(Failure):
     """A start that failed with ``error``, perhaps because equations all but jump where it was sought."""
 
     error: AcausalError
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class DiscreteUnsound(Failure):
     """Some discrete variable of ``D`` has a value that is not of its type."""
 
     D: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ReadNotFinite(Failure):
     """Values ``values`` of the variables ``ids``, then derivatives of ``slopes``, that discrete statements read."""
 
@@ -192,7 +192,7 @@ class ReadNotFinite(Failure):
     values: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class TwoReinits(Failure):
     """Two actions set one state in one instant: (variable, place) of both."""
 
@@ -200,14 +200,14 @@ class TwoReinits(Failure):
     second: tuple[int, Location]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class NoMotionAfterImpact(Failure):
     """The law of impact gives no motion."""
 
     cause: ImpactFailed
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Inconsistent(Failure):
     """What the run computed does not satisfy its equations at time ``t``."""
 
@@ -219,14 +219,14 @@ class Notice:
     """Base of what a run says while it goes on."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ImpactsUnending(Notice):
     """Impacts at these elements did not end within an instant."""
 
     elements: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SeveralModes(Notice):
     """Other modes than the one that was chosen are consistent: in each a friction stays at rest that breaks away in that one."""
 
@@ -234,7 +234,7 @@ class SeveralModes(Notice):
     others: tuple[Mode, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Started(Notice):
     """The first instant is complete; ``completed`` is what it was solved with, None where nothing was."""
 

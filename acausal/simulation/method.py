@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..reduction.affine import AffineModel
+from ..values import frozen
 from .nonlinear.accuracy import Tolerances
 from .options import Options
 from .self_check import SOLVED, STEPS
@@ -15,7 +14,7 @@ EXACT_STATES = 300
 """Differentiated variables above which closed forms take longer than steps of integration."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Method:
     """Whether some modes may be integrated, or all of them are, why unless an equation says so, by which solver, and how exactly.
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..dynamics.closed_form import Trajectory
 from ..reduction.affine import SLIDING, AffineModel, Element, Kind, ModeData, Rows
+from ..values import frozen
 from .nonlinear.system import beside
 from .watch import can_trigger, orientations
 
@@ -62,7 +63,7 @@ class Violation:
     allowed: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Doubt:
     """By how much a state vector may be off."""
 
@@ -97,7 +98,7 @@ def doubt_along(trajectory: Trajectory, length: float, h: float, late: np.ndarra
     return Doubt(trajectory.magnitude(length), late, flow=(flow.left, right, first))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Held:
     """What has to stay positive in a mode, and what selects branches: rows over ``y``, with the magnitudes of their parts."""
 
@@ -271,7 +272,7 @@ def unconserved(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Point:
     """Unknowns, their slopes and the sources at a time, with what the first two may be off by."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..dynamics.readout import Moment
 from ..reduction.affine import Mode, ModeData
 from ..reduction.core import Values
+from ..values import frozen
 from .nonlinear.linearisation import ModelInForce
 from .nonlinear.steps import Steps
 from .numeric import NumericCore
@@ -17,7 +17,7 @@ from .starts.stated import Starts
 from .state import State
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Standing(ModelInForce):
     """A run at one moment; whoever reads it changes nothing of the run.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..values import frozen
 from .incidence import INT, IntegerRows
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class AliasEdges:
     """Relations ``x[a] = sign * x[b]``; ``b = n`` stands for the number zero.
 
@@ -34,7 +33,7 @@ class AliasEdges:
         return AliasEdges(self.a[edges], self.b[edges], self.sign[edges], self.row[edges], self.n)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class AliasClasses:
     """``x[j] = sign[j] * x[representative[j]]``; a zero variable has sign 0 and represents itself.
 

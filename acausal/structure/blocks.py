@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..values import frozen
 from .incidence import INT, Incidence
 from .matching import Matching
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Blocks:
     """Blocks in evaluation order: block b uses unknowns of blocks before it only, besides its own.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..values import frozen
 from .incidence import Incidence
 from .matching import Matching, alternating_reach, maximum_matching
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class StructuralPart:
     """Ids of equations and unknowns that belong together, ascending."""
 
@@ -18,7 +17,7 @@ class StructuralPart:
     unknowns: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Decomposition:
     """Coarse decomposition.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from math import gcd, lcm
@@ -11,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ..values import frozen
 from .aliases import alias_classes, alias_edges
 from .incidence import INT, IntegerRows
 
@@ -21,7 +21,7 @@ BULK_ROUNDS = 20
 """Rounds of pivots taken in bulk; the elimination row by row takes what is left, with the same rank."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Echelon:
     """Pivots of an echelon form, and the rows that depend on the others.
 
@@ -42,7 +42,7 @@ class Echelon:
     combinations: IntegerRows
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class NullSpace:
     """Integer vectors that every row maps to zero.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ..values import frozen
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 INT = np.int64
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class IntegerRows:
     """Sparse integer matrix by rows; row i reads ``sum_k val[k] * x[col[k]]`` for ``ptr[i] <= k < ptr[i + 1]``.
 
@@ -165,7 +166,7 @@ def stack(*parts: IntegerRows) -> IntegerRows:
     return IntegerRows(ptr, col, val, parts[0].n)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Incidence:
     """Which unknowns occur in which equations; without duplicates, ids ascending within an equation.
 

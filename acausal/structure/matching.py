@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..values import frozen
 from .incidence import INT, Incidence
 
 BULK_ROUNDS = 30
 """Sweeps that take forced pairs in bulk before augmenting paths are searched, which find them as well."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Matching:
     """Which unknown is computed from which equation; -1 where there is none.
 

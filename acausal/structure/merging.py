@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..values import frozen
 from .aliases import AliasClasses, AliasEdges, alias_classes, alias_edges, independent_edges
 from .incidence import INT, IntegerRows, stack
 from .peeling import LARGEST
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Merged:
     """State of the elimination: ``x[j] = sign[j] * x[root[j]]``, and ``x[known[k]] = values[k] @ x``.
 

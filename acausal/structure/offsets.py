@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..values import frozen
 from .decomposition import Decomposition, decompose
 from .incidence import INT, Incidence
 from .matching import Matching, alternating_reach, maximum_matching
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Offsets:
     """Result of `sigma_offsets`.
 

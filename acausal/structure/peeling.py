@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..values import frozen
 from .incidence import INT, IntegerRows, stack
 
 LARGEST = 1 << 20
 """Bound on the coefficients of a definition, so that no product of two leaves 64 bits."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Peeled:
     """Definitions ``x[pivot[k]] = definitions[k] @ x`` that contain no pivot, and the rows they left.
 
@@ -35,7 +34,7 @@ class Peeled:
     rounds: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Definitions:
     pivot: np.ndarray
     row: np.ndarray

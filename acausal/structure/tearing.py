@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..values import frozen
 from .incidence import INT, Incidence
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Torn:
     """A loop in the order in which it is evaluated once its tearing variables are known.
 

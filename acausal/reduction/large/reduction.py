@@ -8,7 +8,7 @@ times, so one state of each can be replaced by the others in all rows, derivativ
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from ...structure.decomposition import decompose
 from ...structure.incidence import Incidence
 from ...structure.matching import Matching, maximum_matching
+from ...values import frozen
 from ..affine import Inadmissible
 from ..elimination import Elimination, product
 from ..index_reduction import shuffle
@@ -27,7 +28,7 @@ LARGEST_PART = 500
 """Rows of one connected over-determined part."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SparseRows:
     """Rows ``E z' + A z + B xi``, some of them plus a nonlinear row ``rho(a)`` with ``a = Z z + D z' + X xi``.
 

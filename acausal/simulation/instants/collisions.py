@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ...reduction.impacts import (
     touching_contacts,
 )
 from ...reduction.rounding import ROUNDING
+from ...values import frozen
 from ..numeric import NumericCore
 from .transition import Instant, restart
 
@@ -47,7 +48,7 @@ class ImpactFailed(Exception):
         self.elements = elements
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Stage:
     """One part of the jumps of an instant: limits on both sides, and the impulses between."""
 
@@ -60,7 +61,7 @@ class Stage:
     J1: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Collided:
     """How an instant with collisions ends: ``plastic`` are the elements of groups whose rounds did not end."""
 
@@ -166,7 +167,7 @@ def _opened(model: AffineModel, instant: Instant) -> tuple[int, ...]:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Found:
     """The law applied in one mode of everything that is no contact."""
 

@@ -17,7 +17,6 @@ away until a solution moves them. Those slide at their lower level from then on,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Protocol
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from ...reduction.affine import CONTRADICTING, AffineModel, Element, Kind, Mode, Rows
 from ...reduction.index_reduction import Dependencies
+from ...values import frozen
 from .transition import Instant
 
 Move = tuple[int, int]
@@ -57,7 +57,7 @@ def is_free(element: Element, forced: int) -> bool:
     return forced < 0 and element.kind is not Kind.CONTROLLED
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Row:
     """What a mode without solution demands of elements: the moves that can satisfy it, and all elements that take part."""
 

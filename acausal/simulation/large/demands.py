@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...errors import Location
+from ...values import frozen
 from ..starts.conditions import Condition, Conditions
 from ..starts.left_limits import AGREES
 from ..starts.stated import Rank
@@ -17,7 +17,7 @@ NAMED = 4
 """Conditions in one message."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Demand:
     """Conditions on the start: rows over ``v = [X; u; xi]`` and constants, some of them plus a nonlinear row."""
 

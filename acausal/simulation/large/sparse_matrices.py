@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...reduction.large.reduction import row_of_argument
+from ...values import frozen
 
 PIVOT = 1e-3
 """Diagonal entry, relative to the largest of its column, that serves as pivot."""
@@ -49,7 +49,7 @@ class Factors:
         self.solve = lu.solve
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Pattern:
     """Layout of ``E + R D`` (over derivatives) and ``A + R Z`` (over variables), with ``R`` the slopes of nonlinear rows.
 

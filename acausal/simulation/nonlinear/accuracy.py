@@ -14,13 +14,13 @@ small beside its way, as that of a state which falls within its tolerance beyond
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...dynamics.noise import MISSED, StepNoise, lasting
 from ...dynamics.step import Step
 from ...reduction.rounding import ROUNDING, SUMMED
+from ...values import frozen
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import ACCURATE, NewtonFailure
@@ -33,7 +33,7 @@ LONGER = 2.0
 """Factor from the longest step so far from which one is looked at there too."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Tolerances:
     """Relative tolerance, absolute one in units of the largest magnitude of each variable so far.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,12 @@ import numpy as np
 from ...reduction.affine import Rows
 from ...reduction.open_mode import OpenMode
 from ...reduction.rounding import ROUNDING, SUMMED
+from ...values import frozen
 from .motion import Motion
 from .newton import NewtonFailure
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class FormTangent:
     """Forms near a point.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...dynamics.work import Work
@@ -11,6 +9,7 @@ from ...flattening.flat_model import FlatModel
 from ...reduction.affine import Mode
 from ...reduction.core import Values
 from ...reduction.reduced_model import ReducedModel
+from ...values import frozen
 from ..compiled import CompiledModel
 from ..large.motion import LargeMotion
 from ..large.system import LargeSystem
@@ -129,7 +128,7 @@ class Linearisation:
         self.last = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ModelInForce:
     """A compiled model, and what stands for its equations at some moment."""
 

@@ -16,6 +16,7 @@ import numpy as np
 from ...dynamics.closed_form import Trajectory
 from ...dynamics.problem import StepFailure
 from ...dynamics.work import Work
+from ...values import frozen
 from .bounds import Bounds, inside
 from .newton import Linearized, NewtonFailure, newton, solve_linear
 from .singular_points import Surroundings, branches, scaled
@@ -28,7 +29,7 @@ UNMOVED = 1e-6
 """Magnitude, in units of the scale, of coordinates that are zero so far."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Anchor:
     """A point with the changes of the open unknowns per change of the states and, last column, of time."""
 

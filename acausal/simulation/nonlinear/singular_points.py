@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...dynamics.directions import generic_direction
+from ...values import frozen
 
 NEARLY_SINGULAR = 1e-3
 """Ratio of singular values below which a configuration counts as singular where a motion ends."""
@@ -22,7 +22,7 @@ ITERATIONS = 4
 """Inverse iterations on a sparse matrix: each makes the share of a singular value twice the smallest four times smaller."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Surroundings:
     """Jacobian over the unknowns that nonlinear rows are solved for, rows and columns scaled.
 
@@ -130,7 +130,7 @@ def crossing(J: np.ndarray, moved: np.ndarray, columns: np.ndarray) -> np.ndarra
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SparseSurroundings(Surroundings):
     """The same with a sparse ``J``, of any rows; the affine ones among them have the number -1."""
 

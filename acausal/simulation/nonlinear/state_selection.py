@@ -5,11 +5,11 @@ Constraints are differentiated by coordinates in units of their magnitudes, so t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...values import frozen
 from .system import NonlinearSystem
 
 RESELECT = 0.3
@@ -24,7 +24,7 @@ class DependentConstraints(Exception):
     """The constraints do not determine as many coordinates as there are."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Selection:
     """Coordinates integrated, and those solved from the constraints."""
 

@@ -17,6 +17,7 @@ from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Demands, Stepper
+from ...values import frozen
 from .accuracy import Accuracy, Resolution, Tolerances, cubic, straight
 from .forms import Forms
 from .left_out import require_left_out
@@ -94,7 +95,7 @@ class Singular:
         return min(self.before - h, length) <= self.margin
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Span:
     """A time ``t``, the length until which to integrate from there, and the resolution of time."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_mode
 from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
+from ...values import frozen
 from ..instants.transition import ModeTables
 from ..numeric import NumericCore
 from ..watch import can_trigger, open_at_zero, orientations
@@ -21,7 +21,7 @@ from .system import NonlinearSystem
 from .tangents import Tangents
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Watched:
     """Forms that can end a segment.
 
@@ -44,7 +44,7 @@ class Watched:
     noise: Callable[[Motion], StepNoise]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Situation:
     """What decides at the begin of a segment which guards and relations can trigger, and from which side.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from ...reduction.exosystem import PIECE_DEGREE
+from ...values import frozen
 
 TRIM = 2.0**-50
 """Size of the highest coefficients, relative to the largest value, that are rounding."""
@@ -58,7 +58,7 @@ def _probes(count: int) -> tuple[np.ndarray, np.ndarray]:
     return x, _chebyshev(x)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Piece:
     """A polynomial in ``(t - origin) / length``, in force on ``[start, end)``."""
 

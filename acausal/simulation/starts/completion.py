@@ -10,6 +10,7 @@ from itertools import count
 import numpy as np
 
 from ...dynamics.directions import generic_direction
+from ...values import frozen
 from ..instants.choice import BESIDE
 from ..nonlinear.newton import NewtonFailure
 from .conditions import Conditions
@@ -37,7 +38,7 @@ STATIONARY = 1e-7
 """Relative difference of lengths of what is missed that are the same."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Completion:
     """A point, and how the conditions stand there."""
 

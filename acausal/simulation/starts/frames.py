@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...compilation.correction import dense
 from ...dynamics.directions import generic_direction
 from ...reduction.magnitudes import nonlinear_magnitudes
+from ...values import frozen
 from ..nonlinear.beginning import settled_unknowns
 from ..nonlinear.bounds import Bounds, within
 from ..nonlinear.left_out import require_left_out_beside
@@ -31,7 +31,7 @@ LEAST_LENGTH = 1e-6
 """Relative to the scale of positions: what is shorter keeps a root from zero and is no length of a linkage."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Aim:
     """What a search is after."""
 
@@ -45,7 +45,7 @@ class Aim:
     """Ranks up to this one count as one; where they contradict each other the nearest point is taken."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class StartPoint:
     """Coordinates and open unknowns of a mode."""
 
@@ -53,7 +53,7 @@ class StartPoint:
     H: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Linearised:
     """A point: core unknowns and their derivatives, hard rows that must vanish, and all derivatives by the coordinates."""
 

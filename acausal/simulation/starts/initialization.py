@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ...flattening.locating import locate_symbol
 from ...flattening.template import place_of
 from ...modeling.expressions import walk
 from ...reduction.affine import Inadmissible, ModeData
+from ...values import frozen
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
 from ..instants.transition import restart
@@ -68,7 +69,7 @@ def _sign(program: CompiledModel, x: int) -> int:
     return 1 if alias is None else alias[1]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Completed:
     """What the completion of a start found: the point, and the core unknowns that are left at their starts instead."""
 

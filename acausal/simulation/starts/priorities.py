@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...values import frozen
 from .stated import Rank
 
 MISSED = 1e-9
@@ -19,7 +19,7 @@ DENSE = 2500
 """Entries up to which dense matrices cost less than sparse ones, and one decomposition less than those of independent parts."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Solution:
     """A step (m,) and how it meets the conditions (k,)."""
 

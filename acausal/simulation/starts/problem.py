@@ -11,6 +11,7 @@ from ...dynamics.readout import Moment
 from ...dynamics.work import Work
 from ...reduction.affine import Mode, ModeData
 from ...reduction.core import Values
+from ...values import frozen
 from ..failures import Failure
 from ..instants.discrete import DiscretePart
 from ..instants.transition import Hints
@@ -21,7 +22,7 @@ from ..state import State
 from .stated import Starts
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class StartTables:
     """What all attempts of a start read.
 
@@ -47,7 +48,7 @@ class StartTables:
     work: Work
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class StartProblem(ModelInForce):
     """A mode, its equations and sources, and left limits, from which a start is sought.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ...values import frozen
 from ..checks import beyond_doubles
 from .conditions import Conditions
 from .frames import Aim, Frame, Linearised, StartPoint
@@ -23,7 +24,7 @@ STEP = 1e-6
 """Of difference quotients, in units of the scale: truncation and rounding of central ones are both near 1e-11 there."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class System:
     """Scaled linear conditions at a point: ``A step = b``, hard rows of the mode first."""
 

@@ -1,0 +1,1 @@
+../../acausal/values.py
