@@ -62,7 +62,7 @@ Those of the loop and of what it calls directly stay; what explains a failure re
 
 IMPLEMENTATIONS = {
     "index reduction": 1,
-    "elimination": 4,
+    "elimination": 2,
     "Newton's method on equations of a model": 3,
     "location of a zero": 4,
 }

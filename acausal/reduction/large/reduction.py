@@ -93,19 +93,22 @@ class SparseRows:
             self, E=self.E[order], A=self.A[order], B=self.B[order], nonlinear=self.nonlinear[order]
         )
 
-    def replaced(self, rest: np.ndarray, S: Any, V: Any, generator: Any, rows: np.ndarray) -> SparseRows:
-        """The given rows over the unknowns ``rest``, ``y = S y[rest] + V xi``."""
-        moved = V @ generator
+    def substituted(self, replacement: Any, rest: np.ndarray, rows: np.ndarray) -> SparseRows:
+        """The given rows over the unknowns ``rest``, where ``[y; y'; xi] = replacement [y[rest]; y'[rest]; xi]``."""
+        from scipy.sparse import hstack
 
-        def sources(values: Any, slopes: Any, own: Any) -> Any:
-            return (own + values @ V + slopes @ moved).tocsr()
+        n = len(rest)
 
-        A, E = self.A[rows], self.E[rows]
+        def parts(*given: Any) -> tuple[Any, Any, Any]:
+            found = product(hstack(given, format="csr"), replacement)
+            return found[:, :n], found[:, n : 2 * n], found[:, 2 * n :]
+
+        A, E, B = parts(self.A[rows], self.E[rows], self.B[rows])
+        Z, D, X = parts(self.Z, self.D, self.X)
+        z_of, z_of_slopes, sources_of = parts(self.z_of, self.z_of_slopes, self.sources_of)
         return replace(
-            self, E=product(E, S), A=product(A, S), B=sources(A, E, self.B[rows]), nonlinear=self.nonlinear[rows],
-            Z=product(self.Z, S), D=product(self.D, S), X=sources(self.Z, self.D, self.X),
-            z_of=product(self.z_of, S), z_of_slopes=product(self.z_of_slopes, S),
-            sources_of=sources(self.z_of, self.z_of_slopes, self.sources_of), ids=self.ids[rest], known=self.known[rest],
+            self, E=E, A=A, B=B, nonlinear=self.nonlinear[rows], Z=Z, D=D, X=X, z_of=z_of, z_of_slopes=z_of_slopes,
+            sources_of=sources_of, ids=self.ids[rest], known=self.known[rest],
         )  # fmt: skip
 
 
@@ -173,12 +176,18 @@ class _SparseReduction:
 
     def differentiate(self, constraints: Sequence[tuple[Any, Any, np.ndarray]]) -> None:
         """Replace a state for each constraint, and its derivative, everywhere."""
+        from scipy.sparse import block_array, eye_array
+
         for C, U, spent in constraints:
             chosen = _pivots(C, self.kept_back)
             every = np.arange(self.rows.n)
             rest = np.setdiff1d(every, chosen)
             S, V = _substitution(C, U, chosen, rest)
-            self.rows = self.rows.replaced(rest, S, V, self.generator, np.setdiff1d(every, spent))
+            whole = block_array(
+                [[S, None, V], [None, S, V @ self.generator], [None, None, eye_array(V.shape[1])]],
+                format="csr",
+            )
+            self.rows = self.rows.substituted(whole, rest, np.setdiff1d(every, spent))
             self.kept_back = self.kept_back[rest]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...dynamics.work import Work
 from ...reduction.core import TANGENT_STATES, Values
-from ...reduction.large.elimination import without_definitions
+from ...reduction.large.definitions import without_definitions
 from ...reduction.large.reduction import SparseRows, without_constraints
 from ...reduction.linearize import Numbering
 from ...reduction.open_mode import OpenMode, Orders

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..elimination import product
 from .reduction import SparseRows
 
 SWEEPS = 40
@@ -63,7 +62,7 @@ def _uses(rows: SparseRows) -> np.ndarray:
 
 def _resolved(rows: SparseRows) -> SparseRows:
     """Derivatives that a row gives from states replaced in all other rows."""
-    from scipy.sparse import csr_array, diags_array
+    from scipy.sparse import csr_array, diags_array, hstack, vstack
 
     single = np.flatnonzero((_unknowns(rows) == 1) & rows.known & (np.diff(rows.E.indptr) == 1))
     value = rows.E[single].data
@@ -73,37 +72,26 @@ def _resolved(rows: SparseRows) -> SparseRows:
     single, value = single[wanted], value[wanted]
     if not len(single):
         return rows
-    inverse = diags_array(-1.0 / value)
-    over, sources = inverse @ rows.A[single], inverse @ rows.B[single]
-    others = np.ones(rows.n, bool)
-    others[single] = False
-    keep = diags_array(others.astype(float))
-
-    def without(values: Any, slopes: Any, own: Any, own_rows: bool) -> tuple[Any, Any, Any]:
-        picked: Any = slopes[:, single]
-        if own_rows:
-            picked = (keep @ picked).tocsr()
-        place = csr_array(
-            (np.ones(len(single)), (np.arange(len(single)), single)), shape=(len(single), rows.n)
-        )
-        return (
-            (values + picked @ over).tocsr(),
-            _clean(slopes - picked @ place),
-            (own + picked @ sources).tocsr(),
-        )
-
-    A, E, B = without(rows.A, rows.E, rows.B, True)
-    Z, D, X = without(rows.Z, rows.D, rows.X, False)
-    z_of, z_of_slopes, sources_of = without(rows.z_of, rows.z_of_slopes, rows.sources_of, False)
-    return replace(
-        rows, A=A, E=E, B=B, Z=Z, D=D, X=X, z_of=z_of, z_of_slopes=z_of_slopes, sources_of=sources_of
+    n, own = rows.n, rows.taken(single)
+    every = np.arange(n)
+    others = np.setdiff1d(every, single)
+    definitions: Any = diags_array(-1.0 / value) @ hstack([own.A, csr_array(own.E.shape), own.B])
+    made = rows.substituted(_identity_but(n + single, definitions), every, others)
+    E, A, B = (vstack(p, format="csr") for p in ((made.E, own.E), (made.A, own.A), (made.B, own.B)))
+    nonlinear = np.concatenate([made.nonlinear, own.nonlinear])
+    return replace(made, E=E, A=A, B=B, nonlinear=nonlinear).taken(
+        np.argsort(np.concatenate([others, single]))
     )
 
 
-def _clean(matrix: Any) -> Any:
-    found = matrix.tocsr()
-    found.eliminate_zeros()
-    return found
+def _identity_but(at: np.ndarray, rows: Any) -> Any:
+    """The identity with some of its rows replaced by sparse ones."""
+    from scipy.sparse import eye_array, vstack
+
+    order = np.arange(rows.shape[1])
+    order[at] = len(order) + np.arange(len(at))
+    whole: Any = vstack([eye_array(len(order)), rows], format="csr")
+    return whole[order]
 
 
 def _without_single(rows: SparseRows) -> SparseRows:
@@ -122,28 +110,12 @@ def _without_outputs(rows: SparseRows) -> SparseRows:
 
 def _replaced(rows: SparseRows, pivots: np.ndarray) -> SparseRows:
     """Algebraic unknowns replaced by what their own rows say, which go with them."""
-    from scipy.sparse import diags_array, eye_array, hstack, vstack
+    from scipy.sparse import diags_array, hstack
 
     if not len(pivots):
         return rows
-    rest = np.ones(rows.n, bool)
-    rest[pivots] = False
-    q, n = rows.B.shape[1], int(rest.sum())
-    inverse = diags_array(-1.0 / rows.A.diagonal()[pivots])
-    given: Any = hstack([rows.A[pivots][:, rest], rows.E[pivots][:, rest], rows.B[pivots]], format="csr")
-    definition = inverse @ given
-    replacement = vstack([eye_array(2 * n + q, format="csr"), definition], format="csr")
-
-    def parts(values: Any, slopes: Any, sources: Any) -> tuple[Any, Any, Any]:
-        """Rows ``values y + slopes y' + sources xi`` over what stays."""
-        own = hstack([values[:, rest], slopes[:, rest], sources], format="csr")
-        found = product(hstack([own, values[:, pivots]], format="csr"), replacement)
-        return found[:, :n], found[:, n : 2 * n], found[:, 2 * n :]
-
-    A, E, B = parts(rows.A[rest], rows.E[rest], rows.B[rest])
-    Z, D, X = parts(rows.Z, rows.D, rows.X)
-    z_of, z_of_slopes, sources_of = parts(rows.z_of, rows.z_of_slopes, rows.sources_of)
-    return replace(
-        rows, E=E, A=A, B=B, nonlinear=rows.nonlinear[rest], Z=Z, D=D, X=X, z_of=z_of, z_of_slopes=z_of_slopes,
-        sources_of=sources_of, ids=rows.ids[rest], known=rows.known[rest],
-    )  # fmt: skip
+    n, own = rows.n, rows.taken(pivots)
+    definitions: Any = diags_array(-1.0 / rows.A.diagonal()[pivots]) @ hstack([own.A, own.E, own.B])
+    rest = np.setdiff1d(np.arange(n), pivots)
+    stay = np.concatenate([rest, n + rest, 2 * n + np.arange(own.B.shape[1])])
+    return rows.substituted(_identity_but(pivots, definitions)[:, stay], rest, rest)
