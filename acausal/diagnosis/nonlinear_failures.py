@@ -16,6 +16,7 @@ from ..errors import (
     SingularModelError,
 )
 from ..flattening.open_ports import with_open_ports
+from ..reduction.affine import Inadmissible
 from ..reduction.labels import nonlinear_row
 from ..reduction.open_mode import StructurallySingular
 from ..simulation.failures import NoConsistentPoint, NotSolved
@@ -72,9 +73,12 @@ def _nonlinear_failed(now: Standing, failure: Exception, where: str) -> AcausalE
     return _not_solved(now, failure, at, point)
 
 
-def tangents_contradict(now: Standing, where: Sequence[str], kind: str) -> AcausalError | None:
-    """Return the error for nonlinear equations among the culprits ``where`` of a linearised model; None without any."""
+def tangents_contradict(
+    now: Standing, refused: Sequence[Inadmissible | None], kind: str
+) -> AcausalError | None:
+    """Return the error for nonlinear equations among the culprits of modes of a linearised model; None without any."""
     names = [nonlinear_row(now.reduced, r) for r in range(len(now.program.nonlinear_rows))]
+    where = {name for r in refused if r is not None for name in r.where} if names else ()
     rows = [r for r, (text, place) in enumerate(names) if f"{text} at {place}" in where]
     if not rows:
         return None

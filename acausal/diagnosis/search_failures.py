@@ -21,7 +21,7 @@ from ..errors import (
 )
 from ..flattening.open_ports import with_open_ports
 from ..flattening.template import place_of
-from ..reduction.affine import SLIDING, Inadmissible, Kind, Mode, Reason
+from ..reduction.affine import SLIDING, Inadmissible, Kind, Mode
 from ..reduction.impact_law import MOST_ROUNDS
 from ..reduction.labels import flow_like
 from ..simulation.failures import (
@@ -56,12 +56,12 @@ SearchError = NoConsistentMode | Inadmissible
 def search_failed(now: Standing, failure: SearchFailed) -> AcausalError:
     """Return the error for a failed search."""
     error, forced, reinits, kind = failure.cause, failure.forced, failure.reinits, failure.kind
-    history, reasons = _tried(error), _reasons(error)
-    kinds = {reason for reason, _ in reasons}
-    where = tuple(dict.fromkeys(name for _, names in reasons for name in names))
-    nonlinear = tangents_contradict(now, where, "start" if kind == "start" else "restart")
-    if kinds <= {"contradictory sources", "singular"} and nonlinear is not None:
-        return nonlinear
+    history, refused = _tried(error), _refused(error)
+    kinds = {None if r is None else r.reason for r in refused}
+    if kinds <= {"contradictory sources", "singular"}:
+        nonlinear = tangents_contradict(now, refused, "start" if kind == "start" else "restart")
+        if nonlinear is not None:
+            return nonlinear
     if kinds == {"contradictory sources"}:
         return contradiction(_conflicts(now, history, forced)[0][0], _at(now))
     if "reinit" in kinds and (kinds == {"reinit"} or reinits):
@@ -222,10 +222,9 @@ def _tried(error: SearchError) -> History:
     return error.history if isinstance(error, NoConsistentMode) else ()
 
 
-def _reasons(error: SearchError) -> list[tuple[Reason | None, tuple[str, ...]]]:
-    if isinstance(error, Inadmissible):
-        return [(error.reason, error.where)]
-    return [(tried.reason, tried.where) for _, tried in error.history]
+def _refused(error: SearchError) -> list[Inadmissible | None]:
+    """Why each candidate cannot exist, None for those that do."""
+    return [error] if isinstance(error, Inadmissible) else [tried.refused for _, tried in error.history]
 
 
 def _prescribed(now: Standing, reinits: Sequence[tuple[int, float]], kind: str) -> tuple[Location, ...]:
@@ -252,7 +251,7 @@ def demanding(
 
 def constraints_on(now: Standing, history: History, reinits: Sequence[tuple[int, float]]) -> str:
     """What the constraints of the first candidate say about the prescribed variables."""
-    mode = next((m for m, tried in history if tried.reason == "reinit"), now.state.mode)
+    mode = next((m for m, t in history if t.refused and t.refused.reason == "reinit"), now.state.mode)
     data, model = now.core.mode(mode), now.core.model
     xi = now.xi
     found: dict[str, None] = {}
@@ -307,12 +306,6 @@ def _history(now: Standing, error: SearchError) -> str:
         )
         lines.append(f"    {branches[:200]}: {tried}")
     return "\n".join(lines)
-
-
-def _places(now: Standing, names: Sequence[str]) -> tuple[Location, ...]:
-    """Places of the elements among the culprits; equations carry theirs in the text."""
-    table = {now.core.model.elements[k].path: k for k in range(len(now.core.model.elements))}
-    return tuple(now.program.unknowns.element_place(table[n])[1] for n in names if n in table)[:4]
 
 
 def discrete_unsound(now: Standing, failure: DiscreteUnsound) -> NonFiniteError | DiscreteValueError:

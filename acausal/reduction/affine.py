@@ -261,8 +261,8 @@ class ModeData(ExactMode):
 
     Their largest coefficient times ``balance.xi`` is 1.
     """
-    admissible_names: tuple[tuple[str, ...], ...]
-    """For each of these rows the equations and elements that contradict each other."""
+    culprits: Callable[[np.ndarray], list[str]] = field(repr=False)
+    """Names the equations and elements that contradict each other in some of these rows, of which there is a mask."""
     guards: np.ndarray
     """Rows over [z; xi] of all guards in force, (ng, n + q)."""
     guard_target: np.ndarray
@@ -328,10 +328,18 @@ Reason = Literal["singular", "contradictory sources", "reinit"]
 class Inadmissible(Exception):
     """A candidate mode cannot exist.
 
-    ``where`` names the culprits.
+    ``name`` is called for the culprits when they are asked for: of most candidates nobody does.
     """
 
-    def __init__(self, reason: Reason, where: Iterable[str] = ()) -> None:
+    def __init__(self, reason: Reason, name: Callable[[], Iterable[str]] = tuple) -> None:
+        super().__init__(reason)
         self.reason: Reason = reason
-        self.where = tuple(dict.fromkeys(where))
-        super().__init__(f"{reason}: {', '.join(self.where)}")
+        self._name = name
+
+    @cached_property
+    def where(self) -> tuple[str, ...]:
+        """Names of what makes the mode impossible."""
+        return tuple(dict.fromkeys(self._name()))
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {', '.join(self.where)}"

@@ -71,7 +71,7 @@ def response_maps(model: AffineModel, data: ModeData, which: np.ndarray) -> tupl
     given[which, np.arange(len(which))] = -1.0
     jump, impulse, unmet = _solve(model, data, rows, given)
     if len(unmet):
-        raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent.tolist()))
+        raise Inadmissible("singular", lambda: (model.names[j] for j in data.dependent.tolist()))
     return jump, impulse
 
 

@@ -14,7 +14,6 @@ import math
 from collections.abc import Iterator, Sized
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -70,13 +69,11 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
     directions = system.null_directions(free)[columns.unknown]
     redundant = np.flatnonzero(system.pivot < 0)
     sources = system.entries(redundant, columns.source)
-    names: list[tuple[str, ...]] = [()] * len(redundant)
     uncertain = np.any(directions, axis=1)
-    if uncertain[columns.x].any() or sources.any():
-        names = _culprits(model, mode, rows)
     if uncertain[columns.x].any():
-        moving = columns.x[uncertain[columns.x]]
-        raise Inadmissible("singular", (*(model.names[j] for j in moving.tolist()), *chain(*names)))
+        moving = [model.names[j] for j in columns.x[uncertain[columns.x]].tolist()]
+        every = np.arange(len(redundant))
+        raise Inadmissible("singular", lambda: (*moving, *_culprits(model, mode, every)))
     admissible, redundant_rows = source_conditions(model.S, balance.xi, sources)
     settled = _settle_free(model, mode, columns, system, free, balance)
     flow = _flow(model, columns, system)
@@ -89,7 +86,7 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         Ay=flow.Ay,
         constraints=constraints,
         admissible=admissible,
-        admissible_names=tuple(names[i] for i in redundant_rows),
+        culprits=partial(_culprits, model, mode, redundant_rows),
         undetermined=uncertain,
         index=rounds + (len(columns.x) < model.n),
         guards=guards,
@@ -260,16 +257,15 @@ def _labelled(
     return system, system.entries(redundant, labels).reshape(len(redundant), orders, m)
 
 
-def _culprits(model: AffineModel, mode: Mode, rows: Rows) -> list[tuple[str, ...]]:
-    """Equations and elements combined in each redundant row."""
-    involved = _labelled(model, Columns.of(model), rows, 1)[1][:, 0] != 0.0
-    return [
-        tuple(dict.fromkeys(model.name_of_row(mode, i) for i in np.flatnonzero(row).tolist()))
-        for row in involved
-    ]
+def _culprits(
+    model: AffineModel, mode: Mode, redundant: np.ndarray, some: np.ndarray | slice = slice(None)
+) -> list[str]:
+    """Equations and elements combined in redundant rows, or in some of them."""
+    involved = _labelled(model, Columns.of(model), model.rows(mode), 1)[1][redundant[some], 0] != 0.0
+    return [model.name_of_row(mode, i) for row in involved for i in np.flatnonzero(row).tolist()]
 
 
-def source_conditions(S: np.ndarray, scale: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, list[int]]:
+def source_conditions(S: np.ndarray, scale: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows ``d S^j`` over xi of every redundant row ``0 = d xi``, each scaled to 1; the number of each ``d``.
 
     Dependent ones are left out.
@@ -292,7 +288,7 @@ def source_conditions(S: np.ndarray, scale: np.ndarray, sources: np.ndarray) -> 
             kept.append(row)
             origin.append(i)
             row = product(row, S)
-    return np.array(kept).reshape(len(kept), len(S)), origin
+    return np.array(kept).reshape(len(kept), len(S)), np.array(origin, dtype=int)
 
 
 def _settle_free(

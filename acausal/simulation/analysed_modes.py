@@ -161,4 +161,4 @@ def analyse(model: AffineModel, mode: Mode) -> Analysis:
     try:
         return reduce_mode(model, mode)
     except Inadmissible as error:
-        return error
+        return error.with_traceback(None)

@@ -132,7 +132,7 @@ class NumericCore:
             found = self._found(mode)
             self._modes.put(mode, found, size_of(found))
         if isinstance(found, Inadmissible):
-            raise Inadmissible(found.reason, found.where)
+            raise Inadmissible(found.reason, lambda: found.where)
         return found
 
     @cached_property

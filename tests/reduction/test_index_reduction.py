@@ -269,7 +269,7 @@ def shorted(source: str) -> AffineModel:
 def test_a_shorted_source_is_named() -> None:
     data = reduce_mode(shorted("constant"), (1, 1))
     assert data.admissible.tolist() == [[1.0, 0.0, 0.0]]
-    names = data.admissible_names[0]
+    names = data.culprits(np.ones(1, bool))
     assert {"s1", "s2", "law of v"} <= set(names)
     assert not {"law of w", "law of r", "law of other"} & set(names)
 

@@ -127,7 +127,7 @@ def test_every_mode_of_friction_stacks(seed):
 
 def test_verdict_of_an_inadmissible_mode_gives_the_reason():
     def refuse(mode):
-        raise Inadmissible("singular", ("x",))
+        raise Inadmissible("singular", lambda: ("x",))
 
     model, z, mode = friction_stack(np.random.default_rng(0), 1, False)
     verdict = CandidateTest(model, refuse)(mode, Instant(CERTAIN, z, ONE, (-1, -1)))

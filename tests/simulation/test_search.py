@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from acausal.dynamics.noise import CERTAIN, Uncertainty
-from acausal.reduction.affine import Branch, Element, Kind
+from acausal.reduction.affine import AffineModel, Branch, Element, Kind
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants import search as bounds
 from acausal.simulation.instants.search import NoConsistentMode, Search
@@ -131,7 +131,7 @@ def test_switch_closing_onto_a_conducting_diode_turns_it_off():
     assert mode == (1, 0)
     assert stats.candidates == 2
     assert choice.history[0][0] == (1, 1)
-    assert choice.history[0][1].reason == "contradictory sources"
+    assert choice.history[0][1].refused.reason == "contradictory sources"
     assert choose(model, z, (1, 0), (0, -1))[0] == (0, 1)
 
 
@@ -265,7 +265,18 @@ def test_network_without_a_mode_says_so():
     assert caught.value.complete
     verdicts = dict(caught.value.history)
     assert str(verdicts[0,]) == "violated: e0 (value)"
-    assert verdicts[1,].reason == "contradictory sources"
+    assert verdicts[1,].refused.reason == "contradictory sources"
+
+
+def test_culprits_are_named_when_they_are_asked_for(monkeypatch):
+    """Of a candidate that another one follows nobody asks."""
+    named, name = [], AffineModel.name_of_row
+    monkeypatch.setattr(AffineModel, "name_of_row", lambda *row: named.append(row) or name(*row))
+    model, z, _ = buck()
+    mode, choice, _ = choose(model, z, (0, 1), (1, -1))
+    assert mode == (1, 0) and not named
+    assert str(choice.history[0][1]).startswith("contradictory sources: ")
+    assert {"e0", "e1"} <= set(choice.history[0][1].refused.where) and named
 
 
 def test_a_search_ends_at_its_bound(monkeypatch):

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,7 +30,6 @@ from ...reduction.affine import (
     Kind,
     Mode,
     ModeData,
-    Reason,
     Restart,
     Rows,
 )
@@ -136,15 +134,14 @@ def _residuals(
 def _require_met(model: AffineModel, data: ModeData, residual: np.ndarray) -> None:
     terms = data.unmet * residual
     if (np.abs(terms.sum(axis=1)) > _CONFLICT * np.abs(terms).sum(axis=1)).any():
-        raise Inadmissible("singular", tuple(model.names[j] for j in data.dependent.tolist()))
+        raise Inadmissible("singular", lambda: (model.names[j] for j in data.dependent.tolist()))
 
 
 def _require_admissible(model: AffineModel, data: ModeData, xi: np.ndarray) -> None:
     size = np.max(np.abs(data.admissible) * model.xi_scale, axis=1)
     failed = np.abs(data.admissible @ xi) > CONTRADICTING * size
     if failed.any():
-        names = [name for name, wrong in zip(data.admissible_names, failed, strict=True) if wrong]
-        raise Inadmissible("contradictory sources", chain(*names))
+        raise Inadmissible("contradictory sources", partial(data.culprits, failed))
 
 
 def _reinitialised(
@@ -174,7 +171,7 @@ def _reinitialised(
     shift = np.linalg.lstsq(response, defect, rcond=_CONFLICT)[0]
     missed = np.abs(response @ shift - defect) > _CONFLICT * (1.0 + np.abs(wanted) / scale)
     if missed.any():
-        raise Inadmissible("reinit", tuple(model.names[j] for j in which[missed].tolist()))
+        raise Inadmissible("reinit", lambda: (model.names[j] for j in which[missed].tolist()))
     shifted = np.array(z_minus, dtype=float)
     shifted[which] += shift * scale
     return shifted, bool(np.any(np.abs(wanted - z_minus[which]) > ROUNDING * np.abs(wanted)))
@@ -421,16 +418,14 @@ class Instant:
 class Tried:
     """What became of a candidate, in the names of its model: printed, one line for the history of a search."""
 
-    reason: Reason | None = None
+    refused: Inadmissible | None = None
     """Why the mode cannot exist, None if it does."""
-    where: tuple[str, ...] = ()
-    """Names of what makes it impossible."""
     violated: tuple[tuple[str, str], ...] = ()
     """Elements with a violated guard, and the level that decided it."""
 
     def __str__(self) -> str:
-        if self.reason is not None:
-            return f"{self.reason}: {', '.join(self.where)}"
+        if self.refused is not None:
+            return str(self.refused)
         if not self.violated:
             return "consistent"
         return "violated: " + ", ".join(f"{name} ({level})" for name, level in self.violated)
@@ -438,14 +433,13 @@ class Tried:
 
 @dataclass(slots=True, eq=False)
 class Verdict:
-    """Outcome of one test; ``restart`` is None for a mode that cannot exist, ``reason`` and ``where`` then say why."""
+    """Outcome of one test; ``restart`` is None for a mode that cannot exist, ``refused`` then says why."""
 
     mode: Mode
     restart: Restart | None
     violations: tuple[tuple[int, int, int], ...]
     """(level, element, target), the first violated guard of an element at its most singular level."""
-    reason: Reason | None = None
-    where: tuple[str, ...] = ()
+    refused: Inadmissible | None = None
     signs: list[int] | None = None
     """Signs of the guards in force at the restart, None where an impulse decided."""
 
@@ -462,7 +456,7 @@ class Verdict:
     def tried(self, elements: Sequence[Element]) -> Tried:
         """The verdict in the names of the elements."""
         violated = tuple((elements[k].path, LEVELS[level]) for level, k, _ in self.violations)
-        return Tried(self.reason, self.where, violated)
+        return Tried(self.refused, violated)
 
 
 class ModeTables:
@@ -597,7 +591,7 @@ class CandidateTest:
                 known.rate is not None,
             )
         except Inadmissible as error:
-            return Verdict(mode, None, (), error.reason, error.where)
+            return Verdict(mode, None, (), error.with_traceback(None))
         J1, moved = None, None
         if values.jumped:
             J1 = values.J1
