@@ -611,7 +611,9 @@ def integrate_forms(
 
     edges = [first_edges(basis, c, a, b) for c, a, b in zip(C, h0.tolist(), h1.tolist(), strict=True)]
     width = C.shape[1] + basis.size + C[0].size // len(NODES)
-    return integrate_intervals(Intervals(edges, values, longest, width, LEVELS), PRECISION, noise, INTEGRAL)
+    return integrate_intervals(
+        Intervals(edges, values, longest, width, LEVELS), PRECISION, noise, INTEGRAL
+    ).total
 
 
 @frozen
@@ -642,15 +644,47 @@ class Intervals:
     rounding: Callable[[np.ndarray], np.ndarray] | None = None
 
 
-def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float, name: str) -> np.ndarray:
-    """Integral over all parts; panels that disagree are halved."""
+@frozen
+class PanelIntegrals:
+    """Integrals over panels whose halves agree, those of each generation together.
+
+    Attributes
+    ----------
+    parts : Intervals
+    panels : list of (left, half, fine)
+        Beginnings (k,), half lengths (k,) and integrals (k, m) of the panels.
+    """
+
+    parts: Intervals
+    panels: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+    @property
+    def total(self) -> np.ndarray:
+        """The integral over all parts."""
+        return np.asarray(sum(fine.sum(0) for _, _, fine in self.panels))
+
+    def until(self, hs: np.ndarray) -> np.ndarray:
+        """Integrals (k, m) from the begin of the only part to times (k,) within it."""
+        left, half, fine = (np.concatenate(x) for x in zip(*self.panels, strict=True))
+        order = np.argsort(left)
+        left = left[order]
+        whole = np.vstack([np.zeros(fine.shape[1]), np.cumsum(fine[order], axis=0)])
+        k = np.clip(np.searchsorted(left, hs, side="right") - 1, 0, None)
+        part = 0.5 * (hs - left[k])
+        return whole[k] + _evaluated(self.parts, np.zeros(len(hs), np.int64), left[k], part)[0]
+
+
+def integrate_intervals(
+    parts: Intervals, rtol: float, noise: np.ndarray | float, name: str
+) -> PanelIntegrals:
+    """Integrals over panels of all parts; those that disagree are halved."""
     counts, ends = np.array([len(e) for e in parts.edges]), np.concatenate(parts.edges)
     last = np.cumsum(counts) - 1
     begin = last - counts + 1
     of, length = np.repeat(np.arange(len(counts)), counts - 1), ends[last] - ends[begin]
     left = np.delete(ends, last)
     half = 0.5 * (np.delete(ends, begin) - left)
-    total: np.ndarray | float = 0.0
+    panels: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     magnitude: np.ndarray | float = 0.0
     parent: np.ndarray | None = None
     stale: np.ndarray | int = 0
@@ -677,7 +711,7 @@ def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float
         bad = ~good
         if level == deepest or _too_many(parts, of[bad], left[bad], half[bad], name):
             good[:] = True
-        total = total + fine[good].sum(0)
+        panels.append((left[good], half[good], fine[good]))
         if good.all():
             break
         magnitude = magnitude + _of_parts(size[good], of[good], len(length))
@@ -686,7 +720,7 @@ def integrate_intervals(parts: Intervals, rtol: float, noise: np.ndarray | float
         of, left, half = np.repeat(of[bad], 2), left[bad], 0.5 * half[bad]
         left = np.stack([left, left + 2.0 * half], 1).ravel()
         half = np.repeat(half, 2)
-    return np.asarray(total)
+    return PanelIntegrals(parts, panels)
 
 
 def _rounded(rounding: Callable[[np.ndarray], np.ndarray], left: np.ndarray, half: np.ndarray) -> np.ndarray:

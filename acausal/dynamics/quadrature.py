@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .closed_form import INTEGRAL, Intervals, Trajectory, integrate_intervals, resolved_panels
+from .closed_form import INTEGRAL, Intervals, PanelIntegrals, Trajectory, integrate_intervals, resolved_panels
 
 Integrand = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """States (k, ny) and times (k,) to values (k, m)."""
@@ -92,6 +92,29 @@ def integrate(
     """
     if h1 <= h0:
         return np.zeros(np.asarray(f(trajectory.sample(np.array([h0])), np.array([h0]))).shape[1])
+    return _panels(trajectory, f, h0, h1, noise, name, rounding).total
+
+
+def integrals(
+    trajectory: Course, hs: np.ndarray, f: Integrand, rounding: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Integrals (k, m) of ``f(y(h), h)`` from the start of a trajectory to times ``hs`` (k,), not all zero; see `integrate`.
+
+    The panels are those of the integral to the last time, so that many times cost little more than one.
+    """
+    return _panels(trajectory, f, 0.0, float(hs.max()), 0.0, INTEGRAL, rounding).until(hs)
+
+
+def _panels(
+    trajectory: Course,
+    f: Integrand,
+    h0: float,
+    h1: float,
+    noise: np.ndarray | float,
+    name: str,
+    rounding: Callable[[np.ndarray], np.ndarray] | None,
+) -> PanelIntegrals:
+    """Integrals over panels of ``[h0, h1]``, h1 > h0."""
 
     def values(_: np.ndarray, hs: np.ndarray) -> np.ndarray:
         return np.asarray(f(trajectory.sample(hs.ravel()), hs.ravel()), float).reshape(*hs.shape, -1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from ..reduction.reduced_model import ReducedModel
 from ..reduction.rounding import SUMMED
 from ..values import frozen
 from .closed_form import CHUNK
-from .quadrature import Course, integrate
+from .quadrature import Course, Integrand, integrals, integrate
 
 SPARSE = 300
 """Core unknowns above which rows over a point of them are kept sparse."""
@@ -271,12 +271,17 @@ class Readout:
         """Integrals at the end of a segment of length ``h``."""
         if not self.integrals or h <= 0.0:
             return moment.q
-        return moment.q + self.integrated(self.integrals, data, trajectory, moment, 0.0, h)
+        rates, rounding = self._rates_of(self.integrals, data, trajectory, moment)
+        return moment.q + integrate(trajectory, rates, 0.0, h, rounding=rounding)
 
-    def integrated(
-        self, which: list[int], data: ReadMode, trajectory: Course, moment: Moment, h0: float, h1: float
-    ) -> np.ndarray:
-        """What some integral output equations grow by between two times of a segment."""
+    def grown(self, k: int, data: ReadMode, trajectory: Course, moment: Moment, hs: np.ndarray) -> np.ndarray:
+        """What an integral output equation has grown by at times ``hs`` (k,) of a segment, not all of them its start."""
+        return integrals(trajectory, hs, *self._rates_of([k], data, trajectory, moment))[:, 0]
+
+    def _rates_of(
+        self, which: list[int], data: ReadMode, trajectory: Course, moment: Moment
+    ) -> tuple[Integrand, Callable[[np.ndarray], np.ndarray]]:
+        """Time derivatives of some integral output equations along a segment, and their rounding at some times."""
 
         def rates(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
             return _Evaluation(self, data, trajectory, moment, hs, ys).rates(which)
@@ -285,7 +290,7 @@ class Readout:
             e = _Evaluation(self, data, trajectory, moment, hs, trajectory.sample(hs))
             return e.rounding(which, trajectory.terms(hs))
 
-        return integrate(trajectory, rates, h0, h1, rounding=rounding)
+        return rates, rounding
 
 
 def _over_state(data: ReadMode, W: Any, V: Any) -> Any:
@@ -395,23 +400,17 @@ class _Evaluation:
     def _integral(self, k: int) -> np.ndarray:
         o = self.r.model.output_equations[k]
         n = self.r.position[k]
-        start = np.full(len(self.hs), self.moment.q[n])
-        if self.trajectory is None or not self.hs.any():
-            return o.sign * start
-        trajectory = self.trajectory
-        order = np.argsort(self.hs, kind="stable")
-        total, before, out = self.moment.q[n], 0.0, np.empty(len(self.hs))
-        known = getattr(trajectory, "known_integral", None)
+        out = np.full(len(self.hs), self.moment.q[n])
+        after = self.hs > 0.0
+        if self.trajectory is None or not after.any():
+            return o.sign * out
+        known = getattr(self.trajectory, "known_integral", None)
         if known is not None:
             found, values = known(n, self.hs)
             out[found] = values
-            order = order[~found[order]]
-        for i in order.tolist():
-            h = float(self.hs[i])
-            if h > before:
-                total = total + self.r.integrated([k], self.data, trajectory, self.moment, before, h)[0]
-                before = h
-            out[i] = total
+            after &= ~found
+        if after.any():
+            out[after] += self.r.grown(k, self.data, self.trajectory, self.moment, self.hs[after])
         return o.sign * out
 
     def expression(self, batch: int, i: int, expr: Expr) -> np.ndarray:

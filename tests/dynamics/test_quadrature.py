@@ -9,7 +9,7 @@ import pytest
 
 from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.closed_form import COARSE, NODES, WEIGHTS, Trajectory, integrate_forms
-from acausal.dynamics.quadrature import integrate
+from acausal.dynamics.quadrature import integrals, integrate
 
 from .oracle import blocks, chain, generator, sinusoid
 
@@ -147,3 +147,21 @@ def test_parts_that_the_first_panels_cannot_resolve_are_halved_beside_others() -
     C = np.stack([trajectory.C[:1]] * 3)
     found = integrate_forms(trajectory.flow.basis, C, np.abs, h0, h1, np.zeros((3, 1)))
     assert found == pytest.approx([0.045 + 0.5 * 3.7**2], rel=1e-13)
+
+
+def test_integrals_at_many_times_on_panels_that_halve() -> None:
+    """In any order, also at the start and twice; beside a transient, with panels that are halved at a corner."""
+    rate, end = 1e9, 1e-3
+    trajectory = affine_flow(generator([[-rate]], [[0.0]], [[0.0]]), 1, 2e-5).start(np.array([7.0, 1.0]))
+    hs = np.array([end, 3e-9, 0.0, 2e-4, 3e-9, 1e-10, 0.7 * end])
+    calls: list[int] = []
+
+    def rates(ys: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        calls.append(len(hs))
+        return np.stack([ys[:, 0], np.abs(hs - 3.1e-4)], 1)
+
+    value = integrals(trajectory, hs, rates, lambda hs: np.zeros((len(hs), 2)))
+    assert value[:, 0] == pytest.approx(-7 / rate * np.expm1(-rate * hs), rel=1e-13)
+    x = hs - 3.1e-4
+    assert value[:, 1] == pytest.approx((x * np.abs(x) + 3.1e-4**2) / 2, rel=1e-12, abs=1e-19)
+    assert len(calls) < 60

@@ -4,6 +4,7 @@ import pickle
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,14 +21,25 @@ from acausal import (
     Statement,
     UnknownPathError,
     Variable,
+    connect,
     der,
     if_else,
     simulate,
 )
 from acausal.components.blocks import BooleanPulse
-from acausal.components.electrical import Capacitor, Ground, Inductor, OnePort, PulseVoltage, Resistor
+from acausal.components.electrical import (
+    Capacitor,
+    Ground,
+    IdealDiode,
+    Inductor,
+    OnePort,
+    PulseVoltage,
+    Resistor,
+    SineVoltage,
+)
 from acausal.components.rotational import BearingFriction, Clutch, Inertia
 from acausal.components.translational import CoulombFriction, Damper, Fixed, ImpactStop, Mass, Spring
+from acausal.dynamics import quadrature
 from acausal.results.energy import Audit, Part
 from acausal.results.power import powers_of
 from tests.results.models import Buck, Discharge, sharing
@@ -318,3 +330,45 @@ def test_an_audit_takes_the_memory_of_a_few_segments() -> None:
     tracemalloc.stop()
     assert peak < 150e6
     assert abs(audit.balance) < 1e-13 * sum(abs(p.energy) for p in audit)
+
+
+class MeteredRectifier(Component):
+    """A valve with losses at a capacitor with a load, whose work is an integral."""
+
+    work: Variable = Variable(start=0.0, fixed=True)
+
+    def build(self) -> None:
+        self.source, self.ground = SineVoltage(V=10.0, f=50.0), Ground()
+        self.valve, self.load = IdealDiode(Ron=1e-3, Goff=1e-3), Resistor(R=100.0)
+        self.capacitor = Capacitor(C=1e-4, v=0.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.valve.p)
+        yield connect(self.valve.n, self.capacitor.p, self.load.p)
+        yield connect(self.source.n, self.capacitor.n, self.load.n, self.ground.p)
+        yield Eq(der(self.work), self.load.v * self.load.i)
+
+
+@pytest.mark.parametrize("method", ["exact", "implicit"])
+def test_reading_an_integral_costs_a_quadrature_a_segment(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its mean and extremes ask for it at hundreds of times in every segment."""
+    calls, original = 0, quadrature.integrate_intervals
+
+    def counted(parts: Any, *others: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return original(parts, *others)
+
+    result = simulate(MeteredRectifier(), 0.1, method=method, rtol=1e-9, progress=False)
+    monkeypatch.setattr(quadrature, "integrate_intervals", counted)
+    work = result["work"]
+    mean, most, last = work.mean(), work.max(), work.at(np.linspace(0.0, 0.1, 50))[-1]
+    assert calls < 20 * len(result.segments)
+    # The mean by parts: that of the power times the time that is left.
+    t = np.linspace(0.0, 0.1, 200_001)
+    power = result["load.v"].at(t) ** 2 / 100.0
+    assert mean == pytest.approx(np.trapezoid(power * (0.1 - t), t) / 0.1, rel=1e-8)
+    assert most == pytest.approx(np.trapezoid(power, t), rel=1e-8)
+    assert last == pytest.approx(most, rel=1e-13)
