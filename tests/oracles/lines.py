@@ -15,14 +15,20 @@ Q    cubic spring, ``f = c (x + x**3)``, ``x = s_rel - l``            c         
 A    drag, ``f = d v_rel abs(v_rel)``                                d                  None
 G    lever or gear, ``s_a = r s_b``, ``r f_a + f_b = 0``             r                  None
 B    force on node a                                                 force before       force after the change
+O    node a without mass                                             None               (position,) at start
+H    node a moves on whatever it meets                               speed              (position,) at start
+L    claw clutch: ``v_rel = 0`` while closed, else ``f = 0``         None               True before the change, after
+R    ratchet, ``v_rel >= 0``, only pushes                            None               None
 ==== =============================================================== ================== ==========================
 
 Unknowns are ``s.<node>``, ``v.<node>`` and ``f.<part>``; of friction also the parts ``p``, ``m`` of the speed and the
 reserves ``u``, ``l`` of the force, with ``v_rel = p - m``, ``f = F - u = l - F``; of stops the ``gap``.
 """
 
+import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -84,7 +90,10 @@ def system(
             pull(e.a, f, 1)
             pull(e.b, f, -e.value)
             equations.append(Equation(difference("s", e.a, e.b, e.value)))
-        elif e.kind != "M":
+        elif e.kind == "H":
+            pull(e.a, f, 1)
+            equations.append(Equation({f"v.{e.a}": 1}, source=(e.value,)))
+        elif e.kind not in "MO":
             pull(e.a, f, 1)
             pull(e.b, f, -1)
             linear = e
@@ -96,13 +105,16 @@ def system(
             equations += rows
             pairs += more
     for e in parts:
-        if e.kind == "M":
+        if e.kind in BODIES:
             momentum = {c: -v for c, v in forces.get(e.a, {}).items() if v}
-            equations.append(Equation(momentum, {f"v.{e.a}": e.value}, (pushes.get(e.a, Fraction(0)),)))
+            inertia = {f"v.{e.a}": e.value} if e.kind == "M" else {}
+            equations.append(Equation(momentum, inertia, (pushes.get(e.a, Fraction(0)),)))
             equations.append(Equation({f"v.{e.a}": 1}, {f"s.{e.a}": -1}))
     return System(tuple(equations), tuple(pairs))
 
 
+BODIES = "MOH"
+"""Kinds that are a node."""
 NONLINEAR = "QA"
 
 
@@ -142,12 +154,17 @@ def power(parts: Sequence[Part], values: Mapping[str, Any], after: bool) -> tupl
             # Its force pulls at a, and at b with what balances it.
             a, b = (values[f"v.{n}"] if n != GROUND else 0.0 for n in (e.a, e.b))
             term = values[f"f.{e.name}"] * (float(e.value) * b - a)
-        elif e.kind in "DFWPA":
+        elif e.kind in "DFWPALRH":
             term = values[f"f.{e.name}"] * apart(e, "v", values)
         else:
             continue
         total, size = total + term, size + np.abs(term)
     return total, size
+
+
+def work(parts: Sequence[Part], impulses: Mapping[str, float]) -> float:
+    """Energy that goes into prescribed motions with impulses."""
+    return -sum(float(e.value) * impulses.get(f"f.{e.name}", 0.0) for e in parts if e.kind == "H")
 
 
 def difference(letter: str, a: str, b: str, ratio: Any = 1) -> dict[str, Any]:
@@ -173,8 +190,16 @@ def _law(e: Part, f: str, levels: Mapping[str, Any], after: bool) -> tuple[list[
             Equation({f"b.{e.name}": 1, f: 1}),
         ]
         return rows, [Pair(e.name, gap, f"b.{e.name}")]
-    if e.kind == "W" and not e.extra[after]:
+    if e.kind in "WL" and not e.extra[after]:
         return [Equation({f: 1})], []
+    if e.kind == "L":
+        return [Equation(difference("v", e.a, e.b))], []
+    if e.kind == "R":
+        rows = [
+            Equation({f"p.{e.name}": 1, **difference("v", e.a, e.b)}),
+            Equation({f"b.{e.name}": 1, f: 1}),
+        ]
+        return rows, [Pair(e.name, f"p.{e.name}", f"b.{e.name}")]
     level = levels.get(e.name, e.value)
     p, m, u, low = (f"{letter}.{e.name}" for letter in "pmul")
     rows = [
@@ -191,6 +216,8 @@ def starts(parts: Sequence[Part]) -> dict[str, Any]:
     for e in parts:
         if e.kind == "M":
             found[f"s.{e.a}"], found[f"v.{e.a}"] = e.extra
+        elif e.kind in BODIES:
+            (found[f"s.{e.a}"],) = e.extra
     return found
 
 
@@ -208,7 +235,8 @@ def snapped(parts: Sequence[Part], states: Mapping[str, Fraction], near: Fractio
 
     def demand(letter: str, e: Part, factor: Any, constant: Any) -> None:
         row = {f"{letter}.{n}": Fraction(k) for n, k in ((e.b, factor), (e.a, -1)) if n != GROUND}
-        rows.append((row, Fraction(constant)))
+        if all(c in states for c in row):
+            rows.append((row, Fraction(constant)))
 
     for e in parts:
         if e.kind == "G":
@@ -218,7 +246,7 @@ def snapped(parts: Sequence[Part], states: Mapping[str, Fraction], near: Fractio
         touches = e.kind == "P" and abs(apart(e, "s", states) - e.value) <= near
         if touches:
             demand("s", e, 1, e.value)
-        if (touches or e.kind in "FW") and abs(apart(e, "v", states)) <= near:
+        if (touches or e.kind in "FWLR") and _still(e, states, near):
             demand("v", e, 1, 0)
     solved: dict[str, tuple[dict[str, Fraction], Fraction]] = {}
     for row, constant in rows:
@@ -244,6 +272,11 @@ def snapped(parts: Sequence[Part], states: Mapping[str, Fraction], near: Fractio
     return found
 
 
+def _still(e: Part, states: Mapping[str, Any], near: Any = 0) -> bool:
+    """Whether a part rests up to a speed; where a node has no mass, its speed is no state and nothing is known."""
+    return all(n == GROUND or f"v.{n}" in states for n in (e.a, e.b)) and abs(apart(e, "v", states)) <= near
+
+
 def consistent(
     parts: Sequence[Part],
     states: Mapping[str, Any],
@@ -259,13 +292,13 @@ def consistent(
     rest = breakaway(parts)
     for e in parts:
         if e.kind in "FW":
-            speed = [states[f"v.{n}"] if n != GROUND else 0 for n in (e.a, e.b)]
-            levels[e.name] = e.value if speed[0] != speed[1] else rest[e.name]
+            levels[e.name] = rest[e.name] if _still(e, states) else e.value
     while True:
         model = system(parts, levels, after, secants)
         found = solution(model, states, SECANT_BITS if secants else BITS)
         if found is None:
             return None
+        found = _unique(parts, model, states, found)
         # A friction at its level that others hold at rest is not released.
         moving = {
             name: min(found.orders[c] for c in (f"p.{name}", f"m.{name}") if c in found.orders)
@@ -276,6 +309,37 @@ def consistent(
             return found
         first = min(moving.values())
         levels.update({name: _value(parts, name) for name, order in moving.items() if order == first})
+
+
+def _unique(parts: Sequence[Part], model: System, states: Mapping[str, Any], found: Instant) -> Instant:
+    """A solution without positions that others have elsewhere: of nodes with neither mass nor damper, which jump for nothing."""
+    damped = {n for e in parts if e.kind == "D" for n in (e.a, e.b)}
+    loose = [f"s.{e.a}" for e in parts if e.kind == "O" and e.a not in damped]
+    if not loose:
+        return found
+    left = set(loose)
+    if any(c not in found.values or abs(found.values[c] - float(states[c])) > 1e-9 for c in loose):
+        left = {c for c in found.values if c.startswith("s.")}
+    values, slopes = ({c: v for c, v in of.items() if c not in left} for of in (found.values, found.slopes))
+    return replace(found, values=values, slopes=slopes)
+
+
+def determined(parts: Sequence[Part], states: Mapping[str, Any], after: bool = False) -> bool:
+    """Whether positions and speeds of all nodes follow in some consistent mode; frictions hold what they slide with.
+
+    What one solution of a monotone problem has positive is zero in none: only pairs of zeros may be in one mode or the other.
+    """
+    model = system(parts, after=after)
+    found = solution(model, states)
+    if found is None:
+        return False
+    wanted = [f"{letter}.{e.a}" for e in parts if e.kind in BODIES for letter in "sv"]
+    open_ = [
+        (False, True) if p.a not in found.orders and p.b not in found.orders else (on,)
+        for p, on in zip(model.pairs, found.positive, strict=True)
+    ]
+    modes = (in_mode(model, states, positive) for positive in itertools.product(*open_))
+    return any(mode and all(c in mode.values or c in mode.impulses for c in wanted) for mode in modes)
 
 
 def _value(parts: Sequence[Part], name: str) -> Any:
@@ -322,7 +386,7 @@ def defects(parts: Sequence[Part], values: Mapping[str, Any], after: bool, limit
     at = {**values, f"s.{GROUND}": 0.0, f"v.{GROUND}": 0.0}
     found = {}
     for e in parts:
-        if e.kind not in "FWPQA":
+        if e.kind not in "FWPQALR":
             continue
         f = values[f"f.{e.name}"]
         if e.kind in NONLINEAR:
@@ -336,8 +400,13 @@ def defects(parts: Sequence[Part], values: Mapping[str, Any], after: bool, limit
             gap = (at[f"s.{e.b}"] - at[f"s.{e.a}"] - float(e.value)) / scale["s"]
             push = -f / scale["f"]
             found[e.name] = float(np.max([-gap, -push, np.minimum(np.abs(gap), np.abs(push))]))
-        elif e.kind == "W" and not e.extra[after]:
+        elif e.kind in "WL" and not e.extra[after]:
             found[e.name] = float(np.max(np.abs(f) / scale["f"]))
+        elif e.kind == "L":
+            found[e.name] = float(np.max(np.abs(apart(e, "v", at)) / scale["v"]))
+        elif e.kind == "R":
+            v, push = apart(e, "v", at) / scale["v"], -f / scale["f"]
+            found[e.name] = float(np.max([-v, -push, np.minimum(np.abs(v), np.abs(push))]))
         else:
             v = (at[f"v.{e.b}"] - at[f"v.{e.a}"]) / scale["v"]
             slide, hold = float(e.value), float(e.extra if e.kind == "F" else e.value)
@@ -418,6 +487,62 @@ def random_mechanism(
         else:
             add("D", a, b, rng.choice(STIFFNESSES))
     return [_copy(e, k) for k in range(copies) for e in parts] if copies > 1 else parts
+
+
+def random_chain(seed: int) -> list[Part]:
+    """Random chain of bodies, some of them without mass or moved from outside, joined by what is rigid: nothing gives way.
+
+    A third of the chains starts at rest, a third with speeds, a third in contact with speeds.
+    """
+    rng = random.Random(seed)
+    parts: list[Part] = []
+    place: dict[str, Fraction] = {GROUND: Fraction(0)}
+    speed: dict[str, Fraction] = {GROUND: Fraction(0)}
+    touching = 1.0 if seed % 3 == 2 else 0.5
+
+    def add(kind: str, a: str, b: str, value: Any = None, extra: Any = None) -> None:
+        parts.append(Part(kind, f"{kind}{sum(e.kind == kind for e in parts) + 1}", a, b, value, extra))
+
+    def join(a: str, b: str) -> None:
+        if rng.random() < 0.5:
+            a, b = b, a
+        kind = rng.choice("PPPTWWFLR")
+        if kind in "PT":
+            room = Fraction(0) if rng.random() < touching else Fraction(1, rng.choice((1, 8)))
+            add("P", a, b, place[b] - place[a] - room)
+            if kind == "T":
+                add("P", b, a, place[a] - place[b] - room)
+        elif kind in "WF":
+            level = rng.choice(LEVELS)
+            add(kind, a, b, level, (rng.random() < 0.5, rng.random() < 0.5) if kind == "W" else level)
+        else:
+            add(kind, a, b, None, (rng.random() < 0.5, rng.random() < 0.5) if kind == "L" else None)
+
+    nodes = [f"n{k}" for k in range(1, rng.randint(2, 7) + 1)]
+    for k, node in enumerate(nodes):
+        geared, ratio = k > 0 and rng.random() < 0.2, rng.choice(RATIOS)
+        before = nodes[k - 1] if k else GROUND
+        place[node] = ratio * place[before] if geared else place[before] + Fraction(rng.randint(-2, 4), 4)
+        speed[node] = ratio * speed[before] if geared else rng.choice(SPEEDS) if seed % 3 else Fraction(0)
+        kind = rng.choice("MMMMOOOH" if not geared else "MMMO")
+        if kind == "M":
+            add("M", node, GROUND, rng.choice(MASSES), (place[node], speed[node]))
+        elif kind == "O":
+            add("O", node, GROUND, None, (place[node],))
+            if rng.random() < 0.7:
+                add("D", node, GROUND, rng.choice(STIFFNESSES))
+        else:
+            add("H", node, GROUND, speed[node], (place[node],))
+        if kind != "H" and rng.random() < 0.6:
+            add("B", node, GROUND, rng.choice(FORCES), rng.choice(FORCES))
+        if geared:
+            add("G", node, before, ratio)
+        if (k or rng.random() < 0.5) and (not geared or rng.random() < 0.3):
+            for _ in range(1 + (rng.random() < 0.3)):
+                join(before, node)
+    for _ in range(rng.choice((0, 0, 1, 2))):
+        join(*rng.sample([GROUND, *nodes], 2))
+    return parts
 
 
 def with_nonlinear(parts: Sequence[Part]) -> list[Part]:

@@ -64,6 +64,8 @@ class Case:
         Impulses -> energy that goes into sources with them.
     snapped : callable
         Rounded left limits, distance -> left limits that obey exactly what they obey up to that distance.
+    determined : callable
+        Left limits, whether after the change -> whether a consistent mode leaves no state open.
     holding : callable or None
         Equations -> frictions that hold more than they slide with; None where equations leave nonlinear parts out.
     graded : int
@@ -89,6 +91,7 @@ class Case:
     snapped: Callable[[Mapping[str, Fraction], Fraction], dict[str, Fraction]] = lambda states, near: dict(
         states
     )
+    determined: Callable[[Mapping[str, Any], bool], bool] = lambda states, after: True
     holding: Callable[[System], tuple[Friction, ...]] | None = None
     graded: int = 9
 
@@ -150,9 +153,11 @@ def line_case(parts: Sequence[lines.Part], change: float) -> Case:
     """A mechanism whose pushes and clutches change once."""
     paths: dict[str, str] = {}
     for e in parts:
-        if e.kind == "M":
+        if e.kind in lines.BODIES:
             paths[f"s.{e.a}"], paths[f"v.{e.a}"] = f"{e.name}.s", f"{e.name}.v"
-        elif e.kind == "G":
+        if e.kind in "MO":
+            continue
+        if e.kind == "G":
             # The lever pulls at a with -flange_a.f.
             paths[f"f.{e.name}"] = f"-{e.name}.flange_a.f"
         elif e.kind != "B":
@@ -165,13 +170,15 @@ def line_case(parts: Sequence[lines.Part], change: float) -> Case:
         equations=lambda after: lines.system(parts, after=after),
         instant=lambda left, after, right: lines.consistent(parts, left, after, _secants(parts, left, right)),
         defects=lambda values, after, limit: lines.defects(parts, values, after, limit),
-        states=tuple(f"{letter}.{e.a}" for e in parts if e.kind == "M" for letter in "sv"),
+        states=tuple(lines.starts(parts)),
         starts=lines.starts(parts),
         change=change,
-        elements=sum(e.kind in "FWP" for e in parts),
+        elements=sum(e.kind in "FWPLR" for e in parts),
         parts=len(parts),
         stored=lambda values: lines.stored(parts, values),
         power=lambda values, after: lines.power(parts, values, after),
+        work=lambda impulses: lines.work(parts, impulses),
+        determined=lambda left, after: lines.determined(parts, left, after),
         snapped=lambda states, near: lines.snapped(parts, states, near),
         holding=None
         if any(e.kind in lines.NONLINEAR for e in parts)

@@ -75,10 +75,10 @@ class Family:
 def smaller(parts: Sequence[Any]) -> Iterator[list[Any]]:
     """Descriptions with less: without a mass and all that is fixed to it, or without another part."""
     for e in parts:
-        if e.kind == "M":
+        if e.kind in lines.BODIES:
             yield [x for x in parts if e.a not in (x.a, x.b)]
     for k in reversed(range(len(parts))):
-        if parts[k].kind != "M":
+        if parts[k].kind not in lines.BODIES:
             yield [*parts[:k], *parts[k + 1 :]]
 
 
@@ -333,6 +333,7 @@ FAMILIES: dict[str, Family | GeneralPath | WeakLosses] = {
     ),
     "resting": Family(lambda seed: random_mechanism(seed), line_case, **INSTANT),
     "moving": Family(lambda seed: random_mechanism(seed, moving=True), line_case, **INSTANT),
+    "chains": Family(lambda seed: lines.random_chain(seed), line_case, **INSTANT),
     "copies": Family(lambda seed: random_mechanism(seed, copies=2 + seed % 4, bodies=1 + seed % 3), line_case, **INSTANT),
     "network runs": Family(
         lambda seed: random_circuit(seed, grounded=True, size=5 + seed % 36), network_case, 0.7, 2.0, ALL

@@ -3,7 +3,21 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from acausal import Circuit, DryFriction, Eq, Input, Parameter, Statement, absolute, if_else, time
+from acausal import (
+    Circuit,
+    Complementarity,
+    DryFriction,
+    Eq,
+    If,
+    Input,
+    Parameter,
+    Statement,
+    Variable,
+    absolute,
+    der,
+    if_else,
+    time,
+)
 from acausal.components.translational import (
     CoulombFriction,
     CubicSpring,
@@ -31,6 +45,51 @@ class Push(PartialOneFlange):
 
     def equations(self) -> Iterator[Statement]:
         yield Eq(self.flange.f, -if_else(time < self.change, self.before, self.after))
+
+
+class Point(PartialOneFlange):
+    """A place without mass."""
+
+    s: Variable = Variable(unit="m")
+    v: Variable = Variable(unit="m/s")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.flange.s, self.s)
+        yield Eq(self.v, der(self.s))
+        yield Eq(self.flange.f, 0)
+
+
+class Guide(PartialOneFlange):
+    """A motion with a constant speed, whatever force that takes."""
+
+    speed: Parameter = Parameter(unit="m/s")
+    s: Variable = Variable(unit="m")
+    v: Variable = Variable(unit="m/s")
+    f: Variable = Variable(unit="N")
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.flange.s, self.s)
+        yield Eq(self.v, der(self.s))
+        yield Eq(self.v, self.speed)
+        yield Eq(self.flange.f, -self.f)
+
+
+class Claw(PartialCompliantWithRelativeStates):
+    """Clutch that is rigid while it is closed."""
+
+    closed: Input = Input(bool)
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield If(self.closed, [Eq(self.v_rel, 0)], [Eq(self.f, 0)])
+
+
+class Ratchet(PartialCompliantWithRelativeStates):
+    """``v_rel >= 0``, only pushes."""
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Complementarity(self.v_rel, -self.f)
 
 
 class Lever(PartialTwoFlanges):
@@ -68,9 +127,13 @@ class Drag(PartialCompliantWithRelativeStates):
 
 def part(e: Part, change: float) -> Any:
     """The component of one part."""
-    value = float(e.value)
+    value = float(e.value or 0)
     return {
         "M": lambda: Mass(m=value, s=float(e.extra[0]), v=float(e.extra[1])),
+        "O": lambda: Point(s=float(e.extra[0])),
+        "H": lambda: Guide(speed=value, s=float(e.extra[0])),
+        "L": lambda: Claw(closed=window(*e.extra, change)),
+        "R": lambda: Ratchet(),
         "K": lambda: Spring(c=value, s_rel0=float(e.extra)),
         "D": lambda: Damper(d=value),
         "Q": lambda: CubicSpring(c=value, c3=value, s_rel0=float(e.extra)),
@@ -100,8 +163,8 @@ def model(parts: Sequence[Part], change: float) -> Circuit:
     nodes: dict[str, list[Any]] = {}
     for e in parts:
         component = made.add(e.name, part(e, change))
-        if e.kind in "MB":
-            nodes.setdefault(e.a, []).append(component.flange if e.kind == "B" else component.flange_a)
+        if e.kind in "MBOH":
+            nodes.setdefault(e.a, []).append(component.flange_a if e.kind == "M" else component.flange)
         else:
             nodes.setdefault(e.a, []).append(component.flange_a)
             nodes.setdefault(e.b, []).append(component.flange_b)
