@@ -10,6 +10,7 @@ import pytest
 import acausal.simulation.starts.starting as starting
 from acausal import Component, Statement, connect, simulate
 from acausal.components.translational import CoulombFriction, HardStop, Mass
+from tests.oracles.lines import GROUND, Part
 from tests.systems.campaign_cases import line_case
 from tests.systems.campaign_families import FAMILIES
 
@@ -79,6 +80,25 @@ def completed_beside(moved: dict[str, float]) -> Any:
         return replace(here.at(z=z), y=y), completed
 
     return beside
+
+
+@pytest.mark.parametrize("clawed", [False, True])
+def test_a_place_without_mass_goes_to_its_contact_alone(clawed: bool) -> None:
+    """Only its contact says where it is; the mass there, and the damped place that this is clawed to, stay where they are."""
+    parts = [
+        Part("O", "O1", "n1", GROUND, None, (-0.5,)),
+        Part("M", "M1", "n2", GROUND, 1.5, (-0.5, 0.0)),
+        Part("P", "P1", "n1", "n2", -1.0),
+        Part("O", "O2", "n3", GROUND, None, (-1.0,)),
+        Part("D", "D1", "n3", GROUND, 50.0),
+    ]
+    if clawed:
+        parts.append(Part("L", "L1", "n3", "n2", None, (True, False)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = simulate(line_case(parts, 0.5).build(), 1.0, impulses="allow")
+    places = [result[path].at([0.0, 0.4, 1.0]).tolist() for path in ("O1.s", "M1.s", "M1.v", "O2.s")]
+    assert places == [[0.5] * 3, [-0.5] * 3, [0.0] * 3, [-1.0] * 3]
 
 
 def test_fixed_starts_hold_whatever_point_completes_them(monkeypatch: pytest.MonkeyPatch) -> None:
