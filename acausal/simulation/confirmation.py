@@ -190,7 +190,8 @@ def confirm_flow(
         require(run, _left_on_the_way(run, rows_held, trajectory, length, h, late), t)
     at = point_of(run.core.model, data, y, size)
     require(run, run.core.equations.unsolved(state.mode, None, at, ELIMINATED), t)
-    require(run, unmoved(data, trajectory, length, size), t)
+    least = NOTHING * run.core.model.scale[data.states]
+    require(run, unmoved(data, trajectory, length, size, least), t)
     require(run, drifting(data, trajectory, length), state.t + length)
     if rows_held is not None:
         released = _released(run.record.steps, state.t, run.core.model.elements, state.mode)

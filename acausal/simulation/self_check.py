@@ -314,8 +314,13 @@ class ModelRows:
         return worst("equation", which, value, terms, tolerance * terms + (self._sizes @ doubt)[rows])
 
 
-def unmoved(data: ModeData, trajectory: Any, length: float, size: np.ndarray) -> Violation | None:
-    """The state that does not move as its derivative says: ``y(b) - y(a)`` is the integral of ``Ay y`` (Gauss, 8 nodes)."""
+def unmoved(
+    data: ModeData, trajectory: Any, length: float, size: np.ndarray, least: np.ndarray
+) -> Violation | None:
+    """The state that does not move as its derivative says: ``y(b) - y(a)`` is the integral of ``Ay y`` (Gauss, 8 nodes).
+
+    What is below ``least`` (k,) is no motion of a state.
+    """
     rate = data.sizes[1]
     # Eight nodes resolve what the states and the sources do within the time constant of the fastest of them.
     half = 0.5 * length / max(1.0, length * float(rate.sum(axis=1).max(initial=0.0)))
@@ -327,6 +332,7 @@ def unmoved(data: ModeData, trajectory: Any, length: float, size: np.ndarray) ->
     terms = largest + 2.0 * half * moved
     late = LATE * np.spacing(middles + half) * moved
     allowed = QUADRATURE * terms + late + ROUNDED * (size + 2.0 * half * (rate @ size))
+    allowed[:, : len(least)] += least
     which = np.tile(np.arange(len(size)), len(middles))
     return worst("motion", which, np.abs(value).ravel(), terms.ravel(), allowed.ravel())
 
