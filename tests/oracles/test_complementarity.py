@@ -10,6 +10,7 @@ from tests.oracles.consistency import consistent_modes
 from tests.oracles.lcp import lemke
 from tests.oracles.lines import BACKWARD, FORWARD, STICK, Part
 from tests.oracles.networks import Element, random_network
+from tests.oracles.random_lines import random_mechanism
 
 
 @pytest.mark.parametrize("family", ["i", "ii"])
@@ -144,8 +145,8 @@ def test_a_lever_carries_force_and_inertia() -> None:
 
 
 def test_independent_copies_are_decided_one_by_one() -> None:
-    one = lines.random_mechanism(4)
-    many = lines.random_mechanism(4, copies=12)
+    one = random_mechanism(4)
+    many = random_mechanism(4, copies=12)
     first, all_of_them = (lines.consistent(p, lines.starts(p)) for p in (one, many))
     assert first is not None and all_of_them is not None
     assert all_of_them.positive == first.positive * 12

@@ -12,9 +12,9 @@ import numpy as np
 
 from acausal import AcausalError, Program, Result, compile_model
 from acausal.components.electrical import Capacitor, IdealDiode, Inductor, Resistor, SineVoltage
-from tests.oracles import circuits, lines
+from tests.oracles import circuits, lines, random_lines
 from tests.oracles.circuits import random_circuit
-from tests.oracles.lines import random_mechanism
+from tests.oracles.random_lines import random_chain, random_mechanism
 from tests.systems import general_path_cases
 from tests.systems.campaign_cases import Case, line_case, network_case
 from tests.systems.campaign_judge import EXACT, TRAJECTORY, UNIT, Verdict, attempt, judged
@@ -333,7 +333,7 @@ FAMILIES: dict[str, Family | GeneralPath | WeakLosses] = {
     ),
     "resting": Family(lambda seed: random_mechanism(seed), line_case, **INSTANT),
     "moving": Family(lambda seed: random_mechanism(seed, moving=True), line_case, **INSTANT),
-    "chains": Family(lambda seed: lines.random_chain(seed), line_case, **INSTANT),
+    "chains": Family(random_chain, line_case, **INSTANT),
     "copies": Family(lambda seed: random_mechanism(seed, copies=2 + seed % 4, bodies=1 + seed % 3), line_case, **INSTANT),
     "network runs": Family(
         lambda seed: random_circuit(seed, grounded=True, size=5 + seed % 36), network_case, 0.7, 2.0, ALL
@@ -355,11 +355,11 @@ FAMILIES: dict[str, Family | GeneralPath | WeakLosses] = {
         lambda seed: random_mechanism(seed, moving=seed % 2 == 0, bodies=1 + seed % 6), line_case, 0.7, 2.0, ALL
     ),
     "nonlinear mechanisms": Family(
-        lambda seed: lines.with_nonlinear(random_mechanism(seed, moving=seed % 2 == 0, bodies=1 + seed % 4)),
+        lambda seed: random_lines.with_nonlinear(random_mechanism(seed, moving=seed % 2 == 0, bodies=1 + seed % 4)),
         line_case,
         0.7,
         2.0,
         INTEGRATING,
-        lines.without_nonlinear,
+        random_lines.without_nonlinear,
     ),
 }  # fmt: skip

@@ -9,8 +9,9 @@ import pytest
 from acausal import AcausalError, Result
 from acausal.simulation.instants.transition import SearchStats
 from tests.oracles.circuits import random_circuit
-from tests.oracles.lines import Part, random_mechanism
+from tests.oracles.lines import Part
 from tests.oracles.networks import GROUND, Element
+from tests.oracles.random_lines import random_mechanism
 from tests.systems.campaign_cases import line_case, network_case
 from tests.systems.campaign_families import FAMILIES
 from tests.systems.campaign_judge import attempt, judged
