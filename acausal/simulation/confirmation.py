@@ -52,7 +52,6 @@ from .self_check import (
     doubt_along,
     drifting,
     held,
-    is_due,
     lateness,
     left_branch,
     resting,
@@ -266,7 +265,7 @@ def confirm_steps(run: Run, length: float) -> None:
     assert watched is not None
     if steps.forms.count:
         require(run, *_along(run, steps, np.array(watched.which), length))
-    if is_due(run.visit()):
+    if run.visit():
         h = WHERE[0] * length
         require(run, _inside(run, steps, h, length), run.state.t + h)
 

@@ -549,8 +549,7 @@ class ClosedForm:
 
     def confirm(self, h: float) -> None:
         """Judge the end, and the way there at the first visits of the mode."""
-        visits = self._run.visit()
-        inside = self_check.EVERY_VISIT or visits & (visits - 1) == 0
+        inside = self._run.visit()
         if inside or self._trajectory.shift is not None or not self._run.holds():
             confirm_flow(self._run, self._tables, self._trajectory, h, self._before, inside)
 

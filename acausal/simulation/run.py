@@ -19,6 +19,7 @@ from ..reduction.affine import Mode, ModeData, Rows
 from ..reduction.core import Values
 from ..results.record import Reasons, Record
 from ..results.segments import Segment
+from . import self_check
 from .clocks import Clock, Schedule
 from .compiled import CompiledModel
 from .cores import Cores
@@ -301,18 +302,17 @@ class Run:
         """Values of continuous variables, then time derivatives of others, after the previous micro-step."""
         if self._arrived is None or "data" in self.__dict__:
             return self.core.readout.at(ids, self.data, self.y, self.moment(), slopes)
-        _, _, z, xi = self._arrived
-        y = np.concatenate([z, self.state.slopes, xi])
+        y = np.concatenate([self._arrived[2], self.state.slopes, self._arrived[3]])
         return self.base.readout.at(ids, self.base.frame, y, self.moment(), slopes)
 
     def forget_signs(self) -> None:
         """The point has moved: signs of forms are taken anew."""
         self._signs = None
 
-    def visit(self) -> int:
-        """Count a segment in the present mode; how many there were."""
+    def visit(self) -> bool:
+        """Count a segment in the present mode; whether to look inside it, as at the 1st, 4th, 16th, ... of each mode."""
         count = self.visits[self.state.mode] = self.visits.get(self.state.mode, 0) + 1
-        return count
+        return self_check.EVERY_VISIT or (count & (count - 1) == 0 and count.bit_length() % 2 == 1)
 
     @property
     def present(self) -> Values:

@@ -365,12 +365,5 @@ loss that is much smaller than this part, in units of the elements beside it, ch
 large."""
 QUADRATURE = 1e-9
 """Part of the magnitudes that eight nodes miss of a motion within its shortest time constant."""
-
-
-def is_due(visits: int) -> bool:
-    """Whether a mode is looked at inside a segment: at its first visit, and at every power of two of them."""
-    return EVERY_VISIT or visits & (visits - 1) == 0
-
-
 EVERY_VISIT = False
-"""Look inside every segment: for tests."""
+"""Look inside every segment, not only inside the 1st, 4th, 16th, ... of a mode: for tests."""

@@ -34,6 +34,7 @@ from acausal.dynamics.closed_form import AffineFlow, Basis
 from acausal.dynamics.noise import FlowNoise
 from acausal.dynamics.scan import Watch
 from acausal.reduction.affine import SLIDING, Kind, Restart, Rows
+from acausal.simulation.continuation import begin
 from acausal.simulation.instants import transition
 from acausal.simulation.instants.transition import Hints
 from acausal.simulation.numeric import NumericCore
@@ -43,7 +44,6 @@ from acausal.simulation.self_check import (
     ModelRows,
     Point,
     Violation,
-    is_due,
     left_branch,
     unconserved,
     worst,
@@ -440,7 +440,12 @@ def test_balances_and_equations() -> None:
 
 def test_modes_are_looked_at_ever_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acausal.simulation.self_check.EVERY_VISIT", False)
-    assert [k for k in range(1, 40) if is_due(k)] == [1, 2, 4, 8, 16, 32]
+    run = compile_model(Buck()).prepare(1e-3)
+    begin(run)
+    looked = [run.visit() for _ in range(70)]
+    assert [k for k, inside in enumerate(looked, 1) if inside] == [1, 4, 16, 64]
+    monkeypatch.setattr("acausal.simulation.self_check.EVERY_VISIT", True)
+    assert run.visit() is True
 
 
 def test_the_worst_of_some() -> None:
