@@ -229,12 +229,24 @@ class _Update:
         self.ways = {k: way for k, way in self.ways.items() if self._compares(*way)}
         check = StatementCheck(a, self.signals)
         found = [check.statement((k, *self.ways[k])) for k in sorted(self.ways)]
-        found += check.relations_of_time(sorted(self.times)) if self.times else []
+        found += check.relations_of_time(self._read_before()) if self.times else []
         symbols = ca.vertcat(*check.new.values(), *check.held)
         values = ca.vertcat(
             *(c.discrete(k) for k in check.new), *(self.relation(k) for k in range(self.model.nr))
         )
         return ca.substitute(ca.vertcat(*found), symbols, values) if found else ca.SX.zeros(0), check.accuracy
+
+    def _read_before(self) -> dict[int, list[int]]:
+        """The relations of time, with the discretes of each `when` that reads them: it determines these by what they were."""
+        found: dict[int, list[int]] = {number: [] for number in sorted(self.times)}
+        for batch, instance, item in self.order.items():
+            if isinstance(item, WhenChain):
+                targets = self.order.targets(batch, instance, item)
+                for expr in self.order.expressions(item):
+                    for kind, number in read_numbers(self.context, batch, instance, expr):
+                        if kind == "t":
+                            found[number] += targets
+        return found
 
     def _compares(self, batch: int, instance: int, ways: list[tuple[Any, Expr]]) -> bool:
         nodes = (n for _, expr in ways for n in walk(expr) if n.op in RELATIONS)

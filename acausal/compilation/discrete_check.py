@@ -6,7 +6,7 @@ used here. Where rounding or the accuracy of the run leaves a comparison open, n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -60,16 +60,22 @@ class StatementCheck(Context):
             wanted, doubt = ca.if_else(now, value, wanted), ca.if_else(now, open_, doubt)
         return self._beyond(self.new[k] - wanted, ca.fabs(self.new[k]) + ca.fabs(wanted), doubt)
 
-    def relations_of_time(self, numbers: Sequence[int]) -> list[Any]:
-        """By how much the truth of relations of time differs from what they compare."""
-        places = [self.model.relation_at(number) for number in numbers]
-        nodes = [rows.relation.node for rows, _ in places]
-        left, right = (
-            ca.vertcat(
-                *(self.lower(rows.batch, i, n.args[side]) for (rows, i), n in zip(places, nodes, strict=True))
-            )
-            for side in (0, 1)
-        )
+    def relations_of_time(self, read_before: Mapping[int, Collection[int]]) -> list[Any]:
+        """By how much the truth of relations of time differs from what they compare.
+
+        ``read_before`` are the discretes that each of them reads from before the micro-step: those that a `when` determines
+        which the relation itself may fire.
+        """
+        numbers, after = list(read_before), self.new
+        nodes, sides = list[Expr](), ([], [])
+        for number in numbers:
+            rows, instance = self.model.relation_at(number)
+            nodes.append(rows.relation.node)
+            self.new = after | {k: self.arguments.symbol("d", k) for k in read_before[number]}
+            for side, expr in zip(sides, nodes[-1].args, strict=True):
+                side.append(self.lower(rows.batch, instance, expr))
+        self.new = after
+        left, right = ca.vertcat(*sides[0]), ca.vertcat(*sides[1])
         off = ca.SX(left - right)
         late = LATE * self.arguments.tolerance * ca.fabs(ca.jtimes(off, self.arguments.t, ca.SX(1)))
         open_ = ca.fabs(off) <= late + PLACES * (ca.fabs(left) + ca.fabs(right))
