@@ -34,6 +34,7 @@ from acausal.components.electrical import (
     Resistor,
     SignalVoltage,
 )
+from acausal.simulation.continuation import begin
 from tests.results.models import Buck, Discharge, sharing
 
 TAU = 1e-3
@@ -412,3 +413,13 @@ def test_a_callable_gets_the_time_reached() -> None:
     simulate(Buck(), 1e-4, progress=times.append)
     assert times == sorted(times)
     assert times[-1] == 1e-4
+
+
+def test_modes_are_looked_at_ever_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acausal.simulation.self_check.EVERY_VISIT", False)
+    run = compile_model(Buck()).prepare(1e-3)
+    begin(run)
+    looked = [run.visit() for _ in range(70)]
+    assert [k for k, inside in enumerate(looked, 1) if inside] == [1, 4, 16, 64]
+    monkeypatch.setattr("acausal.simulation.self_check.EVERY_VISIT", True)
+    assert run.visit() is True

@@ -34,7 +34,6 @@ from acausal.dynamics.closed_form import AffineFlow, Basis
 from acausal.dynamics.noise import FlowNoise
 from acausal.dynamics.scan import Watch
 from acausal.reduction.affine import SLIDING, Kind, Restart, Rows
-from acausal.simulation.continuation import begin
 from acausal.simulation.instants import transition
 from acausal.simulation.instants.transition import Hints
 from acausal.simulation.numeric import NumericCore
@@ -436,16 +435,6 @@ def test_balances_and_equations() -> None:
     assert wrong(after) is None
     assert wrong(before) is not None
     assert wrong(after * np.nan) is not None
-
-
-def test_modes_are_looked_at_ever_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acausal.simulation.self_check.EVERY_VISIT", False)
-    run = compile_model(Buck()).prepare(1e-3)
-    begin(run)
-    looked = [run.visit() for _ in range(70)]
-    assert [k for k, inside in enumerate(looked, 1) if inside] == [1, 4, 16, 64]
-    monkeypatch.setattr("acausal.simulation.self_check.EVERY_VISIT", True)
-    assert run.visit() is True
 
 
 def test_the_worst_of_some() -> None:
