@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 import acausal.simulation.nonlinear.newton as module
-from acausal.simulation.nonlinear.newton import NewtonFailure, continued
+from acausal.simulation.nonlinear.newton import NewtonFailure, Trial, continued, damped
 
 ONE, EPS = np.ones(1), float(np.finfo(float).eps)
 
@@ -111,6 +111,37 @@ def test_steps_that_leave_the_domain_are_shortened() -> None:
             return np.log(x), 1.0 / x[:, None]
 
     assert newton(f, np.array([10.0]), ONE)[0] == pytest.approx(1.0, abs=1e-14)
+
+
+class Promise:
+    """Steps that promise their length and bring it where they are short, from points that count the steps."""
+
+    def __init__(self, short: float, brought: float) -> None:
+        self.short, self.brought, self.lengths = short, brought, list[float]()
+
+    def linearise(self, at: int, /) -> str | None:
+        self.lengths.append(float(at))
+        return "found" if at == 3 else None
+
+    def tried(self, length: float, /) -> Trial | None:
+        self.lengths.append(length)
+        brought = self.brought if length <= self.short else 0.0
+        return Trial(int(self.lengths.count(0.25)), brought * length, length) if length < 1.0 else None
+
+    def ended(self, slow: bool, /) -> str:
+        return "slow" if slow else "stuck"
+
+
+def test_steps_are_shortened_until_they_bring_a_quarter_of_what_they_promise() -> None:
+    """The next one is twice as long as the one before."""
+    problem = Promise(0.25, 0.26)
+    assert damped(problem, 0) == "found"
+    assert problem.lengths == [0.0, 1.0, 0.5, 0.25, 1.0, 0.5, 0.25, 2.0, 0.5, 0.25, 3.0]
+
+
+def test_how_an_iteration_ended_is_told() -> None:
+    assert damped(Promise(0.25, 0.24), 0) == "stuck"
+    assert damped(Promise(0.25, 0.26), 0, 3) == "slow"
 
 
 def test_functions_may_overwrite_what_they_returned() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ them, are told from a multiple one, and so are exponentials, which are descended
 MOST_ITERATIONS = 300
 """An exponential is descended by its width an iteration."""
 SMALLEST_STEP = 2.0**-24
+DECREASE = 0.25
+"""Part of the decrease a tangent promises that a step has to bring (natural monotonicity)."""
 FIRST_STEP, SHORTEST_STEP = 0.1, 1e-5
 """Of the parameter of a continuation."""
 
@@ -100,9 +102,10 @@ def newton(
     work = work or Work()
     with np.errstate(all="ignore"):
         if bounds is not None:
-            return _damped(f, rounding, np.clip(x, *bounds), scale, bounds, work)
-        found = undamped(f, rounding, x, scale, work)
-        return _damped(f, rounding, x, scale, None, work) if found is None else found
+            x = np.clip(x, *bounds)
+        elif (found := undamped(f, rounding, x, scale, work)) is not None:
+            return found
+        return damped(_Square(f, rounding, x, scale, bounds, work), (x, f(x)))
 
 
 def undamped(
@@ -171,62 +174,108 @@ def solutions(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
         return found
 
 
-def _damped(
-    f: Callable[[np.ndarray], Linearized],
-    rounding: Rounding,
-    x: np.ndarray,
-    scale: np.ndarray,
-    bounds: tuple[np.ndarray, np.ndarray] | None,
-    work: Work,
-) -> np.ndarray:
-    r, J = _kept(f(x))
-    length, before, ratio, beside, d = 1.0, np.inf, np.inf, None, np.zeros_like(x)
-    for _ in range(MOST_ITERATIONS):
-        work.iterated()
-        step, d = length * d, _correction(J, r, x, rounding)
-        size = _norm(d, x, scale)
-        if size <= ACCURATE and solved(r, rounding(x), J, step, scale):
-            return x + d
-        last, ratio = ratio, size / before
-        length, before = min(1.0, 2.0 * length), size
-        if beside is None and size <= ACCURATE:
-            beside = x + d
-        if beside is not None and CONTRACTS < ratio <= LINEAR and abs(ratio - last) <= ALIKE:
-            return beside
-        while True:
-            trial = x + length * d
-            if bounds is not None:
-                trial = np.clip(trial, *bounds)
-            found = f(trial)
-            if np.isfinite(found[0]).all():
-                simplified = _norm(_correction(J, found[0], x, rounding), x, scale)
-                if simplified <= (1.0 - 0.25 * length) * size:
-                    break
+Point = TypeVar("Point", contravariant=True)
+Found = TypeVar("Found", covariant=True)
+
+
+class Trial(NamedTuple):
+    """Where a step leads, by how much what is missed decreases, and by how much the tangent promised that it would."""
+
+    point: Any
+    gained: float = 0.0
+    promised: float = 0.0
+
+
+class Iteration(Protocol[Point, Found]):
+    """What is solved by damped steps of Newton's method."""
+
+    def linearise(self, at: Point, /) -> Found | None:
+        """Take a point for the present one; what is found, where the iteration ends there."""
+
+    def tried(self, length: float, /) -> Trial | None:
+        """Where the step from the present point leads, shortened to a part of it; None where that is no point."""
+
+    def ended(self, slow: bool, /) -> Found:
+        """What is found where no step leads nearer, or, ``slow``, where steps are used up; or raise."""
+        ...
+
+
+def damped(problem: Iteration[Point, Found], at: Point, most: int = MOST_ITERATIONS) -> Found:
+    """Iterate from a point in ``most`` steps that are shortened until they bring what their tangents promise."""
+    length = 1.0
+    for _ in range(most):
+        found = problem.linearise(at)
+        if found is not None:
+            return found
+        length = min(1.0, 2.0 * length)
+        while not ((trial := problem.tried(length)) and trial.gained >= DECREASE * trial.promised):
             length *= 0.5
             if length < SMALLEST_STEP:
-                # No step leads nearer: so far the unknowns themselves are rounded.
-                if solved(r, rounding(x), J, x if size <= STALLED else step, scale):
-                    return x
-                raise NewtonFailure("no convergence", x, missed(r, rounding(x)))
-        x, (r, J) = trial, _kept(found)
-    raise NewtonFailure("no convergence", x, missed(r, rounding(x)))
+                return problem.ended(False)
+        at = trial.point
+    return problem.ended(True)
 
 
-def _kept(found: Linearized) -> Linearized:
-    """Copies: a function may overwrite what it returned."""
-    return found[0].copy(), found[1].copy()
+@dataclass(eq=False)
+class _Square:
+    """As many equations as unknowns, at points with their residuals and Jacobians; arguments as those of `newton`."""
 
+    f: Callable[[np.ndarray], Linearized]
+    rounding: Rounding
+    x: np.ndarray
+    scale: np.ndarray
+    bounds: tuple[np.ndarray, np.ndarray] | None
+    work: Work
+    size: float = np.inf
+    ratio: float = np.inf
+    beside: np.ndarray | None = None
 
-def _correction(J: Any, r: np.ndarray, x: np.ndarray, rounding: Rounding) -> np.ndarray:
-    if not (np.isfinite(r).all() and np.isfinite(J if isinstance(J, np.ndarray) else J.data).all()):
-        raise NewtonFailure("not finite", x, r.copy())
-    try:
-        d = solve_linear(J, -r)
-    except np.linalg.LinAlgError:
-        raise NewtonFailure("singular", x, missed(r, rounding(x))) from None
-    if not np.isfinite(d).all():
-        raise NewtonFailure("singular", x, missed(r, rounding(x)))
-    return d
+    def linearise(self, at: tuple[np.ndarray, Linearized], /) -> np.ndarray | None:
+        self.work.iterated()
+        x, self._step = at[0], at[0] - self.x
+        # Copies: a function may overwrite what it returned.
+        self.x, self._r, self._J = x, at[1][0].copy(), at[1][1].copy()
+        self._d = self._correction(self._r)
+        size, before, last = _norm(self._d, x, self.scale), self.size, self.ratio
+        if size <= ACCURATE and solved(self._r, self.rounding(x), self._J, self._step, self.scale):
+            return x + self._d
+        self.size, self.ratio = size, size / before
+        if self.beside is None and size <= ACCURATE:
+            self.beside = x + self._d
+        alike = CONTRACTS < self.ratio <= LINEAR and abs(self.ratio - last) <= ALIKE
+        return self.beside if alike else None
+
+    def tried(self, length: float, /) -> Trial | None:
+        x = self.x + length * self._d
+        if self.bounds is not None:
+            x = np.clip(x, *self.bounds)
+        found = self.f(x)
+        if not np.isfinite(found[0]).all():
+            return None
+        simplified = _norm(self._correction(found[0]), self.x, self.scale)
+        return Trial((x, found), self.size - simplified, length * self.size)
+
+    def ended(self, slow: bool, /) -> np.ndarray:
+        # Where no step leads nearer the unknowns themselves are rounded so far.
+        step = self.x if self.size <= STALLED else self._step
+        if not slow and solved(self._r, self.rounding(self.x), self._J, step, self.scale):
+            return self.x
+        raise self._failure("no convergence")
+
+    def _correction(self, r: np.ndarray) -> np.ndarray:
+        J = self._J
+        if not (np.isfinite(r).all() and np.isfinite(J if isinstance(J, np.ndarray) else J.data).all()):
+            raise NewtonFailure("not finite", self.x, r.copy())
+        try:
+            d = solve_linear(J, -r)
+        except np.linalg.LinAlgError:
+            d = np.full(len(r), np.nan)
+        if not np.isfinite(d).all():
+            raise self._failure("singular")
+        return d
+
+    def _failure(self, reason: str) -> NewtonFailure:
+        return NewtonFailure(reason, self.x, missed(self._r, self.rounding(self.x)))
 
 
 def _norm(d: np.ndarray, x: np.ndarray, scale: np.ndarray) -> float:

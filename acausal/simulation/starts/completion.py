@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 
 from ...dynamics.directions import generic_direction
 from ...values import frozen
 from ..instants.choice import BESIDE
-from ..nonlinear.newton import NewtonFailure
+from ..nonlinear.newton import SMALLEST_STEP, NewtonFailure, Trial, damped
 from .conditions import Conditions
 from .frames import Aim, Frame, StartPoint
 from .priorities import MISSED, SETTLED, Solution, least_squares, solve
@@ -22,18 +21,12 @@ from .stated import Rank
 
 MOST_ROUNDS = 60
 ACCEPTED = 1e-7
-"""Scaled step up to which a point is taken when rounds are used up, for conditions that are no more than wishes converge
+"""Scaled step up to which a point is taken where none leads nearer, for conditions that are no more than wishes converge
 slowly, and an iteration that does not meet all conditions makes no progress."""
-FIRST, MOST = 0.1, 1e4
-"""Damping after the first step that was of no use, and where steps are too short to be of any."""
-GROWS, SHRINKS = 4.0, 0.2
-"""Change of the damping after a step that was of no use, and after one that was."""
 MOST_MOVES = 8
 """Moves beside points at which slopes vanish."""
 ENOUGH = 3
 """Descents that end at the same distance before no other begin is tried."""
-DECREASE = 0.25
-"""Part of the decrease a tangent promises that a step has to bring (natural monotonicity, Deuflhard 2004, section 3.3)."""
 STATIONARY = 1e-7
 """Relative difference of lengths of what is missed that are the same."""
 
@@ -139,10 +132,10 @@ class Completer:
     """Newton's method on the conditions of one mode, damped, rank by rank.
 
     Each round linearises hard rows and conditions, and steps rank by rank: so what is not prescribed stays near its start.
-    Steps are shortened until the conditions that must hold are nearer, in steps of the same slopes (natural monotonicity, as in
-    `newton`). Next to configurations at which slopes depend on each other, such as a stretched arm, such steps grow without
-    limit and aim through them. Then the iteration begins anew with the length of what is missed in place of that of the step,
-    and with steps that turn towards where it decreases: these go around, and end at a solution or at the nearest point.
+    Steps are shortened until the conditions that must hold are nearer, in steps of the same slopes, as those of `damped` are.
+    Next to configurations at which slopes depend on each other, such as a stretched arm, such steps grow without limit and aim
+    through them. Then the iteration begins anew with the length of what is missed in place of that of the step, and with steps
+    that turn towards where it decreases: these go around, and end at a solution or at the nearest point.
     """
 
     def __init__(self, rows: ConditionRows) -> None:
@@ -241,7 +234,7 @@ class Completer:
             there = self._newton(self._beside(at, k, aim, -1.0), aim).point
         except (NewtonFailure, Unreachable):
             return False
-        return self._length_of((there.x - found.x) / self.frame.scale, found) > ACCEPTED
+        return _length((there.x - found.x) / self.frame.scale, found, self.frame) > ACCEPTED
 
     def _around(self, aim: Aim, k: int, ends: list[System]) -> Completion | None:
         """What is found from the start values, or beside them, around configurations at which slopes depend on each other.
@@ -270,33 +263,7 @@ class Completer:
 
     def _newton(self, at: StartPoint, aim: Aim, back: Back | None = None) -> Completion:
         """Iterate; with ``back``, which returns to what is kept, in units in which distances count as distances."""
-        rows, damping = self.rows, 0.0
-        units: np.ndarray | None = None
-        for k in count(1):
-            rows.problem.tables.work.iterated()
-            system = rows.system(at, aim)
-            if back is not None:
-                units = rows.common(system) if units is None else units
-                system = system.over(units, back is not _anywhere)
-            solution = solve(system.A, system.b, system.rank)
-            blocked, last = solution.missed & system.top, k == MOST_ROUNDS
-            size, following = self._length_of(solution.step, at), None
-            if not blocked.any() and (size <= SETTLED or (size <= ACCEPTED and last)):
-                return _standing(rows, self.frame.moved(system.here, solution.step), system, solution, aim)
-            if not last and not (blocked.any() and size <= ACCEPTED):
-                following, damping = self._advanced(system, solution.step, damping, aim, back)
-            if following is None:
-                nearest = _standing(rows, at, system, solution, aim)
-                if back is not None and system.distance <= MISSED:
-                    return nearest
-                blocked = blocked if blocked.any() else system.top & (np.abs(system.b) > MISSED)
-                raise Unreachable(system, blocked, nearest)
-            at = following
-        raise AssertionError
-
-    def _length_of(self, step: np.ndarray, at: StartPoint) -> float:
-        """Largest part of a scaled step relative to where it begins."""
-        return float(np.max(np.abs(step) / (1.0 + np.abs(at.x) / self.frame.scale), initial=0.0))
+        return damped(_Rounds(self.rows, aim, back), at, MOST_ROUNDS)
 
     def _nonlinear(self, aim: Aim) -> bool:
         """Whether a step need not lead to the solution."""
@@ -308,35 +275,73 @@ class Completer:
             or (aim.solved and len(opened) > 0)
         )
 
-    def _advanced(
-        self, system: System, step: np.ndarray, damping: float, aim: Aim, back: Back | None
-    ) -> tuple[StartPoint | None, float]:
-        """The point after a step, damped until what must hold is nearer, and the next damping; None if it never is."""
-        A, top, natural = system.A, system.top, back is None
-        to_steps = np.eye(int(top.sum()))
-        if natural:
-            to_steps = least_squares(A[top], to_steps)[0]
 
-        def distance(b: np.ndarray) -> float:
-            return float(np.linalg.norm(to_steps @ b[top]))
+@dataclass(eq=False)
+class _Rounds:
+    """The rounds of a search: steps from rank to rank, damped until what must hold is nearer."""
 
-        before, failure = distance(system.b), None
-        while damping <= MOST:
-            made = step / (1.0 + damping) if natural else solve(A, system.b, system.rank, damping).step
-            try:
-                made *= self.frame.within_a_turn(made)
-                at = self.frame.moved(system.here, made)
-                at = at if back is None else back(at, aim)
-                gained = before - distance(self.rows.defects(at, aim) / system.divisor)
-                if not before > MISSED or gained >= DECREASE * (before - distance(system.b - A @ made)):
-                    return at, 0.0 if natural else damping * SHRINKS
-                failure = None
-            except (NewtonFailure, Unreachable) as caught:
-                failure = caught
-            damping = max(FIRST, GROWS * damping)
-        if isinstance(failure, NewtonFailure):
-            raise failure
-        return None, damping
+    rows: ConditionRows
+    aim: Aim
+    back: Back | None
+    units: np.ndarray | None = None
+    failure: NewtonFailure | Unreachable | None = None
+
+    def linearise(self, at: StartPoint, /) -> Completion | None:
+        rows, aim, back = self.rows, self.aim, self.back
+        rows.problem.tables.work.iterated()
+        system = rows.system(at, aim)
+        if back is not None:
+            self.units = rows.common(system) if self.units is None else self.units
+            system = system.over(self.units, back is not _anywhere)
+        solution = solve(system.A, system.b, system.rank)
+        self._at, self._system, self._solution = at, system, solution
+        self._blocked, self._size = solution.missed & system.top, _length(solution.step, at, self.rows.frame)
+        if self._blocked.any():
+            if self._size <= ACCEPTED:
+                return self.ended(False)
+        elif self._size <= SETTLED:
+            return _standing(rows, self.rows.frame.moved(system.here, solution.step), system, solution, aim)
+        self._to_steps = np.eye(int(system.top.sum()))
+        if back is None:
+            self._to_steps = least_squares(system.A[system.top], self._to_steps)[0]
+        return None
+
+    def tried(self, length: float, /) -> Trial | None:
+        system, step = self._system, length * self._solution.step
+        if self.back is not None:
+            # Next to the steepest descent the length of a step is in proportion to the square of this one.
+            step = solve(system.A, system.b, system.rank, SMALLEST_STEP * (length**-2 - 1.0)).step
+        try:
+            step *= self.rows.frame.within_a_turn(step)
+            at = self.rows.frame.moved(system.here, step)
+            at = at if self.back is None else self.back(at, self.aim)
+            there = self._distance(self.rows.defects(at, self.aim) / system.divisor)
+        except (NewtonFailure, Unreachable) as failure:
+            self.failure = failure
+            return None
+        self.failure, here = None, self._distance(system.b)
+        if not here > MISSED:
+            return Trial(at)
+        return Trial(at, here - there, here - self._distance(system.b - system.A @ step))
+
+    def _distance(self, b: np.ndarray) -> float:
+        return float(np.linalg.norm(self._to_steps @ b[self._system.top]))
+
+    def ended(self, slow: bool, /) -> Completion:
+        if isinstance(self.failure, NewtonFailure):
+            raise self.failure
+        system, blocked = self._system, self._blocked
+        nearest = _standing(self.rows, self._at, system, self._solution, self.aim)
+        if system.distance <= MISSED and (self.back is not None or self._size <= ACCEPTED):
+            return nearest
+        raise Unreachable(
+            system, blocked if blocked.any() else system.top & (np.abs(system.b) > MISSED), nearest
+        )
+
+
+def _length(step: np.ndarray, at: StartPoint, frame: Frame) -> float:
+    """Largest part of a scaled step relative to where it begins."""
+    return float(np.max(np.abs(step) / (1.0 + np.abs(at.x) / frame.scale), initial=0.0))
 
 
 def _anywhere(at: StartPoint, aim: Aim) -> StartPoint:
