@@ -142,11 +142,11 @@ def complete(problem: StartProblem) -> tuple[StartProblem, Completed | None]:
         z = _exact(problem, conditions, found, z)
         left = _left_limits(conditions, found)
         kept = _kept(conditions, found, left)
+        begin = np.where(left, problem.z, z)
         if left.any():
             # What follows them in every mode goes back with them.
-            begin = np.where(left, problem.z, z)
-            z = agreeing(problem.program, problem.linearisation.base, problem.starts, begin, problem.xi)
-        here = here.at(z=z)
+            begin = agreeing(problem.program, problem.linearisation.base, problem.starts, begin, problem.xi)
+        here = here.at(z=begin)
         if not problem.reduced.nonlinear:
             # The first micro-step compares variables where the left limits lead in this mode.
             reinits = problem.program.unknowns.targets(problem.tables.held + kept)[0]
