@@ -9,7 +9,8 @@ import casadi as ca
 
 from ..flattening.flat_model import kind_of
 from ..flattening.forms import choices, inner
-from ..modeling.expressions import RELATIONS, Expr, Symbol
+from ..modeling.expressions import Expr, Symbol
+from ..modeling.operations import RELATIONS
 from ..reduction.core import model_relation
 from ..reduction.reduced_model import ReducedModel
 from .comparison import compared

@@ -14,7 +14,8 @@ import numpy as np
 from ..errors import EventIterationError, Location
 from ..flattening.forms import has_time
 from ..flattening.template import Assignment, Check, WhenChain
-from ..modeling.expressions import RELATIONS, Expr, walk
+from ..modeling.expressions import Expr, walk
+from ..modeling.operations import RELATIONS
 from ..modeling.statements import Assign, Reinit, Terminate
 from ..modeling.typed_fields import Typed
 from ..reduction.reduced_model import ReducedModel

@@ -11,7 +11,8 @@ from typing import Any
 
 import casadi as ca
 
-from ..modeling.expressions import RELATIONS, Expr
+from ..modeling.expressions import Expr
+from ..modeling.operations import RELATIONS
 from .context import Arguments, Context
 from .lowering import apply
 from .ordering import DiscreteSignals

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..modeling.expressions import ARITHMETIC, Expr, fold
+from ..modeling.array_forms import Algebra, ArrayForm
+from ..modeling.expressions import ARITHMETIC, Expr
 
 _SX: dict[str, Any] = {
     **ARITHMETIC,
@@ -44,20 +45,36 @@ def lower(
         Functions that hold the data of nodes by identity, which are taken from here and added; the caller keeps the nodes alive.
     """
     known: dict[int, Any] = {} if tables is None else tables
+    given: dict[int, Any] = {}
+
+    def apart(node: Expr) -> bool:
+        made = special(node)
+        if made is not None:
+            given[id(node)] = made
+        return made is not None
 
     def at_leaf(node: Expr) -> Any:
         if node.op in ("const", "true"):
             return ca.SX(float(node.data))
-        return leaf(node)
+        return given[id(node)] if node.args else leaf(node)
 
     def apply(node: Expr, args: list[Any]) -> Any:
         if node.op not in ("lookup", "piece"):
             return _SX[node.op](*args)
         if id(node) not in known:
             known[id(node)] = _table(node)
-        return known[id(node)](*args)
+        (at,) = args
+        return ca.vertcat(*[known[id(node)](x) for x in ca.vertsplit(ca.SX(at))])
 
-    return fold(expr, at_leaf, apply, special)
+    return ArrayForm(expr, apart).value(at_leaf, Algebra(_stacked, _total, apply))
+
+
+def _stacked(values: Sequence[Any]) -> Any:
+    return ca.vertcat(*values)
+
+
+def _total(value: Any, rows: Any) -> Any:
+    return ca.sum1(ca.vertcat(value, rows))
 
 
 def _table(node: Expr) -> Any:

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..flattening.flat_model import VECTOR, kind_of
 from ..flattening.forms import inner
-from ..modeling.expressions import Expr, Symbol, fold
+from ..modeling.array_forms import Algebra, ArrayForm, added_up, stacked
+from ..modeling.expressions import Expr, Symbol
 from ..reduction.affine import ExactMode, Rows
 from ..reduction.core import Exosystem, model_relation
 from ..reduction.output_equations import OutputEquation
@@ -119,6 +120,7 @@ class Readout:
         self._rows: WeakKeyDictionary[ReadMode, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
         self._observed: dict[int, list[tuple[int, int]]] = {}
+        self._forms: dict[tuple[int, int], ArrayForm] = {}
         unknowns = np.zeros(model.W.shape[1])
         unknowns[list(self.output_equation_of)] = 1.0
         self.outside = np.asarray(abs(model.W) @ unknowns) > 0.0
@@ -139,6 +141,14 @@ class Readout:
             at = list(ids)
             found = known[ids] = _over_state(data, self.model.W_core[at], self.VK[at])
         return found
+
+    def form(self, batch: int, expr: Expr) -> ArrayForm:
+        """An expression of a batch, in which derivatives and relations are read as leaves are."""
+        key = batch, id(expr)
+        if key not in self._forms:
+            relation_at = self.model.forms[batch].relation_at
+            self._forms[key] = ArrayForm(expr, lambda n: n.op in ("der", "slope") or id(n) in relation_at)
+        return self._forms[key]
 
     def core_rows(self, ids: tuple[int, ...]) -> Rows:
         """The same over core unknowns and sources, sparse."""
@@ -419,6 +429,11 @@ class _Evaluation:
         forms, flat = model.forms[batch], model.flat
 
         def leaf(node: Expr) -> Any:
+            local = forms.relation_at.get(id(node))
+            if local is not None:
+                return moment.R[model_relation(model, batch, local) + i] != 0.0
+            if node.op in ("der", "slope"):
+                return self.slope(flat.symbol(batch, i, "v", inner(node)))
             if isinstance(node, Symbol):
                 kind = kind_of(node)
                 k = flat.symbol(batch, i, kind, node)
@@ -428,13 +443,6 @@ class _Evaluation:
         def apply(node: Expr, args: list[Any]) -> Any:
             return args[0] if node.op == "pre" else VECTOR[node.op](*args)
 
-        def whole(node: Expr) -> Any:
-            local = forms.relation_at.get(id(node))
-            if local is not None:
-                return moment.R[model_relation(model, batch, local) + i] != 0.0
-            if node.op in ("der", "slope"):
-                return self.slope(flat.symbol(batch, i, "v", inner(node)))
-            return None
-
         with np.errstate(all="ignore"):
-            return np.broadcast_to(np.asarray(fold(expr, leaf, apply, whole), float), self.hs.shape)
+            found = self.r.form(batch, expr).value(leaf, Algebra(stacked, added_up, apply))
+            return np.broadcast_to(np.asarray(found, float), self.hs.shape)

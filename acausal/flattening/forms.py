@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..modeling.expressions import RELATIONS, Expr, Symbol, constant, fold, walk
+from ..modeling.expressions import Expr, Symbol, constant, fold, walk
+from ..modeling.operations import MARKS, RELATIONS, marks
 from ..values import frozen
 
 Key = tuple[int, bool]
@@ -31,8 +32,14 @@ def depends(expr: Expr, classify: Classify) -> bool:
     return bool(incidence(expr, classify))
 
 
+_VARIABLE, _TIME = MARKS["v"], MARKS["time"]
+_MOVING = _VARIABLE | MARKS["homotopy"]
+_HELD = marks("<", "pre", "no_event", "homotopy")
+"""Within these not everything that moves counts, or what stands beside the arguments counts too."""
+
+
 def _active_nodes(expr: Expr) -> list[Expr]:
-    """Nodes that carry a value, in order of appearance; a derivative is one of them, not its variable.
+    """Nodes in which a variable carries a value, in order of appearance; a derivative is one of them, not its variable.
 
     Conditions are frozen between instants, but in ``no_event``, and so is ``pre``.
     """
@@ -41,7 +48,7 @@ def _active_nodes(expr: Expr) -> list[Expr]:
     stack = [(expr, False)]
     while stack:
         node, eventless = stack.pop()
-        if (id(node), eventless) in seen:
+        if not node.marks & _MOVING or (id(node), eventless) in seen:
             continue
         seen.add((id(node), eventless))
         found.setdefault(id(node), node)
@@ -64,35 +71,42 @@ def inner(node: Expr) -> Symbol:
 
 def relations(expr: Expr) -> Iterator[Expr]:
     """Yield the comparisons in an expression that make events: those outside ``no_event``."""
+    if not expr.marks & MARKS["<"]:
+        return
     skip = {id(n) for e in walk(expr) if e.op == "no_event" for n in walk(e)}
     yield from (node for node in walk(expr) if node.op in RELATIONS and id(node) not in skip)
 
 
 def has_time(expr: Expr) -> bool:
     """True when time occurs outside relations."""
-    return any(n.op == "time" for n in _active_nodes(expr))
-
-
-_TIME, _VARIABLE = 1, 2
+    return Activity(expr).has_time(expr)
 
 
 class Activity:
-    """Which nodes of an expression carry time or a variable, all found in one pass over the shared tree."""
+    """Which nodes of an expression carry time or a variable, each looked at once where its marks leave it open."""
 
     def __init__(self, expr: Expr, classify: Classify = lambda symbol: None) -> None:
         self._expr = expr
         """Nodes are known by identity as long as the whole is held."""
         self._classify = classify
         self._flags: dict[int, tuple[int, int]] = {}
-        fold(expr, self._leaf, self._apply, value=self._flags)
 
     def has_time(self, node: Expr) -> bool:
         """True when time occurs in this part outside relations."""
-        return bool(self._flags[id(node)][0] & _TIME)
+        return bool(self._flags_of(node)[0] & _TIME)
 
     def has_variable(self, node: Expr) -> bool:
         """True when a variable or derivative occurs in this part outside relations."""
-        return bool(self._flags[id(node)][0] & _VARIABLE)
+        return bool(self._flags_of(node)[0] & _VARIABLE)
+
+    def _flags_of(self, node: Expr) -> tuple[int, int]:
+        found = self._whole(node) or self._flags.get(id(node))
+        return found or fold(node, self._leaf, self._apply, self._whole, self._flags)
+
+    def _whole(self, node: Expr) -> tuple[int, int] | None:
+        """Flags of what holds neither variables nor anything in which time does not count."""
+        time = node.marks & _TIME
+        return None if node.marks & (_VARIABLE | _HELD) else (time, time)
 
     def _leaf(self, node: Expr) -> tuple[int, int]:
         moved = isinstance(node, Symbol) and self._classify(node) is not None
@@ -111,7 +125,7 @@ class Activity:
         if node.op in RELATIONS:
             return 0, eventless
         if node.op == "homotopy":
-            simplified = fold(node.data[0], self._leaf, self._apply, value=self._flags)[1]
+            simplified = self._flags_of(node.data[0])[1]
             now, eventless = now | simplified, eventless | simplified
         return (eventless, eventless) if node.op == "no_event" else (now, eventless)
 
@@ -239,6 +253,9 @@ def literal(expr: Expr) -> float | None:
     return fold(expr, lambda n: float(n.data) if n.op == "const" else None, apply)
 
 
+_CHOOSING = marks("min", "max", "abs", "sign", "table")
+
+
 def choices(expr: Expr) -> Expr:
     """Rewrite minimum, maximum, absolute value, sign and tables as choices by relations."""
 
@@ -258,7 +275,7 @@ def choices(expr: Expr) -> Expr:
         same = all(a is b for a, b in zip(args, node.args, strict=True))
         return node if same else Expr(op, tuple(args), node.data)
 
-    return fold(expr, lambda n: n, apply)
+    return fold(expr, lambda n: n, apply, lambda n: None if n.marks & _CHOOSING else n)
 
 
 def _table(x: Expr, xs: tuple[float, ...], ys: tuple[float, ...]) -> Expr:

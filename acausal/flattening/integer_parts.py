@@ -10,9 +10,12 @@ import numpy as np
 from ..modeling.elements import BranchTable, ElementTable
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..modeling.functions import absolute, and_, change, if_else, maximum, minimum, pre
+from ..modeling.operations import MARKS, marks
 from ..modeling.typed_fields import Discrete
 from .forms import Classify, depends, number_of
 from .template import Assignment, Origin, Template, WhenChain
+
+_JUMPING = marks("floor", "mod", "table")
 
 
 class HeldPart(Discrete):
@@ -51,10 +54,9 @@ class IntegerParts:
 
     def held(self, expr: Expr, origin: Origin) -> Expr:
         """Return an expression of a statement with held integers; what stands in ``no_event`` stays."""
-        nodes = walk(expr)
-        if not any(n.op in ("floor", "mod", "table") for n in nodes):
+        if not expr.marks & _JUMPING:
             return expr
-        eventless = {id(n) for top in nodes if top.op == "no_event" for n in walk(top)}
+        eventless = {id(n) for top in walk(expr) if top.op == "no_event" for n in walk(top)}
 
         def apply(node: Expr, args: list[Expr]) -> Expr:
             jumps = node.op in ("floor", "mod", "table") and id(node) not in eventless
@@ -67,7 +69,7 @@ class IntegerParts:
             same = all(a is b for a, b in zip(args, node.args, strict=True))
             return node if same else Expr(node.op, tuple(args), node.data)
 
-        return fold(expr, lambda n: n, apply)
+        return fold(expr, lambda n: n, apply, lambda n: None if n.marks & _JUMPING else n)
 
     def held_in_table(self, table: ElementTable, origin: Origin) -> ElementTable:
         """Return the table of an element with held integers."""
@@ -91,7 +93,7 @@ class IntegerParts:
         return replace(chain, branches=tuple(branches))
 
     def _moves(self, u: Expr) -> bool:
-        return any(n.op == "time" for n in walk(u)) or depends(u, self._classify)
+        return bool(u.marks & MARKS["time"]) or depends(u, self._classify)
 
     def _integer(self, u: Expr, origin: Origin) -> Symbol:
         key = number_of(u, self._numbers)

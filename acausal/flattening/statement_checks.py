@@ -10,6 +10,7 @@ from ..modeling.component import Component
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.elements import ElementTable
 from ..modeling.expressions import Expr, Symbol, walk, wrap
+from ..modeling.operations import marks
 from ..modeling.statements import Action, Assign, Eq, Transitions, When
 from .flat_model import kind_of
 from .forms import Classify, depends, has_time
@@ -52,9 +53,12 @@ def _check_writers(branches: list[tuple[Action, ...]], name: Callable[[Symbol], 
             )
 
 
+_AT_INSTANTS = marks("sample", "initial", "terminal", "edge", "change", "pre")
+
+
 def check_continuous(expr: Expr) -> None:
     """Raise StatementError for what has a meaning at instants only, in an equation that holds between them too."""
-    for node in walk(expr):
+    for node in walk(expr) if expr.marks & _AT_INSTANTS else ():
         if node.op in ("sample", "initial", "terminal", "edge", "change"):
             raise StatementError(
                 f"`{node}` is true at an instant only, and stands in an equation that holds at every time",

@@ -18,8 +18,9 @@ from ..errors import (
 )
 from ..modeling.component import Component, endless, line_of, locate
 from ..modeling.dimensions import check_equation, dimension
-from ..modeling.expressions import RELATIONS, Expr, Symbol, walk, wrap
+from ..modeling.expressions import Expr, Symbol, walk, wrap
 from ..modeling.fields import Parameter, Variable
+from ..modeling.operations import MARKS, RELATIONS
 from ..modeling.ports import PortRef
 from ..modeling.statements import Connect, Eq, Initially, Named, Require, Statement, Transitions, When
 from ..modeling.typed_fields import Discrete, Input, Output
@@ -211,7 +212,8 @@ class StatementSorter:
 
     def _compares(self, known: Expr | None) -> bool:
         """A comparison of variables decides the known part: what is decided may act on the comparison in turn."""
-        relations = [] if known is None else [n for n in walk(known) if n.op in RELATIONS]
+        compares = known is not None and known.marks & MARKS["<"]
+        relations = [n for n in walk(known) if n.op in RELATIONS] if compares else []
         symbols = (s for n in relations for s in walk(n) if isinstance(s, Symbol))
         return any(self.classify(s) is not None for s in symbols)
 

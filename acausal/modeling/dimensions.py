@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ..errors import UnitError
 from .enums import check_enums
-from .expressions import RELATIONS, Expr, Symbol, fold, walk
+from .expressions import Expr, Symbol, fold, walk
+from .operations import RELATIONS
 from .units import DIMENSIONLESS, Dimension, named_unit, parse_unit, power_of, product
 
 ANY = "any"

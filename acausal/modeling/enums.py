@@ -6,6 +6,7 @@ from enum import Enum
 
 from ..errors import ExpressionError
 from .expressions import EnumMember, Expr, Symbol, fold
+from .operations import MARKS
 
 _SAME = frozenset({"pre", "no_event"})
 _TAKES = frozenset({"==", "!=", "change"})
@@ -36,7 +37,7 @@ def enum_of(expr: Expr) -> type[Enum] | None:
     ExpressionError
         Where it calculates with members, or chooses between a member and what is none.
     """
-    return fold(expr, _of_leaf, _of_operation)
+    return fold(expr, _of_leaf, _of_operation) if expr.marks & MARKS["enum"] else None
 
 
 def shown(expr: Expr) -> str:

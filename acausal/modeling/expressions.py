@@ -12,9 +12,8 @@ from enum import Enum
 from typing import Any, NoReturn
 
 from ..errors import ExpressionError, shortened
+from .operations import BOOLEANS, MARKS
 
-RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
-BOOLEANS = RELATIONS | {"and", "or", "not", "xor", "edge", "change", "sample", "initial", "terminal", "true"}
 Number = int | float
 LONGEST_INTEGER = 64
 """Bits of an integer; floats hold larger ones only nearly."""
@@ -54,15 +53,18 @@ def _ordered(op: str, a: Expr, b: Any) -> Expr:
 
 
 class Expr:
-    """Node of an expression tree: operation and arguments."""
+    """Node of an expression tree: operation and arguments; ``marks`` are the `MARKS` of what occurs in it."""
 
-    __slots__ = ("args", "data", "op")
+    __slots__ = ("args", "data", "marks", "op")
     __hash__ = object.__hash__
 
     def __init__(self, op: str, args: tuple[Expr, ...] = (), data: Any = None) -> None:
         self.op = op
         self.args = args
         self.data = data
+        self.marks = MARKS.get(op, 0)
+        for a in args:
+            self.marks |= a.marks
 
     @property
     def is_condition(self) -> bool:
@@ -251,6 +253,7 @@ class Symbol(Expr):
         self.field = field
         self.args = ()
         self.data = None
+        self.marks = MARKS["v"] if field is None else field.marks
 
     @property
     def is_condition(self) -> bool:
@@ -271,7 +274,7 @@ class EnumMember(Expr):
     op = "const"  # type: ignore[misc]
 
     def __init__(self, value: Enum) -> None:
-        self.args, self.data, self.member = (), enum_index(value), value
+        self.args, self.data, self.member, self.marks = (), enum_index(value), value, MARKS["enum"]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (EnumMember, (self.member,))

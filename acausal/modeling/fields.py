@@ -13,6 +13,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 from ..errors import DeclarationError, ParameterError, UnitError
 from .expressions import LONGEST_INTEGER, Expr, Symbol
 from .number_checks import is_finite, is_number, shown
+from .operations import MARKS
 from .units import parse_unit
 
 T = TypeVar("T")
@@ -60,6 +61,8 @@ class Field:
 
     name: str = ""
     shape: tuple[int, ...] = ()
+    marks = MARKS["v"]
+    """Those of its symbols."""
 
     def __init__(self, *, unit: str = "", doc: str = "") -> None:
         self.unit = unit
@@ -125,6 +128,8 @@ class Parameter(Field):
         False: the number is computed at the start, from conditions such as ``initially(...)``; the default and the keyword
         are guesses. Any parameter of a part becomes such a one by ``Start``: ``Spring(c=100.0, s_rel0=Start(0.1))``.
     """
+
+    marks = 0
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from ..errors import DeclarationError, ExpressionError
 from .expressions import Expr, enum_index
 from .fields import SymbolField
 from .number_checks import is_finite, is_number, shown
+from .operations import MARKS, marks
 
 
 class Typed(SymbolField):
@@ -75,6 +76,7 @@ class Discrete(Typed):
         ):
             raise DeclarationError(f"a Discrete is bool, int, float or an enum, not {type!r}")
         self.type, self.shape = type, shape
+        self.marks = marks("d", "enum") if issubclass(type, Enum) else MARKS["d"]
         self.start = start if start is not None else (next(iter(type)) if issubclass(type, Enum) else type(0))
         problem = self.problem(self.start)
         if problem:
@@ -94,6 +96,7 @@ class _Signal(Typed):
         if type not in (bool, int, float):
             raise DeclarationError(f"a signal is bool, int or float, not {type!r}")
         self.type, self.shape = type, shape
+        self.marks = MARKS["d" if self.is_discrete else "v"]
 
     @property
     def is_discrete(self) -> bool:

@@ -119,10 +119,16 @@ def _merge(terms: list[Term]) -> list[Term]:
     """
     numbers: dict[object, int] = {}
     keys: list[tuple[object, ...]] = []
+    rates: dict[tuple[object, ...], None] = {}
     for k, t in enumerate(terms):
-        kind = (None if t.rate is None else number_of(t.rate, numbers)) if t.kind != "pieces" else k
-        keys.append((t.kind, kind))
-    if sum(kind in ("sinusoid", "exponential") for kind, _ in dict.fromkeys(keys)) > MOST_RATES:
+        if t.rate is None:
+            keys.append((t.kind, k if t.kind == "pieces" else None))
+        elif len(rates) > MOST_RATES:
+            keys.append(("pieces",))
+        else:
+            keys.append((t.kind, number_of(t.rate, numbers)))
+            rates[keys[-1]] = None
+    if len(rates) > MOST_RATES:
         keys = [("pieces",) if t.rate is not None else key for key, t in zip(keys, terms, strict=True)]
     merged: dict[tuple[object, ...], Term] = {}
     for key, t in zip(keys, terms, strict=True):
@@ -142,8 +148,6 @@ def _slope(expr: Expr, active: Activity, known: dict[int, Expr | None]) -> Expr 
 
     def apply(node: Expr, slopes: list[Expr | None]) -> Expr | None:
         op, args = node.op, node.args
-        if not active.has_time(node):
-            return ZERO
         if op in ("+", "-") and slopes[0] is not None and slopes[1] is not None:
             return Expr(op, (slopes[0], slopes[1]))
         if op == "neg" and slopes[0] is not None:
@@ -156,4 +160,7 @@ def _slope(expr: Expr, active: Activity, known: dict[int, Expr | None]) -> Expr 
             return Expr(op, (a, args[1])) if k == 0 else args[0] * a
         return None
 
-    return fold(expr, lambda node: ONE if node.op == "time" else ZERO, apply, value=known)
+    def timeless(node: Expr) -> Expr | None:
+        return None if active.has_time(node) else ZERO
+
+    return fold(expr, lambda node: ONE if node.op == "time" else ZERO, apply, timeless, known)

@@ -16,6 +16,7 @@ from ..flattening.flat_model import FlatModel, kind_of
 from ..flattening.template import ElementStatement, ResidualStatement, name_of
 from ..modeling.elements import BranchTable, ElementTable
 from ..modeling.expressions import Expr, Symbol, fold, walk
+from ..modeling.operations import MARKS
 from ..structure.incidence import Incidence
 from ..structure.matching import maximum_matching
 from .template_forms import BranchForms, ElementForms, Form, NonlinearForm, TemplateForms, form_of
@@ -43,7 +44,8 @@ def resolve_loops(flat: FlatModel, forms: tuple[TemplateForms, ...]) -> tuple[Te
 
 
 def _state_relations(forms: TemplateForms, expr: Expr) -> tuple[int, ...]:
-    local = [forms.relation_at[id(n)] for n in walk(expr) if id(n) in forms.relation_at]
+    nodes = walk(expr) if expr.marks & MARKS["<"] else ()
+    local = [forms.relation_at[id(n)] for n in nodes if id(n) in forms.relation_at]
     return tuple(dict.fromkeys(k for k in local if not forms.relations[k].timed))
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..flattening.flat_model import VECTOR, kind_of
-from ..modeling.expressions import RELATIONS, Expr, Symbol, fold, walk
+from ..modeling.expressions import Expr, Symbol, fold, walk
+from ..modeling.operations import RELATIONS
 from ..values import frozen
 from .core import Values, evaluate
 from .reduced_model import ReducedModel

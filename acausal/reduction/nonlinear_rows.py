@@ -15,7 +15,8 @@ import numpy as np
 
 from ..flattening.flat_model import kind_of
 from ..flattening.locating import locate_symbol
-from ..modeling.expressions import RELATIONS, Expr, Symbol, walk
+from ..modeling.expressions import Expr, Symbol, walk
+from ..modeling.operations import RELATIONS
 from ..values import frozen
 from .core import Exosystem, Values, model_relation
 from .reduced_model import NonlinearFormRows, ReducedModel, Sparse

@@ -12,6 +12,7 @@ import numpy as np
 from ..flattening.flat_model import FlatModel
 from ..flattening.forms import Key, affine_form, inner, literal
 from ..modeling.expressions import Expr, Symbol
+from ..modeling.operations import MARKS
 from ..structure.incidence import IntegerRows
 from ..values import frozen
 from .presolve import Presolved
@@ -249,4 +250,4 @@ def _mask_derivatives(row: RowForm, key: Key, forms: TemplateForms) -> Expr:
             else Expr(node.op, tuple(args), node.data)
         )
 
-    return fold(row.statement.expr, lambda n: n, apply)
+    return fold(row.statement.expr, lambda n: n, apply, lambda n: None if n.marks & MARKS["der"] else n)

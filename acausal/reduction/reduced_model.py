@@ -17,6 +17,7 @@ from ..flattening.flat_model import FlatModel, kind_of
 from ..flattening.forms import Form
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, walk
+from ..modeling.operations import marks
 from ..structure.incidence import IntegerRows
 from ..values import frozen
 from .affine import STICK
@@ -219,7 +220,7 @@ class ReducedModel:
         discretes: dict[int, None] = {}
         relations: dict[int, None] = {}
         s, forms = self.flat.batches[batch], self.forms[batch]
-        for node in walk(expr):
+        for node in walk(expr) if expr.marks & marks("d", "<") else ():
             if isinstance(node, Symbol) and kind_of(node) == "d":
                 discretes.update(dict.fromkeys((s.db + locate_symbol(s.template, "d", node)).tolist()))
             local = forms.relation_at.get(id(node))

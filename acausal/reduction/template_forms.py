@@ -10,6 +10,7 @@ from ..flattening.forms import Activity, Form, Key, affine_form, choices, has_ti
 from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, ResidualStatement, Template
 from ..modeling.expressions import Expr, Symbol, fold, walk
+from ..modeling.operations import MARKS, marks
 from ..values import frozen
 
 
@@ -87,12 +88,9 @@ class TemplateForms:
 
     def reads(self, expr: Expr, kinds: str) -> bool:
         """True when symbols of these kinds, or registered relations, decide the value."""
-        for node in walk(expr):
-            if isinstance(node, Symbol) and kind_of(node) in kinds:
-                return True
-            if id(node) in self.relation_at or node.op in ("time", "sample", "initial", "terminal"):
-                return True
-        return False
+        if expr.marks & marks("time", "sample", "initial", "terminal", *kinds):
+            return True
+        return bool(expr.marks & MARKS["<"]) and any(id(node) in self.relation_at for node in walk(expr))
 
     def is_static(self, expr: Expr) -> bool:
         """True for expressions of parameters alone."""
@@ -218,8 +216,6 @@ def polynomial_degrees(expr: Expr, active: Activity) -> dict[int, int | None]:
     """Degree in time of all parts of an expression, by identity."""
 
     def apply(node: Expr, degrees: list[int | None]) -> int | None:
-        if not active.has_time(node):
-            return 0
         if node.op == "/":
             return None if active.has_time(node.args[1]) else degrees[0]
         if node.op not in ("+", "-", "neg", "if_else", "*"):
@@ -231,5 +227,5 @@ def polynomial_degrees(expr: Expr, active: Activity) -> dict[int, int | None]:
         return sum(known) if node.op == "*" else max(known)
 
     found: dict[int, int | None] = {}
-    fold(expr, lambda node: int(node.op == "time"), apply, value=found)
+    fold(expr, lambda node: int(node.op == "time"), apply, lambda n: None if active.has_time(n) else 0, found)
     return found
