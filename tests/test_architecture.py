@@ -64,7 +64,7 @@ IMPLEMENTATIONS = {
     "index reduction": 1,
     "elimination": 2,
     "Newton's method on equations of a model": 3,
-    "location of a zero": 4,
+    "location of a zero": 2,
 }
 """Of each step in the table of the documentation: upper bounds, which may only fall."""
 

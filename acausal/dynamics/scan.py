@@ -16,6 +16,7 @@ import numpy as np
 from ..reduction.affine import ModeData
 from ..reduction.rounding import ROUNDING, SUMMED
 from .closed_form import BERNSTEIN, AffineFlow, Basis, Trajectory
+from .location import locate
 from .noise import LOCATED, TOUCH, TWICE, FlowNoise, shifted
 
 RISE = 0.04
@@ -35,8 +36,6 @@ SLOPE_ERROR = math.sqrt(3.0) / 216.0
 """Error constant of the slope of the cubic Hermite interpolant."""
 MIDDLE = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0
 """Value at the middle from Bernstein coefficients of degree 4."""
-GUIDED = 64
-"""Steps after which only bisection is left, which ends for certain."""
 
 
 class Watch:
@@ -124,7 +123,7 @@ class FlowWatch(Watch):
                 middle = 0.5 * (a + b)
                 open_ += [(a, middle), (middle, b)]
             elif form.value(a) > 0.0:
-                return begin + locate(form, a, b, 0.5 * (a + b), t0 + begin)
+                return begin + locate(form.at, a, b, 0.5 * (a + b), t0 + begin)
         return begin
 
     def lateness(self, trajectory: Trajectory, h: float, k: int) -> float:
@@ -376,7 +375,7 @@ class _Search:
             if best is not None and (last <= ends[0] or closed.value(last) > 0.0):
                 continue
             guess = ends[0] + bounds.zero(i, k, offset) * (ends[1] - ends[0])
-            best = locate(closed, ends[0], last, guess, self.t0), k
+            best = locate(closed.at, ends[0], last, guess, self.t0), k
         return best
 
     def _inside(self, end: np.ndarray, a: float, b: float) -> Hit | None:
@@ -553,7 +552,7 @@ class GuardForms:
         return Bounds(values.dot(BERNSTEIN), ends[1:], length, envelope.dot(length**4 * size4.T), rest, noise)
 
 
-# -- location of a root --------------------------------------------------------------------------------------------------
+# -- one guard ------------------------------------------------------------------------------------------------------------
 
 
 class Closed:
@@ -574,59 +573,3 @@ class Closed:
     def value(self, h: float) -> float:
         """Value at `h`."""
         return self.at(h)[0]
-
-
-def locate(function: Closed, low: float, high: float, guess: float, t0: float) -> float:
-    """Smallest `h` with a value that is not positive, up to rounding of the value.
-
-    Parameters
-    ----------
-    function : Closed
-        Positive on the left of one root and not positive on the right of it.
-    low, high : float
-        Bracket, possibly without width; `low` moves left when the value there is not positive already.
-    guess : float
-        Where to begin.
-    t0 : float
-        Absolute time of ``h = 0``: the neighbour of ``t0 + h`` is the resolution.
-
-    Notes
-    -----
-    Newton's method, bisection when it leaves the bracket. Near the root the computed value is a
-    staircase of rounding errors, on which Newton's step can be much shorter than a stair and repeat
-    without end. A step that did not halve the value (far from a root one leaves 1/e of an exponential,
-    and less of a power) is therefore followed by doubling steps, and so is one of one unit in the last
-    place; they bring both ends of the bracket together.
-    """
-    low = _positive_end(function, min(low, high), high, math.ulp(t0 + high))
-    x = guess if low < guess < high else 0.5 * (low + high)
-    step, last, count = 0.0, math.inf, 0
-    while True:
-        value, slope = function.at(x)
-        if value > 0.0:
-            low = x
-        else:
-            high = x
-        tick = math.ulp(t0 + high)
-        if high - low <= tick:
-            return high
-        move = -value / slope if slope else math.inf
-        if abs(move) <= 2.0 * tick or abs(value) > 0.5 * last:
-            step = max(2.0 * step, min(abs(move), high - low), tick)
-            move = step if value > 0.0 else -step
-        else:
-            step = 0.0
-        last = abs(value)
-        count += 1
-        following = x + move
-        x = following if low < following < high and count < GUIDED else 0.5 * (low + high)
-        if x in (low, high):
-            return high
-
-
-def _positive_end(function: Closed, low: float, high: float, tick: float) -> float:
-    step = max((high - low) / 64.0, tick)
-    while low > 0.0 and function.value(low) <= 0.0:
-        low = max(0.0, low - step)
-        step *= 2.0
-    return low

@@ -10,7 +10,8 @@ import pytest
 
 from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.closed_form import AffineFlow, Trajectory
-from acausal.dynamics.scan import Closed, Floor, Hit, first_crossing, locate
+from acausal.dynamics.location import locate
+from acausal.dynamics.scan import Closed, Floor, Hit, first_crossing
 
 from .oracle import blocks, chain, exact_state, generator, sinusoid
 
@@ -252,7 +253,7 @@ def test_two_guards_with_one_root_at_the_edge_of_an_interval(late: float) -> Non
     closed = Closed(flow.basis, row, 0.0)
     root = math.pi / 6 / OMEGA
     edge = root + late
-    assert abs(locate(closed, edge, edge, edge, 0.0) - root) <= resolution(root, 0.5 * OMEGA, 1.0)
+    assert abs(locate(closed.at, edge, edge, edge, 0.0) - root) <= resolution(root, 0.5 * OMEGA, 1.0)
 
 
 class Staircase:
@@ -278,7 +279,7 @@ def test_newton_does_not_creep_along_a_stair_of_rounding(residue: float, slope: 
     stairs = Staircase(1.4e-5, slope, residue)
     closed = Closed(stairs, np.array([1.0, 0.0]), 0.0)  # type: ignore[arg-type]
     # Newton's first step from the middle of the bracket already ends on the stairs next to the root.
-    h = locate(closed, stairs.root - 1e-9, stairs.root + 5e-9, stairs.root + 2e-9, t0)
+    h = locate(closed.at, stairs.root - 1e-9, stairs.root + 5e-9, stairs.root + 2e-9, t0)
     # A residue below zero moves the end of the positive values by one stair.
     assert abs(h - stairs.root) <= stairs.stair / slope + math.ulp(t0 + h)
     assert closed.value(h) <= 0.0

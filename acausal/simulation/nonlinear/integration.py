@@ -9,6 +9,7 @@ import numpy as np
 
 from ...dynamics.automatic import Stiffness
 from ...dynamics.closed_form import PRECISION
+from ...dynamics.location import Function, begin_of, locate
 from ...dynamics.noise import MISSED, lasting
 from ...dynamics.scan import Floor, first_crossing
 from ...reduction.affine import Mode
@@ -19,8 +20,6 @@ from .sampling import sampled_jets, solvable
 from .steps import Span, Steps, WatchedSteps
 from .watching import Watched
 
-POLISH = 32
-"""Newton steps that move a crossing from the interpolation to the forms themselves."""
 STEPS_A_PANEL = 3
 """Steps under one panel of a quadrature: its 21 nodes resolve their quartics."""
 HALVINGS = 5
@@ -208,7 +207,7 @@ class Integration:
             h, k, sunk = _located(pieces, forms, watched.armed, hit, span.resolution)
             crossed = watched.which[k]
             # What sank to its floor may have crossed at any time since it was zero.
-            since = h - _polished(steps, forms, h, k) if sunk else 0.0
+            since = h - _risen(_form(steps, forms, k), h) if sunk else 0.0
             self.late, moved = _moved(pieces, forms, h, k, since)
             self.shift = motion.system.mode.z_of @ moved
             steps.cut(h)
@@ -265,7 +264,7 @@ def _located(
         limits[k] = np.nextafter(0.0, 1.0)
         return *_sunk(steps, forms, h, limits, (float(watched.nonzero[k]), k)), False
     if left[k]:
-        zero = _polished(steps, forms, h, k)
+        zero = locate(_form(steps, forms, k), *watched.piece, h, 0.0)
         if zero > resolution or watched.highest[k] > noise.floor[k]:
             return zero, k, False
         # It came back to zero in no time: an instant there would be the last one again.
@@ -298,29 +297,24 @@ def _moved(watched: WatchedSteps, forms: Forms, h: float, k: int, since: float) 
     return late, np.column_stack([late * slope[0], late * slope[0] - made_up])
 
 
-def _polished(steps: Steps, forms: Forms, h: float, k: int) -> float:
-    """Zero of the form itself next to that of its interpolation.
+def _form(steps: Steps, forms: Forms, k: int) -> Function:
+    """One form itself, and its slope."""
 
-    Newton's method comes to the zero of a flat form, such as ``q**1.5``, from one side: the end is the next number at which the
-    form is positive no more, or its event would change nothing.
-    """
+    def at(h: float) -> tuple[float, float]:
+        value, slope = forms.at(steps.motion, *steps.jets(steps.at(h), np.array([h])))[0, :, k].tolist()
+        return value, slope
 
-    def at(h: float) -> list[float]:
-        jets = steps.jets(steps.at(h), np.array([h]))
-        return forms.at(steps.motion, *jets)[0, :, k].tolist()
+    return at
 
-    for _ in range(POLISH):
-        value, slope = at(h)
-        if not slope < 0.0:
-            break
-        better = min(max(h - value / slope, 0.0), steps.reached)
-        if better == h:
-            break
-        h = better
-    ahead = math.ulp(h)
-    while at(h)[0] > 0.0 and h < steps.reached:
-        h, ahead = min(h + ahead, steps.reached), 2.0 * ahead
-    return h
+
+def _risen(form: Function, h: float) -> float:
+    """Last time before ``h``, where a form lies below zero, at which it was above or rose."""
+
+    def at(h: float) -> tuple[float, float]:
+        value, slope = form(h)
+        return (value, slope) if slope < 0.0 else (math.inf, 0.0)
+
+    return locate(at, 0.0, h, h, 0.0)
 
 
 def _sunk(
@@ -335,14 +329,11 @@ def _sunk(
     def below(h: float) -> np.ndarray:
         return np.flatnonzero(forms.at(steps.motion, *steps.jets(steps.at(h), np.array([h])))[0, 0] < limits)
 
-    before, k = hit
-    found = below(end)
-    if k in below(before) or not len(found):
+    h, k = hit
+    if not len(below(end)):
         return hit
-    while before < (middle := 0.5 * (before + end)) < end:
-        at = below(middle)
-        if len(at):
-            end, found = middle, at
-        else:
-            before = middle
-    return end, k if k in found else int(found[0])
+    found = below(h)
+    if not len(found):
+        h = begin_of(lambda h: len(below(h)) > 0, h, end)
+        found = below(h)
+    return h, k if k in found else int(found[0])

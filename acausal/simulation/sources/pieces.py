@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...dynamics.location import begin_of
 from ...errors import NonFiniteError, ParameterError
 from ...reduction.exosystem import PIECE_DEGREE
 from .piece import DEPARTURE, GROWTH, TRIM, Piece, fit
@@ -153,7 +154,7 @@ class Pieces:
 
         if not departs(bad):
             return found, False
-        last, end = _bisect(departs, found.end, bad)
+        last, end = _edge(departs, found.end, bad)
         return replace(self._fit(found.start, last) or found, end=end), True
 
     # -- jumps and singular points -------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ class Pieces:
         def beyond(s: float) -> bool:
             return not abs(self._value(s) - value) <= half
 
-        last, end = _bisect(beyond, float(times[first - 1]), float(times[first]))
+        last, end = _edge(beyond, float(times[first - 1]), float(times[first]))
         left, right = self._value(last), self._value(end)
         if not math.isfinite(right):
             raise self._not_finite(end)
@@ -257,13 +258,9 @@ def typical_size(function: Callable[[float], float], begin: float, span: float) 
     return found
 
 
-def _bisect(beyond: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+def _edge(beyond: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
     """Adjacent numbers between which ``beyond`` becomes true."""
-    while True:
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            return low, high
-        if beyond(middle):
-            high = middle
-        else:
-            low = middle
+    end = begin_of(beyond, low, high)
+    while (last := math.nextafter(end, low)) > low and beyond(last):
+        end = last
+    return last, end
