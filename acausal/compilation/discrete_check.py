@@ -22,7 +22,7 @@ PLACES = 16.0 * 2.0**-52
 LATE = 16.0
 """Resolutions of time by which a relation of time may be early or late."""
 ROUNDED = 1e-11
-"""Part of a value by which rounding may move it."""
+"""Part of the terms of a value by which rounding may move it: of some thousand operations after each other."""
 
 Written = tuple[int, int, int, Sequence[tuple[Any, Expr]]]
 """A discrete, batch and instance of its `when`, and the expressions that give its value, each with the condition for that.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..reduction.rounding import TINY
 from .directions import generic_direction
 from .dormand_prince import DormandPrince
 from .linear import Shifted
@@ -149,4 +150,4 @@ def _by_powers(jacobian: Any, scale: np.ndarray) -> float:
         k /= np.linalg.norm(k / scale)
         k = jacobian @ k
         growth.append(float(np.linalg.norm(k / scale)))
-    return float(np.exp(np.mean(np.log(np.maximum(growth[POWERS // 2 :], 1e-300)))))
+    return float(np.exp(np.mean(np.log(np.maximum(growth[POWERS // 2 :], TINY)))))

@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..reduction.double_double import dual, residual
+from ..reduction.rounding import HALF
 from ..values import frozen
-from .spectrum import CONDITION, CONVERGED, EigenvalueGroup, condition, speed_order, state_scales
+from .spectrum import CONDITION, EigenvalueGroup, condition, speed_order, state_scales
 
 SPEED_GAP = 10.0
 """Ratio of neighbouring speeds at which a matrix may be cut into a fast and a slow part."""
@@ -223,7 +224,7 @@ def _correct(
             break
         P = P + P @ Z
         U = dual(P)
-        if change < CONVERGED:
+        if change < HALF:
             return P, U, T, shift
         T = T + shift
     return P, U, T, np.zeros_like(T)

@@ -11,17 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..reduction.double_double import Complex, dual, residual
-from ..reduction.rounding import ROUNDING, UNIT
+from ..reduction.rounding import HALF, ROUNDING, TINY, UNIT
 from ..values import frozen
 
 CONDITION = 1e3
 """Largest condition of a set of bases that is accepted."""
-CONVERGED = 1e-8
-"""Size of a correction after which the next, quadratically smaller one is rounding."""
 SWEEPS = 5
 """Damped balancing sweeps: the order of magnitude is enough."""
-TINY = 1e-300
-"""Keeps an isolated state at its scale."""
 SPAN = 100.0
 """Ratio of speeds, and of rotation to decay, above which rounding of an eigenvalue shows."""
 
@@ -121,7 +117,7 @@ def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, C
             U.imag[still] = 0.0
         moved = lam + shift
         lam, low = moved, (lam - moved) + shift
-        if change < CONVERGED:
+        if change < HALF:
             break
     return V, U, lam, low, np.sign(np.imag(values))
 

@@ -24,9 +24,9 @@ from .dont_care import blocked_rows, settle, settle_by_size
 from .elimination import Elimination, product
 from .identities import check_mode
 from .impulses import impulse_maps
+from .redundancy import DEPENDENT
 from .scales import balance_of, column_weights
 
-_DEPENDENT = 1e-10
 MANY_STATES = 150
 """States above which a norm bounds the fastest eigenvalue: eigenvalues would take longer than all the rest."""
 
@@ -282,7 +282,7 @@ def source_conditions(S: np.ndarray, scale: np.ndarray, sources: np.ndarray) -> 
             scaled = row * scale
             rest = scaled - basis @ (basis.T @ scaled)
             length = np.linalg.norm(rest)
-            if length < _DEPENDENT:
+            if length < DEPENDENT:
                 break
             basis = np.column_stack([basis, rest / length])
             kept.append(row)

@@ -19,7 +19,7 @@ from .affine import AffineModel, Mode, Rows, stack_rows
 DEPENDENT = 1e-10
 """Singular value of balanced rows, relative to the largest, below which they depend on each other: that at a point that was
 solved for by Newton's method."""
-NOTHING = 1e-5
+NOTHING = DEPENDENT**0.5
 """Share in a combination that is none: the root of what counts as dependent."""
 BALANCING = 4
 """Rounds in which rows and columns are given magnitudes of about one."""

@@ -12,6 +12,7 @@ from ..compilation.residual import Residual
 from ..dynamics.noise import LOCATED
 from ..errors import ConsistencyError, Location, ParameterError
 from ..modeling.statements import Reinit
+from ..reduction.rounding import TINY
 from .energy import balances, jumps_within
 from .equations import FLOOR, EquationsAt, EvaluatedRows, rounded
 from .names import Names
@@ -219,7 +220,7 @@ def _left_for_nothing(at: EquationsAt, rows: EvaluatedRows, integrated: float) -
         there = at.rows([(inside.ravel(), "right")])
         small = EXACT * np.maximum(there.terms[:, back], FLOOR * largest[back])
         untold = (np.abs(there.values[:, back]) <= small).all(axis=-1).reshape(inside.shape).all(axis=-1)
-        relative = (there.values[:, own] / np.maximum(largest[own], 1e-300)).min(axis=-1)
+        relative = (there.values[:, own] / np.maximum(largest[own], TINY)).min(axis=-1)
         held = np.where(untold, relative.reshape(inside.shape).min(axis=-1), 0.0)
         worst = int(np.argmax(held))
         if held[worst] > 0.0:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from ..dynamics import gram
+from ..reduction.rounding import UNIT
 from ..values import frozen
 
 Evaluate = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -27,8 +28,6 @@ STALE = 2
 """Number of `halved_in_vain` after which a small error is rounding."""
 SMALL = 1e-6
 """Error, relative to the largest value, below which it may be rounding."""
-NEGLIGIBLE = 2e-16
-"""Share of a degree in the whole below which it is left out of integrals."""
 CHUNK = 2_000_000
 """Numbers in one intermediate array."""
 
@@ -104,7 +103,7 @@ class Panels:
         NIST Digital Library of Mathematical Functions, https://dlmf.nist.gov/18.17.E19.
         """
         share = self.half @ np.abs(self.series)
-        used = np.flatnonzero(share > NEGLIGIBLE * share.max(initial=0.0))
+        used = np.flatnonzero(share > UNIT * share.max(initial=0.0))
         degrees = used[-1] + 1 if len(used) else 1
         factors = self.half[:, None] * self.series[:, :degrees]
         # Halving leaves few different lengths.

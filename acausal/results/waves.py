@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics.closed_form import PANEL, TURN, Basis, longest_panel
+from ..reduction.rounding import SUMMED
 from ..values import frozen
 from .extremes import largest
 from .panels import FITTED, NODES, TO_SERIES, Panels
@@ -21,8 +22,6 @@ MOST_FOLLOWED = 2**17
 """Panels that are all looked at where the search finds no end."""
 CHUNK = 4096
 """Panels looked at together."""
-NOTHING = 1e-15
-"""Share of the sizes of all terms below which a function does not count."""
 SLOW = 2.0
 """Angle or number of time constants of an interval up to which a function is bounded by its values at the ends."""
 RESOLVED = 1e-6
@@ -175,7 +174,7 @@ def _shortest(group: SegmentGroup) -> float:
 
 def _wave(basis: Basis, c: np.ndarray, start: float, h0: float, h1: float) -> Wave:
     size = np.abs(c) * basis.envelope(h0, h1)
-    return Wave(basis, np.where(size > NOTHING * size.sum(), c, 0.0), start, h0, h1)
+    return Wave(basis, np.where(size > SUMMED * size.sum(), c, 0.0), start, h0, h1)
 
 
 def _panels(parts: list[Wave]) -> float:

@@ -49,7 +49,7 @@ class Clock:
     def first_from(self, t: float, tolerance: float) -> int:
         """Number of the first tick that is not before ``t``."""
         lag = (t - tolerance - float(self.start)) / float(self.period)
-        k = math.ceil(lag - 1e-9) if lag > 0 else 0
+        k = math.ceil(lag) - 1 if lag > 0 else 0
         while self.tick(k) < t - tolerance:
             k += 1
         return k

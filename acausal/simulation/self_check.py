@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from ..compilation.discrete_check import ROUNDED as ROUNDED
 from ..dynamics.closed_form import Trajectory
 from ..reduction.affine import SLIDING, AffineModel, Element, Kind, ModeData, Rows
+from ..reduction.rounding import TINY
 from ..values import frozen
 from .nonlinear.system import beside
 from .watch import can_trigger, orientations
 
-ROUNDED = 1e-11
-"""Part of the terms of a value by which rounding may move it: of some thousand operations after each other."""
 EVALUATED = 2.0**-46
 """The same for what a closed form gives from its start: of sums of a hundred products."""
 ELIMINATED = 2.0**-26
@@ -239,7 +239,7 @@ def worst(
         return None
     wrong = np.flatnonzero(~holds)
     # What is no number lies farther outside than anything.
-    excess = np.where(np.isfinite(values[wrong]), values[wrong] / np.maximum(terms[wrong], 1e-300), np.inf)
+    excess = np.where(np.isfinite(values[wrong]), values[wrong] / np.maximum(terms[wrong], TINY), np.inf)
     k = int(wrong[np.argmax(excess)])
     return Violation(what, int(which[k]), float(values[k]), float(terms[k]), float(allowed[k]))
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...compilation.correction import ACCURATE, CONTRACTS
 from ...compilation.rounding import missed, solved
 from ...dynamics.work import Work
-from ...reduction.rounding import UNIT
+from ...reduction.rounding import HALF
 from ..large.sparse_matrices import Factors
 
 Linearized = tuple[np.ndarray, Any]
@@ -19,9 +19,9 @@ Linearized = tuple[np.ndarray, Any]
 Rounding = Callable[[np.ndarray], np.ndarray]
 """How far rounding may move the residual (m,) at a point."""
 
-STALLED = 1e-8
+STALLED = HALF
 """Scaled correction at which an iteration whose residuals are rounding, and that does not go on, ends."""
-LINEAR, ALIKE = 0.9, UNIT**0.5
+LINEAR, ALIKE = 0.9, HALF
 """Ratio of successive corrections up to which they are those of a multiple zero, ``1 - 1 / p`` for one of order ``p``, and how
 nearly two of these are the same: zeros next to each other, farther apart than the square root of this in units of the way to
 them, are told from a multiple one, and so are exponentials, which are descended in equal steps and then ever faster."""

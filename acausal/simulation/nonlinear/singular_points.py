@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...dynamics.directions import generic_direction
+from ...reduction.rounding import HALF
 from ...values import frozen
 
 NEARLY_SINGULAR = 1e-3
 """Ratio of singular values below which a configuration counts as singular where a motion ends."""
 TAKES_PART = 0.1
 """Factor of a row in the combination that vanishes, relative to the largest."""
-VANISHED = 1e-8
-"""Ratio of singular values of which nothing is left beside rounding."""
 SMALLEST = 1e-6
 """Singular value, with rows of about one, below which those of a sparse matrix are not told apart; its square is well above
 rounding."""
@@ -66,7 +65,7 @@ class Surroundings:
         ratio = 0.0 if short or values[0] == 0.0 else float(values[-1] / values[0])
         # Where several vanish no single one is determined. Equal shares keep the order of the rows, whatever the rounding.
         every = np.append(values, np.zeros(len(left) - len(values)))
-        vanish = every <= max(every[-1], VANISHED * every[0])
+        vanish = every <= max(every[-1], HALF * every[0])
         factors = np.round(np.linalg.norm(left[:, vanish], axis=1), 3)
         order = np.argsort(-factors, kind="stable")
         part = order[factors[order] > TAKES_PART * factors.max()]

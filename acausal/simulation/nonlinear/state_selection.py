@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...reduction.rounding import TINY
 from ...values import frozen
 from .system import NonlinearSystem
 
@@ -147,6 +148,6 @@ def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, float] | None
     # Called without the checks of `scipy.linalg.qr`, which cost more than small systems.
     found: Any = lapack.dgeqp3(J[:, among])  # pyright: ignore[reportAttributeAccessIssue]
     diagonal = np.abs(np.diagonal(found[0]))
-    if diagonal[-1] <= SINGULAR * max(diagonal[0], 1e-300):
+    if diagonal[-1] <= SINGULAR * max(diagonal[0], TINY):
         return None
     return among[found[1][:n] - 1], float(diagonal[-1] / diagonal[0]) if n > 1 else float(diagonal[-1])

@@ -16,7 +16,7 @@ from ...reduction.core import NOTHING, TANGENT_STATES, Values
 from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linearised_rows
 from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
 from ...reduction.redundancy import least_rows, open_directions, redundant_rows
-from ...reduction.rounding import ROUNDING
+from ...reduction.rounding import HALF, ROUNDING
 from ..analysed_modes import MODE_BYTES, Recent
 from ..numeric import NumericCore
 from ..state import Redundant
@@ -28,8 +28,6 @@ STEEPEST = 1e60
 FLATTEST = 1e-60
 """Slope, relative to the largest of its row, below which one that is not zero is taken for that small: its squares and
 those of its inverse, which the elimination needs, stay within the range of doubles."""
-SLIGHT = 1e-8
-"""Slope, relative to the largest of its row, up to which the rounding of the point may have made it."""
 MOST_HALVINGS = 30
 """Of the arguments of a row that has no finite value where it should be linearised."""
 PERTURBATION = 1e-3
@@ -303,7 +301,7 @@ class Tangents:
         """
         moved = ROUNDING * self.scale * generic_direction(len(a0))
         noise = np.abs(self.functions(1, [a0, moved], constants)[1])
-        slight = self._sizes(gradient, SLIGHT)[1]
+        slight = self._sizes(gradient, HALF)[1]
         elsewhere = np.zeros(self.core.model.n + 1, bool)
         elsewhere[self._read_alone[(gradient != 0.0) & ~slight]] = True
         elsewhere[-1] = False
@@ -376,7 +374,7 @@ class Tangents:
         else:
             q = model.q
         S = model.S[:q, :q]
-        shared = np.abs(chosen[:, ns : ns + m]) > SLIGHT * np.abs(chosen).max(
+        shared = np.abs(chosen[:, ns : ns + m]) > HALF * np.abs(chosen).max(
             axis=1, initial=0.0, keepdims=True
         )
         found = orders(opened, self.nonlinear_rows.owner, over_v, self._gradients(*at), shared)

@@ -22,13 +22,11 @@ from .stated import Rank
 MOST_ROUNDS = 60
 ACCEPTED = 1e-7
 """Scaled step up to which a point is taken where none leads nearer, for conditions that are no more than wishes converge
-slowly, and an iteration that does not meet all conditions makes no progress."""
+slowly, and an iteration that does not meet all conditions makes no progress: lengths that differ by less are the same."""
 MOST_MOVES = 8
 """Moves beside points at which slopes vanish."""
 ENOUGH = 3
 """Descents that end at the same distance before no other begin is tried."""
-STATIONARY = 1e-7
-"""Relative difference of lengths of what is missed that are the same."""
 
 
 @frozen
@@ -351,4 +349,4 @@ def _anywhere(at: StartPoint, aim: Aim) -> StartPoint:
 
 def _agree(distances: list[float]) -> bool:
     """Whether descents from several begins have come to rest equally far away: that is as near as the model comes."""
-    return len(distances) >= ENOUGH and max(distances) - min(distances) <= STATIONARY * max(distances)
+    return len(distances) >= ENOUGH and max(distances) - min(distances) <= ACCEPTED * max(distances)

@@ -119,7 +119,7 @@ def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) 
         return
     matrix, missing = rows[:, columns], wanted - rows @ found
     if math.prod(matrix.shape) <= _DENSE:
-        found[columns] += np.linalg.lstsq(matrix.toarray(), missing, rcond=1e-12)[0]
+        found[columns] += np.linalg.lstsq(matrix.toarray(), missing, rcond=AGREES)[0]
         return
     from scipy.sparse.linalg import lsqr
 
