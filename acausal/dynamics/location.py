@@ -33,19 +33,21 @@ def locate(at: Function, low: float, high: float, guess: float, t0: float) -> fl
     and less of a power) is therefore followed by doubling steps, and so is one of one unit in the last
     place; they bring both ends of the bracket together.
     """
-    low = _positive_end(at, min(low, high), high, math.ulp(t0 + high))
+    low = min(low, high)
     x = guess if low < guess <= high else 0.5 * (low + high)
-    step, last, count = 0.0, math.inf, 0
+    step, last, count, known = 0.0, math.inf, 0, False
     while True:
         value, slope = at(x)
         if value > 0.0:
-            low = x
+            low, known = x, True
         else:
             high = x
         tick = math.ulp(t0 + high)
+        move = -value / slope if slope else math.inf
+        if not known and (high - low <= tick or x + move <= low):
+            low, known = _positive_end(at, low, high, tick), True
         if high - low <= tick:
             return high
-        move = -value / slope if slope else math.inf
         if abs(move) <= 2.0 * tick or abs(value) > 0.5 * last:
             step = max(2.0 * step, min(abs(move), high - low), tick)
             move = step if value > 0.0 else -step
