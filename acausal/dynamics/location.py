@@ -11,7 +11,7 @@ Function = Callable[[float], tuple[float, float]]
 """Time -> value and slope; a slope of zero tells nothing."""
 
 
-def locate(at: Function, low: float, high: float, guess: float, t0: float) -> float:
+def locate(at: Function, low: float, high: float, guess: float, t0: float, enough: float = 0.0) -> float:
     """Smallest `h` with a value that is not positive, up to rounding of the value.
 
     Parameters
@@ -24,6 +24,8 @@ def locate(at: Function, low: float, high: float, guess: float, t0: float) -> fl
         Where to begin.
     t0 : float
         Absolute time of ``h = 0``: the neighbour of ``t0 + h`` is the resolution.
+    enough : float
+        Value times width of the bracket below which any point of it will do.
 
     Notes
     -----
@@ -46,6 +48,8 @@ def locate(at: Function, low: float, high: float, guess: float, t0: float) -> fl
         move = -value / slope if slope else math.inf
         if not known and (high - low <= tick or x + move <= low):
             low, known = _positive_end(at, low, high, tick), True
+        if abs(value) * (high - low) < enough:
+            return x
         if high - low <= tick:
             return high
         if abs(move) <= 2.0 * tick or abs(value) > 0.5 * last:

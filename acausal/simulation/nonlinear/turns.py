@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...dynamics.location import locate
 from ...dynamics.noise import StepNoise
 
-MOST = 40
-"""Points at which the turn of a form is sought."""
 LEVEL = 0.1
 """Change of a form about its turn, in depths of a touch, below which the turn is near enough."""
 DOUBT = 2.0
@@ -54,7 +53,7 @@ def doubtful_turn(
 def lowest(
     slope: Callable[[float], float], begin: tuple[float, float], end: tuple[float, float], touch: float
 ) -> float | None:
-    """Time at which a slope changes its sign, by false position in its Illinois form; None where rounding hides it.
+    """Time at which a slope changes its sign; None where rounding hides it.
 
     Parameters
     ----------
@@ -64,24 +63,15 @@ def lowest(
         Times with their slopes, below and above zero.
     touch : float
         Depth of a touch.
-
-    Notes
-    -----
-    Dowell, Jarratt, "A modified regula falsi method for computing the root of an equation", BIT 11 (1971).
     """
-    (low, down), (high, up) = begin, end
-    middle, last = low, 0
-    for _ in range(MOST):
-        middle = low - down * (high - low) / (up - down)
-        if not low < middle < high:
-            return None
-        here = slope(middle)
-        if abs(here) * (high - low) < LEVEL * touch:
-            break
-        side = 1 if here > 0.0 else -1
-        if side < 0:
-            low, down, up = middle, here, 0.5 * up if last == side else up
-        else:
-            high, up, down = middle, here, 0.5 * down if last == side else down
-        last = side
-    return middle
+    (low, down), (high, up) = known = begin, end
+
+    def falling(h: float) -> tuple[float, float]:
+        """The slope in opposite direction, and its rate by the last two points."""
+        nonlocal known
+        known = known[1], (h, slope(h))
+        (t0, before), (t1, here) = known
+        return -here, (before - here) / (t1 - t0)
+
+    found = locate(falling, low, high, low - down * (high - low) / (up - down), 0.0, LEVEL * touch)
+    return found if low < found < high else None
