@@ -183,7 +183,7 @@ class NumericCore:
         return common_constraints(self.model)
 
     @cached_property
-    def _given_conditions(self) -> tuple[np.ndarray, list[int]]:
+    def _given_conditions(self) -> tuple[np.ndarray, np.ndarray]:
         """What redundant integer rows demand of the sources, and the number of the row."""
         rows = (self.reduced.contradictions @ self.exosystem.K).toarray()
         return source_conditions(self.model.S, self.model.xi_scale, rows)
@@ -192,7 +192,7 @@ class NumericCore:
         """Number of an integer row through which known quantities contradict each other; None without any."""
         rows, numbers = self._given_conditions
         failed = np.flatnonzero(np.abs(rows @ xi) > CONTRADICTING)
-        return numbers[int(failed[0])] if len(failed) else None
+        return int(numbers[failed[0]]) if len(failed) else None
 
 
 def analysed_since(before: Mapping[NumericCore, tuple[int, float]]) -> tuple[int, float]:
