@@ -80,7 +80,8 @@ def test_losses_are_compared_with_stronger_ones_of_their_kind() -> None:
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize(
-    ("name", "seeds"), [("nonlinear runs", (0, 2, 5, 7, 200015)), ("nonlinear mechanisms", (0, 1, 5))]
+    ("name", "seeds"),
+    [("nonlinear runs", (0, 2, 5, 7, 200015, 910022)), ("nonlinear mechanisms", (0, 1, 5, 910025))],
 )
 def test_models_with_nonlinear_parts_run_right(name: str, seeds: tuple[int, ...], method: str) -> None:
     family = FAMILIES[name]
@@ -95,6 +96,25 @@ def test_an_integrated_state_may_miss_its_absolute_tolerance(method: str) -> Non
     family = FAMILIES["network runs"]
     verdict = family.run(family.describe(900004), method)
     assert verdict.outcome == "right", verdict.why
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+@pytest.mark.parametrize("apart", [Fraction(1, 1000), Fraction(5, 2), Fraction(1000)])
+def test_a_force_that_vanishes_is_rounding_of_the_positions(apart: Fraction, method: str) -> None:
+    """A spring without load, whose force holds a contact, is to be as exact as the places of its ends, not as nothing."""
+    parts = [
+        Part("M", "M1", "a", GROUND, Fraction(1), (-apart * 3 / 10, Fraction(0))),
+        Part("M", "M2", "b", GROUND, Fraction(4), (apart * 7 / 10, Fraction(0))),
+        Part("B", "B", "a", GROUND, Fraction(9, 2), Fraction(6)),
+        Part("F", "F", GROUND, "a", Fraction(1), Fraction(1)),
+        Part("P", "P", "b", GROUND, -apart * 7 / 10),
+        Part("A", "A", GROUND, "b", Fraction(4)),
+        Part("Q", "Q", "a", "b", Fraction(4), apart),
+    ]
+    case = line_case(parts, 0.7)
+    answer = attempt(case, 1.0, method=method)
+    assert isinstance(answer, Result), answer
+    assert judged(case, answer, 1e-5).outcome == "right"
 
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])

@@ -109,7 +109,13 @@ class Accuracy:
             raise motion.failed(failure) from failure
         values = self._forms.values(motion, motion.system.v0(end.y, end.xi)[None])[0]
         size = np.maximum(np.abs(self._tangent.values), np.abs(values))
-        return float((self.error / (self._absolute + self._tolerances.rtol * size)).max(initial=0.0))
+        may_be = self._absolute + self._tolerances.rtol * size
+        found = float((self.error / may_be).max(initial=0.0))
+        if not found <= 1.0 and motion.batched:
+            # Terms of what is solved for are no terms of the form: a force that vanishes beside others is rounding of theirs.
+            hidden = np.abs(self._tangent(motion.system.v0.y)) @ rounding(motion, self._place)
+            found = float((self.error / (may_be + hidden)).max(initial=0.0))
+        return found
 
 
 class Resolution:
@@ -191,18 +197,19 @@ class Resolution:
         found = float((far / may_be).max())
         if not found <= 1.0:
             errors = np.abs(motion.moved(motion.accepted, step.errors.T)).max(axis=1, initial=0.0)
-            found = float((far / (may_be + (MISSED * errors + self._rounding(place))[solved])).max())
+            found = float((far / (may_be + (MISSED * errors + rounding(motion, place))[solved])).max())
         return found
 
-    def _rounding(self, place: Place) -> np.ndarray:
-        """Rounding of what is solved for at a place; not a number where it does not exist.
 
-        That of the terms of every row, through the inverse of the matrix: Higham, Accuracy and Stability of Numerical
-        Algorithms, 2nd ed., SIAM 2002, section 7.2.
-        """
-        motion, found = self._motion, np.zeros(len(place.y))
-        found[motion.solved] = ROUNDING * terms(motion, place, motion.solved, place.y)[motion.solved]
-        return found
+def rounding(motion: Motion, place: Place) -> np.ndarray:
+    """Rounding of coordinates and open unknowns that are solved for at a place; not a number where it does not exist.
+
+    That of the terms of every row, through the inverse of the matrix: Higham, Accuracy and Stability of Numerical
+    Algorithms, 2nd ed., SIAM 2002, section 7.2.
+    """
+    found = np.zeros(len(place.y))
+    found[motion.solved] = ROUNDING * terms(motion, place, motion.solved, place.y)[motion.solved]
+    return found
 
 
 def terms(motion: Motion, place: Place, solved: np.ndarray, y: np.ndarray) -> np.ndarray:
