@@ -9,7 +9,8 @@ import casadi as ca
 import numpy as np
 
 from ..modeling.array_forms import Algebra, ArrayForm
-from ..modeling.expressions import ARITHMETIC, Expr
+from ..modeling.expressions import Expr
+from ..modeling.operations import ARITHMETIC
 
 _SX: dict[str, Any] = {
     **ARITHMETIC,

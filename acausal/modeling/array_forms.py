@@ -133,7 +133,8 @@ class ArrayForm:
         """Places of each argument in its source; None for all of them in their order."""
         columns = [list(at) for at in zip(*group.rows, strict=True)] if group.sources else []
         sizes = [len(self._groups[s].rows) for s in group.sources]
-        return [None if at == list(range(n)) else at for at, n in zip(columns, sizes, strict=True)]
+        ordered = [len(at) == n and at == list(range(n)) for at, n in zip(columns, sizes, strict=True)]
+        return [None if all_of else at for at, all_of in zip(columns, ordered, strict=True)]
 
     def value(self, leaf: Callable[[Expr], Any], algebra: Algebra) -> Any:
         """The value of the expression from those of leaves, and of operations that are apart."""

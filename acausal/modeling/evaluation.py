@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from .expressions import ARITHMETIC, Expr, Symbol, fold
+from .expressions import Expr, Symbol, fold
 from .fields import MISSING, Computed
+from .operations import ARITHMETIC
 
 
 def evaluate(expr: Expr) -> float:

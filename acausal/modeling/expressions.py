@@ -6,13 +6,12 @@ it is lowered to SX when a class is traced.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any, NoReturn
 
 from ..errors import ExpressionError, shortened
-from .operations import BOOLEANS, MARKS
+from .operations import BOOLEANS, MARKS, UFUNCS
 
 Number = int | float
 LONGEST_INTEGER = 64
@@ -35,9 +34,7 @@ def _refused(what: str, hint: str) -> Any:
     return method
 
 
-_FUNCTIONS_OF_ACAUSAL = (
-    "use the functions of `acausal` (sin, exp, sqrt, ...) instead of those of math or numpy"
-)
+_OWN_FUNCTIONS = "use the functions of `acausal` (sin, exp, sqrt, ...) instead of those of math or numpy"
 
 
 def _ordered(op: str, a: Expr, b: Any) -> Expr:
@@ -62,9 +59,21 @@ class Expr:
         self.op = op
         self.args = args
         self.data = data
-        self.marks = MARKS.get(op, 0)
-        for a in args:
-            self.marks |= a.marks
+        self.marks = self._marks()
+
+    def __getattr__(self, name: str) -> Any:
+        """The marks of a leaf, and of what comes from a file, when they are first asked for."""
+        if name != "marks":
+            raise AttributeError(f"an expression has no attribute {name!r}")
+        for node in walk(self):
+            node.marks = node._marks()
+        return self.marks
+
+    def _marks(self) -> int:
+        found = MARKS.get(self.op, 0)
+        for a in self.args:
+            found |= a.marks
+        return found
 
     @property
     def is_condition(self) -> bool:
@@ -166,10 +175,7 @@ class Expr:
         )
 
     def __float__(self) -> float:
-        raise ExpressionError(
-            f"`{self}` is not a number while the model is built",
-            hint=_FUNCTIONS_OF_ACAUSAL,
-        )
+        raise ExpressionError(f"`{self}` is not a number while the model is built", hint=_OWN_FUNCTIONS)
 
     def __index__(self) -> int:
         raise ExpressionError(
@@ -201,7 +207,7 @@ class Expr:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
         """Arithmetic of numpy numbers and arrays with expressions; other functions of numpy are refused."""
-        operation = _UFUNCS.get(ufunc.__name__)
+        operation = UFUNCS.get(ufunc.__name__)
         if method != "__call__" or operation is None:
             self.__array_function__(ufunc)
         assert operation is not None
@@ -216,7 +222,7 @@ class Expr:
     def __array_function__(self, function: Any, *_: Any) -> NoReturn:
         raise ExpressionError(
             f"numpy.{function.__name__} cannot be applied to `{self}` while the model is built",
-            hint=_FUNCTIONS_OF_ACAUSAL,
+            hint=_OWN_FUNCTIONS,
         )
 
     def __abs__(self) -> Expr:
@@ -238,7 +244,7 @@ class Expr:
 for _name in ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "exp", "log", "log10", "log2", "sqrt",
               "rint", "floor", "ceil", "trunc", "conjugate"):  # fmt: skip
     # What functions of numpy look for in the elements of an array.
-    setattr(Expr, _name, _refused(f"numpy.{_name}", _FUNCTIONS_OF_ACAUSAL))
+    setattr(Expr, _name, _refused(f"numpy.{_name}", _OWN_FUNCTIONS))
 
 
 class Symbol(Expr):
@@ -253,7 +259,9 @@ class Symbol(Expr):
         self.field = field
         self.args = ()
         self.data = None
-        self.marks = MARKS["v"] if field is None else field.marks
+
+    def _marks(self) -> int:
+        return MARKS["v"] if self.field is None else self.field.marks
 
     @property
     def is_condition(self) -> bool:
@@ -274,7 +282,10 @@ class EnumMember(Expr):
     op = "const"  # type: ignore[misc]
 
     def __init__(self, value: Enum) -> None:
-        self.args, self.data, self.member, self.marks = (), enum_index(value), value, MARKS["enum"]
+        self.args, self.data, self.member = (), enum_index(value), value
+
+    def _marks(self) -> int:
+        return MARKS["enum"]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (EnumMember, (self.member,))
@@ -408,8 +419,7 @@ LONGEST_TEXT = 300
 def to_text(expr: Expr, name: Callable[[Symbol], str] = lambda symbol: symbol.name) -> str:
     """Return the expression as the user would write it, cut in the middle where it is long; ``name`` is that of a symbol.
 
-    The parts are cut as well: written out, shared parts can make a text of exponential length. As the
-    ends of a part are at least as long as those of the whole, this changes nothing in the outcome.
+    The parts are cut as well, which changes nothing in the outcome: shared parts can make a text of exponential length.
     """
 
     def leaf(node: Expr) -> tuple[str, int]:
@@ -436,15 +446,3 @@ def to_text(expr: Expr, name: Callable[[Symbol], str] = lambda symbol: symbol.na
         return f"{op}({', '.join(inner)})", 9
 
     return fold(expr, leaf, apply)[0]
-
-
-_UFUNCS: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-    "power": operator.pow, "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
-    "negative": operator.neg, "absolute": abs,
-}  # fmt: skip
-
-ARITHMETIC: dict[str, Callable[..., Any]] = {
-    op: _UFUNCS[name]
-    for op, name in (("+", "add"), ("-", "subtract"), ("*", "multiply"), ("/", "divide"), ("**", "power"), ("neg", "negative"))
-}  # fmt: skip

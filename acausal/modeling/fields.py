@@ -61,8 +61,6 @@ class Field:
 
     name: str = ""
     shape: tuple[int, ...] = ()
-    marks = MARKS["v"]
-    """Those of its symbols."""
 
     def __init__(self, *, unit: str = "", doc: str = "") -> None:
         self.unit = unit
@@ -73,6 +71,11 @@ class Field:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+
+    @property
+    def marks(self) -> int:
+        """The `MARKS` of its symbols."""
+        return MARKS["v"]
 
     def names(self) -> list[str]:
         """Return the scalar names of the field: ``x``, or ``x[0]``, ``x[1]``, ..."""
@@ -129,8 +132,6 @@ class Parameter(Field):
         are guesses. Any parameter of a part becomes such a one by ``Start``: ``Spring(c=100.0, s_rel0=Start(0.1))``.
     """
 
-    marks = 0
-
     def __init__(
         self,
         *,
@@ -149,6 +150,11 @@ class Parameter(Field):
         problem = self.problem(default) if is_number(default) and fixed else ""
         if problem:
             raise DeclarationError(f"the default of a Parameter {problem}")
+
+    @property
+    def marks(self) -> int:
+        """None: it stays what it is."""
+        return 0
 
     @overload
     def __get__(self, obj: None, cls: type) -> Self: ...

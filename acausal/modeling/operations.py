@@ -1,5 +1,11 @@
 """Kinds of operations in expressions."""
 
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
 RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 BOOLEANS = RELATIONS | {"and", "or", "not", "xor", "edge", "change", "sample", "initial", "terminal", "true"}
 
@@ -17,3 +23,15 @@ def marks(*ops: str) -> int:
     for op in ops:
         found |= MARKS[op]
     return found
+
+
+UFUNCS: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "power": operator.pow, "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "negative": operator.neg, "absolute": abs,
+}  # fmt: skip
+
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    op: UFUNCS[name]
+    for op, name in (("+", "add"), ("-", "subtract"), ("*", "multiply"), ("/", "divide"), ("**", "power"), ("neg", "negative"))
+}  # fmt: skip

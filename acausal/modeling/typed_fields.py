@@ -76,11 +76,15 @@ class Discrete(Typed):
         ):
             raise DeclarationError(f"a Discrete is bool, int, float or an enum, not {type!r}")
         self.type, self.shape = type, shape
-        self.marks = marks("d", "enum") if issubclass(type, Enum) else MARKS["d"]
         self.start = start if start is not None else (next(iter(type)) if issubclass(type, Enum) else type(0))
         problem = self.problem(self.start)
         if problem:
             raise DeclarationError(f"the start of a Discrete {problem}")
+
+    @property
+    def marks(self) -> int:
+        """The `MARKS` of its symbols."""
+        return marks("d", "enum") if issubclass(self.type, Enum) else MARKS["d"]
 
 
 class _Signal(Typed):
@@ -96,11 +100,15 @@ class _Signal(Typed):
         if type not in (bool, int, float):
             raise DeclarationError(f"a signal is bool, int or float, not {type!r}")
         self.type, self.shape = type, shape
-        self.marks = MARKS["d" if self.is_discrete else "v"]
 
     @property
     def is_discrete(self) -> bool:
         return self.type is not float
+
+    @property
+    def marks(self) -> int:
+        """The `MARKS` of its symbols."""
+        return MARKS["d" if self.is_discrete else "v"]
 
 
 class Input(_Signal):

@@ -72,8 +72,9 @@ register(
     Location,
 )
 register(Template, by_identity=("resolve", "layouts", "direct"))
-register(EnumMember, without=("member",))
-register(BranchTable, ElementTable, Leave, Expr, Symbol, Assign, Reinit, Terminate, Start)
+register(EnumMember, without=("member", "marks"))
+register(Expr, Symbol, without=("marks",))
+register(BranchTable, ElementTable, Leave, Assign, Reinit, Terminate, Start)
 register(Field, Variable, Computed, Flow, Parameter, Discrete, Input, Output)
 
 

@@ -14,7 +14,8 @@ import pytest
 from acausal import cos, exp, if_else, sin, sqrt, time
 from acausal.compilation.lowering import lower
 from acausal.modeling.array_forms import Algebra, ArrayForm, added_up, stacked
-from acausal.modeling.expressions import Expr, constant, wrap
+from acausal.modeling.expressions import Expr, constant, walk, wrap
+from acausal.modeling.operations import MARKS, marks
 
 FUNCTIONS: dict[str, Any] = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b, "neg": lambda a: -a,
@@ -123,10 +124,16 @@ def test_random_expressions_have_the_bits_of_one_operation_after_the_other(seed:
 
 
 def test_an_expression_knows_what_occurs_in_it() -> None:
-    from acausal.modeling.operations import MARKS, marks
-
     shown = sin(time) + if_else(time < 1, 2.0, abs(time))
     assert shown.marks == marks("time", "<", "abs")
     assert not constant(1.0).marks
     assert MARKS["<"] == MARKS["!="]
     assert len({MARKS[op] for op in MARKS}) == len(MARKS) - 5
+
+
+def test_marks_of_what_comes_from_a_file_follow_from_its_operations() -> None:
+    made = sin(time) + if_else(time < 1, 2.0, abs(time))
+    for node in walk(made):
+        del node.marks
+    assert made.marks == marks("time", "<", "abs")
+    assert not hasattr(made, "sort")
