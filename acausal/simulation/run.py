@@ -78,7 +78,7 @@ class Run:
     def __post_init__(self) -> None:
         self.reduced, self.flat = self.program.reduced, self.program.flat
         self.schedule = Schedule(self.clocks)
-        z, q = left_limits(self.program, self.starts)
+        z, _, q = left_limits(self.program, self.starts)
         self.state = State(
             self.begin, self.program.unknowns.first_mode, z, np.zeros(len(z)), np.zeros(len(z)), q, self.values.D,
             self.values.R, np.zeros(self.program.discrete.memory), ticks=self.schedule.begin(self.begin),

@@ -269,7 +269,7 @@ class Completer:
         return (
             self.frame.constrained
             or bool(conditions.observed)
-            or conditions.has_nonlinear
+            or bool(conditions.nonlinear_rows)
             or (aim.solved and len(opened) > 0)
         )
 

@@ -83,8 +83,10 @@ class Conditions:
         """Variable of every condition whose value it prescribes in the core, else -1."""
         self._equations: list[tuple[np.ndarray, Rows]] = []
         """Affine initial equations of all instances of a class: the conditions that they are, and their rows."""
-        self._nonlinear: list[tuple[int, int]] = []
-        self._observed: list[tuple[int, int]] = []
+        self.nonlinear_rows: list[tuple[int, int]] = []
+        """(condition, nonlinear row) of initial equations that are not affine."""
+        self.observed: list[tuple[int, int]] = []
+        """(condition, variable) of the variables that are evaluated outside the core."""
         self._demands()
         if wishes:
             self._wishes()
@@ -129,7 +131,7 @@ class Conditions:
             own = self._own_rank(x, unknown, rank)
             made = Condition(own, starts.kind(x), problem.flat, x, unknown, float(starts.value[x]))
             if problem.core.readout.observed(x):
-                self._observed.append((len(self.items), x))
+                self.observed.append((len(self.items), x))
                 self._add(made)
             else:
                 self._add(made, x)
@@ -156,7 +158,7 @@ class Conditions:
                 made = Condition(Rank.FIXED, f"initially at {place}", problem.flat, stated=stated)
                 if isinstance(rows, NonlinearFormRows):
                     row = problem.program.nonlinear_rows.position[rows.first + i]
-                    self._nonlinear.append((len(self.items), row))
+                    self.nonlinear_rows.append((len(self.items), row))
                 self._add(made)
 
     def _derivatives(self, ids: np.ndarray) -> None:
@@ -204,29 +206,14 @@ class Conditions:
         self, arguments: np.ndarray, values: Values
     ) -> Iterator[tuple[int, float, np.ndarray, np.ndarray]]:
         """(condition, value, arguments, slopes by them) of initial equations that are not affine."""
-        if not self._nonlinear:
+        if not self.nonlinear_rows:
             return
         problem = self.problem
         value, gradient = problem.tangents.functions(0, [arguments], problem.tangents.constants(values))
         value, gradient = np.array(value), np.array(gradient)
-        for k, row in self._nonlinear:
+        for k, row in self.nonlinear_rows:
             at = np.flatnonzero(problem.program.nonlinear_rows.owner == row)
             yield k, float(value[row]), at, gradient[at]
-
-    @property
-    def nonlinear_rows(self) -> list[tuple[int, int]]:
-        """(condition, nonlinear row) of initial equations that are not affine."""
-        return self._nonlinear
-
-    @property
-    def observed(self) -> list[tuple[int, int]]:
-        """(condition, variable) of the variables that are evaluated outside the core."""
-        return self._observed
-
-    @property
-    def has_nonlinear(self) -> bool:
-        """Whether some initial equation is not affine."""
-        return bool(self._nonlinear)
 
     def violated(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values) -> list[int]:
         """Conditions that must hold and do not at a point, with these discretes; observed variables are left out."""
@@ -235,9 +222,9 @@ class Conditions:
         size = abs(D) @ np.abs(slopes) + abs(Z) @ np.abs(z) + abs(X) @ np.abs(xi) + np.abs(constant)
         size = size + self.magnitudes
         affine = np.ones(len(self), bool)
-        affine[[k for k, _ in (*self._nonlinear, *self._observed)]] = False
+        affine[[k for k, _ in (*self.nonlinear_rows, *self.observed)]] = False
         wrong = affine & (self.rank <= Rank.STEADY) & (defect > VIOLATED * size)
-        if self._nonlinear:
+        if self.nonlinear_rows:
             tangents = self.problem.tangents
             arguments = tangents.arguments(z, slopes, xi)
             for k, value, at, gradient in self.nonlinear(arguments, values):
@@ -264,7 +251,7 @@ class Conditions:
     def read(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Values of the observed variables at a point."""
         problem = self.problem
-        ids = tuple(x for _, x in self._observed)
+        ids = tuple(x for _, x in self.observed)
         y = np.concatenate([z, slopes, xi])
         frame = problem.core.readout.frame
         return problem.core.readout.at(ids, frame, y, problem.moment)

@@ -19,15 +19,7 @@ _DENSE = 250_000
 """Entries up to which guesses are found with dense matrices; beyond, their cost would grow with the cube of the model."""
 
 
-def left_limits(program: CompiledModel, starts: Starts) -> tuple[np.ndarray, np.ndarray]:
-    """Left limits of the core unknowns and of the integrals: fixed before given before default starts."""
-    z, _, q = _left_limits_by_priority(program, starts)
-    return z, q
-
-
-def _left_limits_by_priority(
-    program: CompiledModel, starts: Starts
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def left_limits(program: CompiledModel, starts: Starts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Left limits of the core unknowns, their priorities (2 fixed, 1 given, 0 default, -1 none), and those of the integrals."""
     model = program.reduced
     z, rank = np.zeros(len(model.core)), np.full(len(model.core), -1)
@@ -64,7 +56,7 @@ def agreeing(
     size = np.abs(hard * scale).max(axis=1, initial=0.0)
     if not (np.abs(defect) > AGREES * size).any():
         return z
-    own = _left_limits_by_priority(program, starts)[1][at]
+    own = left_limits(program, starts)[1][at]
     preferred = np.zeros(len(at), bool) if model.priority is None else model.priority[at] > 0.0
     rank = np.select([own == 2, own == 1, preferred], [Rank.FIXED, Rank.GIVEN, Rank.PREFERRED], Rank.DEFAULT)
     A, k = hard * scale / size[:, None], len(hard)

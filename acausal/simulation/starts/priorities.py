@@ -46,7 +46,7 @@ def solve(A: np.ndarray, b: np.ndarray, rank: np.ndarray, damping: float = 0.0) 
     """
     k, m = A.shape
     found = Solution(np.zeros(m), np.zeros(k, bool), np.zeros(k, bool))
-    for rows, columns in _blocks(A):
+    for rows, columns in [(np.arange(k), np.arange(m))] if A.size <= DENSE else independent(A):
         _solve_block(A, b, rank, rows, columns, damping, found)
     return found
 
@@ -84,15 +84,6 @@ def least_squares(M: np.ndarray, b: np.ndarray, damping: float = 0.0) -> tuple[n
     rank = int((s > RANK * max(s[0], 1.0)).sum())
     factors = s[:rank] / (s[:rank] ** 2 + damping * s[0] ** 2)
     return (factors * V[:rank].T) @ (U[:, :rank].T @ b), V[rank:].T
-
-
-def _blocks(A: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows and columns of the independent parts."""
-    k, m = A.shape
-    if A.size <= DENSE:
-        yield np.arange(k), np.arange(m)
-        return
-    yield from independent(A)
 
 
 def independent(A: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

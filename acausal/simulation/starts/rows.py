@@ -159,7 +159,7 @@ class ConditionRows:
         conditions, xi = self.conditions, self.conditions.xi
         point = self.frame.linearised(at, replace(aim, solved=False))
         value = self._affine_values(point)
-        if conditions.has_nonlinear:
+        if conditions.nonlinear_rows:
             for k, found, _, _ in conditions.nonlinear(
                 self.problem.tangents.arguments(point.z, point.slopes, xi), self.problem.values
             ):
@@ -175,7 +175,7 @@ class ConditionRows:
         """Values (k,) and derivatives by the coordinates (k, nx) of all conditions, least units (k,), and which do not vary."""
         value, size, xi = self._affine_values(point), self.conditions.magnitudes.copy(), self.conditions.xi
         rows = np.asarray(self.Z @ point.z_x + self.D @ point.slopes_x)
-        if self.conditions.has_nonlinear:
+        if self.conditions.nonlinear_rows:
             tangents = self.problem.tangents
             arguments = tangents.arguments(point.z, point.slopes, xi)
             for k, found, at, gradient in self.conditions.nonlinear(arguments, self.problem.values):

@@ -180,7 +180,10 @@ class Starting:
     def _once(self, beginning: Beginning, share: float, near: np.ndarray | None) -> Completed | None:
         run = self.run
         if self.tried:
-            at = self.before.z if near is None else self._states_and(near)
+            at = self.before.z
+            if near is not None:
+                # Start values of what is differentiated, and the other unknowns of the point.
+                at = np.where(run.core.model.differentiated, at, near)
             run.begin_anew(replace(self.before, z=at), share)
         self.tried = True
         begun = self._provisional(beginning, near)
@@ -204,10 +207,6 @@ class Starting:
             raise run.failed(q)
         run.begun(q, reporter(problem, q, completed))
         return completed
-
-    def _states_and(self, near: np.ndarray) -> np.ndarray:
-        """Start values of what is differentiated, and the other unknowns of a point."""
-        return np.where(self.run.core.model.differentiated, self.before.z, near)
 
     def _provisional(self, beginning: Beginning, near: np.ndarray | None) -> StartProblem:
         """What an attempt is made of: relations, branches and sources as far as start values alone tell."""
