@@ -191,7 +191,8 @@ def confirm_flow(
     require(run, run.core.equations.unsolved(state.mode, None, at, ELIMINATED), t)
     least = NOTHING * run.core.model.scale[data.states]
     require(run, unmoved(data, trajectory, length, size, least), t)
-    require(run, drifting(data, trajectory, length), state.t + length)
+    largest = np.maximum(np.abs(trajectory.y0), np.abs(run.y))
+    require(run, drifting(data, trajectory.flow, largest, length), state.t + length)
     if rows_held is not None:
         released = _released(run.record.steps, state.t, run.core.model.elements, state.mode)
         require(run, resting(rows_held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), state.t)
@@ -287,9 +288,8 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     worst_at = looked[np.argmin(values_there, axis=0)]
     terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
     late = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
-    allowed = (
-        _tolerance(run) * way + _rounded(steps) * terms + lateness(state.t + length, run.tolerance) * late
-    )
+    rounded = SOLVED if motion.system.m else ROUNDED
+    allowed = _tolerance(run) * way + rounded * terms + lateness(state.t + length, run.tolerance) * late
     rows_held = _in_force(run, run.tables)
     if rows_held is not None:
         stepped = rounded_step(run.data, run.y, _longest(steps))
@@ -303,10 +303,6 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
 def _longest(steps: Steps | None) -> float:
     """Length of the longest step."""
     return 0.0 if steps is None else max((a.step.t1 - a.step.t0 for a in steps.accepted), default=0.0)
-
-
-def _rounded(steps: Steps) -> float:
-    return SOLVED if steps.motion.system.m else ROUNDED
 
 
 def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None:
@@ -329,8 +325,11 @@ def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None
     over = run.data.states
     point = np.concatenate([at.z[over], xi])
     rate = np.concatenate([at.slopes[over], (run.data.Ay @ point)[len(over) :]])
+    if not run.reduced.nonlinear:  # Then steps follow the rates of a mode that has a closed form.
+        largest = np.concatenate([(size @ way)[over], np.abs(xi)])
+        found = drifting(run.data, run.tables.flow, largest, length)
     released = _released(run.record.steps, state.t, run.core.model.elements, state.mode)
-    return resting(rows_held, released, [(point, rate)], run.data.Ay)
+    return found or resting(rows_held, released, [(point, rate)], run.data.Ay)
 
 
 def _released(steps: Sequence[MicroStep], t: float, elements: Sequence[Element], mode: Mode) -> list[int]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..compilation.discrete_check import ROUNDED as ROUNDED
-from ..dynamics.closed_form import Trajectory
+from ..dynamics.closed_form import AffineFlow, Trajectory
 from ..reduction.affine import SLIDING, AffineModel, Element, Kind, ModeData, Rows
 from ..reduction.rounding import TINY
 from ..values import frozen
@@ -337,12 +337,14 @@ def unmoved(
     return worst("motion", which, np.abs(value).ravel(), terms.ravel(), allowed.ravel())
 
 
-def drifting(data: ModeData, trajectory: Trajectory, length: float) -> Violation | None:
-    """The state that rounding of the coefficients of its mode moves: rates that cancel exceed what is left of them too far."""
-    y = np.maximum(np.abs(trajectory.y0), np.abs(trajectory.at(length)))
+def drifting(data: ModeData, flow: AffineFlow, y: np.ndarray, length: float) -> Violation | None:
+    """The state that rounding of the coefficients of its mode moves: rates that cancel exceed what is left of them too far.
+
+    ``y`` are the largest magnitudes of the state vector along a segment.
+    """
     rates, states = data.sizes[1] @ y, len(data.states)
     rates[states:] = 0.0  # Sources are followed by their own functions.
-    off, terms = trajectory.flow.drift(rates, y, length)
+    off, terms = flow.drift(rates, y, length)
     off, terms = off[:states], terms[:states]
     return worst("drift", np.arange(states), off, terms, RESOLVED * terms)
 
