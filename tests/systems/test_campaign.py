@@ -6,16 +6,17 @@ from fractions import Fraction
 import mpmath as mp
 import pytest
 
-from acausal import AcausalError, Result
+from acausal import AcausalError, ConsistencyError, Result, compile_model
 from acausal.simulation.instants.transition import SearchStats
 from tests.oracles.circuits import random_circuit
 from tests.oracles.lines import Part
 from tests.oracles.networks import GROUND, Element
 from tests.oracles.random_lines import random_mechanism
 from tests.systems.campaign_cases import line_case, network_case
-from tests.systems.campaign_families import FAMILIES
+from tests.systems.campaign_families import FAMILIES, LossyCircuit, refused
 from tests.systems.campaign_judge import attempt, judged
 from tests.systems.campaign_steps import stepping_defects
+from tests.systems.general_path_cases import CASES
 
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
@@ -76,6 +77,15 @@ def test_losses_are_compared_with_stronger_ones_of_their_kind() -> None:
     """Leakage alone is judged by leakage: a resistance of 1e-5 Ohm in this circuit is refused, whatever leaks."""
     verdict = FAMILIES["weak losses"].run(FAMILIES["weak losses"].describe(100018), "exact")
     assert verdict.outcome == "right", verdict.why
+
+
+@pytest.mark.parametrize(("Ron", "outcome"), [(1e-7, "right refusal"), (1e-3, "wrong refusal")])
+def test_a_loss_that_rounding_drowns_may_be_refused_beside_one_that_matters(Ron: float, outcome: str) -> None:
+    """Rounding of rates of 1e13 per second moves what eight capacitors hold by 1e-4, those of 1e9 by 1e-8."""
+    given = LossyCircuit("circuit", "multiplier", Ron, 1e-7, 0.0)
+    case = CASES[given.name]
+    verdict = refused(compile_model(case.build()), case, given, ConsistencyError("as the run says"))
+    assert verdict.outcome == outcome, verdict.why
 
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
