@@ -1,5 +1,6 @@
 """Starts that agree with all equations stay what they are, whatever branches the search for the first mode tries."""
 
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,7 +9,10 @@ from typing import Any
 import pytest
 
 import acausal.simulation.starts.starting as starting
-from acausal import Component, Statement, connect, simulate
+from acausal import Component, InitializationError, Statement, Structural, connect, simulate
+from acausal.components.planar import Body as PlanarBody
+from acausal.components.planar import FixedTranslation, Prismatic, Revolute, Rod, World
+from acausal.components.rotational import ConstantTorque
 from acausal.components.translational import CoulombFriction, HardStop, Mass
 from tests.oracles.lines import GROUND, Part
 from tests.systems.campaign_cases import line_case
@@ -106,3 +110,50 @@ def test_fixed_starts_hold_whatever_point_completes_them(monkeypatch: pytest.Mon
     monkeypatch.setattr(starting, "complete", completed_beside({"b.s": 0.9}))
     result = simulate(FrictionAndStop(), 1e-3, initial={"a.s": 0.5, "b.s": 1.0, "a.v": 1.0})
     assert [result[path].at(0.0) for path in ("a.s", "b.s", "a.v", "b.v")] == [0.5, 1.0, 1.0, 0.0]
+
+
+class StoppedCrank(Component):
+    """A slider-crank with stops of its slider; a body at the crank and a torque may be there."""
+
+    fly: Structural[bool] = Structural(bool, default=False)
+    driven: Structural[bool] = Structural(bool, default=False)
+    speed: Structural[float] = Structural(float, default=0.0)
+
+    def build(self) -> None:
+        self.world, self.arm, self.rod = World(), FixedTranslation(r=(0.3, 0.0)), Rod(L=1.0)
+        self.hinge = Revolute(phi=0.4, useAxisFlange=self.driven, **({"w": self.speed} if self.speed else {}))
+        self.slider, self.load = Prismatic(useAxisFlange=True), PlanarBody(m=2.0, g=0.0)
+        self.stop = HardStop(s_min=0.9, s_max=5.0)
+        if self.fly:
+            self.wheel = PlanarBody(m=0.5, g=0.0)
+        if self.driven:
+            self.torque = ConstantTorque(tau_constant=1.5)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.world.frame_b, self.hinge.frame_a, self.slider.frame_a)
+        yield connect(self.hinge.frame_b, self.arm.frame_a)
+        yield connect(self.arm.frame_b, self.rod.frame_a)
+        yield connect(self.rod.frame_b, self.slider.frame_b, self.load.frame_a)
+        yield connect(self.slider.axis, self.stop.flange)
+        if self.fly:
+            yield connect(self.arm.frame_b, self.wheel.frame_a)
+        if self.driven:
+            yield connect(self.hinge.axis, self.torque.flange)
+
+
+@pytest.mark.parametrize("speed", [0.0, -2.0])
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("fly", [False, True])
+def test_a_given_angle_holds_beside_an_untouched_stop(fly: bool, driven: bool, speed: float) -> None:
+    """The default of the slider, 0 m, lies beyond its stop; the angle says that it is not there."""
+    result = simulate(StoppedCrank(fly=fly, driven=driven, speed=speed), 0.01)
+    s = 0.3 * math.cos(0.4) + math.sqrt(1.0 - (0.3 * math.sin(0.4)) ** 2)
+    assert result["hinge.phi"].at(0.0) == 0.4
+    assert result["hinge.w"].at(0.0) == pytest.approx(speed, rel=1e-12)
+    assert result["slider.s"].at(0.0) == pytest.approx(s, rel=1e-12)
+    assert result["stop.flange.f"].at(0.0) == 0.0
+
+
+def test_an_angle_beyond_the_stop_is_refused() -> None:
+    with pytest.raises(InitializationError, match=r"`hinge.phi` = 1.9 cannot hold"):
+        simulate(StoppedCrank(fly=True), 0.01, initial={"hinge.phi": 1.9})

@@ -271,9 +271,26 @@ def check_held(
     """
     if starts.discretes:
         _check_discretes(flat, starts, D)
-    ids = tuple(np.flatnonzero(starts.fixed).tolist())
+    for x, value in unmet(core, starts, starts.fixed, data, y, read):
+        raise InitializationError(
+            f"`{flat.variable(x)}` is fixed at {starts.value[x]:g} but the model gives {value:.9g} at the start",
+            where=place_of(flat.root, flat.variable(x)),
+            hint="other fixed values or the elements in force determine it; drop `fixed` or change them",
+        )
+
+
+def unmet(
+    core: NumericCore, starts: Starts, which: np.ndarray, data: ModeData, y: np.ndarray,
+    read: Callable[[tuple[int, ...]], np.ndarray],
+) -> list[tuple[int, float]]:  # fmt: skip
+    """Those of the variables of a mask that do not have their start values, with those that they have, as far as this is settled.
+
+    ``read`` tells values, ``data`` and ``y`` what they follow from.
+    """
+    ids = tuple(np.flatnonzero(which).tolist())
     if not ids:
-        return
+        return []
+    found = []
     sizes = abs(core.reduced.W_core[list(ids)]) @ core.model.network_scale
     for x, value, size in zip(ids, read(ids).tolist(), sizes.tolist(), strict=True):
         wanted = float(starts.value[x])
@@ -282,11 +299,8 @@ def check_held(
             continue
         # Scales are those of before the start, which may have led states far beyond them.
         if far > SETTLED * float((abs(core.readout.rows(data, (x,))) @ np.abs(y))[0]):
-            raise InitializationError(
-                f"`{flat.variable(x)}` is fixed at {wanted:g} but the model gives {value:.9g} at the start",
-                where=place_of(flat.root, flat.variable(x)),
-                hint="other fixed values or the elements in force determine it; drop `fixed` or change them",
-            )
+            found.append((x, value))
+    return found
 
 
 def _check_discretes(flat: FlatModel, starts: Starts, D: np.ndarray) -> None:

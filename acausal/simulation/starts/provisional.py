@@ -57,8 +57,17 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
         found = _as_it_is(problem)
         if found is not None:
             return found
+    kept = tuple(b if b >= 0 else branches.get(k, -1) for k, b in enumerate(problem.state.forced))
+    if kept != problem.state.forced:
+        # Given branches are kept while the others adapt to them, if that can be.
+        try:
+            return _after(problem, _chosen(problem, kept).restart)
+        except (NoConsistentMode, *UNSOLVED):
+            found = _beside(problem) if nonlinear else None
+            if found is not None:
+                return found
     try:
-        restart = _chosen(problem, branches).restart
+        restart = _chosen(problem, problem.state.forced).restart
     except (NoConsistentMode, ConsistencyError, *UNSOLVED) as error:
         found = _beside(problem) if nonlinear else None
         if found is not None:
@@ -97,28 +106,18 @@ def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[
     return choose(lin, search, (z, problem.slopes), z, xi, problem.values, problem.mode, None)
 
 
-def _chosen(problem: StartProblem, branches: Branches) -> Choice:
-    """The outcome of a search that keeps given branches while the others adapt to them, if there is one."""
+def _chosen(problem: StartProblem, forced: tuple[int, ...]) -> Choice:
+    """The outcome of a search in which some branches are ``forced``, with fixed values put in if they can be."""
     reinits = problem.program.unknowns.targets(problem.tables.held)[0]
-
-    def search(forced: tuple[int, ...]) -> Choice:
-        try:
-            return _searched(problem, forced, reinits)
-        except (NoConsistentMode, *UNSOLVED):
-            if not reinits:
-                raise
-        # The completion says which fixed values cannot hold; tangents at start values do not say whether they can.
-        if problem.tables.numerical:
-            problem.linearisation.linearise(problem.z, problem.slopes, problem.xi, problem.values)
-        return _searched(problem, forced, ())
-
-    kept = tuple(b if b >= 0 else branches.get(k, -1) for k, b in enumerate(problem.state.forced))
-    if kept != problem.state.forced:
-        try:
-            return search(kept)
-        except (NoConsistentMode, *UNSOLVED):
-            pass
-    return search(problem.state.forced)
+    try:
+        return _searched(problem, forced, reinits)
+    except (NoConsistentMode, *UNSOLVED):
+        if not reinits:
+            raise
+    # The completion says which fixed values cannot hold; tangents at start values do not say whether they can.
+    if problem.tables.numerical:
+        problem.linearisation.linearise(problem.z, problem.slopes, problem.xi, problem.values)
+    return _searched(problem, forced, ())
 
 
 def _as_it_is(problem: StartProblem) -> StartProblem | None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...errors import AcausalError, InitializationError
-from ...reduction.affine import Kind, Mode
+from ...reduction.affine import AffineModel, Kind, Mode
 from ...reduction.open_mode import StructurallySingular
 from ..confirmation import require
 from ..failures import DiscreteUnsound, MovesForEver, NotSolved, Started, StartSteep
@@ -28,6 +28,7 @@ from .initialization import (
     check_held,
     complete,
     held_values,
+    unmet,
 )
 from .integrals import rest_integrals
 from .kept import moved_for_nothing
@@ -131,7 +132,8 @@ class Starting:
             return found, run.state.z.copy()
 
         try:
-            return along_homotopy(attempt, self.before.z, run.program.nonlinear_rows.has_homotopy)
+            found = along_homotopy(attempt, self.before.z, run.program.nonlinear_rows.has_homotopy)
+            return self._unless_given_starts_stay(found)
         except InitializationError:
             if run.core.system is not None:
                 raise  # Nothing but branches and pieces of laws, which are told apart in analysed modes, begins otherwise.
@@ -142,6 +144,31 @@ class Starting:
                 except (AcausalError, Refused):
                     continue
             raise
+
+    def _unless_given_starts_stay(self, found: Completed | None) -> Completed | None:
+        """The start that was found, or one in which all given starts hold, begun where no element holds anything.
+
+        The first mode of a nonlinear model is sought at start values, before constraints move the defaults among them: an element
+        may close there that is open where the constraints lead, and move what was given.
+        """
+        run = self.run
+        given = run.starts.given & run.program.reduced.differentiated
+        if not run.program.reduced.nonlinear or run.core.system is not None or self._meets(given):
+            return found
+        open_ = {k: _open_branch(run.core.model, k) for k in self._branches(run.state.mode)}
+        beginning = Beginning({k: b for k, b in open_.items() if b is not None})
+        try:
+            other = self._attempt(beginning)
+            if self._meets(given):
+                return other
+        except (AcausalError, Refused):
+            pass
+        return self._attempt(Beginning())
+
+    def _meets(self, which: np.ndarray) -> bool:
+        """Whether variables have their start values after the first instant."""
+        run = self.run
+        return not unmet(run.core, run.starts, which, run.data, run.y, run.read)
 
     def _told(self, beginning: Beginning) -> Completed | None:
         """An attempt whose failure is told in words."""
@@ -326,6 +353,15 @@ class Starting:
         open_ = place[rows.E.any(axis=1) | rows.A.any(axis=1)].tolist()
         sides = chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1))
         return (Beginning(sides=changed) for changed in sides)
+
+
+def _open_branch(model: AffineModel, k: int) -> int | None:
+    """The first branch of an element in which its equations hold no state; None if they do in none or in all."""
+    holds = []
+    for branch in model.elements[k].branches:
+        rows = branch.equations
+        holds.append(not (rows.E.any(axis=1) | rows.A[:, ~model.differentiated].any(axis=1)).all())
+    return holds.index(False) if True in holds and False in holds else None
 
 
 def along_homotopy(attempt: Attempt[Found], z: np.ndarray, able: bool) -> Found:
