@@ -35,6 +35,7 @@ import numpy as np
 
 from tests.oracles.complementarity import (
     BITS,
+    ROUNDING,
     SECANT_BITS,
     Equation,
     Instant,
@@ -375,13 +376,15 @@ UNITS = {"s": "m", "gap": "m", **dict.fromkeys("vpm", "m/s"), **dict.fromkeys("f
 def defects(parts: Sequence[Part], values: Mapping[str, Any], after: bool, limit: float) -> dict[str, float]:
     """Violated laws of frictions, clutches and stops at many times, each relative to what is allowed.
 
-    ``values`` holds arrays of all unknowns; allowed is ``limit`` times the largest position, speed or force of all times.
+    ``values`` holds arrays of all unknowns; allowed is ``limit`` times the largest position, speed or force of all times, and
+    what is rounding beside the largest number of any unit.
     """
-    scale = {
-        letter: limit * max((np.abs(x).max() for c, x in values.items() if c[0] == letter), default=1.0)
+    largest = {
+        letter: max((np.abs(x).max() for c, x in values.items() if c[0] == letter), default=1.0)
         for letter in "svf"
     }
-    scale = {letter: size or limit for letter, size in scale.items()}
+    least = ROUNDING * max(largest.values())
+    scale = {letter: limit * size + least or limit for letter, size in largest.items()}
     at = {**values, f"s.{GROUND}": 0.0, f"v.{GROUND}": 0.0}
     found = {}
     for e in parts:
