@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Self
@@ -75,21 +74,27 @@ def connect(*ends: Any) -> Connect:
             f"connect() needs at least two ports or signals, got {len(ends)}",
             hint="connect(a.p, b.n); a port left out is open",
         )
+    named: set[tuple[int, str]] = set()
     for end in ends:
-        signal = isinstance(end, Symbol) and isinstance(end.field, (Input, Output))
-        if not (signal or isinstance(end, (PortRef, Port))):
+        port = isinstance(end, PortRef)
+        if not port and not _is_signal(end) and not isinstance(end, Port):
             hint = "connect the ports of a component: connect(a.p, b.n)"
             raise StatementError(
                 f"connect() takes ports and signals, got {end!r} ({type(end).__name__})", hint=hint
             )
-    named = Counter([(id(e.owner), e.name) for e in ends if isinstance(e, (PortRef, Symbol))])
-    for (_, name), times in named.items() if len(named) < len(ends) else ():
-        if times > 1:
-            raise StatementError(
-                f"connect() names `{name}` of one component twice",
-                hint="name every port once; a port left out is open",
-            )
+        if port or isinstance(end, Symbol):
+            key = id(end.owner), end.name
+            if key in named:
+                raise StatementError(
+                    f"connect() names `{end.name}` of one component twice",
+                    hint="name every port once; a port left out is open",
+                )
+            named.add(key)
     return Connect(ends)
+
+
+def _is_signal(end: Any) -> bool:
+    return isinstance(end, Symbol) and isinstance(end.field, (Input, Output))
 
 
 class Action:
