@@ -33,7 +33,10 @@ class Circuit(Component):
                 hint='make an object: add("r", Resistor(R=1.0))',
             )
         component.check_complete(open_numbers=False)
-        there = next((path for path, part in self.parts() if part is component), None)
+        placed = self.__dict__.setdefault("_placed", {})
+        if not placed:
+            placed.update((id(part), path) for path, part in self.parts())
+        there = placed.get(id(component))
         if there is not None:
             raise DeclarationError(
                 f"`{name}` of {type(self).__name__} is the same object as `{there}`",
@@ -59,6 +62,7 @@ class Circuit(Component):
             )
         self.__dict__[name] = component
         self.__dict__["_parts"] = (*self.__dict__["_parts"], name)
+        placed[id(component)] = name
         return component
 
     def connect(self, *ends: Any) -> None:
@@ -80,7 +84,8 @@ class Circuit(Component):
 
     def __getstate__(self) -> dict[str, Any]:
         # Code objects do not pickle: a copy keeps its statements, but not the lines they came from.
-        state = {name: value for name, value in self.__dict__.items() if name not in ("_origin", "_program")}
+        own = ("_origin", "_program", "_placed")
+        state = {name: value for name, value in self.__dict__.items() if name not in own}
         if "_statements" in state:
             state["_statements"] = [(statement, None) for statement, _ in state["_statements"]]
         return state
