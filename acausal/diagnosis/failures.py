@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import AcausalError, warn
 from ..simulation.failures import (
+    ChangePointPassed,
     CrossingUnresolved,
     DiscreteUnsound,
     EquationsLost,
@@ -37,7 +38,7 @@ from ..simulation.standing import Standing
 from .inconsistent import inconsistent
 from .instant_failures import equations_lost, not_finite, unsettled
 from .interruption import flow_interrupted
-from .nonlinear_failures import nonlinear_failed
+from .nonlinear_failures import change_point_passed, nonlinear_failed
 from .relation_names import sliding, without_progress
 from .search_failures import (
     crossing_unresolved,
@@ -101,5 +102,7 @@ def notify(now: Standing, notice: Notice) -> None:
             warn(text)
     elif isinstance(notice, ImpactsUnending):
         warn(unending_impacts(now, notice))
+    elif isinstance(notice, ChangePointPassed):
+        warn(change_point_passed(now, notice))
     elif isinstance(notice, SeveralModes):
         warn(several_modes(now, notice))

@@ -19,7 +19,7 @@ from ..flattening.open_ports import with_open_ports
 from ..reduction.affine import Inadmissible
 from ..reduction.labels import nonlinear_row
 from ..reduction.open_mode import StructurallySingular
-from ..simulation.failures import NoConsistentPoint, NotSolved
+from ..simulation.failures import ChangePointPassed, NoConsistentPoint, NotSolved
 from ..simulation.nonlinear.newton import NewtonFailure
 from ..simulation.nonlinear.singular_points import NEARLY_SINGULAR
 from ..simulation.nonlinear.state_selection import DependentConstraints
@@ -159,6 +159,20 @@ def _dependent(now: Standing, at: str, point: Point | None) -> AcausalError:
         + branches_at(now, point),
         why="the motion is at a singular configuration, or one constraint is redundant, stated twice",
         hint="remove the redundant constraint or part, or start from another configuration",
+    )
+
+
+def change_point_passed(now: Standing, notice: ChangePointPassed) -> str:
+    """Return the warning of a change point on the way of a motion."""
+    near, motion = surroundings(now, notice.point), now.linearisation.last
+    assert near is not None
+    assert motion is not None
+    found = stated(now, near.constraints(motion.system.constraints).dependent()[1])
+    begin, end = notice.between
+    return (
+        f"integration at t = {notice.t:.9g}: the motion passes a change point, where the constraints {found.text} depend on each"
+        f" other: {found.values(core_at(now, notice.point))}{branches_at(now, notice.point)}; it goes on as before. What rounding"
+        f" hides there, as forces, is interpolated from t = {begin:.9g} to {end:.9g}; later points are not told"
     )
 
 

@@ -114,7 +114,7 @@ def branches_at(now: Standing, point: Point | None) -> str:
     moved = np.array([slopes(X + d) - slopes(X - d) for d in step]) / (2.0 * BESIDE)
     if not (np.isfinite(J).all() and np.isfinite(moved).all()):
         return ""
-    found = crossing(J, moved, np.flatnonzero(J.any(axis=0) | moved.any(axis=(0, 1))))
+    found, _ = crossing(J, moved, np.flatnonzero(J.any(axis=0) | moved.any(axis=(0, 1))))
     size = np.abs(found)
     part = np.flatnonzero((size > TAKES_PART * size.max(axis=1, keepdims=True, initial=0.0)).any(axis=0))
     if not len(part):

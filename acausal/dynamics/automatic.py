@@ -108,6 +108,11 @@ class Automatic:
         """Size proposed for the next step."""
         return self._stepper.h
 
+    @property
+    def between(self) -> float:
+        """Part of a step in the middle of the longest stretch without a point that the method looks at."""
+        return self._stepper.between
+
     def step(self, limit: float) -> Step:
         """One accepted step, as `Stepper.step`."""
         stepper, known = self._stepper, self.stiffness

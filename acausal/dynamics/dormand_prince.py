@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .step import weights_inside
-from .stepper import Stepper
+from .stepper import Stepper, longest_stretch
 
 NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
 
@@ -74,6 +74,7 @@ class DormandPrince(Stepper):
     """
 
     error_order = 5
+    between = longest_stretch(*NODES, PROBE)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -10,7 +10,7 @@ import numpy as np
 from .linear import Shifted, shifted
 from .problem import StepFailure, StepSizeError
 from .rosenbrock_tableaus import RODAS5P
-from .stepper import Stepper
+from .stepper import Stepper, longest_stretch
 
 
 class Rosenbrock(Stepper):
@@ -23,6 +23,7 @@ class Rosenbrock(Stepper):
     """
 
     error_order = RODAS5P.error_order
+    between = longest_stretch(*RODAS5P.nodes, RODAS5P.probe)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -60,6 +60,13 @@ class Demands:
     """Whether a step resolves what is solved for beside the components: up to one it does. May raise `StepFailure`."""
 
 
+def longest_stretch(*points: float) -> float:
+    """Middle of the longest stretch between points of a step."""
+    at = np.unique(points)
+    k = int(np.diff(at).argmax())
+    return 0.5 * float(at[k] + at[k + 1])
+
+
 class Stepper(ABC):
     """Integrates a problem by one accepted step at a time.
 
@@ -105,6 +112,8 @@ class Stepper(ABC):
 
     error_order: int
     """The estimated error is of this order in the step size."""
+    between: float
+    """Part of a step in the middle of the longest stretch without a point that the method looks at."""
 
     def __init__(
         self,

@@ -220,6 +220,16 @@ class Notice:
 
 
 @frozen
+class ChangePointPassed(Notice):
+    """The motion came by a change point at time ``t``; what rounding hides there is interpolated between two times."""
+
+    t: float
+    between: tuple[float, float]
+    point: tuple[np.ndarray, np.ndarray, np.ndarray]
+    """Coordinates, open unknowns and sources there."""
+
+
+@frozen
 class ImpactsUnending(Notice):
     """Impacts at these elements did not end within an instant."""
 

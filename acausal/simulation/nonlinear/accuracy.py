@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from ...compilation.rounding import REACHED
 from ...dynamics.noise import MISSED, StepNoise, lasting
 from ...dynamics.step import Step
 from ...reduction.rounding import ROUNDING, SUMMED
@@ -197,7 +198,8 @@ class Resolution:
         found = float((far / may_be).max())
         if not found <= 1.0:
             errors = np.abs(motion.moved(motion.accepted, step.errors.T)).max(axis=1, initial=0.0)
-            found = float((far / (may_be + (MISSED * errors + rounding(motion, place))[solved])).max())
+            may_be += MISSED * errors[solved] + _rounding_along(motion, begin, place, end)
+            found = float((far / may_be).max())
         return found
 
 
@@ -210,6 +212,52 @@ def rounding(motion: Motion, place: Place) -> np.ndarray:
     found = np.zeros(len(place.y))
     found[motion.solved] = ROUNDING * terms(motion, place, motion.solved, place.y)[motion.solved]
     return found
+
+
+def uncertainty(motion: Motion, place: Place) -> np.ndarray:
+    """How far what is solved for at a place may be off: by what a solution leaves of its equations, and rounding of their terms.
+
+    Not a number where it does not exist. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, section 7.2.
+    """
+    left = REACHED * motion.system.rounding(place.y, place.xi, motion.constants)
+    return _through(motion, place, left + ROUNDING * np.abs(_slopes(motion, place)) @ np.abs(place.y))
+
+
+def _rounding_along(motion: Motion, begin: Place, place: Place, end: Place) -> np.ndarray:
+    """The same for its distance from the cubic between two other places.
+
+    Slopes solve equations with the same matrix, which moves with what is solved for: by how much says its change over the step,
+    for ``(J_y dy) y_t = (J_y y_t) dy``.
+    """
+    h, found = end.h - begin.h, uncertainty(motion, place)
+    first, last = (_slopes(motion, p) for p in (begin, end))
+    turned, s = np.abs(last - first)[:, motion.solved], (place.h - begin.h) / h
+    for p, J, r in ((begin, first, 1.0 - s), (end, last, s)):
+        value = uncertainty(motion, p)
+        slope = _through(motion, p, turned @ value + ROUNDING * h * (np.abs(J) @ np.abs(motion.slopes(p))))
+        found += r * r * ((3.0 - 2.0 * r) * value + (1.0 - r) * slope)
+    return found
+
+
+def balancing(motion: Motion, place: Place) -> np.ndarray:
+    """How large open unknowns would be if each alone balanced the other ones in one of its equations."""
+    J = np.abs(motion.linear(place).F_y[:, motion.system.nx :])
+    terms = (J @ np.abs(place.H))[:, None]
+    return np.divide(terms, J, out=np.full(J.shape, np.inf), where=J > 0.0).min(axis=0)
+
+
+def _slopes(motion: Motion, place: Place) -> np.ndarray:
+    """Derivatives of all rows by coordinates and open unknowns."""
+    lin = motion.linear(place)
+    return np.vstack([lin.C_y, lin.F_y])
+
+
+def _through(motion: Motion, place: Place, defect: np.ndarray) -> np.ndarray:
+    """What defects of all rows make of what is solved for from them."""
+    try:
+        return np.abs(np.linalg.inv(_slopes(motion, place)[:, motion.solved])) @ defect
+    except np.linalg.LinAlgError:
+        return np.full(len(motion.solved), np.nan)
 
 
 def terms(motion: Motion, place: Place, solved: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -17,7 +17,8 @@ from .accuracy import Tolerances, terms
 from .forms import Forms
 from .motion import Motion, Place
 from .sampling import sampled_jets, solvable
-from .steps import Span, Steps, WatchedSteps
+from .steps import Span, Steps
+from .watched_steps import WatchedSteps
 from .watching import Watched
 
 STEPS_A_PANEL = 3
@@ -62,10 +63,14 @@ class SampledMotion:
             return np.maximum(np.abs(self.y0), np.abs(self._state(steps.end)))
         system, nx = motion.system, motion.system.nx
         both, xi = np.zeros((nx + system.m, 2)), np.abs(steps.begin.xi)
-        for a in steps.accepted:
-            y = np.column_stack((a.end.y, motion.slopes(a.end)))
-            solved = np.concatenate((a.selection.dependent, nx + np.arange(system.m)))
-            both, xi = np.fmax(both, terms(motion, a.end, solved, y)), np.maximum(xi, np.abs(a.end.xi))
+        places = [
+            (p, motion.solved_of(a.selection))
+            for a in steps.accepted
+            for p in (a.end, *(a.bridge.edges if a.bridge is not None else ()))
+        ]
+        for place, solved in places:
+            y = np.column_stack((place.y, motion.slopes(place)))
+            both, xi = np.fmax(both, terms(motion, place, solved, y)), np.maximum(xi, np.abs(place.xi))
         v0, v1 = (abs(jet.y) @ both[:, 0] + abs(jet.xi) @ xi for jet in (system.v0, system.v1))
         v1[len(system.mode.states) + system.algebraic] = both[nx + system.algebraic, 1]
         z_of = abs(system.z_of)
@@ -170,6 +175,12 @@ class Integration:
         self._stiff = Stiffness()
         self._length = 0.0
         self._hidden = 0
+        self.told = False
+        """Whether it was said that change points are passed."""
+
+    def tell(self) -> None:
+        """It was said that change points are passed."""
+        self.told = True
 
     def begin(self) -> None:
         """Forget the steps of the last segment."""

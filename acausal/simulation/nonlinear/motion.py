@@ -53,6 +53,8 @@ class Place:
     """Residuals and Jacobians here, once they were looked at."""
     y_t: np.ndarray | None = None
     """Time derivatives of the coordinates and the open unknowns, once they were looked at."""
+    bridged: bool = False
+    """Whether some of it is interpolated, next to a change point."""
 
     def __post_init__(self) -> None:
         self.X, self.H = self.y[: self.nx], self.y[self.nx :]
@@ -91,7 +93,7 @@ class Motion:
         self.size = system.scale
         """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
         self._bends = np.full(system.nx, np.inf)
-        self._selections = StateSelection(system)
+        self.selections = StateSelection(system)
 
     def recorded(self) -> None:
         """From now on points are read: that is no work of the run."""
@@ -133,31 +135,30 @@ class Motion:
         """
         if self.system.constraints:
             self._bends = self._radii(place)
-            self._take(self._selections.best(self._scaled_slopes(place)))
+            self._take(self.selections.best(self.scaled_slopes(place)))
             self.anchor = None
 
     def _take(self, selection: Selection) -> None:
-        self.selection = selection
-        self.solved = np.concatenate((selection.dependent, self.system.nx + np.arange(self.system.m)))
+        self.selection, self.solved = selection, self.solved_of(selection)
+
+    def solved_of(self, selection: Selection) -> np.ndarray:
         """Which of the coordinates and open unknowns are solved for."""
+        return np.concatenate((selection.dependent, self.system.nx + np.arange(self.system.m)))
 
     def worn(self, place: Place) -> bool:
         """Whether other coordinates would make better states by now."""
         if not self.system.constraints:
             return False
-        return self._selections.worn(self._scaled_slopes(place), self.selection)
+        return self.selections.worn(self.scaled_slopes(place), self.selection)
 
-    def overturned(self, begin: Place, end: Place) -> bool:
-        """Whether the constraints were singular between two neighbouring points."""
-        if not self.system.constraints:
-            return False
-        return self._selections.overturned(self._scaled_slopes(begin), self._scaled_slopes(end))
-
-    def _scaled_slopes(self, place: Place) -> np.ndarray:
+    def scaled_slopes(self, place: Place) -> np.ndarray:
         """Derivatives of the constraints by the coordinates in units of their magnitudes."""
-        return self._linear(place).C_y[:, : self.system.nx] * np.minimum(
-            np.maximum(self.size, UNMOVED * self.system.scale), self._bends
-        )
+        return self.linear(place).C_y[:, : self.system.nx] * self.units
+
+    @property
+    def units(self) -> np.ndarray:
+        """Magnitudes of the coordinates, or lengths over which constraints bend where these are shorter."""
+        return np.minimum(np.maximum(self.size, UNMOVED * self.system.scale), self._bends)
 
     def _radii(self, place: Place) -> np.ndarray:
         """Lengths over which the constraints bend, (nX,), where these are shorter than magnitudes.
@@ -168,7 +169,7 @@ class Motion:
         first, own = system.constraint_levels == 0, np.arange(system.nx)
         y = np.tile(place.y, (system.nx, 1))
         y[own, own] += BESIDE * size
-        C_y = self._linear(place).C_y[first, : system.nx]
+        C_y = self.linear(place).C_y[first, : system.nx]
         moved = system.many(y, np.tile(place.xi, (system.nx, 1)), self.constants)[1][:, : system.constraints]
         bend = np.abs(moved[own, :, own][:, first].T - C_y) / (BESIDE * size)
         return radii(np.abs(C_y), np.where(np.isfinite(bend), bend, 0.0), size)
@@ -277,7 +278,7 @@ class Motion:
                 continue
         return solve(H, None)
 
-    def _linear(self, place: Place) -> Linear:
+    def linear(self, place: Place) -> Linear:
         """Residuals and Jacobians at a place, kept with it."""
         if place.linear is None:
             place.linear = self.system.linear(place.y, place.xi, self.constants, True).copy()
@@ -359,7 +360,7 @@ class Motion:
 
         One change a column; with ``time`` that passes too in the last one.
         """
-        nx, lin, chosen = self.system.nx, self._linear(place), selection or self.selection
+        nx, lin, chosen = self.system.nx, self.linear(place), selection or self.selection
         dX = np.zeros((nx, changes.shape[1]))
         dX[chosen.states] = changes
         try:
@@ -419,7 +420,7 @@ class Motion:
             H_t = follow(place.y, place.xi, self.constants, X_t)
             if math.isfinite(np.add.reduce(H_t)):
                 return H_t
-        lin = self._linear(place)
+        lin = self.linear(place)
         try:
             return -solve_linear(lin.F_y[:, nx:], lin.F_y[:, :nx] @ X_t + lin.F_t)
         except np.linalg.LinAlgError:

@@ -11,7 +11,7 @@ from ...dynamics.quadrature import Course
 from ...dynamics.readout import PointFrame
 from ...reduction.labels import nonlinear_row
 from ..confirmation import confirm_steps
-from ..failures import UNSOLVED, NotSolved, Sliding
+from ..failures import UNSOLVED, ChangePointPassed, NotSolved, Sliding
 from ..propagator import Arrival
 from ..run import Run
 from .integration import SampledMotion, StillMotion
@@ -50,7 +50,18 @@ class Integrated:
             # An interruption, or whatever watches the run raises.
             self._keep_unfinished()
             raise
+        self._tell()
         return h, hit
+
+    def _tell(self) -> None:
+        """Say once that a change point was passed."""
+        run, integration = self._run, self._run.integration
+        steps, t = integration.steps, run.state.t
+        over = None if steps is None or integration.told else steps.bridge
+        if steps is not None and over is not None:
+            integration.tell()
+            place, between = over.place(steps.motion, over.passed), (t + over.course.t0, t + over.course.t1)
+            run.notify(ChangePointPassed(t + over.passed, between, (place.X, place.H, place.xi)))
 
     def guards(self) -> Watched:
         """What can end the segment, and from which side."""

@@ -136,6 +136,8 @@ class _Batch:
         self.solved = stack.selection.dependent
         self.xi = steps.motion.sources.sample(hs)
         self.y = stack.guess(place, hs)
+        self.y_t: dict[int, np.ndarray] = {}
+        """Slopes of the coordinates and open unknowns of points next to a change point."""
 
     def jets(self) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its time derivative."""
@@ -157,6 +159,15 @@ class _Batch:
             found = np.concatenate([self._together(which) for which in batches])
         else:
             found = correction.many(self.y, self.xi, self.motion.constants)
+        for k in np.unique(self.of).tolist():
+            bridge = self.accepted[k].bridge
+            if bridge is None:
+                continue
+            own = np.flatnonzero((self.of == k) & bridge.holds(self.hs))
+            if len(own):
+                self.y[own], slopes = bridge.sample(self.motion, self.hs[own])
+                self.y_t.update(zip(own.tolist(), slopes, strict=True))
+                found[own] = True
         for i in np.flatnonzero(~found).tolist():
             place = self.steps.inside(self.accepted[int(self.of[i])], float(self.hs[i]))
             self.y[i] = place.y
@@ -186,6 +197,8 @@ class _Batch:
         full = slope[:, system.constraints :]
         given = np.einsum("kij,kj->ki", full[:, :, : system.nx], rates) + moved[:, system.constraints :]
         found = solutions(full[:, :, system.nx :], -given)[:, system.algebraic]
+        for i, y_t in self.y_t.items():
+            found[i] = y_t[system.nx + system.algebraic]
         for i in np.flatnonzero(~np.isfinite(found).all(axis=1)).tolist():
             place = self.steps.inside(self.accepted[int(self.of[i])], float(self.hs[i]))
             found[i] = self.motion.jets(place)[1][len(system.mode.states) + system.algebraic]

@@ -96,11 +96,11 @@ def branches(C_X: np.ndarray, C_t: np.ndarray) -> bool:
     return bool(abs(left[:, -1] @ drift) <= TAKES_PART * np.linalg.norm(drift))
 
 
-def crossing(J: np.ndarray, moved: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Directions (2, n) in which two motions cross at a point, or none (0, n).
+def crossing(J: np.ndarray, moved: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Directions of the two motions that cross at a point, and normals of the planes in which they lie, (2, n) each.
 
-    Where one combination ``u C`` of the constraints has no slope and two directions are free, motions are those along which
-    the second derivative of the combination vanishes.
+    Where one combination ``u C`` of the constraints has no slope, motions are those along which its second derivative vanishes:
+    in two planes where that is the product of two factors. Without such planes there are none, and no directions in planes.
 
     Parameters
     ----------
@@ -111,22 +111,25 @@ def crossing(J: np.ndarray, moved: np.ndarray, columns: np.ndarray) -> np.ndarra
     columns : ndarray of int
         Coordinates that the constraints depend on.
     """
-    found = np.zeros((2, J.shape[1]))
+    directions, normals = np.zeros((2, 2, J.shape[1]))
     size = np.maximum(np.abs(J).max(axis=1), np.abs(moved).max(axis=(0, 2)))
     size[size == 0.0] = 1.0
     J, moved = J / size[:, None], moved / size[:, None]
     left, values, right = np.linalg.svd(J[:, columns])
     rank = int(np.count_nonzero(values > NEARLY_SINGULAR))
-    if len(J) - rank != 1 or len(columns) - rank != 2:
-        return found[:0]
+    if len(J) - rank != 1 or len(columns) - rank < 2:
+        return directions[:0], normals[:0]
     free = right[rank:]
     bends = np.einsum("ai,m,imj,bj->ab", free, left[:, -1], moved[columns][:, :, columns], free)
-    (low, high), axes = np.linalg.eigh(bends + bends.T)
-    if not low < 0.0 < high:
-        return found[:0]
-    along, across = np.sqrt(high) * axes[:, 0], np.sqrt(-low) * axes[:, 1]
-    found[:, columns] = np.array([along + across, along - across]) @ free
-    return found
+    bent, axes = np.linalg.eigh(bends + bends.T)
+    low, high = bent[0], bent[-1]
+    if not low < 0.0 < high or np.abs(bent[1:-1]).max(initial=0.0) > NEARLY_SINGULAR * max(-low, high):
+        return directions[:0], normals[:0]
+    along, across = np.sqrt(high) * axes[:, 0], np.sqrt(-low) * axes[:, -1]
+    directions[:, columns] = np.array([along + across, along - across]) @ free
+    along, across = np.sqrt(-low) * axes[:, 0], np.sqrt(high) * axes[:, -1]
+    normals[:, columns] = np.array([along - across, along + across]) @ free
+    return directions[: 2 if len(free) == 2 else 0], normals
 
 
 @frozen

@@ -5,6 +5,7 @@ Constraints are differentiated by coordinates in units of their magnitudes, so t
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...values import frozen
 from .system import NonlinearSystem
 
 RESELECT = 0.3
-"""Pivot of the chosen coordinates, relative to the best, below which others are chosen."""
+"""Pivot of the chosen coordinates, relative to that of the best ones, below which others are chosen."""
 SINGULAR = 1e-11
 """Relative pivot of the constraints below which they depend on each other."""
 OVERTURNED = 0.5
@@ -64,7 +65,9 @@ class StateSelection:
         try:
             present = self._pivoted(J, own)[1]
             # No pivot exceeds one.
-            return present < RESELECT and present < RESELECT * self._pivoted(J, np.ones_like(own))[1]
+            if (present >= RESELECT).all():
+                return False
+            return bool((present < RESELECT * self._pivoted(J, np.ones_like(own))[1]).any())
         except DependentConstraints:
             return True
 
@@ -81,19 +84,36 @@ class StateSelection:
             return False
         return mixed**2 > OVERTURNED**2 * _determinant(A @ A.T) * _determinant(B @ B.T)
 
+    def nearer(self, place: np.ndarray, begin: np.ndarray, end: np.ndarray) -> bool:
+        """Whether the plane of the constraints at a point is turned less from that at the second of two others."""
+        first = self._system.constraint_levels == 0
+        J, A, B = place[first], begin[first], end[first]
+        to_begin, to_end = (_determinant(J @ C.T) / math.sqrt(_determinant(C @ C.T)) for C in (A, B))
+        return to_end > to_begin
+
+    def shrunk(self, begin: np.ndarray, end: np.ndarray) -> float:
+        """Volume that the derivatives of the constraints span at the second of two points, in units of that at the first."""
+        first = self._system.constraint_levels == 0
+        A, B = begin[first], end[first]
+        return math.exp(0.5 * (np.linalg.slogdet(B @ B.T)[1] - np.linalg.slogdet(A @ A.T)[1]))
+
+    def least(self, slopes: np.ndarray) -> float:
+        """Least slope of a combination of the constraints."""
+        return float(np.linalg.svd(slopes[self._system.constraint_levels == 0], compute_uv=False)[-1])
+
     def _competing(self, J: np.ndarray) -> np.ndarray:
         """The largest entry of each row one; preferred states count less."""
         size = np.abs(J).max(axis=1, keepdims=True)
         return J / np.where(size > 0.0, size, 1.0) * self._system.pivot_weight
 
-    def _pivoted(self, J: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, float]:
-        """Coordinates solved from the constraints, and the smallest pivot relative to the largest of its level.
+    def _pivoted(self, J: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates solved from the constraints, and the pivots relative to the largest of their level.
 
         Constraints are solved level by level, those differentiated more often for other coordinates than
         those before, which are their derivatives (as dummy derivatives are chosen: Mattsson and Soderlind,
         SIAM J. Sci. Comput. 14, 1993); a level that has too few of these takes any.
         """
-        levels, worst = self._system.constraint_levels, 1.0
+        levels, pivots = self._system.constraint_levels, np.zeros(0)
         solved, lower = np.zeros(0, np.int64), np.zeros(J.shape[1], bool)
         for level in range(int(levels.max()) + 1):
             rows = J[levels == level]
@@ -104,9 +124,9 @@ class StateSelection:
                 found = _pivots(rows, np.flatnonzero(free))
             if found is None:
                 raise DependentConstraints
-            solved, worst = np.concatenate([solved, found[0]]), min(worst, found[1])
+            solved, pivots = np.concatenate([solved, found[0]]), np.concatenate([pivots, found[1]])
             lower |= rows.any(axis=0)
-        return solved, worst
+        return solved, pivots
 
 
 def radii(slopes: np.ndarray, bends: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -138,8 +158,8 @@ def _determinant(matrix: np.ndarray) -> float:
     return float(matrix[0, 0]) if len(matrix) == 1 else float(np.linalg.det(matrix))
 
 
-def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """Columns that solve all rows best, and the smallest pivot relative to the largest; None if there are none."""
+def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Columns that solve all rows best, and the pivots relative to the largest; None if there are none."""
     from scipy.linalg import lapack
 
     n = len(J)
@@ -150,4 +170,4 @@ def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, float] | None
     diagonal = np.abs(np.diagonal(found[0]))
     if diagonal[-1] <= SINGULAR * max(diagonal[0], TINY):
         return None
-    return among[found[1][:n] - 1], float(diagonal[-1] / diagonal[0]) if n > 1 else float(diagonal[-1])
+    return among[found[1][:n] - 1], diagonal / diagonal[0] if n > 1 else diagonal

@@ -3,72 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...dynamics.automatic import Automatic, Stiffness
-from ...dynamics.closed_form import Basis
 from ...dynamics.dormand_prince import DormandPrince
 from ...dynamics.noise import StepNoise, rounded_states
 from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Demands, Stepper
+from ...reduction.rounding import UNIT
 from ...values import frozen
-from .accuracy import Accuracy, Resolution, Tolerances, cubic, straight
+from .accuracy import RESOLVED, Accuracy, Resolution, Tolerances, cubic, straight
+from .change_points import Bridge, bridge, singular_between
 from .forms import Forms
 from .left_out import require_left_out
 from .motion import Motion, Place
 from .newton import NewtonFailure
 from .state_selection import DependentConstraints, Selection
 from .system import NonlinearSystem
-from .turns import doubtful_turn, lowest
 
-DEGREE = 5
-POLYNOMIALS = Basis([(0.0, 0.0, 0.0, k) for k in range(DEGREE + 1)])
-"""Powers of time: what forms are interpolated by within a step."""
-FINE = 0.02
-"""Error of the interpolation, relative to the distance of a form from zero, that needs no finer one."""
 SINGULAR_MARGIN = 1e-3
 """Distance from a singular point of the constraints at which a run ends, in lengths of the step that led beyond it."""
+NEAR, FAR = 0.2, 1.5
+"""Distances from a singular point ahead, in steps, between which a step would end next to it."""
+STANDING = (UNIT / RESOLVED) ** 0.5
+"""Least slope of a combination of the constraints, relative to that at the begin, at which rounding hides forces."""
+SHORTER = 0.75
+"""Part of a step that is planned for passing it."""
 REACH = 1e-9
 """Rounding that makes no further step."""
-FINEST = 10
-"""Halvings of a step for the interpolation of forms."""
 TURN = 0.25
 """Longest step in periods of the fastest source where nothing is nonlinear: what the source does shows at the stages."""
 PULSE = 0.025
 """The same where something is nonlinear: a pulse in every period, as of an exponential, may not pass between the stages."""
 SOLVERS: dict[str, type[Stepper]] = {"explicit": DormandPrince, "implicit": Rosenbrock}
-
-
-def _hermite() -> np.ndarray:
-    """From values and slopes at 0, 1/2, 1 to derivatives at 0, in units of the length of the step."""
-    theta = np.array([0.0, 0.5, 1.0])
-    powers = np.arange(DEGREE + 1)
-    values = theta[:, None] ** powers
-    slopes = powers * theta[:, None] ** np.maximum(powers - 1, 0)
-    factorial = np.array([math.factorial(int(k)) for k in powers])
-    return factorial[:, None] * np.linalg.inv(np.vstack([values, slopes]))
-
-
-HERMITE = _hermite()
-INSIDE = np.array([0.25, 0.5, 0.75, 1.0])
-QUARTERS = (
-    np.power.outer(INSIDE[::2], np.arange(DEGREE + 1))
-    / [math.factorial(k) for k in range(DEGREE + 1)]
-    @ HERMITE
-)
-"""From the same to the interpolation at 1/4 and 3/4."""
-STRAIGHT = np.outer([1.0, 0.5, 0.0, -1.0, -1.0, -1.0], np.eye(6)[0]) + np.outer(
-    [0.0, 0.5, 1.0, 1.0, 1.0, 1.0], np.eye(6)[2]
-)
-"""From the same to those of the straight line between the ends."""
-SINKING = np.array([[0.0], [-1.0], [-2.0], [-2.0], [-2.0], [-2.0]])
-"""A straight line that leaves zero."""
 
 
 @dataclass(slots=True, eq=False)
@@ -79,6 +52,8 @@ class Accepted:
     selection: Selection
     begin: Place
     end: Place
+    bridge: Bridge | None = None
+    """Over a change point within it."""
     course: Step | None = None
     """What all coordinates and open unknowns are near, once that was asked for."""
 
@@ -146,6 +121,12 @@ class Steps:
         self.begin = self._place = motion.last
         motion.accept(motion.last)
         self._singular: Singular | None = None
+        self._bridge: Bridge | None = None
+        """Over the change point within the step tried last."""
+        self._ahead = math.inf
+        """Seconds from the end of the last step to where constraints are singular if they go on as over that step."""
+        self._volume = self._largest = 1.0
+        """Volume of the derivatives of the constraints, in units of that at the begin, and the largest one so far."""
         self._bare = not motion.selection.states.size
         self._longest = self._most()
         self._stepper = self._new(0.0, None)
@@ -208,7 +189,7 @@ class Steps:
         step, end = self._made(begin)
         require_left_out(motion, end)
         known = self._resolution
-        made = Accepted(step, motion.selection, begin, end)
+        made = Accepted(step, motion.selection, begin, end, self._bridge)
         self.accepted.append(made)
         self._place = end
         motion.accept(end)
@@ -216,6 +197,8 @@ class Steps:
             self.accuracy.begin(end)
         if known is not None:
             known.accept(begin, end)
+        if motion.system.constraints:
+            self._approach(begin, end)
         begin.linear = None
         np.maximum(self.size, np.abs(end.X), out=self.size)
         self._demands.atol = self._absolute()
@@ -234,31 +217,68 @@ class Steps:
         if self._singular is not None and self._singular.reached(begin.h, length):
             raise DependentConstraints
         try:
-            step = self._stepper.step(self._limit(begin.h) if self._bare else self.length)
+            step = self._stepper.step(min(self._limit(begin.h), self._beside(begin.h)))
         except StepSizeError:
             if self._singular is not None:
                 raise DependentConstraints from None
             raise
-        if self._singular is not None and step.t1 >= self._singular.before:
-            # The plane turned quickly, and did not turn over.
+        if self._singular is not None and (self._bridge is not None or step.t1 >= self._singular.before):
+            # The point is passed; or the plane turned quickly, and did not turn over.
             self._singular = None
         return step, motion.found(step.t1, step.y1)
 
     def _resolved(self, step: Step) -> float:
-        """How far a step departs from what it resolves; one that ends where nothing is, or beyond a singular point, fails."""
-        motion, begin = self.motion, self.motion.accepted
+        """How far a step departs from what it resolves; one that ends where nothing is, or beyond a singular point, fails.
+
+        A change point within it is passed on the branch on which the motion has come.
+        """
+        motion, begin, self._bridge = self.motion, self.motion.accepted, None
         try:
             end = motion.found(step.t1, step.y1)
-            if not motion.overturned(begin, end):
-                return 0.0 if self._resolution is None else self._resolution(step, end)
+            points = singular_between(motion, begin, end)
+            if points == 1:
+                self._bridge = bridge(motion, begin, end, step, self.tolerances.rtol)
+            if points == 0 or self._bridge is not None:
+                departs = 0.0 if self._resolution is None else self._resolution(step, end)
+                if points == 0 or departs <= 1.0:
+                    return departs
         except NewtonFailure as failure:
             raise motion.failed(failure) from failure
-        known, length = self._singular, step.t1 - step.t0
-        self._singular = Singular(step.t1, SINGULAR_MARGIN * length if known is None else known.margin)
+        if points == 1:
+            known, length = self._singular, step.t1 - step.t0
+            self._singular = Singular(step.t1, SINGULAR_MARGIN * length if known is None else known.margin)
         raise StepFailure("singular")
 
+    def _approach(self, begin: Place, end: Place) -> None:
+        """Note how the volume of the constraints changes over a step; where it stays next to none the run ends."""
+        motion, length = self.motion, end.h - begin.h
+        left = motion.selections.shrunk(motion.scaled_slopes(begin), motion.scaled_slopes(end))
+        self._ahead = length * left / (1.0 - left) if left < 1.0 else math.inf
+        self._volume *= left
+        self._largest = max(self._largest, self._volume)
+        if self._volume <= STANDING * self._largest:
+            # That of many constraints may be small where none of them depends on others.
+            least, before = (motion.selections.least(motion.scaled_slopes(p)) for p in (end, self.begin))
+            if least <= STANDING * before:
+                raise DependentConstraints
+
+    def _beside(self, h: float) -> float:
+        """End of a step from ``h`` so that it, or the next one, passes a singular point ahead between its stages."""
+        stepper, ahead = self._stepper, self._ahead
+        part, steps = stepper.between, ahead / stepper.h
+        if not NEAR < steps < FAR:
+            return math.inf
+        return h + (ahead / part if steps < part else ahead - SHORTER * part * stepper.h)
+
+    @property
+    def bridge(self) -> Bridge | None:
+        """What leads over the first change point that was passed; None without any."""
+        return next((a.bridge for a in self.accepted if a.bridge is not None), None)
+
     def _limit(self, h: float) -> float:
-        """End of a step from ``h`` without states: equal parts of the rest."""
+        """End of a step from ``h``, without states at equal parts of the rest."""
+        if not self._bare:
+            return self.length
         count = math.ceil((self.length - h) / self._longest * (1.0 - REACH))
         return self.length if count <= 1 else h + (self.length - h) / count
 
@@ -308,6 +328,8 @@ class Steps:
             return a.begin
         if h >= step.t1:
             return a.end
+        if a.bridge is not None and a.bridge.holds(h):
+            return a.bridge.place(self.motion, h)
         theta = (h - step.t0) / (step.t1 - step.t0)
         y, guess = step.at(theta), self.motion.guessed(self.course(a).at(theta), h)
         for near in (guess, a.begin):
@@ -328,7 +350,10 @@ class Steps:
         slopes = step.slope(theta)
         if motion.system.m or motion.system.constraints:
             places = [self.inside(a, h) for h in hs.tolist()]
-            found = [motion.along(p, s, a.selection) for p, s in zip(places, slopes, strict=True)]
+            found = [
+                motion.jets(p) if p.bridged else motion.along(p, s, a.selection)
+                for p, s in zip(places, slopes, strict=True)
+            ]
             return np.array([v for v, _ in found]), np.array([v for _, v in found])
         X = step.at(theta)
         X[hs >= step.t1] = step.y1
@@ -340,111 +365,3 @@ def unknowns_of(system: NonlinearSystem) -> np.ndarray:
     opened, p = system.mode, system.orders.unknowns
     h = np.where(opened.slopes, -1, opened.open)
     return np.concatenate([opened.states, h[p >= 1], np.full(np.count_nonzero(p >= 2), -1)])
-
-
-@dataclass(slots=True, eq=False)
-class _Flow:
-    basis: Basis
-
-
-class StepPiece:
-    """Forms on part of a step as polynomials of the time since its begin: what the scan for crossings reads."""
-
-    flow = _Flow(POLYNOMIALS)
-
-    def __init__(self, values: np.ndarray, length: float) -> None:
-        self.reach = length
-        self.C = (HERMITE @ values).T / length ** np.arange(DEGREE + 1)
-
-
-class WatchedSteps:
-    """The steps of a segment as pieces for `first_crossing`, integrated as the search proceeds."""
-
-    reach = -1.0
-
-    def __init__(self, steps: Steps, forms: Forms, noise: StepNoise, open_at_zero: np.ndarray) -> None:
-        self.steps, self._forms, self.noise = steps, forms, noise
-        self._open_at_zero = open_at_zero
-        self.highest = np.full(forms.count, -math.inf)
-        """Largest values of the forms at the ends and middles of pieces."""
-        self.piece = 0.0, 0.0
-        """Begin and end of the last piece."""
-        self.vanished = np.zeros(forms.count, bool)
-        """Forms that were positive and lie at zero along the last piece, where they are not in force any more."""
-        self.nonzero = np.zeros(forms.count)
-        """Begins of the last pieces in which the forms were not zero throughout."""
-
-    def pieces(self, h_end: float) -> Iterator[tuple[float, StepPiece]]:
-        """Starts and pieces until the end of the segment."""
-        steps = self.steps
-        while steps.reached < h_end:
-            a = steps.extend()
-            if not self._forms.count:
-                continue
-            yield from self._split(a, a.step.t0, a.step.t1, None, FINEST)
-
-    def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:
-        """Forms and their slopes, (k, 2, forms)."""
-        return self._forms.at(self.steps.motion, *self.steps.jets(a, hs))
-
-    def _split(
-        self, a: Accepted, h0: float, h1: float, begin: np.ndarray | None, depth: int
-    ) -> Generator[tuple[float, StepPiece], None, np.ndarray]:
-        """One piece, or two halves while the interpolation is too rough near zero; returns the values at the end.
-
-        Those at its begin are evaluated with the others where they are not known.
-        """
-        length = h1 - h0
-        times = np.append(h0, h0 + length * INSIDE)
-        times[-1] = h1
-        try:
-            if begin is None:
-                values = self._values(a, times)
-            else:
-                values = np.concatenate([begin[None], self._values(a, times[1:])])
-        except NewtonFailure:
-            # A crossing may lie before the place where a form has no value.
-            if not depth:
-                raise
-            half = h0 + 0.5 * length
-            middle = yield from self._split(a, h0, half, begin, depth - 1)
-            return (yield from self._split(a, half, h1, middle, depth - 1))
-        nodes = np.vstack([values[::2, 0], length * values[::2, 1]])
-        error = np.abs(QUARTERS @ nodes - values[1::2, 0]).max(axis=0)
-        near = np.abs(nodes[:3]).min(axis=0)
-        turn = self._turn(a, times, values, error)
-        if turn is not None and depth:
-            lowest = yield from self._split(a, h0, turn, values[0], depth - 1)
-            return (yield from self._split(a, turn, h1, lowest, depth - 1))
-        rough = error > np.maximum(FINE * near, self.noise.floor)
-        if rough.any():
-            if depth:
-                middle = yield from self._split(a, h0, float(times[2]), values[0], depth - 1)
-                return (yield from self._split(a, float(times[2]), h1, middle, depth - 1))
-            # Beside a bend the quintic swings beyond values that the form does not have.
-            nodes = np.where(rough, STRAIGHT @ nodes, nodes)
-        np.maximum(self.highest, nodes[:3].max(axis=0), out=self.highest)
-        zero = ~nodes.any(axis=0)
-        self.nonzero[~zero] = h0
-        self.vanished = zero & self._open_at_zero & (self.highest > self.noise.floor)
-        if self.vanished.any():
-            nodes = np.where(self.vanished, SINKING * np.maximum(self.noise.floor, self.noise.touch), nodes)
-        self.piece = h0, h1
-        yield h0, StepPiece(nodes, length)
-        return values[-1]
-
-    def _turn(self, a: Accepted, hs: np.ndarray, nodes: np.ndarray, error: np.ndarray) -> float | None:
-        """Time at which a form turns so near zero that its interpolation does not tell the side; None without any."""
-        found = doubtful_turn(hs, nodes, error, self.noise)
-        if found is None:
-            return None
-        i, k = found
-        try:
-            return lowest(
-                lambda h: float(self._values(a, np.array([h]))[0, 1, k]),
-                (float(hs[i]), float(nodes[i, 1, k])),
-                (float(hs[i + 1]), float(nodes[i + 1, 1, k])),
-                float(self.noise.touch[k]),
-            )
-        except NewtonFailure:
-            return None
