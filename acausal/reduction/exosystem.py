@@ -14,7 +14,7 @@ from .template_forms import polynomial_degrees
 PIECE_DEGREE = 12
 """Degree of the Chebyshev pieces of a general function of time."""
 MOST_RATES = 100
-"""Different rates of the sinusoids and exponentials of one known expression that have states of their own."""
+"""Sinusoids and exponentials of different rates, and general functions, of one known expression that have states of their own."""
 
 
 @frozen
@@ -115,21 +115,22 @@ def decompose(expr: Expr) -> list[Term]:
 def _merge(terms: list[Term]) -> list[Term]:
     """Add up polynomials into one term, and sinusoids or exponentials of equal rates.
 
-    Many terms with a rate of their own are one general function: the work of closed forms grows with the square of their states.
+    Many terms with a rate of their own, or general ones, are one general function: the work of closed forms grows with the
+    square of their states.
     """
     numbers: dict[object, int] = {}
     keys: list[tuple[object, ...]] = []
     rates: dict[tuple[object, ...], None] = {}
     for k, t in enumerate(terms):
-        if t.rate is None:
-            keys.append((t.kind, k if t.kind == "pieces" else None))
+        if t.kind == "polynomial":
+            keys.append((t.kind,))
         elif len(rates) > MOST_RATES:
             keys.append(("pieces",))
         else:
-            keys.append((t.kind, number_of(t.rate, numbers)))
+            keys.append((t.kind, k if t.rate is None else number_of(t.rate, numbers)))
             rates[keys[-1]] = None
     if len(rates) > MOST_RATES:
-        keys = [("pieces",) if t.rate is not None else key for key, t in zip(keys, terms, strict=True)]
+        keys = [key if t.kind == "polynomial" else ("pieces",) for key, t in zip(keys, terms, strict=True)]
     merged: dict[tuple[object, ...], Term] = {}
     for key, t in zip(keys, terms, strict=True):
         m = merged.get(key)

@@ -376,3 +376,28 @@ def test_what_is_true_at_an_instant_only_is_refused(at: str) -> None:
     with pytest.raises(StatementError, match="in an equation that holds at every time") as caught:
         simulate(Instants(at=at), 1.0)
     assert [place.file for place in caught.value.where] == [__file__]
+
+
+class Products(Component):
+    """A sum of products of sines and cosines."""
+
+    x: Variable = Variable(start=0.0)
+    w: Parameter = Parameter(default=3.0, unit="1/s")
+
+    def equations(self) -> Iterator[Statement]:
+        rates = [1.0 + k / 300 for k in range(300)]
+        yield Eq(
+            der(self.x), sum(sin(a * self.w * time) * cos(2 * self.w * time) for a in rates) / 300 - self.x
+        )
+
+
+def test_many_products_of_sines_are_one_source() -> None:
+    """Each had states of its own: 5000 of them asked for 31 GiB."""
+    program = compile_model(Products())
+    assert len([t for known in program.reduced.knowns for t in known.terms if t.kind == "pieces"]) == 1
+    exact = 0.0
+    for k in range(300):
+        for a in (3 * (1 + k / 300) + 6, 3 * (1 + k / 300) - 6):
+            # x' = -x + sin(a t)
+            exact += (math.sin(a * 0.5) - a * math.cos(a * 0.5) + a * math.exp(-0.5)) / (1 + a * a) / 600
+    assert program.simulate(0.5)["x"].final == pytest.approx(exact, rel=1e-10)
