@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..modeling.elements import BranchTable, ElementTable
-from ..modeling.expressions import Expr, Symbol, fold, walk
-from ..modeling.functions import absolute, and_, change, if_else, maximum, minimum, pre
+from ..modeling.expressions import Expr, Symbol, fold, time, walk, wrap
+from ..modeling.functions import absolute, and_, change, if_else, maximum, minimum, or_, pre, sign
 from ..modeling.operations import MARKS, marks
 from ..modeling.typed_fields import Discrete
 from .forms import Classify, depends, number_of
 from .template import Assignment, Origin, Template, WhenChain
 
 _JUMPING = marks("floor", "mod", "table")
+_WALK = (("step", int), ("turns", int), ("since", float))
 
 
 class HeldPart(Discrete):
@@ -100,7 +101,7 @@ class IntegerParts:
         if key not in self._found:
             k = self._found[key] = self._held(int, self._free_name("floor"), 0, f"floor({u})")
             whole = Expr("floor", (u,))
-            self._assign(k, _changed(k, u, pre(k), pre(k) + 1, whole, whole), origin)
+            self._assign(k, _changed(k, u < pre(k), u >= pre(k) + 1, whole, whole), origin)
         return self._found[key]
 
     def _table(self, u: Expr, xs: tuple[float, ...], ys: tuple[float, ...], origin: Origin) -> Expr:
@@ -108,22 +109,61 @@ class IntegerParts:
         if key not in self._tables:
             columns = _pieces(xs, ys)
             name = self._free_name("table")
-            k, step = (self._held(int, n, 0, f"table({u})") for n in (name, f"{name}_step"))
+            k = self._held(int, name, 0, f"table({u})")
             low, high, y, slope = (
                 self._held(float, f"{name}_{column}", values[0], f"table({u})")
                 for column, values in columns.items()
             )
-            # Where u follows from the table this is Newton's method, which may go to and fro between two pieces for ever:
-            # a step back is half of the last one at most.
-            piece, room = Expr("piece", (u,), xs), maximum(1, Expr("floor", (absolute(pre(step)) / 2,)))
-            up = if_else(pre(step) < 0, minimum(piece, pre(k) + room), piece)
-            down = if_else(pre(step) > 0, maximum(piece, pre(k) - room), piece)
-            self._assign(k, _changed(k, u, pre(low), pre(high), up, down, last=len(xs)), origin)
-            self._assign(step, if_else(change(k), k - pre(k), pre(step)), origin)
+            last, piece = len(xs), Expr("piece", (u,), xs)
+            bounds = and_(pre(k) > 0, u < pre(low)), and_(pre(k) < last, u >= pre(high))
+            if depends(u, self._classify):
+                step, turns, since = (
+                    self._held(kind, f"{name}_{n}", kind(), f"table({u})") for n, kind in _WALK
+                )
+                self._walk(k, (step, turns, since), bounds, piece, last, origin)
+            else:
+                self._assign(k, _changed(k, *bounds, piece, piece), origin)
             for symbol, values in zip((low, high, y, slope), columns.values(), strict=True):
                 self._assign(symbol, Expr("lookup", (k,), values), origin)
             self._tables[key] = y + slope * (u - low)
         return self._tables[key]
+
+    def _walk(
+        self, k: Symbol, kept: tuple[Symbol, Symbol, Symbol], bounds: tuple[Expr, Expr], piece: Expr, last: int,
+        origin: Origin,
+    ) -> None:  # fmt: skip
+        """State how the piece of a table changes whose argument may follow from the table.
+
+        Where it does this is Newton's method, which may go to and fro between two pieces for ever: a step back is half of the
+        last one at most. Two neighbours that send the argument to each other incline oppositely to what else decides it: the
+        way on leads over the fold between them. From there all pieces are tried, one after the other, in the direction in
+        which the first of the two was left, and then back: ``turns`` counts two turns by one piece, and the ends.
+        """
+        (step, turns, since), (falls, rises), before = kept, bounds, pre(k)
+        way, turned = pre(step), pre(turns)
+        room = maximum(1, Expr("floor", (absolute(way) / 2,)))
+        up = if_else(way < 0, minimum(piece, before + room), piece)
+        down = if_else(way > 0, maximum(piece, before - room), piece)
+        turning = or_(and_(way >= -1, way < 0, rises), and_(way <= 1, way > 0, falls))
+        fold = and_(turned > 0, turned < 2, turning)
+        trying = and_(turned > 1, turned < 4, or_(falls, rises))
+        back = or_(and_(way < 0, before <= 0), and_(way > 0, before >= last))
+        over = maximum(0, minimum(last, before + if_else(rises, 2, -2)))
+        along = before + if_else(back, -1, 1) * if_else(way < 0, -1, 1)
+        again = if_else(fold, over, if_else(trying, along, _changed(k, falls, rises, up, down)))
+        counted = if_else(
+            turned > 1, turned + if_else(and_(trying, back), 1, 0), if_else(turning, turned + 1, 0)
+        )
+        # Of an earlier instant nothing counts. A comparison of times would make an event of its own.
+        elsewhen = sign(absolute(time - pre(since)))
+
+        def by_instant(first: Expr | int, later: Expr) -> Expr:
+            return Expr("if_else", (elsewhen, wrap(first), later))
+
+        self._assign(k, by_instant(_changed(k, falls, rises, piece, piece), again), origin)
+        self._assign(step, if_else(change(k), k - before, way), origin)
+        self._assign(since, if_else(change(k), time, pre(since)), origin)
+        self._assign(turns, if_else(or_(falls, rises), by_instant(0, counted), turned), origin)
 
     def _held(self, kind: type, name: str, start: Any, of: str) -> Symbol:
         field = HeldPart(kind, start=start, of=of)
@@ -142,18 +182,13 @@ class IntegerParts:
         return f"{of}_{number}"
 
 
-def _changed(
-    k: Symbol, u: Expr, low: Expr, high: Expr, up: Expr, down: Expr, last: int | None = None
-) -> Expr:
-    """Right side of the discrete equation of the integer k that ``u`` in ``[low, high)`` keeps; none below 0 or above ``last``.
+def _changed(k: Symbol, falls: Expr, rises: Expr, up: Expr, down: Expr) -> Expr:
+    """Right side of the discrete equation of an integer k that keeps its value unless it ``falls`` or ``rises``.
 
-    The relations decide that k changes and in which direction, as at an instant they include where u is going;
+    The relations decide that k changes and in which direction, as at an instant they include where their argument is going;
     ``up`` and ``down`` tell how far, as at the start.
     """
     before = pre(k)
-    falls, rises = u < low, u >= high
-    if last is not None:
-        falls, rises = and_(before > 0, falls), and_(before < last, rises)
     return if_else(rises, maximum(before + 1, up), if_else(falls, minimum(before - 1, down), before))
 
 
