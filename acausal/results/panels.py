@@ -178,8 +178,11 @@ def fitted(
     h1: np.ndarray,
     rtol: float,
     rounding: np.ndarray | float = 0.0,
+    noisy: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Approximate functions that are smooth within segments.
+    """Approximate functions that are smooth within segments, on panels.
+
+    These are halved until the last coefficients are small and the series meets the function at both ends.
 
     Parameters
     ----------
@@ -193,6 +196,8 @@ def fitted(
         Error of a panel, relative to the largest finite value of each function, that needs no halving.
     rounding : (m,) array or float
         The same, absolute: how far rounding moves the values.
+    noisy : bool
+        Whether what halving leaves is rounding, however large.
 
     Returns
     -------
@@ -201,10 +206,6 @@ def fitted(
     series : (p, degrees, m) array
     resolved : bool
         False if the panels would have become too many before the series meet the functions.
-
-    Notes
-    -----
-    Panels are halved until the last coefficients are small and the series meets the function at both ends.
     """
     left, half = h0, 0.5 * (h1 - h0)
     last, stale = np.zeros(0), np.zeros(0)
@@ -217,12 +218,11 @@ def fitted(
         stale = _halved_in_vain(error, last, stale) if level else np.zeros(error.shape, np.int64)
         # A value that is not a number compares as false, and halving would not help.
         rough = (error > np.maximum(rtol * scale, rounding) + _late(series, left, half)) & (
-            (stale < STALE) | (error > SMALL * scale)
+            (stale < STALE) | (not noisy) & (error > SMALL * scale)
         )
         bad = np.any(rough, axis=1)
         if level == LEVELS - 1 or bad.sum() > MOST_PANELS:
-            resolved = level == LEVELS - 1 or not bool((error[bad] > SMALL * scale).any())
-            bad[:] = False
+            resolved, bad[:] = level == LEVELS - 1 or not bool((error[bad] > SMALL * scale).any()), False
         found.append((which[~bad], left[~bad], half[~bad], series[~bad]))
         if not bad.any():
             break

@@ -106,8 +106,10 @@ def series_of(
     none = np.zeros(len(edges) - 1, np.int64)
     largest = motion.magnitude(length)
     rounding = ROUNDING * largest
+    # Next to a change point rounding blows up what is solved for, without a limit that is known.
+    noisy = getattr(motion, "bridged", False)
     _, left, half, series, _ = fitted(
-        lambda _, hs: motion.sample(hs), none, edges[:-1], edges[1:], FITTED, rounding
+        lambda _, hs: motion.sample(hs), none, edges[:-1], edges[1:], FITTED, rounding, noisy
     )
     size = np.abs(series)
     needed = size > np.maximum(FITTED * size.max(axis=(0, 1)), rounding)

@@ -1,6 +1,7 @@
 """Where constraints depend on each other: in a point that a motion reaches, or everywhere."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from acausal import (
     Discrete,
     Eq,
     Parameter,
+    Result,
     SingularModelError,
     Statement,
     Variable,
@@ -55,6 +57,18 @@ def test_a_parallelogram_stays_one_where_it_may_change_into_an_antiparallelogram
         np.testing.assert_allclose(force[clear], wanted, atol=300.0 * rtol)
         np.testing.assert_allclose(force, wanted, atol=300.0 * rtol + 1e-3)
     assert result.check().ok
+
+
+def test_a_file_holds_a_motion_past_change_points(tmp_path: Path) -> None:
+    """Rounding blows forces up next to them: what halving a panel does not resolve there is no motion."""
+    with pytest.warns(UserWarning, match=PASSES):
+        result = simulate(parallelogram(0.3), 1.3, rtol=1e-6)
+    result.save(tmp_path / "parallelogram")
+    loaded, t = Result.load(tmp_path / "parallelogram"), np.linspace(0.0, 1.3, 1001)
+    for name in ("x", "u", "v", "dv"):
+        np.testing.assert_allclose(loaded[name].at(t), result[name].at(t), atol=1e-11)
+    for name in ("A", "B", "C"):
+        np.testing.assert_allclose(loaded[name].at(t), result[name].at(t), atol=1e-4)
 
 
 def test_a_parallelogram_that_comes_into_line_tells_once_where_and_which_motions_cross() -> None:

@@ -47,6 +47,11 @@ class SampledMotion:
         """Ends of the steps."""
         return [a.step.t1 for a in self._steps.accepted]
 
+    @property
+    def bridged(self) -> bool:
+        """Whether a step passes a change point."""
+        return any(a.bridge is not None for a in self._steps.accepted)
+
     def edges(self, h0: float, h1: float) -> np.ndarray:
         """Ends of panels within a part of the segment."""
         inner = [a.step.t1 for a in self._steps.accepted[::STEPS_A_PANEL]]
