@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..compilation.residual import Residual
 from ..dynamics.noise import LOCATED
+from ..dynamics.quadrature import Course
 from ..errors import ConsistencyError, Location, ParameterError
 from ..modeling.statements import Reinit
-from ..reduction.rounding import TINY
+from ..reduction.rounding import ROUNDING, TINY
 from .energy import balances, jumps_within
 from .equations import FLOOR, EquationsAt, EvaluatedRows, rounded
 from .names import Names
@@ -118,10 +120,8 @@ def check(result: Any, residual: Residual, read: Any, points: Any) -> Consistenc
     segments = result.segments
     times = _times(points, result.t_start, result.t_end)
     looked = _points(segments, times, points if np.ndim(points) == 0 else None)
-    precision = max(
-        (t.precision for g in segments.groups for t in g.trajectories if t.reach < 0.0), default=0.0
-    )
-    integrated = max(EXACT, STEPS * 100.0 * precision)
+    tolerance = max((_tolerance(t) for g in segments.groups for t in g.trajectories), default=0.0)
+    integrated = max(EXACT, STEPS * tolerance)
     at = EquationsAt(residual, result, read)
     rows = at.rows(looked)
     found = [*_rows(at, rows, looked, integrated), *_instants(at, rows.sizes, integrated)]
@@ -245,7 +245,8 @@ def _motion(
     if not len(which):
         return
     h1 = np.array([_stretch(segments, int(k), float(h)) for k, h in zip(which, h0, strict=True)])
-    exact = np.array([segments.all[k].trajectory.reach >= 0.0 for k in which])
+    tolerances = np.array([_tolerance(segments.all[k].trajectory) for k in which])
+    exact = tolerances == 0.0
     allowed = np.where(exact, EXACT, integrated)
     nx = len(residual.x)
     share = FLOOR if exact.all() else ABSOLUTE
@@ -254,7 +255,9 @@ def _motion(
     x, slopes = [read(n).source for n, _ in kept], [read(f"der({n})").source for n, _ in kept]
     rates = rounded(segments, slopes, which, h1)
     small = EXACT * np.array([size for _, size in kept])
-    for (name, size), off in zip(kept, _moved(x, slopes, rates, which, h0, h1, small), strict=True):
+    # What is integrated is as exact as asked for, and so are the terms of slopes: those of fast changes cancel in them.
+    missed = rates * (tolerances / ROUNDING)
+    for (name, size), off in zip(kept, _moved(x, slopes, (rates, missed), which, h0, h1, small), strict=True):
         defect = off / size
         k = int(np.argmax(np.where(np.isnan(defect), np.inf, defect / allowed)))
         relative = float(defect[k]) if np.isfinite(defect[k]) else np.inf
@@ -263,6 +266,11 @@ def _motion(
             "motion", f"der({name})", Location(name.rpartition(".")[0]), t, "right", relative * size, relative,
             float(allowed[k]),
         )  # fmt: skip
+
+
+def _tolerance(motion: Course) -> float:
+    """Relative tolerance with which a motion was integrated, zero for a closed form."""
+    return 100.0 * motion.precision if motion.reach < 0.0 else 0.0
 
 
 def _stretch(segments: Segments, k: int, h: float) -> float:
@@ -275,42 +283,53 @@ def _stretch(segments: Segments, k: int, h: float) -> float:
 
 
 def _moved(
-    x: list[Any], slopes: list[Any], rates: np.ndarray, which: np.ndarray, h0: np.ndarray, h1: np.ndarray,
-    small: np.ndarray,
+    x: list[Any], slopes: list[Any], off: tuple[np.ndarray, np.ndarray], which: np.ndarray, h0: np.ndarray,
+    h1: np.ndarray, small: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """Differences (variables, k) of movements and integrals of slopes that may be off by ``rates``.
+    """Differences (variables, k) of movements and integrals of slopes that rounding and steps may put ``off`` by so much.
 
-    Intervals are made shorter until two quadratures agree and rounding of the slopes is small. All variables are read at
+    Intervals are made shorter until two quadratures agree and rounding of the slopes is small. What swings many times within
+    one lets two agree by chance: where they differ from the movement parts of parts have to agree too. All variables are read at
     the same times one after the other: an integrated motion is solved once there.
     """
+    rates, missed = off
     defect, rough, end = np.zeros(rates.shape), np.ones(rates.shape, bool), h1.copy()
     for halvings in range(MOST_HALVINGS + 1):
         open_, left = np.flatnonzero(rough.any(axis=1)), np.flatnonzero(rough.any(axis=0))
         if not len(left):
             break
-        k, a, b = which[left], h0[left], end[left]
-        middle = 0.5 * (a + b)
-        begins, ends = np.array([a, a, middle]), np.array([b, middle, b])
-        whole, first, second = np.moveaxis(_integrals([slopes[i] for i in open_], k, begins, ends), 1, 0)
+        at, k, a, b = np.ix_(open_, left), which[left], h0[left], end[left]
+        some = [slopes[i] for i in open_]
+        each = [_integrals(some, k, a, b, parts) for parts in (1, 2)]
+        noise, halves = np.maximum(_unlike(each), rates[at] * (b - a)), each[1].sum(axis=1)
         both, edges = np.tile(k, 2), np.concatenate([a, b])
         moved = np.array([np.diff(x[i].evaluate(both, edges).reshape(2, -1), axis=0)[0] for i in open_])
-        at = np.ix_(open_, left)
-        halves = first + second
-        noise = np.maximum(np.abs(whole - halves), rates[at] * (b - a))
+        differs = np.abs(moved - halves) - missed[at] * (b - a)
+        doubted = np.flatnonzero((rough[at] & ~(differs - noise <= small[open_, None])).any(axis=0))
+        if len(doubted):
+            again = [_integrals(some, k[doubted], a[doubted], b[doubted], parts) for parts in (2, 4, 8)]
+            noise[:, doubted] = np.maximum(noise[:, doubted], _unlike(again))
         more = (noise > small[open_, None]) & (halvings < MOST_HALVINGS)
         ready = rough[at] & ~more
-        defect[at] = np.where(ready, np.maximum(0.0, np.abs(moved - halves) - noise), defect[at])
+        defect[at] = np.where(ready, np.maximum(0.0, differs - noise), defect[at])
         rough[at] &= more
         end[left] = a + 0.25 * (b - a)
     return defect
 
 
-def _integrals(slopes: list[Any], which: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Integrals (variables, m, k) over parts [a, b], (m, k) each, of segments ``which`` (k,)."""
-    hs = 0.5 * ((a + b)[..., None] + (b - a)[..., None] * NODES)
-    each, times = np.tile(np.repeat(which, len(NODES)), len(a)), hs.ravel()
+def _integrals(slopes: list[Any], which: np.ndarray, a: np.ndarray, b: np.ndarray, parts: int) -> np.ndarray:
+    """Integrals (variables, parts, k) over equal parts of [a, b] of segments ``which`` (k,)."""
+    edges = a + (b - a) * np.linspace(0.0, 1.0, parts + 1)[:, None]
+    hs = 0.5 * ((edges[:-1] + edges[1:])[..., None] + np.diff(edges, axis=0)[..., None] * NODES)
+    each, times = np.tile(np.repeat(which, len(NODES)), parts), hs.ravel()
     values = np.array([s.evaluate(each, times).reshape(hs.shape) @ WEIGHTS for s in slopes])
-    return 0.5 * (b - a) * values
+    return 0.5 * np.diff(edges, axis=0) * values
+
+
+def _unlike(each: list[np.ndarray]) -> np.ndarray:
+    """By how much parts of integrals (variables, parts, k) differ from their halves, which are the next ones, at most in all."""
+    found = [np.abs(a - b[:, ::2] - b[:, 1::2]).sum(axis=1) for a, b in pairwise(each)]
+    return np.max(found, axis=0)
 
 
 def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable[Defect]:

@@ -119,7 +119,7 @@ def test_the_branch_that_is_reached_lies_next_along_the_path(points: tuple[np.nd
 
         def equations(self) -> Iterator[ac.Statement]:
             u = ac.table(ac.time, [0.0, 10.0, 30.0, 40.0], [-20.0, 20.0, -20.0, 20.0])
-            yield ac.Eq(self.v + ac.table(self.v, xs, ys), u)
+            yield ac.Eq(self.v + ac.table(self.v, xs.tolist(), ys.tolist()), u)
 
     result = ac.simulate(Case(), 40.0)
     x = np.concatenate([[-100.0], xs, [100.0]])
@@ -149,9 +149,11 @@ def test_coupled_tables_satisfy_their_equations(seed: int) -> None:
 
         def equations(self) -> Iterator[ac.Statement]:
             for k in range(m):
-                source = ac.table(ac.time, [0.0, 1.0, 2.0, 3.0], levels[:, k])
+                source = ac.table(ac.time, [0.0, 1.0, 2.0, 3.0], levels[:, k].tolist())
                 others = sum(float(g[k, j]) * self.v[j] for j in range(m))
-                yield ac.Eq(others + ac.table(self.v[k], *tables[k]), source)
+                yield ac.Eq(
+                    others + ac.table(self.v[k], tables[k][0].tolist(), tables[k][1].tolist()), source
+                )
 
     result = ac.simulate(Coupled(), 3.0)
     t = np.linspace(0.01, 2.99, 200)
