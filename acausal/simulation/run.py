@@ -81,7 +81,7 @@ class Run:
         z, _, q = left_limits(self.program, self.starts)
         self.state = State(
             self.begin, self.program.unknowns.first_mode, z, np.zeros(len(z)), np.zeros(len(z)), q, self.values.D,
-            self.values.R, np.zeros(self.program.discrete.memory), ticks=self.schedule.begin(self.begin),
+            self.values.R, np.ones(self.program.discrete.memory), ticks=self.schedule.begin(self.begin),
         )  # fmt: skip
         """All that changes as the run goes on, but for what follows from it and for the record."""
         self.linearisation = Linearisation(self.base, None, z, self.work)

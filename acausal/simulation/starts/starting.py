@@ -244,7 +244,10 @@ class Starting:
         R[list(beginning.sides)] = 1.0 - R[list(beginning.sides)]
         D, now = discrete.with_branches(run.state.D, branches), (run.state.t, run.tolerance, True, False)
         D[list(beginning.held)] = list(beginning.held.values())
-        outcome = discrete.at_start(run.starts.value, D, R, self.ticks, run.state.memory, now, mode)
+        # Conditions that hold already fire nothing.
+        at = run.starts.value, D, R
+        memory = discrete.at_start(*at, (), run.state.memory, (*now[:2], False, False), mode).memory
+        outcome = discrete.at_start(*at, self.ticks, memory, now, mode)
         if not outcome.sound:
             raise run.failed(DiscreteUnsound(outcome.D))
         problem = self._problem(run.suit(outcome.D, outcome.R), near)

@@ -1,0 +1,126 @@
+"""S8: a when does not fire at the start because its condition holds already, nor because of another one that holds."""
+
+from enum import Enum
+
+import pytest
+
+from acausal import (
+    Component,
+    Discrete,
+    assign,
+    initial,
+    not_,
+    pre,
+    sample,
+    simulate,
+    time,
+    to,
+    transitions,
+    when,
+)
+
+from .observing import Statements
+
+METHODS = pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
+
+
+class Falling(Component):
+    """The first condition holds at the start; its action would end the second one, and begin the third."""
+
+    a: Discrete = Discrete(bool)
+    b: Discrete = Discrete(bool)
+    n: Discrete = Discrete(int)
+    m: Discrete = Discrete(int)
+
+    def equations(self) -> Statements:
+        yield when(time >= 5.0, assign(self.a, True))
+        yield when(not_(self.a), assign(self.b, True))
+        yield when(not_(self.b), assign(self.n, pre(self.n) + 1))
+        yield when(self.b, assign(self.m, pre(self.m) + 1))
+
+
+@METHODS
+def test_nothing_happens_because_conditions_hold(method: str) -> None:
+    result = simulate(Falling(), 10.0, method=method)
+    assert [result[name].at(1.0) for name in "abnm"] == [0.0, 0.0, 0.0, 0.0]
+    assert [result[name].final for name in "abnm"] == [1.0, 0.0, 0.0, 0.0]
+
+
+class Counted(Component):
+    on: Discrete = Discrete(bool, start=True)
+    k: Discrete = Discrete(int)
+    n: Discrete = Discrete(int)
+
+    def equations(self) -> Statements:
+        yield when(self.on, assign(self.k, pre(self.k) + 1))
+        yield when(self.k < 1, assign(self.n, pre(self.n) + 1))
+
+
+def test_a_counter_that_does_not_count_ends_no_condition() -> None:
+    result = simulate(Counted(), 1.0)
+    assert (result["k"].final, result["n"].final) == (0.0, 0.0)
+
+
+class Later(Component):
+    """What has not fired at the start fires when it becomes true."""
+
+    a: Discrete = Discrete(bool)
+    k: Discrete = Discrete(int)
+    n: Discrete = Discrete(int)
+
+    def equations(self) -> Statements:
+        yield when(not_(self.a), assign(self.k, pre(self.k) + 1))
+        yield when(sample(period=1.0, start=1.0), assign(self.a, not_(pre(self.a))))
+        yield when(self.k >= 1, assign(self.n, pre(self.n) + 1))
+
+
+def test_what_has_not_fired_at_the_start_fires_later() -> None:
+    result = simulate(Later(), 2.5)
+    assert (result["k"].final, result["n"].final) == (1.0, 1.0)
+
+
+class Phase(Enum):
+    WAIT = 0
+    WORK = 1
+
+
+class Machine(Component):
+    phase: Discrete = Discrete(Phase)
+    busy: Discrete = Discrete(bool)
+    idle: Discrete = Discrete(int)
+
+    def equations(self) -> Statements:
+        yield transitions(
+            self.phase,
+            {
+                Phase.WAIT: [to(Phase.WORK, (time >= 1.0) & (time < 2.0))],
+                Phase.WORK: [to(Phase.WAIT, time >= 2.0)],
+            },
+        )
+        yield when(self.phase.equals(Phase.WORK), assign(self.busy, True)).elsewhen(
+            self.phase.equals(Phase.WAIT), assign(self.busy, False)
+        )
+        yield when(not_(self.busy), assign(self.idle, pre(self.idle) + 1))
+
+
+def test_a_state_machine_counts_no_phase_before_its_first() -> None:
+    result = simulate(Machine(), 3.0)
+    assert result["busy"].at([0.5, 1.5, 2.5]).tolist() == [0.0, 1.0, 0.0]
+    assert result["idle"].at([0.5, 1.5, 2.5]).tolist() == [0.0, 0.0, 1.0]
+
+
+class Begun(Component):
+    """What `initial()` and a sample at the start set is seen by conditions that it makes true."""
+
+    a: Discrete = Discrete(bool)
+    b: Discrete = Discrete(bool)
+    n: Discrete = Discrete(int)
+
+    def equations(self) -> Statements:
+        yield when(initial(), assign(self.a, True))
+        yield when(sample(period=10.0), assign(self.b, True))
+        yield when(self.a & self.b, assign(self.n, pre(self.n) + 1))
+
+
+def test_what_the_start_makes_true_fires() -> None:
+    assert simulate(Begun(), 1.0)["n"].at(0.0) == 1.0
