@@ -211,17 +211,24 @@ def _left_for_nothing(at: EquationsAt, rows: EvaluatedRows, integrated: float) -
     ways: dict[tuple[int, int, int], list[int]] = {}
     for k, guard in enumerate(r.guard_table, n):
         ways.setdefault((guard.entry, guard.branch, guard.target), []).append(k)
+    left = []
     for (entry, branch, target), own in ways.items():
         back = ways.get((entry, target, branch), [])
         which = np.flatnonzero((before[:, entry] == branch) & (after[:, entry] == target))
-        if not back or not len(which):
-            continue
-        inside = begin[which, None] + (end - begin)[which, None] * np.array([1.0 - GOLDEN, GOLDEN])
-        there = at.rows([(inside.ravel(), "right")])
-        small = EXACT * np.maximum(there.terms[:, back], FLOOR * largest[back])
-        untold = (np.abs(there.values[:, back]) <= small).all(axis=-1).reshape(inside.shape).all(axis=-1)
-        relative = (there.values[:, own] / np.maximum(largest[own], TINY)).min(axis=-1)
-        held = np.where(untold, relative.reshape(inside.shape).min(axis=-1), 0.0)
+        if back and len(which):
+            inside = begin[which, None] + (end - begin)[which, None] * np.array([1.0 - GOLDEN, GOLDEN])
+            left.append((entry, branch, target, own, back, which, inside))
+    if not left:
+        return
+    # All at once: reading every variable costs most.
+    times = np.unique(np.concatenate([inside.ravel() for *_, inside in left]))
+    there = at.rows([(times, "right")])
+    for entry, branch, target, own, back, which, inside in left:
+        k = np.searchsorted(times, inside)[..., None]
+        small = EXACT * np.maximum(there.terms[k, back], FLOOR * largest[back])
+        untold = (np.abs(there.values[k, back]) <= small).all(axis=(1, 2))
+        relative = (there.values[k, own] / np.maximum(largest[own], TINY)).min(axis=(1, 2))
+        held = np.where(untold, relative, 0.0)
         worst = int(np.argmax(held))
         if held[worst] > 0.0:
             mode, guard = r.modes[entry], r.guard_table[own[0] - n]

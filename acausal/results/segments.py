@@ -239,11 +239,9 @@ class Segments:
 
     def affine(self, rows: Rows, m: int, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Values (k, m) of affine expressions at the times ``hs`` (k,) of the segments ``which`` (k,)."""
-        out = np.empty((len(which), m))
-        for g, group in enumerate(self.groups):
-            at = np.flatnonzero(self.group_of[which] == g)
-            if not len(at):
-                continue
+        out, of = np.empty((len(which), m)), self.group_of[which]
+        for g in np.unique(of).tolist():
+            group, at = self.groups[g], np.flatnonzero(of == g)
             place, expressions = self.place[which[at]], rows(group)
             beyond = group.beyond[place]
             inside = at[~beyond]

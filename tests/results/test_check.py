@@ -24,10 +24,12 @@ from acausal import (
     require,
     simulate,
     sin,
+    time,
 )
 from acausal.components.blocks import PWM, Ramp
 from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, IdealClosingSwitch, Resistor
 from acausal.components.rotational import Clutch, Inertia
+from acausal.results.equations import EquationsAt
 from acausal.results.power import Powers
 from acausal.results.signal import VariableSource
 from acausal.simulation.nonlinear.integration import SampledMotion
@@ -255,3 +257,26 @@ def test_an_integrated_motion_is_solved_once_for_all_variables(monkeypatch: pyte
             assert result.check(20).ok
         counts.append(sum(solved))
     assert 0 < counts[1] < 2 * counts[0]
+
+
+def test_branches_left_in_many_instants_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading all variables costs most: it is done once for the points that are looked at, and once for what was left."""
+    c = Circuit()
+    source, ground = c.add("source", ConstantVoltage(V=1.0)), c.add("ground", Ground())
+    c.connect(source.n, ground.p)
+    for k in range(6):
+        switch = c.add(f"switch{k}", IdealClosingSwitch(control=time >= 0.1 * (k + 1)))
+        load = c.add(f"load{k}", Resistor(R=1.0 + k))
+        c.connect(source.p, switch.p)
+        c.connect(switch.n, load.p)
+        c.connect(load.n, ground.p)
+    result = simulate(c, 1.0)
+    calls, rows = [], EquationsAt.rows
+
+    def counted(self: EquationsAt, points: Any) -> Any:
+        calls.append(points)
+        return rows(self, points)
+
+    monkeypatch.setattr(EquationsAt, "rows", counted)
+    assert result.check().ok
+    assert len(calls) <= 2
