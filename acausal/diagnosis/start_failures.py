@@ -87,7 +87,7 @@ def _determined(now: Standing, condition: Condition, defect: float) -> AcausalEr
         what,
         where=tuple(dict.fromkeys(where)),
         why=why,
-        hint="drop `fixed` or the condition, or change the parameters and sources that it follows from",
+        hint="drop `fixed` or the condition, or change the parameters, sources and starts of discretes that it follows from",
     )
 
 

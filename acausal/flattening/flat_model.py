@@ -16,7 +16,7 @@ from ..modeling.fields import MISSING, Computed, Field, Parameter, Start, Variab
 from ..modeling.typed_fields import Discrete, Input, Output
 from ..values import frozen
 from .locating import locate_symbol
-from .template import Group, Index, Template, find, name_of, place_of
+from .template import Index, Template, find, name_of, place_of
 
 
 @frozen
@@ -96,6 +96,11 @@ class FlatModel:
     def parameter(self, k: int) -> str:
         """Return the path of parameter ``k``."""
         return name_of(self.root, "p", k)
+
+    @cached_property
+    def links(self) -> int:
+        """How many bindings lead from a part to one of its brothers, or to parts of these."""
+        return _links(self.root)
 
     @cached_property
     def computed(self) -> np.ndarray:
@@ -247,10 +252,16 @@ def parameter_vector(flat: FlatModel, changes: dict[str, float]) -> np.ndarray:
             continue
         value = _element(given, name[len(f.name) :])
         P[k] = np.nan if value is None else float(value)
+    here = np.zeros(1, Index)
     with np.errstate(all="ignore"):
-        _bind(flat, flat.root, np.zeros(1, Index), P, fixed)
-    for k, v in fixed.items():
-        P[k] = v
+        _bind(flat.root, here, P, fixed)
+        # What is bound to a brother, or to a part of one, may have been computed before that: once more for each link of a chain.
+        for _ in range(flat.links):
+            before = P.copy()
+            _bind(flat.root, here, P, fixed)
+            if np.array_equal(before, P, equal_nan=True):
+                break
+        _check_bounds(flat, flat.root, here, P, fixed)
     return P
 
 
@@ -260,11 +271,9 @@ def _element(value: Any, index: str) -> Any:
     return value if isinstance(value, (int, float)) or hasattr(value, "__float__") else None
 
 
-def _bind(
-    flat: FlatModel, template: Template, pb: np.ndarray, P: np.ndarray, fixed: dict[int, float]
-) -> None:
-    for k, v in fixed.items():
-        P[k] = v
+def _bind(template: Template, pb: np.ndarray, P: np.ndarray, fixed: dict[int, float]) -> None:
+    at, values = list(fixed), list(fixed.values())
+    P[at] = values
     for g in template.groups:
         cpb = pb[:, None] + g.poff
         n = g.values.shape[1]
@@ -274,32 +283,48 @@ def _bind(
                 V = V.copy()
                 for row, j, expr in g.bound:
                     V[:, row, j] = evaluate_on(template, expr, pb, P)
-                _check_bounds(flat, g, pb, V, fixed)
             P[(cpb.ravel()[:, None] + np.arange(n))] = V.reshape(-1, n)
+            P[at] = values
         if g.template.groups:
-            _bind(flat, g.template, cpb.ravel(), P, fixed)
+            _bind(g.template, cpb.ravel(), P, fixed)
 
 
-def _check_bounds(flat: FlatModel, g: Group, pb: np.ndarray, V: np.ndarray, fixed: dict[int, float]) -> None:
+def _links(template: Template) -> int:
+    own = len(template.parameters)
+    found = sum(
+        any(locate_symbol(template, "p", node) >= own for node in walk(expr) if isinstance(node, Symbol))
+        for g in template.groups
+        for _, _, expr in g.bound
+    )
+    parts = {id(g.template): g.template for g in template.groups}
+    return found + sum(_links(part) for part in parts.values())
+
+
+def _check_bounds(
+    flat: FlatModel, template: Template, pb: np.ndarray, P: np.ndarray, fixed: dict[int, float]
+) -> None:
     """Raise ParameterError for a binding that gives a value outside the bounds; one that is changed does not count."""
-    fields = list(g.template.parameters.values())
-    for row, j, expr in g.bound:
-        f, values = fields[j], V[:, row, j]
-        assert isinstance(f, Parameter)
-        computable = np.isfinite(values) & ((values == 0) | (np.abs(values) >= np.finfo(float).tiny))
-        wrong = ~(computable & (values >= f.min) & (values <= f.max))
-        for i in np.flatnonzero(wrong).tolist():
-            k = int(pb[i]) + int(g.poff[row]) + j
-            if k in fixed:
-                continue
-            path = flat.parameter(k)
-            names = ", ".join(dict.fromkeys(f"`{n}`" for n in walk(expr) if isinstance(n, Symbol)))
-            raise ParameterError(
-                f"`{path}` {f.problem(float(values[i]))}",
-                where=place_of(flat.root, path),
-                why=f"it is bound to `{expr}`",
-                hint=f"change {names}" if names else "",
-            )
+    for g in template.groups:
+        fields = list(g.template.parameters.values())
+        for row, j, expr in g.bound:
+            f, at = fields[j], pb + (int(g.poff[row]) + j)
+            assert isinstance(f, Parameter)
+            values = P[at]
+            computable = np.isfinite(values) & ((values == 0) | (np.abs(values) >= np.finfo(float).tiny))
+            wrong = ~(computable & (values >= f.min) & (values <= f.max))
+            for i in np.flatnonzero(wrong).tolist():
+                if int(at[i]) in fixed:
+                    continue
+                path = flat.parameter(int(at[i]))
+                names = ", ".join(dict.fromkeys(f"`{n}`" for n in walk(expr) if isinstance(n, Symbol)))
+                raise ParameterError(
+                    f"`{path}` {f.problem(float(values[i]))}",
+                    where=place_of(flat.root, path),
+                    why=f"it is bound to `{expr}`",
+                    hint=f"change {names}" if names else "",
+                )
+        if g.template.groups:
+            _check_bounds(flat, g.template, (pb[:, None] + g.poff).ravel(), P, fixed)
 
 
 def evaluate_on(template: Template, expr: Expr, pb: np.ndarray, P: np.ndarray) -> Any:

@@ -105,6 +105,11 @@ def _check_bounds(low: Any, high: Any, shape: Any) -> None:
             f"`min` of a field is above its `max`: {low:g} > {high:g}",
             hint="no value would do; exchange them",
         )
+    check_extents(shape)
+
+
+def check_extents(shape: Any) -> None:
+    """Raise DeclarationError unless the extents of a field are positive integers."""
     if not isinstance(shape, tuple) or not all(type(n) is int and n > 0 for n in shape):
         raise DeclarationError(
             f"`shape` of a field is a tuple of positive integers, got {shown(shape)}", hint="shape=(3,)"
@@ -115,7 +120,7 @@ class Parameter(Field):
     """A number (or array) that stays fixed during a run.
 
     Reads as its number, and as a symbol inside ``build()`` and ``equations()``.
-    May be bound to an expression of the parent's parameters.
+    May be bound to an expression of parameters of the parent, and of the parent's other parts.
 
     Parameters
     ----------

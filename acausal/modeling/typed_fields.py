@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import DeclarationError, ExpressionError
 from .expressions import Expr, enum_index
-from .fields import SymbolField
+from .fields import SymbolField, check_extents
 from .number_checks import is_finite, is_number, shown
 from .operations import MARKS, marks
 
@@ -71,6 +71,7 @@ class Discrete(Typed):
         doc: str = "",
     ) -> None:
         super().__init__(unit=unit, doc=doc)
+        check_extents(shape)
         if type not in (bool, int, float) and not (
             isinstance(type, cast(Any, Callable)) and issubclass(type, Enum)
         ):
@@ -97,6 +98,7 @@ class _Signal(Typed):
         self, type: type = float, *, unit: str = "", shape: tuple[int, ...] = (), doc: str = ""
     ) -> None:
         super().__init__(unit=unit, doc=doc)
+        check_extents(shape)
         if type not in (bool, int, float):
             raise DeclarationError(f"a signal is bool, int or float, not {type!r}")
         self.type, self.shape = type, shape

@@ -94,3 +94,69 @@ def test_array_parameters_are_bound_element_by_element() -> None:
             self.inner = Inner(k=[self.a, 2 * self.a])
 
     assert values(Outer()) == {"a": 3.0, "inner.k[0]": 3.0, "inner.k[1]": 6.0}
+
+
+class Data(Component):
+    """A record: numbers that several parts share."""
+
+    R: Parameter = Parameter(default=2.0)
+    L: Parameter = Parameter(default=1.0)
+
+
+class Pair(Component):
+    scale: Parameter = Parameter(default=1.0)
+
+    def build(self) -> None:
+        self.first = Cell(R=self.scale * 2.0)
+        self.second = Cell(R=2 * self.first.R)
+        self.third = Cell(R=self.second.R + 1)
+
+
+class Recorded(Component):
+    """Parts bound to a record, to a part of the same class, and to a part of a brother that comes later."""
+
+    a: Parameter = Parameter(default=3.0)
+
+    def build(self) -> None:
+        self.data = Data(R=2 * self.a)
+        self.cell = Cell(R=self.data.R * self.data.L)
+        self.pair = Pair(scale=self.cell.R)
+        self.last = Cell(R=self.pair.third.R)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, (6.0, 6.0, 12.0, 24.0, 25.0, 25.0)),
+        ({"a": 5.0}, (10.0, 10.0, 20.0, 40.0, 41.0, 41.0)),
+        ({"data__R": 1.0}, (1.0, 1.0, 2.0, 4.0, 5.0, 5.0)),
+        ({"data__L": 0.5}, (6.0, 3.0, 6.0, 12.0, 13.0, 13.0)),
+        ({"pair__second__R": 7.0}, (6.0, 6.0, 12.0, 7.0, 8.0, 8.0)),
+        ({"pair__first__R": 0.0}, (6.0, 6.0, 0.0, 0.0, 1.0, 1.0)),
+    ],
+)
+def test_bindings_to_brothers_follow_their_changes(
+    changes: dict[str, float], expected: tuple[float, ...]
+) -> None:
+    found = values(Recorded(), **changes)
+    paths = ("data.R", "cell.R", "pair.first.R", "pair.second.R", "pair.third.R", "last.R")
+    assert tuple(found[path] for path in paths) == expected
+
+
+def test_a_brother_that_is_set_before_the_run_reaches_what_is_bound_to_it() -> None:
+    model = Recorded()
+    model.data.R = 1.0
+    P = parameter_vector(flat := flatten(model), overrides(model))
+    assert P[flat.find("p", "last.R")[0]] == 5.0
+    assert model.last.R == 5.0
+
+
+def test_bindings_in_a_circle_are_refused() -> None:
+    class Circle(Component):
+        def build(self) -> None:
+            self.one = Cell(R=1.0)
+            self.two = Cell(R=self.one.R)
+            self.one.R = self.two.R
+
+    with pytest.raises(ParameterError, match=r"`one.R` must be"):
+        values(Circle())

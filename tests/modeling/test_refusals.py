@@ -20,7 +20,9 @@ from acausal import (
     Eq,
     ExpressionError,
     If,
+    Input,
     NonFiniteError,
+    Output,
     Parameter,
     ParameterError,
     Statement,
@@ -438,3 +440,10 @@ def test_branches_are_lists() -> None:
     with pytest.raises(StatementError, match="If `branch` takes lists of Eq") as caught:
         simulate(WithoutLists(), 1.0)
     assert [place.file for place in caught.value.where] == [__file__]
+
+
+@pytest.mark.parametrize("shape", [3, (2.5,), (0,), (-1,)])
+@pytest.mark.parametrize("field", [Discrete, Input, Output, Parameter, Variable])
+def test_extents_of_fields(field: Any, shape: Any) -> None:
+    with pytest.raises(DeclarationError, match="`shape` of a field is a tuple of positive integers"):
+        field(shape=shape)

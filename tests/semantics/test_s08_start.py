@@ -255,3 +255,20 @@ def test_an_initial_equation_that_the_mode_says_too_contradicts_nothing(n: float
     result = simulate(Charged(n=n), 1e-3, initial={"high.v": 5.0})
     assert result["high.v"].at(0.0) == 5.0
     assert result["low.v"].at(0.0) == pytest.approx(5.0 / n, rel=1e-15)
+
+
+def test_an_initial_equation_without_unknowns_holds_or_is_named() -> None:
+    class Counted(Component):
+        n: Discrete = Discrete(int, start=3)
+        x: Variable = Variable()
+        wanted: Parameter = Parameter(default=3.0)
+
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), 1.0)
+            yield initially(Eq(self.n, self.wanted))
+
+    assert simulate(Counted(), 1.0)["n"].final == 3.0
+    with pytest.raises(
+        InitializationError, match=r"Eq\(n, wanted\) does not hold at the start: its sides differ by -1"
+    ):
+        simulate(Counted(wanted=4.0), 1.0)

@@ -237,8 +237,10 @@ class Conditions:
 
         ``z_x`` are core unknowns of magnitudes ``scale`` over scaled coordinates.
         """
-        moved, of = np.abs(z_x).max(axis=1, initial=0.0), self.rate_of
-        return (of >= 0) & (moved[of] <= RANK * scale[of])
+        moved, found = np.abs(z_x).max(axis=1, initial=0.0), self.rate_of >= 0
+        of = self.rate_of[found]
+        found[found] = moved[of] <= RANK * scale[of]
+        return found
 
     def rates(self) -> list[tuple[int, int]]:
         """(condition, core unknown) of the rates that affine initial equations read."""
