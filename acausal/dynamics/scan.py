@@ -237,7 +237,7 @@ class _Search:
         self._sizes = None if moving is None else moving.sizes(trajectory)
         self._steady = None
         whole = self._depth(0.0, length)
-        if (whole.most_floor <= STEADY * whole.floor).all():
+        if False not in (whole.most_floor <= STEADY * whole.floor).tolist():
             self._steady = whole
         if not self.begun:
             below = self._begin(forms.R.dot(forms.basis.frame[:, 0]))
@@ -279,11 +279,11 @@ class _Search:
         depth = self._depth(0.0, 0.0)
         self._note(start > depth.most_rise)
         below = start < -depth.most_floor
-        return (0.0, int(below.argmax())) if below.any() else None
+        return (0.0, int(below.argmax())) if True in below.tolist() else None
 
     def _note(self, above: np.ndarray) -> None:
         self.above = above
-        self.all_above = bool(above.all())
+        self.all_above = False not in above.tolist()
 
     def _march(self, length: float, touch: np.ndarray) -> Hit | None:
         """Search from left to right in chunks, with steps that follow the speed of the guards where they exceed ``touch``."""
@@ -342,10 +342,10 @@ class _Search:
         settled = low >= -depth.touch
         if not self.all_above:
             leaving = bounds.inside(i) >= -depth.touch
-            if not leaving.all():
+            if False in leaving.tolist():
                 leaving |= bounds.high(i) <= depth.rise
             settled = np.where(self.above, settled, leaving & (low >= -depth.floor))
-        return None if settled.all() else ~settled
+        return ~settled if False in settled.tolist() else None
 
     def _rise(self, bounds: Bounds, i: int, depth: Depth) -> None:
         """Note the guards that have left their noise on interval `i`."""
@@ -363,10 +363,11 @@ class _Search:
             # A guard that never left its noise triggers at a depth: that must be much the same all along the interval.
             sinks = (end < -floor) & (bounds.high(i) < depth.rise) & (floor <= STEADY * depth.floor)
             down = np.where(self.above, down, sinks)
-        if not down[open_guards].all() or not (bounds.slope(i)[open_guards] < 0.0).all():
+        which = [k for k, open_ in enumerate(open_guards.tolist()) if open_]
+        if False in down[which].tolist() or False in (bounds.slope(i)[which] < 0.0).tolist():
             return None
         best: Hit | None = None
-        for k in np.flatnonzero(open_guards).tolist():
+        for k in which:
             row = self.forms.R[k]
             offset = 0.0 if self.above[k] else float(floor[k])
             closed = Closed(self.forms.basis, row, offset)
