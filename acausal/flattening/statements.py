@@ -212,8 +212,9 @@ class StatementSorter:
 
     def _compares(self, known: Expr | None) -> bool:
         """A comparison of variables decides the known part: what is decided may act on the comparison in turn."""
-        compares = known is not None and known.marks & MARKS["<"]
-        relations = [n for n in walk(known) if n.op in RELATIONS] if compares else []
+        if known is None or not known.marks & MARKS["<"]:
+            return False
+        relations = (n for n in walk(known) if n.op in RELATIONS)
         symbols = (s for n in relations for s in walk(n) if isinstance(s, Symbol))
         return any(self.classify(s) is not None for s in symbols)
 
