@@ -93,20 +93,19 @@ class Unknowns:
 
     def single(self, x: int) -> tuple[int, int] | None:
         """Return (kept unknown, sign) when variable ``x`` is a signed alias without a known offset, else None."""
-        return self._singles[x]
+        kept, sign = self.aliases
+        return (int(kept[x]), int(sign[x])) if sign[x] else None
 
     @cached_property
-    def _singles(self) -> list[tuple[int, int] | None]:
+    def aliases(self) -> tuple[np.ndarray, np.ndarray]:
+        """Kept unknown and sign of every variable, sign zero where it is no signed alias without a known offset."""
         W, V = self.reduced.W, self.reduced.V_known
         alone = np.flatnonzero((np.diff(W.indptr) == 1) & (np.diff(V.indptr) == 0))
         at = W.indptr[alone]
         alone, at = alone[abs(W.data[at]) == 1], at[abs(W.data[at]) == 1]
-        found: list[tuple[int, int] | None] = [None] * (len(W.indptr) - 1)
-        for x, k, sign in zip(
-            alone.tolist(), W.indices[at].tolist(), W.data[at].astype(int).tolist(), strict=True
-        ):
-            found[x] = k, sign
-        return found
+        kept, sign = np.zeros((2, len(W.indptr) - 1), int)
+        kept[alone], sign[alone] = W.indices[at], W.data[at]
+        return kept, sign
 
     def settable(self, x: int) -> tuple[Any, ...] | None:
         """Return ("core", unknown, sign) or ("integral", position, sign) of a differentiated variable, else None."""
@@ -127,10 +126,9 @@ class Unknowns:
     def _differentiated(self) -> np.ndarray:
         """Mask over the core unknowns: an alias is differentiated somewhere."""
         found = np.zeros(len(self.reduced.core), bool)
-        for x in np.flatnonzero(self.reduced.differentiated).tolist():
-            alias = self.single(x)
-            if alias is not None and self.core_index[alias[0]] >= 0:
-                found[self.core_index[alias[0]]] = True
+        kept, sign = self.aliases
+        at = self.core_index[kept[self.reduced.differentiated & (sign != 0)]]
+        found[at[at >= 0]] = True
         return found
 
     def reinit_target(self, x: int) -> tuple[Any, ...]:

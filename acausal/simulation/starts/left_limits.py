@@ -23,19 +23,19 @@ def left_limits(program: CompiledModel, starts: Starts) -> tuple[np.ndarray, np.
     """Left limits of the core unknowns, their priorities (2 fixed, 1 given, 0 default, -1 none), and those of the integrals."""
     model = program.reduced
     z, rank = np.zeros(len(model.core)), np.full(len(model.core), -1)
+    kept, sign = program.unknowns.aliases
+    x = np.flatnonzero((model.differentiated | starts.fixed | starts.given) & (sign != 0))
+    priority = 2 * starts.fixed[x] + starts.given[x]
+    # What is written last stays: of several names of one unknown the first of those with the highest priority.
+    order = np.lexsort((-x, priority))
+    x, priority = x[order], priority[order]
+    k, value = program.unknowns.core_index[kept[x]], sign[x] * starts.value[x]
+    z[k[k >= 0]], rank[k[k >= 0]] = value[k >= 0], priority[k >= 0]
     integrals = [o for o in model.output_equations if o.integral]
-    q, q_rank = np.zeros(len(integrals)), np.full(len(integrals), -1)
-    at = {o.unknown: n for n, o in enumerate(integrals)}
-    for x in np.flatnonzero(model.differentiated | starts.fixed | starts.given).tolist():
-        alias = program.unknowns.single(x)
-        if alias is None:
-            continue
-        j, sign = alias
-        k, priority = int(program.unknowns.core_index[j]), 2 * int(starts.fixed[x]) + int(starts.given[x])
-        if k >= 0 and priority > rank[k]:
-            z[k], rank[k] = sign * starts.value[x], priority
-        elif j in at and priority > q_rank[at[j]]:
-            q[at[j]], q_rank[at[j]] = integrals[at[j]].sign * sign * starts.value[x], priority
+    at, q = {o.unknown: n for n, o in enumerate(integrals)}, np.zeros(len(integrals))
+    for j, given in zip(kept[x].tolist(), value.tolist(), strict=True) if integrals else ():
+        if j in at:
+            q[at[j]] = integrals[at[j]].sign * given
     return z, np.minimum(rank, 2), q
 
 
