@@ -365,9 +365,11 @@ def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable
         changed = rows[~np.isclose(before, after, rtol=EXACT, atol=0.0)]
         inside = (rows < base) & ~np.isin(rows, changed)
         np.add.at(totals[n], rows[inside], terms[inside])
-        # A movement is known as well as the values between which it lies.
-        size = np.abs(after * np.concatenate([sizes[len(x) : 2 * len(x)], impulses])[columns])
-        np.maximum.at(largest, rows[inside], np.maximum(size, np.abs(terms))[inside])
+        # A movement is known as well as the values between which it lies, an impulse as well as others of its unit.
+        own = np.abs(np.concatenate([movements, impulses]))
+        known = np.maximum(own, FLOOR * at.of_unit(own))
+        known[: len(x)] = np.maximum(known[: len(x)], sizes[len(x) : 2 * len(x)])
+        np.maximum.at(largest, rows[inside], np.abs(after * known[columns])[inside])
     for k in np.flatnonzero(usable & (largest > 0.0)).tolist():
         n = int(np.argmax(np.abs(totals[:, k])))
         value, equation = abs(float(totals[n, k])), r.equations[k]

@@ -120,10 +120,7 @@ class EquationsAt:
         arguments = [a for t, side in points for a in self.arguments(t, side)]
         z = abs(np.array([np.concatenate(a[1:4]) for a in arguments]))
         sizes = np.nan_to_num(z).max(axis=0, initial=0.0)
-        units: dict[str, float] = {}
-        for unit, size in zip(self._units, sizes, strict=True):
-            units[unit] = max(units.get(unit, 0.0), float(size))
-        of_unit = np.array([units[u] for u in self._units])
+        of_unit = self.of_unit(sizes)
         floor = FLOOR * of_unit
         values, terms = [], []
         for a, size in zip(arguments, z, strict=True):
@@ -138,6 +135,13 @@ class EquationsAt:
         return EvaluatedRows(
             np.array(values), np.array(terms), np.array([a[-1] for a in arguments]), sizes, of_unit
         )
+
+    def of_unit(self, sizes: np.ndarray) -> np.ndarray:
+        """The largest of the sizes of [x', x, w] with the same unit as each."""
+        largest: dict[str, float] = {}
+        for unit, size in zip(self._units, sizes, strict=True):
+            largest[unit] = max(largest.get(unit, 0.0), float(size))
+        return np.array([largest[unit] for unit in self._units])
 
     def rounded(self, points: list[tuple[np.ndarray, str]], k: int) -> np.ndarray:
         """By how much row ``k`` may be off at some times because the terms cancel by which its variables are read."""

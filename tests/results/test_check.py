@@ -27,7 +27,14 @@ from acausal import (
     time,
 )
 from acausal.components.blocks import PWM, Ramp
-from acausal.components.electrical import Capacitor, ConstantVoltage, Ground, IdealClosingSwitch, Resistor
+from acausal.components.electrical import (
+    VCC,
+    Capacitor,
+    ConstantVoltage,
+    Ground,
+    IdealClosingSwitch,
+    Resistor,
+)
 from acausal.components.rotational import Clutch, Inertia
 from acausal.results.equations import EquationsAt
 from acausal.results.power import Powers
@@ -134,6 +141,25 @@ def test_a_charge_that_an_instant_loses_is_found() -> None:
     wrong = [d for d in result.check(5) if not d.ok]
     assert {d.kind for d in wrong} == {"conservation"}
     assert {d.name for d in wrong} >= {"a: Eq(i, C*der(v))", "b: Eq(i, C*der(v))"}
+
+
+def test_an_impulse_of_rounding_beside_others_is_no_defect() -> None:
+    """Capacitors share charge beside an amplifier without input: what it carries in the instant is rounding."""
+    c = Circuit()
+    wave, switch = c.add("wave", PWM(frequency=1.0, duty=0.3)), c.add("switch", IdealClosingSwitch())
+    c.connect(wave.y, switch.control)
+    sense = c.add("sense", Resistor(R=1.3))
+    first, second = c.add("first", Capacitor(C=0.13, v=-2.5)), c.add("second", Capacitor(C=0.5, v=0.0))
+    third, amplifier = c.add("third", Capacitor(C=0.1, v=-2.5)), c.add("amplifier", VCC(transConductance=0.5))
+    load, ground = c.add("load", Resistor(R=2.0)), c.add("ground", Ground())
+    c.connect(switch.p, second.n, third.p)
+    c.connect(switch.n, first.n)
+    c.connect(sense.p, amplifier.n1)
+    c.connect(sense.n, third.n, amplifier.p1, amplifier.p2, load.p, ground.p)
+    c.connect(first.p, second.p, amplifier.n2, load.n)
+    with pytest.warns(UserWarning, match="contradict"):
+        result = simulate(c, 2.3, impulses="allow")
+    result.check(60).require()
 
 
 def test_a_clutch_that_closes_from_zero_is_no_defect() -> None:
