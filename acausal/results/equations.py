@@ -15,7 +15,7 @@ from ..compilation.residual import Residual
 from ..compilation.residual_modes import ModeEntry
 from ..reduction.rounding import ROUNDING
 from ..values import frozen
-from .segments import Segments
+from .segments import BEFORE, Affine, Segments
 
 FLOOR = 1e-6
 """Share of what flows or lies across elsewhere, of the same unit, that counts as a term: below it the values are rounding."""
@@ -70,15 +70,28 @@ class EquationsAt:
 
     def _values(self, t: np.ndarray, side: str) -> list[np.ndarray]:
         r = self.residual
-        slopes = tuple(f"der({n})" for n in r.x.names)
+        parts = [len(r.x), len(r.x), len(r.w), len(r.u), len(r.d)]
+        found = self._signals([*self._names, *r.u.names, *r.d.names], t, side)
+        *continuous, discretes = np.split(found, np.cumsum(parts[:-1]), axis=1)
+        return [t, *continuous, np.tile(self.p, (len(t), 1)), discretes]
 
-        def signals(names: tuple[str, ...]) -> np.ndarray:
-            # What is not a number is told by the check, not by a warning.
-            found = [np.asarray(self._read(n).source.at(t, side), float) for n in names]
-            return np.array(found).reshape(len(names), len(t)).T
-
-        found = [signals(n) for n in (slopes, r.x.names, r.w.names, r.u.names)]
-        return [t, *found, np.tile(self.p, (len(t), 1)), signals(r.d.names)]
+    def _signals(self, names: list[str], t: np.ndarray, side: str) -> np.ndarray:
+        """Values (times, names); what is affine in the states of the run is read together."""
+        found, sources = np.empty((len(t), len(names))), [self._read(n).source for n in names]
+        segments, which, hs = self.result.located(t, side)
+        affine: dict[int, Affine] = {}
+        for k, source in enumerate(sources):
+            row = None if BEFORE in which else source.affine()
+            if row is None:
+                # What is not a number is told by the check, not by a warning.
+                found[:, k] = np.asarray(source.at(t, side), float)
+            else:
+                affine[k] = row
+        if affine:
+            found[:, list(affine)] = segments.affine(
+                lambda group: np.vstack([a.row(group) for a in affine.values()]), len(affine), which, hs
+            )
+        return found
 
     def modes(self, t: np.ndarray, side: str) -> np.ndarray:
         """Mode vectors, shape (times, entries)."""

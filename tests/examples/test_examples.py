@@ -24,7 +24,10 @@ MOST_LINES = 80
 CHECKED = 20
 """Points of a check of the last run."""
 EVENTS, BETWEEN = 300, 60
-"""Events of a run and times between them that are looked at; by chance, so that no pulse pattern is in step with them."""
+"""Events and times between them that are looked at; by chance, so that no pulse pattern is in step with them.
+
+All runs of an example share them: what repeats a model with other numbers is looked at less often.
+"""
 Runs = list[tuple[Program, Result]]
 
 
@@ -55,9 +58,10 @@ def satisfy_their_equations(runs: Runs) -> bool:
     assert runs
     residuals = {program: program.residual() for program, _ in runs}
     chance = np.random.default_rng(1)
+    events, points = (-(-n // len(runs)) for n in (EVENTS, BETWEEN))
     for program, result in runs:
-        between = chance.uniform(result.t_start, result.t_end, BETWEEN)
-        assert defect(residuals[program], result, between, EVENTS) < 1e-9
+        between = chance.uniform(result.t_start, result.t_end, points)
+        assert defect(residuals[program], result, between, events) < 1e-9
     runs[-1][1].check(CHECKED).require()
     return True
 

@@ -16,7 +16,7 @@ from acausal.components.electrical import (
     Resistor,
     SineVoltage,
 )
-from acausal.results.signal import VariableSource
+from acausal.results.segments import Affine
 from tests.systems.circuits import circuit
 
 
@@ -84,10 +84,10 @@ def test_a_wrong_slope_of_such_a_current_is_found(method: str, monkeypatch: pyte
     """By a hundredth of what the slope is, which is a hundred millionth of its terms."""
     result = simulate(charger(), 0.02, method=method, rtol=1e-6)
     assert result.check().ok
-    within = VariableSource.within
+    row = Affine.row
 
-    def wrong(self: VariableSource, *arguments: Any) -> np.ndarray:
-        return within(self, *arguments) * (1.01 if self.slope else 1.0)
+    def wrong(self: Affine, group: Any) -> np.ndarray:
+        return row(self, group) * (1.01 if any(slope for _, slope in self.terms) else 1.0)
 
-    monkeypatch.setattr(VariableSource, "within", wrong)
+    monkeypatch.setattr(Affine, "row", wrong)
     assert [d.ok for d in result.check() if d.kind == "motion" and "coil" in d.name] == [False]
