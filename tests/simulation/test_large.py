@@ -296,7 +296,7 @@ def random_circuit(seed: int) -> tuple[Circuit, list[str]]:
 @pytest.mark.filterwarnings("ignore:undetermined circulating flow")
 def test_random_networks_with_constraints(monkeypatch: pytest.MonkeyPatch) -> None:
     compared, t = 0, np.linspace(0.0, 2.0, 9)
-    for seed in range(40):
+    for seed in range(20):
         circuit, names = random_circuit(seed)
         try:
             dense = compile_model(circuit).simulate(2.0, rtol=1e-9)
@@ -309,7 +309,7 @@ def test_random_networks_with_constraints(monkeypatch: pytest.MonkeyPatch) -> No
         found, expected = values(sparse, wanted, t), values(dense, wanted, t)
         assert np.abs(found - expected).max() < 1e-7 * (1.0 + np.abs(expected).max())
         compared += 1
-    assert compared > 30
+    assert compared > 15
 
 
 class Bent(Component):

@@ -153,7 +153,7 @@ CASES = {
         for k in (2, 4)
     },
     "ladder": Case(lambda: Ladder(n=12), 1.0),
-    "ball": Case(models.ball, 9.0),
+    "ball": Case(models.ball, 3.0),
     "ball with reinit": Case(Ball, 3.0),
     "impact of two masses": Case(models.two_balls, 2.0),
     "two stops": Case(models.two_stops, 4.9),

@@ -218,13 +218,13 @@ def shorted_source() -> Circuit:
 
 
 def ball() -> Circuit:
-    """Restitution 0.9; infinitely many impacts accumulate at 8.58 s."""
+    """Restitution 0.7; infinitely many impacts accumulate at 2.56 s."""
     return _wired(
         ("floor.flange", "stop.flange_a"),
         ("stop.flange_b", "ball.flange_a"),
         ("weight.flange", "ball.flange_b"),
         floor=Fixed(),
-        stop=ImpactStop(restitution=0.9),
+        stop=ImpactStop(restitution=0.7),
         ball=Mass(m=1.0, s=1.0),
         weight=ConstantForce(f_constant=-9.81),
     )

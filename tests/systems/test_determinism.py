@@ -115,7 +115,7 @@ def test_another_object_of_the_model_gives_the_same_bits(first: str) -> None:
     assert run(compile_model(converter())) == first
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "4711"])
+@pytest.mark.parametrize("seed", ["0", "4711"])
 def test_a_new_process_gives_the_same_bits(first: str, seed: str) -> None:
     assert in_new_process(seed) == first
 
@@ -135,16 +135,16 @@ COMPILATION: Iterable[tuple[Any, str]] = (
 )
 
 
-def test_a_hundred_runs_with_other_parameters_compile_nothing(
+def test_many_runs_with_other_parameters_compile_nothing(
     program: Program, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for owner, name in COMPILATION:
         monkeypatch.setattr(owner, name, _fail)
     finals = set()
-    for k in range(100):
+    for k in range(30):
         parameters = {"load.R": 10.0 + 0.1 * k, "line.V": 300.0 + 0.5 * k, "choke.L": 1e-3 * (1 + 0.01 * k)}
         result = program.simulate(1e-4, parameters=parameters)
         finals.add(result["output.v"].final)
-    assert len(finals) == 100
+    assert len(finals) == 30
     stats = result.stats
     assert (stats.flattenings, stats.presolves, stats.symbolic_analyses) == (1, 1, 1)

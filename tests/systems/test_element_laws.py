@@ -55,12 +55,15 @@ def deviation(result: Result, Ron: float, Goff: float, Vknee: float, path: str =
     return max(np.abs(v - v0).max() / V, np.abs(i - i0).max() * R / V)
 
 
+@pytest.mark.parametrize(
+    "laws", [LAWS[::4], pytest.param(LAWS, marks=pytest.mark.sweep)], ids=["some", "all"]
+)
 @pytest.mark.parametrize("kind", [IdealDiode, IdealThyristor, IdealGTOThyristor])
 @pytest.mark.parametrize("storage", [None, Inductor(L=5e-3), Capacitor(C=1e-3)], ids=["R", "RL", "RC"])
-def test_characteristic_and_passivity(kind: Any, storage: Any) -> None:
+def test_characteristic_and_passivity(kind: Any, storage: Any, laws: list[tuple[float, ...]]) -> None:
     gate = {} if kind is IdealDiode else {"fire": ALWAYS}
     load = [] if storage is None else [("storage", storage)]
-    for Ron, Goff, Vknee in LAWS if kind is IdealDiode else LAWS[::3]:
+    for Ron, Goff, Vknee in laws:
         result = driven(kind(Ron=Ron, Goff=Goff, Vknee=Vknee, **gate), *load)
         # A blocked current of an inductor is known to the last bit of the time at which it was blocked; the leakage
         # turns that into a voltage.
@@ -71,7 +74,7 @@ def test_characteristic_and_passivity(kind: Any, storage: Any) -> None:
 
 
 def test_a_fired_triac_follows_the_curve_in_both_directions() -> None:
-    for Ron, Goff, Vknee in LAWS[::3]:
+    for Ron, Goff, Vknee in LAWS[::4]:
         result = driven(IdealTriac(Ron=Ron, Goff=Goff, Vknee=Vknee, fire=ALWAYS))
         for path in ("part.forward", "part.backward"):
             assert deviation(result, Ron, Goff, Vknee, path) <= 1e-9, (Ron, Goff, Vknee)

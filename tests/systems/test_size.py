@@ -374,10 +374,10 @@ ARGUMENTS = {
     "squared": (lambda self: self.w * time * (self.w * time) / 9, lambda t: t * t),
     "by jumps": (lambda self: self.w * mod(time, 0.7), lambda t: 3.0 * np.mod(t, 0.7)),
 }
+WAYS = [*((a, "exact") for a in ARGUMENTS), ("to and fro", "integrated"), ("by jumps", "integrated")]
 
 
-@pytest.mark.parametrize("method", ["exact", "integrated"])
-@pytest.mark.parametrize("argument", ARGUMENTS)
+@pytest.mark.parametrize(("argument", "method"), WAYS)
 @pytest.mark.parametrize("course", COURSES)
 def test_a_table_over_time_is_what_it_says_between_and_at_its_points(
     course: str, argument: str, method: str

@@ -169,7 +169,7 @@ MANY = [
 ]
 
 
-@pytest.mark.parametrize(("turns", "rtol"), [(20, 1e-3), (20, 1e-4), (50, 1e-6), (20, 1e-9), *MANY])
+@pytest.mark.parametrize(("turns", "rtol"), [(20, 1e-3), (20, 1e-4), (20, 1e-6), (10, 1e-9), *MANY])
 def test_a_slider_crank_of_points_turns_freely(turns: int, rtol: float) -> None:
     t = np.linspace(0.0, 0.2 * np.pi * turns, 40 * turns + 1)
     begin = {"x": 0.1 * np.cos(0.5), "y": 0.1 * np.sin(0.5), "vx": -np.sin(0.5), "vy": np.cos(0.5)}

@@ -232,7 +232,7 @@ def corner_defects(result: Result, name: str) -> list[float]:
 
 
 @pytest.mark.parametrize("carrier", list(Carrier))
-@pytest.mark.parametrize("corner", [3.0, 3.5, 101.0, 101.5])
+@pytest.mark.parametrize("corner", [3.0, 3.5, 101.0, pytest.param(101.5, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("level", [0.0, 1.0])
 @pytest.mark.parametrize("slope", [0.01, -0.01, 5.0, -5.0])
 def test_a_carrier_crossed_at_its_corner(carrier: Carrier, corner: float, level: float, slope: float) -> None:
