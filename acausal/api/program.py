@@ -22,6 +22,7 @@ from ..reduction.core import Values
 from ..reduction.labels import nonlinear_row
 from ..reduction.reduced_model import ReducedModel
 from ..results.grid import check_grid
+from ..results.objects import Opaque
 from ..results.result import Result
 from ..simulation.binding import (
     bind_inputs,
@@ -135,6 +136,10 @@ class Program(CompiledModel):
         start, fixed, given, D = start_values(self.flat, P)
         starts = make_starts(self, initial, start, fixed, given, D)
         open_inputs = bind_inputs(self, inputs, D, None if before is None else before.open_inputs)
+        if before is not None:
+            # What is given anew changes in the first instant, from what it was where that is known.
+            pairs = zip(before.open_inputs, open_inputs, strict=True)
+            open_inputs = tuple(new if isinstance(old.function, Opaque) else old for old, new in pairs)
         values = Values(P, D, np.zeros(self.reduced.nr))
         missed = static_requirement_missed(self, values)
         if missed is not None:

@@ -15,7 +15,7 @@ from ..simulation.compiled import CompiledModel
 from ..simulation.continuation import begin
 from ..simulation.loop import Loop
 from ..simulation.sources.source_states import OpenInput
-from ..simulation.state import State
+from ..simulation.state import Given, State
 from ..values import frozen
 from .outcome import kept, outcome
 
@@ -128,22 +128,10 @@ class Simulation:
 
     def _change_inputs(self, inputs: dict[str, Any]) -> None:
         run = self._run
-        state = run.state
-        D = state.D.copy()
-        open_inputs = bind_inputs(self._program, inputs, D, run.open_inputs)
-        for open_input in open_inputs:
-            open_input.measure(state.t, run.span)
-        other = any(
-            new.degree != old.degree or _outgrows(new, old)
-            for new, old in zip(open_inputs, run.open_inputs, strict=True)
-        )
-        run.given(D)
-        if other:
-            run.use(run.numbers(D, state.R, open_inputs))
-        run.take_inputs(open_inputs)
-        if other:
-            run.settle()
-        run.process("input", tuple(inputs))
+        run.mark()
+        D = run.state.D.copy()
+        given = Given(D, bind_inputs(self._program, inputs, D, run.open_inputs))
+        run.process("input", tuple(inputs), given=given)
 
     # -- going back ----------------------------------------------------------------------------------------------
 
@@ -181,8 +169,3 @@ class Simulation:
         run.take_inputs(snapshot.open_inputs)
         run.put(snapshot.state)
         run.record.cut(snapshot.segments, snapshot.steps)
-
-
-def _outgrows(new: OpenInput, old: OpenInput) -> bool:
-    """The magnitudes that the numbers were scaled with no longer fit."""
-    return new.size > 100.0 * old.size

@@ -20,13 +20,14 @@ from .lowering import lower
 class Arguments:
     """Symbols of the arguments, made when first used.
 
-    Parameters ``p``, discretes ``d``, relations ``r``, variables ``x`` and time derivatives, ``slope``.
+    Parameters ``p``, discretes ``d``, those given from outside ``u``, relations ``r``, variables ``x`` and time derivatives,
+    ``slope``.
     """
 
     def __init__(self, model: ReducedModel) -> None:
         self.model = model
         self.t = ca.SX.sym("t")
-        self.tables: dict[str, dict[int, Any]] = {"p": {}, "d": {}, "r": {}, "x": {}, "slope": {}}
+        self.tables: dict[str, dict[int, Any]] = {"p": {}, "d": {}, "u": {}, "r": {}, "x": {}, "slope": {}}
         self.jets: dict[int, tuple[Any, Any]] = {}
         """Of variables that are compared within an instant."""
         self.samples: dict[tuple[int, int, int], Any] = {}

@@ -18,6 +18,7 @@ from ..modeling.expressions import Expr, walk
 from ..modeling.operations import RELATIONS
 from ..modeling.statements import Assign, Reinit, Terminate
 from ..modeling.typed_fields import Typed
+from ..reduction.core import model_relation
 from ..reduction.reduced_model import ReducedModel
 from ..values import frozen
 from .context import Arguments, Context, read_numbers
@@ -48,12 +49,26 @@ class WhenBranch:
 
 
 @frozen
+class Stop:
+    """What the condition that ends a run reads and keeps, by numbers; other runs of the model know nothing of it."""
+
+    memory: np.ndarray
+    relations: np.ndarray
+    samples: np.ndarray
+
+    @classmethod
+    def none(cls) -> Stop:
+        """No condition."""
+        return cls(*(np.zeros(0, np.int64) for _ in range(3)))
+
+
+@frozen
 class DiscreteProgram:
     """The function of one micro-step and what its arguments and results mean.
 
     Arguments: parameters, discretes before, relations, variables, samples, memory of conditions,
-    (t, tolerance, initial, terminal, accuracy of the run). Results: discretes, memory, relations, times of the timed
-    relations, fired branches, reinit values, checks, controls of the elements, enabled guards, whether all
+    (t, tolerance, initial, terminal, accuracy of the run), discrete ``inputs`` now. Results: discretes, memory, relations, times
+    of the timed relations, fired branches, reinit values, checks, controls of the elements, enabled guards, whether all
     discretes have values of their types and nothing is missed, by how much discretes ``compared_at_once`` and the timed
     relations miss their statements.
     """
@@ -65,6 +80,8 @@ class DiscreteProgram:
     """Variables of which the time derivative is read; they follow the values of ``x``."""
     compared: np.ndarray
     """Variables that actions compare; two derivatives and three depths that count as zero follow for each."""
+    inputs: np.ndarray
+    """Discretes that are given from outside."""
     r: np.ndarray
     timed: np.ndarray
     samples: tuple[Sample, ...]
@@ -78,6 +95,7 @@ class DiscreteProgram:
     memory: int
     compared_at_once: np.ndarray
     """Discretes to which actions assign what depends on comparisons within the instant."""
+    stop: Stop
 
 
 class _Update:
@@ -92,6 +110,10 @@ class _Update:
             self.arguments.symbol("d", k)
         for k in range(model.nr):
             self.arguments.symbol("r", k)
+        root = model.flat.root
+        for k in [root.index("d", name) for name in root.inputs]:
+            if k is not None:
+                self.context.new[k] = self.arguments.symbol("u", k)
         self.memory: list[tuple[Any, Any]] = []
         self.fired: list[Any] = []
         self.branches: list[WhenBranch] = []
@@ -162,6 +184,24 @@ class _Update:
             free = ca.logic_and(free, ca.logic_not(fires))
             self._actions(batch, instance, item, actions, now, result)
         self.context.new.update(result)
+
+    def stop(self, items: list[tuple[int, int, Any]]) -> Stop:
+        """Add what ends the run after all other statements; nothing reads it."""
+        memory, samples = len(self.memory), len(self.arguments.sample_nodes)
+        relations: set[int] = set()
+        for batch, instance, item in items:
+            self.item(batch, instance, item)
+            forms = self.model.forms[batch]
+            left = [c for conditions, _ in item.branches for c in conditions]
+            while left:
+                local = [forms.relation_at.get(id(n)) for n in walk(left.pop())]
+                found = [k for k in local if k is not None]
+                left += [forms.relations[k].difference for k in found]
+                relations.update(model_relation(self.model, batch, k) + instance for k in found)
+        return Stop(
+            np.arange(memory, len(self.memory)), np.array(sorted(relations), np.int64),
+            np.arange(samples, len(self.arguments.sample_nodes)),
+        )  # fmt: skip
 
     def _fires(self, batch: int, instance: int, conditions: tuple[Expr, ...], edge: bool) -> Any:
         any_ = ca.SX(0)
@@ -291,8 +331,8 @@ class _Update:
         return value
 
 
-def discrete_program(model: ReducedModel) -> DiscreteProgram:
-    """Build the function of one micro-step.
+def discrete_program(model: ReducedModel, stop: WhenChain | None = None) -> DiscreteProgram:
+    """Build the function of one micro-step; ``stop`` is the statement that ends a run, apart from the model's own.
 
     Raises
     ------
@@ -303,8 +343,11 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     """
     u = _Update(model)
     items = u.order.items()
-    for n in u.order.sorted(items):
-        u.item(*items[n])
+    order = u.order.sorted(items)
+    for n in order:
+        if items[n][2] is not stop:
+            u.item(*items[n])
+    apart = u.stop([items[n] for n in order if items[n][2] is stop])
     for rows, i in model.flat.each(r for r in model.relations if r.relation.timed):
         if rows.first + i not in u.context.timed:
             u._timed_relation(rows.first + i)
@@ -338,14 +381,14 @@ def discrete_program(model: ReducedModel) -> DiscreteProgram:
     memory = ca.vertcat(*(m for m, _ in u.memory)) if u.memory else ca.SX.zeros(0)
     clock = ca.vertcat(a.t, a.tolerance, a.initial, a.terminal, accuracy)
     read = ca.vertcat(a.vector("x"), a.vector("slope"), a.motions())
-    arguments = [a.vector("p"), a.vector("d"), a.vector("r"), read, samples, memory, clock]
+    arguments = [a.vector("p"), a.vector("d"), a.vector("r"), read, samples, memory, clock, a.vector("u")]
     update = ca.Function("update", arguments, results)
-    p, x, slope = (np.array(a.numbers(kind), np.int64) for kind in ("p", "x", "slope"))
+    p, x, slope, inputs = (np.array(a.numbers(kind), np.int64) for kind in ("p", "x", "slope", "u"))
     return DiscreteProgram(
-        Buffered(update), p, x, slope, np.array(list(a.jets), np.int64),
+        Buffered(update), p, x, slope, np.array(list(a.jets), np.int64), inputs,
         np.array([k for k in range(model.nr) if k not in u.times], np.int64), np.array(timed, np.int64),
         tuple(Sample(*s) for s in a.sample_nodes), tuple(u.branches), checks, tuple(guards), written, len(u.memory),
-        np.array(sorted(u.ways), np.int64),
+        np.array(sorted(u.ways), np.int64), apart,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compilation.discrete import Sample
+from ..compilation.discrete import Sample, Stop
 from ..errors import Location, ParameterError
 from ..flattening.flat_model import Batch, FlatModel
 from ..flattening.template import (
@@ -68,6 +68,7 @@ register(
     WhenChain,
     Check,
     Sample,
+    Stop,
     Statistics,
     Location,
 )
@@ -90,7 +91,8 @@ def as_bytes(result: Any, only: tuple[str, ...] | None = None) -> bytes:
     names = result.names
     content = described.add(
         {
-            "flat": names.flat, "samples": tuple(names.samples), "trace": trace_of(result.record, *result.points[1:]),
+            "flat": names.flat, "samples": tuple(names.samples), "stop": names.stop,
+            "trace": trace_of(result.record, *result.points[1:]),
             "t_end": result.t_end, "status": result.status, "parameters": dict(result.parameters),
             "saved": result.saved, "grid": result.grid, "stats": result.stats, "state": result.state,
             "only": only or result.only,
@@ -140,7 +142,7 @@ def _result(content: dict[str, Any], kind: Callable[..., Any]) -> Any:
     if trace.core is not None and not _same(trace.core, reduced.W_core):
         raise Unreadable("this version reduces its model to other unknowns")
     return kind(
-        Names(reduced, None, content["samples"]), record_of(trace, reduced),
+        Names(reduced, None, content["samples"], content.get("stop", Stop.none())), record_of(trace, reduced),
         Ending(content["t_end"], content["status"], content["state"]),
         stats=content["stats"], parameters=content["parameters"], saved=content["saved"], grid=content["grid"],
         only=content["only"],

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compilation.discrete import Sample
+from ..compilation.discrete import Sample, Stop
 from ..errors import DeclarationError, UnknownPathError, nearest
 from ..flattening.integer_parts import HeldPart
 from ..flattening.template import Located, look_up
@@ -24,8 +24,10 @@ from ..reduction.reduced_model import ReducedModel
 class Names:
     """Looks up paths and handles, and writes numbers of the engine as text."""
 
-    def __init__(self, model: ReducedModel, root: Component | None, samples: tuple[Sample, ...]) -> None:
-        self.model, self.flat, self.root, self.samples = model, model.flat, root, samples
+    def __init__(
+        self, model: ReducedModel, root: Component | None, samples: tuple[Sample, ...], stop: Stop
+    ) -> None:
+        self.model, self.flat, self.root, self.samples, self.stop = model, model.flat, root, samples, stop
         self._owners: dict[int, tuple[Component, str]] = {}
 
     # -- paths and handles ---------------------------------------------------------------------------------------
@@ -77,9 +79,10 @@ class Names:
     @cached_property
     def signature(self) -> str:
         """Checksum of what the state of a run consists of: equal ones can continue each other's runs."""
-        relations = [self.relation(n) for n in range(self.model.nr)]
+        ending, ticking = set(self.stop.relations.tolist()), set(self.stop.samples.tolist())
+        relations = [self.relation(n) for n in range(self.model.nr) if n not in ending]
         texts = [self.flat.label, self.variables, self.discretes, self.elements, relations]
-        samples = [self.sample(k) for k in range(len(self.samples))]
+        samples = [self.sample(k) for k in range(len(self.samples)) if k not in ticking]
         W = self.model.W_core
         made = hashlib.sha256(repr([*texts, samples, W.shape]).encode())
         for array in (W.data, W.indices, W.indptr):

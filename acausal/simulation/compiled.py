@@ -51,13 +51,12 @@ class CompiledModel:
         self.counts = counts or PassCounts()
         self.flat: FlatModel = flatten(model)
         self.counts.flattenings += 1
-        if until is not None:
-            until.add_to(self.flat.root)
+        stop = None if until is None else until.add_to(self.flat.root)
         self.reduced: ReducedModel = reduce_model(self.flat)
         self.counts.presolves += 1
-        self.discrete: DiscreteProgram = discrete_program(self.reduced)
+        self.discrete: DiscreteProgram = discrete_program(self.reduced, stop)
         self.counts.symbolic_analyses += 1
-        self.names = Names(self.reduced, model, self.discrete.samples)
+        self.names = Names(self.reduced, model, self.discrete.samples, self.discrete.stop)
         self._check_reinits()
         self.sources: SourceProgram = source_program(self.reduced)
         self.warned: set[str] = set()

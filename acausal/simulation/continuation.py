@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ..errors import ParameterError
 from ..results.names import Names
@@ -19,19 +22,29 @@ from .run import Run
 from .sources.source_states import OpenInput
 from .starts.starting import start as begin_run
 from .starts.stated import Starts
-from .state import NOT_REDUNDANT, Checkpoint, State
+from .state import NOT_REDUNDANT, Checkpoint, Given, State
+
+UNKNOWN = -math.inf
+"""Next time of a relation of time, which the next evaluation tells."""
 
 register(Checkpoint, State, Clock, OpenInput, Starts)
 
 
 def checkpoint(run: Run, state: State | None) -> Checkpoint | None:
-    """Return what continues a run from one of its states, None where there is no state yet."""
+    """Return what continues a run from one of its states, None where there is no state yet.
+
+    What has ended the run is no part of it.
+    """
     if state is None:
         return None
     redundant = run.tangents.redundant if run.numerical else NOT_REDUNDANT
-    return Checkpoint(
-        state, run.clocks, run.open_inputs, run.parameters, run.starts, run.T0, run.span, redundant
-    )
+    stop, clocks = run.program.discrete.stop, run.clocks
+    if len(stop.memory):
+        memory, R = np.delete(state.memory, stop.memory), np.delete(state.R, stop.relations)
+        own = _own(len(clocks), stop.samples)
+        clocks, ticks = tuple([clocks[k] for k in own]), tuple([state.ticks[k] for k in own])
+        state = replace(state, memory=memory, R=R, ticks=ticks, timed_next=UNKNOWN, pending=None)
+    return Checkpoint(state, clocks, run.open_inputs, run.parameters, run.starts, run.T0, run.span, redundant)
 
 
 def continued(program: CompiledModel, start: Any) -> Checkpoint:
@@ -90,32 +103,38 @@ def _begin(run: Loop, start: Any, inputs: Mapping[str, Any] | None) -> None:
 
 def _continue(run: Loop, before: Checkpoint, inputs: Mapping[str, Any] | None) -> None:
     """Take over the last state of another run; what was given anew acts in an instant of its own."""
-    state, parameters = before.state, run.parameters == before.parameters
-    same = len(state.memory) == len(run.state.memory) and len(state.R) == len(run.state.R)
-    ticks = run.state.ticks
-    if run.state.t == state.t:
-        kept = zip(run.clocks, before.clocks, state.ticks, run.schedule.after(run.state.t), strict=True)
-        ticks = tuple([k if new.same_as(old) else after for new, old, k, after in kept])
-    D = state.D.copy()
-    bind_inputs(run.program, inputs, D, run.open_inputs)
-    present = run.state
-    moved = replace(state, t=present.t, D=D, ticks=ticks)
+    state, present, stop = before.state, run.state, run.program.discrete.stop
+    ticks = list(present.ticks)
+    if present.t == state.t:
+        ticks, own = list(run.schedule.after(present.t)), _own(len(ticks), stop.samples)
+        for k, old, tick in zip(own, before.clocks, state.ticks, strict=True):
+            ticks[k] = tick if run.clocks[k].same_as(old) else ticks[k]
+    memory, R = np.zeros(len(present.memory)), np.zeros(len(present.R))
+    kept, held = _own(len(memory), stop.memory), _own(len(R), stop.relations)
+    known = len(kept) == len(state.memory) and len(held) == len(state.R)
+    if known:
+        memory[kept], R[held] = state.memory, state.R
+    pending = state.pending if known and not len(stop.memory) else None
     if run.numerical:
         run.tangents.leave(before.redundant)
-    run.put(moved if same else replace(moved, memory=present.memory, R=present.R, pending=None))
+    run.put(replace(state, t=present.t, memory=memory, R=R, ticks=tuple(ticks), pending=pending))
     now = run.state
     run.record.begin(now.z, now.D)
-    if not same:
-        _remember(run)
-    if same and parameters and now.t == state.t and not inputs:
+    if not known:  # A former version kept the conditions that ended its runs too.
+        for _ in range(2):
+            run.remember(run.evaluate())
+            run.settle()
+    D, given = now.D.copy(), None
+    if inputs:
+        given = Given(D, bind_inputs(run.program, inputs, D, before.open_inputs))
+    unchanged = run.parameters == before.parameters and now.t == state.t and given is None
+    if unchanged and known and now.timed_next != UNKNOWN and not len(stop.memory):
         step = MicroStep(now.t, 0, "continue", ("continue",), now.mode, now.mode, D=now.D, R=now.R)
         run.record.steps.append(step)
     else:
-        run.process("continue", ("continue",))
+        run.process("continue", ("continue",), given=given)
 
 
-def _remember(run: Loop) -> None:
-    """Relations and conditions of a program with other statements, at the state as it is."""
-    for _ in range(2):
-        run.remember(run.evaluate())
-        run.settle()
+def _own(count: int, stop: np.ndarray) -> list[int]:
+    """The numbers that are not those of what ends a run."""
+    return np.delete(np.arange(count), stop).tolist()

@@ -61,6 +61,8 @@ from .instants.transition import Choice, Instant, carried
 from .nonlinear.numerical import Integrated
 from .propagator import Arrival, Propagator
 from .run import Run
+from .sources.source_states import OpenInput
+from .state import Given
 from .watch import can_trigger, orientations
 
 TIME = -1
@@ -117,6 +119,17 @@ class Loop(Run):
         """Process ``when(terminal())`` after the last instant."""
         self.mark()
         self.process("terminal", ("terminal",))
+
+    def change_inputs(self, open_inputs: tuple[OpenInput, ...]) -> None:
+        """Go on with other open inputs, with numbers that suit these."""
+        for open_input in open_inputs:
+            open_input.measure(self.state.t, self.span)
+        other = not all(map(OpenInput.suits, open_inputs, self.open_inputs))
+        if other:
+            self.use(self.numbers(self.state.D, self.state.R, open_inputs))
+        self.take_inputs(open_inputs)
+        if other:
+            self.settle()
 
     # -- segments ------------------------------------------------------------------------------------------------
 
@@ -192,22 +205,26 @@ class Loop(Run):
         triggers: tuple[Any, ...],
         ticks: Sequence[bool] = (),
         reinits: list[tuple[int, float]] | None = None,
+        given: Given | None = None,
     ) -> None:
-        """Run the micro-steps of the present instant."""
+        """Run the micro-steps of the present instant; what is ``given`` from outside changes in its first one."""
         state = self.state
         trail: list[Micro] = []
         jumped, limit = False, self.options.max_micro_steps
         for k in range(limit + 1):
             first = k == 0
             outcome = self.evaluate(
-                ticks if first else (), kind == "start" and first, kind == "terminal" and first
-            )
+                ticks if first else (), kind == "start" and first, kind == "terminal" and first,
+                given.D if first and given else None,
+            )  # fmt: skip
             quiet = (not first or kind == "terminal") and self._same(outcome)
             # What an impulse decided need not hold after it.
             if quiet and not (jumped and self.turning() is not None):
                 self._take(outcome)
                 break
             requested = self._reinits(outcome) if outcome.fired else []
+            if first and given:
+                self.change_inputs(given.open_inputs)
             if first and reinits:
                 requested = reinits + requested
             if first or jumped or requested or self._moves(outcome):
@@ -224,8 +241,11 @@ class Loop(Run):
         if not self.holds():
             confirm_instant(self)
 
-    def evaluate(self, ticks: Sequence[bool] = (), initial: bool = False, terminal: bool = False) -> Outcome:
-        """Evaluate relations at the values of the previous micro-step, then the discrete part."""
+    def evaluate(
+        self, ticks: Sequence[bool] = (), initial: bool = False, terminal: bool = False,
+        given: np.ndarray | None = None,
+    ) -> Outcome:  # fmt: skip
+        """Evaluate relations at the values of the previous micro-step, then the discrete part with what is ``given``."""
         state = self.state
         discrete, R = self.discrete, state.R
         if len(discrete.state_relations):
@@ -237,12 +257,12 @@ class Loop(Run):
             if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
                 raise self.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
         now = (state.t, self.tolerance, initial, terminal)
-        found = discrete(state.D, R, x, ticks, state.memory, now, state.mode)
+        found = discrete(state.D, R, x, ticks, state.memory, now, state.mode, given)
         needed = discrete.compares(found) if found.fired else ()
         if needed:
             # Only then does it matter how variables move: a mode that is left at once need not be analysed for that.
             x = np.concatenate([x, self._motions(needed).ravel()])
-            found = discrete(state.D, R, x, ticks, state.memory, now, state.mode)
+            found = discrete(state.D, R, x, ticks, state.memory, now, state.mode, given)
         if not found.sound:
             raise self.failed(DiscreteUnsound(found.D))
         if found.defects is not None:

@@ -286,12 +286,10 @@ class Run:
         return np.array([operators[i](s) for i, s in enumerate(signs)], float)
 
     def remember(self, o: Outcome) -> None:
-        """Accept relations of an evaluation, and what it says of later ones."""
-        self.state.R, self.state.memory, self.state.timed_next = o.R, o.memory, o.timed_next
-
-    def given(self, D: np.ndarray) -> None:
-        """Take discretes that were given from outside."""
-        self.state.D = D
+        """Accept relations and conditions of an evaluation; what ends the run does so if it holds at the begin."""
+        memory = o.memory.copy()
+        memory[self.program.discrete.stop.memory] = 0.0
+        self.state.R, self.state.memory, self.state.timed_next = o.R, memory, o.timed_next
 
     def moment(self) -> Moment:
         """What the present segment has besides its trajectory."""

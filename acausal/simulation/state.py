@@ -9,6 +9,7 @@ from operator import attrgetter
 import numpy as np
 
 from ..reduction.affine import Mode
+from ..values import frozen
 from .clocks import Clock
 from .sources.source_states import OpenInput
 from .starts.stated import Starts
@@ -54,6 +55,14 @@ class State:
     """Seconds by which that crossing may be late, negative where what steps have missed makes it early."""
     shift: np.ndarray | None = None
     """How far core unknowns and sources move while rounding, or what steps have missed, leaves its time open."""
+
+
+@frozen
+class Given:
+    """What a run is given from outside at the present time: discretes with other inputs, and what feeds the open ones."""
+
+    D: np.ndarray
+    open_inputs: tuple[OpenInput, ...]
 
 
 values_of = attrgetter(*(f.name for f in fields(State)))

@@ -10,7 +10,6 @@ from ..flattening.template import Template, WhenChain
 from ..modeling.component import resolve
 from ..modeling.dimensions import dimension
 from ..modeling.expressions import Expr, Symbol, fold, walk
-from ..modeling.functions import and_, initial
 from ..modeling.statements import Terminate
 from ..results.names import Names
 
@@ -69,8 +68,8 @@ class Until:
             number[id(node)] = len(number)
         return tuple(rows)
 
-    def add_to(self, root: Template) -> None:
-        """State ``when(condition, terminate(...))`` in a freshly traced model."""
+    def add_to(self, root: Template) -> WhenChain:
+        """State ``when(condition, terminate(...))`` in a freshly traced model, and return it."""
         traced: Any = root.keep[0]
 
         def local(node: Expr) -> Expr:
@@ -85,9 +84,9 @@ class Until:
         except AttributeError as error:
             raise StatementError(f"until={self} cannot be stated in the model: {error}") from error
         origin = (type(traced).equations.__code__, 0)
-        # What holds at the start does not become true there.
-        conditions = (condition, and_(initial(), condition))
-        root.whens.append(WhenChain(((conditions, (Terminate(f"until {self}"),)),), origin))
+        stop = WhenChain((((condition,), (Terminate(f"until {self}"),)),), origin)
+        root.whens.append(stop)
+        return stop
 
 
 def _rewritten(expr: Expr, leaf: Any) -> Expr:

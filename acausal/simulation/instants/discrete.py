@@ -85,13 +85,17 @@ class DiscretePart:
         memory: np.ndarray,
         now: Now,
         mode: Mode,
+        given: np.ndarray | None = None,
     ) -> Outcome:
         """Evaluate all discrete equations and conditions once.
 
-        ``x`` may end before the motions of what is compared: they count where a branch fires that `compares`.
+        ``x`` may end before the motions of what is compared: they count where a branch fires that `compares`. ``given`` are
+        discretes whose inputs count from now on; without them inputs stay.
         """
-        _, to_D, to_R, to_x, to_ticks, to_memory, clock = self.f.inputs
+        _, to_D, to_R, to_x, to_ticks, to_memory, clock, to_inputs = self.f.inputs
         to_D[:] = D
+        if len(to_inputs):
+            to_inputs[:] = (D if given is None else given)[self.program.inputs]
         to_R[:] = R
         if len(to_x):
             to_x[: len(x)], to_x[len(x) :] = x, 0.0

@@ -58,6 +58,10 @@ class OpenInput:
         size = max(typical_size(self.function, t, span), first if math.isfinite(first) else 0.0)
         self.size, self._measured = math.ldexp(1.0, math.frexp(size)[1]) if size else 0.0, True
 
+    def suits(self, before: OpenInput) -> bool:
+        """Whether the numbers that were made for the input ``before`` do for this one."""
+        return self.degree == before.degree and self.size <= 100.0 * before.size
+
     def states(self, t: float) -> list[float]:
         """Value and slope after ``t`` (for numbers and tables)."""
         if self.degree == 0:
