@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 from ..errors import StatementError
 from ..values import frozen
 from .expressions import Expr, condition, constant, wrap
-from .statements import Eq, Named
+from .statements import Eq, Named, only
 from .typed_fields import Discrete
 
 
@@ -117,10 +117,8 @@ class If(Named):
         name: str = "branch",
     ) -> None:
         super().__init__(name)
-        if isinstance(then, Eq) or isinstance(otherwise, Eq):
-            raise StatementError(
-                f"If `{name}` takes lists of Eq", hint="If(condition, [Eq(a, b)], [Eq(a, c)])"
-            )
+        for branch in (then, otherwise):
+            only(Eq, branch, f"If `{name}` takes lists of Eq", "If(condition, [Eq(a, b)], [Eq(a, c)])")
         self.condition, self.impulse = condition(cond), impulse
         self.then, self.otherwise = tuple(then), tuple(otherwise)
         if len(self.then) != len(self.otherwise) or not self.then:
@@ -129,8 +127,6 @@ class If(Named):
                 f"If `{name}` has {a} equation{'s' * (a != 1)} in one branch and {b} in the other",
                 hint="state as many in both, at least one: whatever the condition, the same number of unknowns is determined",
             )
-        if not all(isinstance(e, Eq) for e in (*self.then, *self.otherwise)):
-            raise StatementError(f"If `{name}` takes lists of Eq")
 
     def table(self) -> ElementTable:
         """Return the branches with their residuals, guards and blocked quantities."""
@@ -298,6 +294,9 @@ class leave:  # noqa: N801 (a verb of the language)
     enabled: Any = True
 
 
+_MODE = 'Mode("name", Eq(a, b), leave("other", x - limit))'
+
+
 class Mode:
     """One mode of ``Modes``: its equation and the ways out.
 
@@ -308,11 +307,18 @@ class Mode:
         In force in this mode.
     *leaves : leave
         Ways out; if several are open, the one written first is taken.
+
+    Raises
+    ------
+    StatementError
+        For something else than one equation and ways out.
     """
 
     __slots__ = ("equation", "leaves", "name")
 
     def __init__(self, name: str, equation: Eq, *leaves: leave) -> None:
+        only(Eq, [equation], f"Mode `{name}` takes one equation", _MODE)
+        only(leave, leaves, f"Mode `{name}` takes ways out after its equation", _MODE)
         self.name, self.equation, self.leaves = name, equation, leaves
 
 
@@ -332,13 +338,14 @@ class Modes(Named):
     Raises
     ------
     StatementError
-        If names repeat or a name is unknown.
+        If names repeat, a name is unknown, or something else than modes is given.
     """
 
     __slots__ = ("curve", "enum", "modes", "start")
 
     def __init__(self, name: str, *modes: Mode, curve: tuple[Any, Any] | None = None, start: str) -> None:
         super().__init__(name)
+        only(Mode, modes, f"Modes `{name}` takes modes", _MODE)
         self.modes, self.curve = modes, curve
         names = [m.name for m in modes]
         if len(set(names)) != len(names) or start not in names:

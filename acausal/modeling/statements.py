@@ -190,15 +190,23 @@ class When(Statement):
         return When((*self.branches, _when_branch(cond, actions)))
 
 
-def _when_branch(cond: Any, actions: Sequence[Action]) -> tuple[tuple[Expr, ...], tuple[Action, ...]]:
+def only(kind: type, values: Any, what: str, hint: str) -> None:
+    """Refuse what is no list of instances of ``kind``."""
+    listed = isinstance(values, (list, tuple))
+    wrong = [v for v in values if not isinstance(v, kind)] if listed else [values]
+    if wrong:
+        raise StatementError(f"{what}, got {wrong[0]!r}", hint=hint)
+
+
+_ACTIONS = "actions are assign(d, value), reinit(x, value) and terminate(message)"
+
+
+def _when_branch(cond: Any, actions: tuple[Action, ...]) -> tuple[tuple[Expr, ...], tuple[Action, ...]]:
     conditions = tuple(condition(c) for c in cond) if isinstance(cond, (list, tuple)) else (condition(cond),)
-    if not actions or not all(isinstance(a, Action) for a in actions):
-        wrong = next((a for a in actions if not isinstance(a, Action)), None)
-        what = "when() needs at least one action" if wrong is None else f"when() takes actions, got {wrong!r}"
-        raise StatementError(
-            what, hint="actions are assign(d, value), reinit(x, value) and terminate(message)"
-        )
-    return conditions, tuple(actions)
+    if not actions:
+        raise StatementError("when() needs at least one action", hint=_ACTIONS)
+    only(Action, actions, "when() takes actions", _ACTIONS)
+    return conditions, actions
 
 
 def when(cond: Any, *actions: Action) -> When:
@@ -236,7 +244,13 @@ def to(target: Enum, cond: Any, *actions: Action) -> To:
     cond : condition
     *actions : assign, reinit or terminate
         What else happens in that instant.
+
+    Raises
+    ------
+    StatementError
+        For something else than an action.
     """
+    only(Action, actions, "to() takes actions after its condition", _ACTIONS)
     return To(target, cond, actions)
 
 
@@ -261,11 +275,14 @@ def transitions(state: Any, table: Mapping[Enum, Sequence[To]]) -> Transitions:
     Raises
     ------
     StatementError
-        If ``state`` is not discrete, or a state is not one of its enum.
+        If ``state`` is not discrete, a state is not one of its enum, or something else than lists of `to` is given.
     """
     if not (isinstance(state, Symbol) and isinstance(state.field, Discrete)):
         raise StatementError(f"transitions() takes a Discrete variable, got `{state!r}`")
-    kind = state.field.type
+    kind, hint = state.field.type, "transitions(state, {A: [to(B, condition)], B: []})"
+    only(Mapping, [table], "transitions() takes a mapping of states to lists of to()", hint)
+    for moves in table.values():
+        only(To, moves, "transitions() takes lists of to()", hint)
     if issubclass(kind, Enum):
         for value in (*table, *(move.target for moves in table.values() for move in moves)):
             if not isinstance(value, kind):

@@ -1,6 +1,8 @@
 """Wrong discrete and switching statements are refused: error, text, component path, line, and what to do."""
 
+from collections.abc import Callable
 from enum import Enum
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from acausal import (
     NotAffineError,
     Parameter,
     ParameterError,
+    Statement,
     StatementError,
     Variable,
     assign,
@@ -243,3 +246,55 @@ def test_a_nonlinear_core_is_not_for_the_exact_path() -> None:
         NotAffineError, text, hint="auto", path="pendulum", at=test_a_nonlinear_core_is_not_for_the_exact_path
     ):
         compile_model(Model()).simulate(1.0, method="exact")
+
+
+def model_with(statement: Callable[[Component], Statement]) -> Component:
+    class Model(Component):
+        x: Variable = Variable()
+        y: Variable = Variable()
+        n: Discrete = Discrete(int)
+        state: Discrete = Discrete(Light)
+
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), 1.0)
+            yield Eq(self.y, self.x)
+            yield statement(self)
+
+    return Model()
+
+
+go: Any = to
+machine: Any = transitions
+mode: Any = Mode
+modes: Any = Modes
+choice: Any = If
+
+NO_LISTS: list[tuple[str, Callable[[Any], Statement], str]] = [
+    ("an equation", lambda s: machine(s.state, {Light.RED: [go(Light.GREEN, s.x > 1, Eq(s.n, 1))]}), "to.. takes .*Eq"),
+    ("a text", lambda s: machine(s.state, {Light.RED: [go(Light.GREEN, s.x > 1, "boo", 3)]}), "takes actions .*'boo'"),
+    ("a list of actions", lambda s: machine(s.state, {Light.RED: [go(Light.GREEN, s.x > 1, [assign(s.n, 1)])]}), "actions"),
+    ("no list", lambda s: machine(s.state, {Light.RED: go(Light.GREEN, s.x > 1)}), "takes lists of to"),
+    ("a pair", lambda s: machine(s.state, {Light.RED: (Light.GREEN, s.x > 1)}), "takes lists of to.*GREEN"),
+    ("a list of pairs", lambda s: machine(s.state, {Light.RED: [(Light.GREEN, s.x > 1)]}), "takes lists of to.*GREEN"),
+    ("nothing", lambda s: machine(s.state, {Light.RED: None}), "takes lists of to.*None"),
+    ("no mapping", lambda s: machine(s.state, [go(Light.GREEN, s.x > 1)]), "takes a mapping"),
+    ("a text as way out", lambda s: modes("m", mode("a", Eq(s.y, 1), "c"), start="a"), "Mode `a` takes ways out .*'c'"),
+    ("a relation", lambda s: modes("m", mode("a", s.y > 1), start="a"), "Mode `a` takes one equation.*y > 1"),
+    ("two equations", lambda s: modes("m", mode("a", [Eq(s.y, 1), Eq(s.x, 1)]), start="a"), "Mode `a` takes one equation"),
+    ("a text as mode", lambda s: modes("m", "a", start="a"), "Modes `m` takes modes, got 'a'"),
+    ("no list of equations", lambda s: choice(s.x > 1, s.y > 1, [Eq(s.y, 2)]), "If `branch` takes lists of Eq, got"),
+    ("a branch of relations", lambda s: choice(s.x > 1, [s.y > 1], [Eq(s.y, 2)]), "If `branch` takes lists of Eq, got"),
+    ("a list of modes", lambda s: modes("m", [mode("a", Eq(s.y, 1))], start="a"), "Modes `m` takes modes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"), [case[1:] for case in NO_LISTS], ids=[case[0] for case in NO_LISTS]
+)
+def test_what_is_no_action_way_out_or_mode_is_refused(
+    statement: Callable[[Any], Statement], text: str
+) -> None:
+    with pytest.raises(StatementError, match=text) as info:
+        run(model_with(statement))
+    assert info.value.where
+    assert info.value.hint
