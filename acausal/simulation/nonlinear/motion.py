@@ -302,7 +302,7 @@ class Motion:
     def rate(self, t: float, y: np.ndarray) -> np.ndarray:
         """Derivative of the states."""
         if not self.system.m:
-            return self.system.free_rate(y, self.sources.at(t))
+            return self.system.rate(y, self.sources.at(t))
         return self._found(t, y).X_t[self.selection.states]
 
     def _found(self, t: float, y: np.ndarray) -> Place:

@@ -25,7 +25,8 @@ MOST_BACK = 1e-6
 def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``v = [s; h; xi]`` and its time derivative at times ``hs`` (k,) of a segment, (k, nv) each."""
     if not steps.motion.batched:
-        return tuple(np.array(part) for part in zip(*map(steps.jets_at, hs.tolist()), strict=True))  # type: ignore[return-value]
+        found = [steps.motion.jets(steps.place(h)) for h in hs.tolist()]
+        return np.array([v for v, _ in found]), np.array([v for _, v in found])
     if steps.stacked is None or steps.stacked.count != len(steps.accepted):
         steps.stacked = Stacked(steps)
     stacked: Stacked = steps.stacked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -305,14 +306,7 @@ class Steps:
 
     def at(self, h: float) -> Accepted:
         """The step that holds a time."""
-        low, high = 0, len(self.accepted) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if self.accepted[middle].step.t1 < h:
-                low = middle + 1
-            else:
-                high = middle
-        return self.accepted[low]
+        return self.accepted[bisect_left(self.accepted, h, 0, len(self.accepted) - 1, key=lambda a: a.step.t1)]
 
     def course(self, a: Accepted) -> Step:
         """What all coordinates and open unknowns are near along a step."""
@@ -338,10 +332,6 @@ class Steps:
             except NewtonFailure:
                 continue
         return self.motion.solve(h, y, a.end, a.selection)
-
-    def jets_at(self, h: float) -> tuple[np.ndarray, np.ndarray]:
-        """``v`` and its time derivative at one time within the steps made."""
-        return self.motion.jets(self.place(h))
 
     def jets(self, a: Accepted, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its derivative along the step at times ``hs`` (k,) within it, (k, nv) each."""

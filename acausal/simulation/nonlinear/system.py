@@ -172,11 +172,9 @@ class NonlinearSystem:
 
     def rounding(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """How far rounding may move ``[C, F]`` at a point, until the next call."""
-        found = self._equations.rounding(y, xi, constants)
         if self._least is None:
-            return found
-        slopes = self._equations(y, xi, constants, False)[1][self.constraints :]
-        return np.concatenate((found, self._least.rounding(slopes[None], y[None], xi[None])[0]))
+            return self._equations.rounding(y, xi, constants)
+        return self.rounding_many(y[None], xi[None], constants)[0]
 
     def rounding_many(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """The same at many points, one per row of ``y`` and ``xi``."""
@@ -228,10 +226,6 @@ class NonlinearSystem:
     def rate(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """``dX/dt`` at a point ``y = [X; H]``."""
         return self._rate(y, xi)
-
-    def free_rate(self, X: np.ndarray, xi: np.ndarray) -> np.ndarray:
-        """``dX/dt`` of a mode without open unknowns."""
-        return self._rate(X, xi)
 
     @cached_property
     def open_of_rates(self) -> np.ndarray | None:
