@@ -53,6 +53,10 @@ class Rows:
         """The three matrices."""
         return self.E, self.A, self.B
 
+    def take(self, which: np.ndarray | list[int] | slice) -> Rows:
+        """Some of the forms, by their numbers."""
+        return Rows(self.E[which], self.A[which], self.B[which])
+
 
 def digest(*arrays: np.ndarray) -> bytes:
     """Return what equal arrays have in common, and others not."""

@@ -119,10 +119,6 @@ def core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:
     return known
 
 
-def _slice(rows: Rows, at: list[int]) -> Rows:
-    return Rows(rows.E[at], rows.A[at], rows.B[at])
-
-
 def _element(
     model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int, flow: np.ndarray
 ) -> Element:
@@ -130,14 +126,14 @@ def _element(
     tables = [table.branches[b] for b in rows.shown]
     branches, blocked = [], []
     for made, (equations, guards, others) in zip(tables, rows.branches, strict=True):
-        eq = _slice(core.forms, [k + i for k in equations])
+        eq = core.forms.take([k + i for k in equations])
         cuts = tuple(
             bool((a != 0).any() and flow[a != 0].all() and not (e != 0).any())
             for a, e in zip(eq.A, eq.E, strict=True)
         )
         targets = tuple(g.target for g in made.guards)
-        branches.append(Branch(made.name, eq, _slice(core.forms, [k + i for k in guards]), targets, cuts))
-        blocked.append(_slice(core.forms, [k + i for k in others]))
+        branches.append(Branch(made.name, eq, core.forms.take([k + i for k in guards]), targets, cuts))
+        blocked.append(core.forms.take([k + i for k in others]))
     path = model.flat.path(rows.batch, i)
     kind = _KINDS.get(table.kind, Kind.CONDITION if rows.forms.continuous else Kind.CONTROLLED)
     extra: dict[str, Any] = {}
@@ -211,9 +207,9 @@ def _selection(
             # What reads others comes after them: exactly one branch is what its own relations select.
             return next(b for b in range(2**own) if combination(signs[b * own : (b + 1) * own]) == b)
 
-        return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": settled}
+        return {"relations": core.forms.take(condition_rows(model, rows, i)), "select": settled}
     if control is None:
-        return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": combination}
+        return {"relations": core.forms.take(condition_rows(model, rows, i)), "select": combination}
 
     def select(signs: np.ndarray) -> int:
         trial = Values(values.P, values.D, values.R.copy())
@@ -221,7 +217,7 @@ def _selection(
             trial.R[number] = float(truth(op, int(sign)))
         return 0 if evaluate(model, rows.batch, control, trial, np.array([i]))[0] else 1
 
-    return {"relations": _slice(core.forms, condition_rows(model, rows, i)), "select": select}
+    return {"relations": core.forms.take(condition_rows(model, rows, i)), "select": select}
 
 
 def condition_rows(model: ReducedModel, rows: ElementRows, i: int) -> list[int]:

@@ -162,13 +162,9 @@ def _placed(rows: np.ndarray, at: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _element(element: Element, k: int, numbering: Numbering, forms: Rows) -> Element:
     numbers = (numbering.equations[k], numbering.guards[k], numbering.blocked[k])
-    equations, guards, blocked = (tuple(_slice(forms, rows) for rows in part) for part in numbers)
+    equations, guards, blocked = (tuple(forms.take(rows) for rows in part) for part in numbers)
     branches = tuple(
         replace(b, equations=e, guards=g) for b, e, g in zip(element.branches, equations, guards, strict=True)
     )
-    relations = element.relations and _slice(forms, numbering.conditions[k])
+    relations = element.relations and forms.take(numbering.conditions[k])
     return replace(element, branches=branches, blocked=blocked, relations=relations)
-
-
-def _slice(forms: Rows, at: np.ndarray) -> Rows:
-    return Rows(forms.E[at], forms.A[at], forms.B[at])

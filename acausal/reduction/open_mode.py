@@ -14,7 +14,7 @@ import numpy as np
 
 from ..structure.offsets import sigma_offsets
 from ..values import frozen
-from .affine import AffineModel, Mode, ModeData, Rows
+from .affine import AffineModel, Mode, ModeData
 from .elimination import product
 from .identities import MapCheck
 from .index_reduction import Columns, ModeRows, shuffle
@@ -119,8 +119,7 @@ def open_mode(
     z, T0 = data.balance.z, data.balance.T0
     scale = np.concatenate([z[states], z[open_unknowns] / np.where(slopes, T0, 1.0), data.balance.xi])
     MapCheck(data.balance, z_of, motion, scale, data.admissible).require(
-        Rows(rows.E[affine], rows.A[affine], rows.B[affine]),
-        lambda k: model.name_of_row(mode, int(affine[k])),
+        rows.take(affine), lambda k: model.name_of_row(mode, int(affine[k]))
     )
     return OpenMode(mode, states, open_unknowns, slopes, z_of, slope_of, found[states], nonlinear, index)
 

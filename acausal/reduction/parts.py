@@ -66,7 +66,7 @@ def _read_by(element: Element) -> np.ndarray:
 def _part(
     model: AffineModel, columns: np.ndarray, base: np.ndarray, elements: tuple[int, ...]
 ) -> IndependentPart:
-    rows = [Rows(model.base.E[base], model.base.A[base], model.base.B[base])]
+    rows = [model.base.take(base)]
     for k in elements:
         rows.extend(_rows_of(model.elements[k]))
     read = np.any([np.any(r.B != 0.0, axis=0) for r in rows], axis=0)

@@ -53,7 +53,7 @@ def open_directions(model: AffineModel, left_out: np.ndarray) -> np.ndarray | No
     what does not is taken.
     """
     base = np.delete(np.arange(len(model.base)), left_out)
-    kept = Rows(model.base.E[base], model.base.A[base], model.base.B[base])
+    kept = model.base.take(base)
     forms = [rows for e in model.elements for b in e.branches for rows in (b.equations, b.guards)]
     found = _dependence(model, stack_rows([kept, *forms], model))[1]
     found[model.differentiated] = 0.0

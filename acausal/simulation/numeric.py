@@ -103,7 +103,8 @@ class NumericCore:
     @cached_property
     def relations(self) -> Rows:
         """The forms of the state relations."""
-        return _relation_rows(self.reduced, self.forms)
+        every = self.reduced.flat.each(self.reduced.relations)
+        return self.forms.take([r.row + i for r, i in every if not r.relation.timed])
 
     @cached_property
     def search(self) -> Search:
@@ -120,8 +121,7 @@ class NumericCore:
 
     def form_rows(self, first: int, count: int) -> Rows:
         """Return some of the forms of the model."""
-        forms, at = self.forms, slice(first, first + count)
-        return Rows(forms.E[at], forms.A[at], forms.B[at])
+        return self.forms.take(slice(first, first + count))
 
     def mode(self, mode: Mode) -> ModeData:
         """Return the analysed mode; raises ``Inadmissible``, every time anew, for one that cannot exist."""
@@ -199,11 +199,6 @@ def analysed_since(before: Mapping[NumericCore, tuple[int, float]]) -> tuple[int
     """Analyses of modes, and the seconds they took, since cores had made those ``before``."""
     counts = [(core.analysed - n, core.seconds - seconds) for core, (n, seconds) in before.items()]
     return sum(n for n, _ in counts), sum(seconds for _, seconds in counts)
-
-
-def _relation_rows(reduced: ReducedModel, forms: Rows) -> Rows:
-    at = [r.row + i for r, i in reduced.flat.each(reduced.relations) if not r.relation.timed]
-    return Rows(forms.E[at], forms.A[at], forms.B[at])
 
 
 class Times(NamedTuple):

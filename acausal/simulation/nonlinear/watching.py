@@ -81,8 +81,7 @@ def watched(tangents: Tangents, core: NumericCore, system: NonlinearSystem, at: 
     orientation = orientations(guards, at.operators, at.relations)
     which = np.flatnonzero(can_trigger(at.data, at.forced, at.disabled, len(at.signs)))
     rows, nonlinear = tangents.watched(core, at.data.mode)
-    chosen = type(rows)(rows.E[which], rows.A[which], rows.B[which])
-    forms = Forms.of(system.mode, chosen, nonlinear[which], orientation[which], core.amplitudes)
+    forms = Forms.of(system.mode, rows.take(which), nonlinear[which], orientation[which], core.amplitudes)
     armed = np.array(at.signs) * orientation > 0
     open_ = open_at_zero(guards, at.operators, at.relations)[which]
     if core.system is None:
