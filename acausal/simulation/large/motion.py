@@ -97,12 +97,10 @@ class LargeMotion(Motion):
 
     def jets(self, place: Place) -> tuple[np.ndarray, np.ndarray]:
         """``v = [X; u; xi]`` and its time derivative at a point."""
-        gradient = self._gradient(place)
         try:
-            u_t = self._moved(gradient, self._refreshed(gradient), place.X_t, place.xi)
+            return self._moving(place, place.X_t)
         except np.linalg.LinAlgError:
-            u_t = np.full(self.system.n, np.nan)
-        return self._first_two(place, u_t)
+            return self._first_two(place, place.X_t, np.full(self.system.n, np.nan))
 
     def carried(self, place: Place, changes: np.ndarray) -> np.ndarray:
         """Changes of ``v`` (nv, k) that changes of the states (n, k) bring about at a place."""
@@ -112,19 +110,15 @@ class LargeMotion(Motion):
         except np.linalg.LinAlgError:
             return np.full((system.nx + system.n + system.q, changes.shape[1]), np.nan)
         none = np.zeros(system.q)
-        moved = [self._moved_by(gradient, factors, change) for change in changes.T]
+        moved = [self._moved(gradient, factors, change) for change in changes.T]
         return np.array([np.concatenate([c, u, none]) for c, u in zip(changes.T, moved, strict=True)]).T
 
     def along(self, place: Place, slope: np.ndarray, selection: Selection) -> tuple[np.ndarray, np.ndarray]:
         """``v`` and its derivative along a curve on which the states have the slope."""
-        gradient = self._gradient(place)
         try:
-            u_t = self._moved(gradient, self._refreshed(gradient), slope, place.xi)
+            return self._moving(place, slope)
         except np.linalg.LinAlgError:
             return self.jets(place)
-        v0, v1 = self._first_two(place, u_t)
-        v1[: self.system.nx] = slope
-        return v0, v1
 
     def derivatives(self, place: Place) -> list[np.ndarray]:
         """``v`` and its first two time derivatives.
@@ -133,28 +127,27 @@ class LargeMotion(Motion):
         of ``X'`` and ``xi'``, plus ``rho_aa[a', a']``.
         """
         system, gradient = self.system, self._gradient(place)
-        factors = self._refreshed(gradient)
-        v0, v1 = self._first_two(place, self._moved(gradient, factors, place.X_t, place.xi))
+        v0, v1 = self._moving(place, place.X_t)
         X_tt, sources = v1[system.nx + system.x], system.S @ place.xi
         bends = np.zeros(system.n)
         if len(system.nonlinear):
             jets = [system.arguments @ v0, system.arguments @ v1, np.zeros(len(gradient))]
             bends[system.nonlinear] = system.evaluate(2, jets, self.constants)[0][system.mode.nonlinear]
-        u_tt = self._moved(gradient, factors, X_tt, sources, bends)
+        assert self._factors is not None
+        u_tt = self._moved(gradient, self._factors, X_tt, system.by_time(gradient, sources) + bends)
         return [v0, v1, np.concatenate([X_tt, u_tt, system.S @ sources])]
 
     def _gradient(self, place: Place) -> np.ndarray:
         """Derivatives of the nonlinear rows by their arguments at a point."""
         return self.system.gradient(place.X, place.H, place.xi, self.constants)
 
-    def _moved(
-        self, gradient: np.ndarray, factors: Factors, X_t: np.ndarray, xi: np.ndarray,
-        bends: np.ndarray | float = 0.0,
-    ) -> np.ndarray:  # fmt: skip
-        """``du/dt`` from ``F_u u' + F_X X' + F_xi S xi + bends = 0``."""
-        return self._moved_by(gradient, factors, X_t, self.system.by_time(gradient, xi) + bends)
+    def _moving(self, place: Place, X_t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``v`` and its time derivative where the states have the slope ``X_t``."""
+        gradient = self._gradient(place)
+        driven = self.system.by_time(gradient, place.xi)
+        return self._first_two(place, X_t, self._moved(gradient, self._refreshed(gradient), X_t, driven))
 
-    def _moved_by(
+    def _moved(
         self, gradient: np.ndarray, factors: Factors, dX: np.ndarray, rest: np.ndarray | float = 0.0
     ) -> np.ndarray:
         """``du`` from ``F_u du + F_X dX + rest = 0``."""
@@ -164,9 +157,8 @@ class LargeMotion(Motion):
         moved[system.x] = dX
         return factors.solve(-(values @ moved + rest))
 
-    def _first_two(self, place: Place, u_t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        v0 = np.concatenate((place.y, place.xi))
-        return v0, np.concatenate([place.X_t, u_t, self.system.S @ place.xi])
+    def _first_two(self, place: Place, X_t: np.ndarray, u_t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.concatenate((place.y, place.xi)), np.concatenate([X_t, u_t, self.system.S @ place.xi])
 
 
 class StepMatrix:

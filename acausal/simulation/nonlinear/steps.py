@@ -306,7 +306,9 @@ class Steps:
 
     def at(self, h: float) -> Accepted:
         """The step that holds a time."""
-        return self.accepted[bisect_left(self.accepted, h, 0, len(self.accepted) - 1, key=lambda a: a.step.t1)]
+        return self.accepted[
+            bisect_left(self.accepted, h, 0, len(self.accepted) - 1, key=lambda a: a.step.t1)
+        ]
 
     def course(self, a: Accepted) -> Step:
         """What all coordinates and open unknowns are near along a step."""
