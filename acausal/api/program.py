@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compilation.residual import Residual, residual_of
+from ..compilation.residual import Residual
 from ..diagnosis.failures import explain, notify
 from ..diagnosis.search_failures import requirement_failed
 from ..diagnosis.structure import Structure
@@ -280,7 +280,7 @@ class Program(CompiledModel):
 
     def residual(self) -> Residual:
         """Return the equations, before any reduction, as CasADi functions: see `Residual`."""
-        return residual_of(self.flat, overrides(self.model))
+        return Residual(self.flat, overrides(self.model))
 
     def structure(
         self,

@@ -18,7 +18,7 @@ from .residual_modes import branch_number, mode_entries, mode_guards
 from .residual_scope import Entries, Scope
 from .residual_updates import updates
 from .residual_variables import Quantities, Symbols
-from .semi_explicit import SemiExplicit, semi_explicit
+from .semi_explicit import Reduction, SemiExplicit
 
 ARGUMENTS = ["t", "xdot", "x", "w", "u", "p", "d", "m"]
 
@@ -212,16 +212,4 @@ class Residual:
             raise ParameterError(f"a mode vector has {len(self.modes)} entries, got {len(vector)}")
         numbers = [ca.SX(branch_number(e, v)) for e, v in zip(self.modes, vector.tolist(), strict=True)]
         scope = Scope(self._symbols, self._entries, numbers)
-        return semi_explicit(self._symbols, self.equations, residual_vector(scope))
-
-
-def residual_of(flat: FlatModel, changes: Mapping[str, float] | None = None) -> Residual:
-    """Return the residual of a flat model.
-
-    Parameters
-    ----------
-    flat : FlatModel
-    changes : mapping of path to number, optional
-        Parameters changed after construction, which win over bindings.
-    """
-    return Residual(flat, changes)
+        return Reduction(self._symbols, self.equations, residual_vector(scope)).form()

@@ -58,18 +58,9 @@ class SemiExplicit:
         return f"<SemiExplicit {len(self.x)} states, {len(self.w)} algebraic unknowns>"
 
 
-def semi_explicit(symbols: Symbols, equations: Sequence[Equation], value: Any) -> SemiExplicit:
-    """Reduce the equations of one mode.
+class Reduction:
+    """Reduces the equations of one mode; raises what `Residual.semi_explicit` describes."""
 
-    Raises
-    ------
-    StructuralError
-        As described at ``Residual.semi_explicit``.
-    """
-    return _Reduction(symbols, equations, value).form()
-
-
-class _Reduction:
     def __init__(self, symbols: Symbols, equations: Sequence[Equation], value: Any) -> None:
         self.s, self.value = symbols, value
         s = symbols

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..compilation.residual import Residual, residual_of
+from ..compilation.residual import Residual
 from ..errors import DeclarationError, ParameterError, UnknownPathError, nearest
 from ..flattening.template import look_up
 from ..modeling.expressions import Expr
@@ -288,7 +288,7 @@ class Result:
     @cached_property
     def _residual(self) -> Residual:
         """The equations as written, with the parameters of the run."""
-        return residual_of(self.names.flat, self.parameters)
+        return Residual(self.names.flat, self.parameters)
 
     # -- pictures and tables -------------------------------------------------------------------------------------
 
