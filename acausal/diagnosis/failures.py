@@ -86,12 +86,10 @@ def explain(now: Standing, failure: Failure) -> AcausalError:
 
     What is known and contradicts itself, whatever the unknowns are, is told instead of its consequences.
     """
-    row = None
     if isinstance(failure, SearchFailed | NotSolved) and now.reduced.presolved.R.m:
-        xi = now.xi
-        row = now.base.contradicting_row(xi)
+        row = now.base.contradicting_row(now.xi)
         if row is not None:
-            return given_contradict(now, GivenContradict(row, xi))
+            return given_contradict(now, GivenContradict(row, now.xi))
     return WORDS[type(failure)](now, failure)
 
 

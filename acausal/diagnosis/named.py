@@ -102,7 +102,7 @@ class NamedExpressions:
 
         def apply(node: Expr, args: list[Expr]) -> Expr:
             if node.op == "der":
-                return self._slope(args[0])
+                return self._raised(args[0])
             values = [a.data if a.op == "const" else known.get(id(a)) for a in args]
             if not self.numeric or all(v is None for v in values):
                 return tidied(node.op, args, node.data)
@@ -123,11 +123,6 @@ class NamedExpressions:
         representative, sign = self.aliases
         symbol = self._symbol("v", int(representative[v]))
         return constant(0.0) if sign[v] == 0 else symbol if sign[v] > 0 else -symbol
-
-    def _slope(self, inner: Expr) -> Expr:
-        if inner.op == "neg":
-            return -self._slope(inner.args[0])
-        return inner if inner.op == "const" else self._symbol("v", self._meaning[id(inner)][1], 1)
 
     def derivative(self, expr: Expr, order: int, slope: Slope | None = None) -> Expr | None:
         """Return a named expression differentiated with respect to time, None where that has no formula here.
@@ -173,6 +168,7 @@ class NamedExpressions:
         return inner
 
     def _raised(self, inner: Expr) -> Expr:
+        """The time derivative of a variable, or of one of its derivatives, in terms of its representative."""
         if inner.op == "neg":
             return -self._raised(inner.args[0])
         if inner.op == "const":

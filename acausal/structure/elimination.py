@@ -23,21 +23,17 @@ BULK_ROUNDS = 20
 
 @frozen
 class Echelon:
-    """Pivots of an echelon form, and the rows that depend on the others.
+    """Rows that depend on the others.
 
     Attributes
     ----------
-    pivot_row, pivot_col : ndarray of int64, shape (rank,)
-        Pivots in the order of elimination.
     redundant : ndarray of int64, shape (k,)
         Dependent rows, ascending.
     combinations : IntegerRows, shape (k, m)
         Row i holds integers ``c`` without common divisor, ``c[redundant[i]] > 0``, ``sum_j c_j rows[j] = 0``;
-        besides ``redundant[i]`` only pivot rows take part.
+        besides ``redundant[i]`` only rows that are not redundant take part.
     """
 
-    pivot_row: np.ndarray
-    pivot_col: np.ndarray
     redundant: np.ndarray
     combinations: IntegerRows
 
@@ -69,7 +65,7 @@ def echelon(rows: IntegerRows) -> Echelon:
     Returns
     -------
     Echelon
-        Pivots, dependent rows and their combinations.
+        Dependent rows and their combinations.
 
     Notes
     -----
@@ -87,8 +83,7 @@ def echelon(rows: IntegerRows) -> Echelon:
     combinations = IntegerRows.from_dicts(
         [_integers(work.combination(row), row) for row in redundant], rows.m
     )
-    order = np.array(work.pivots, INT).reshape(-1, 2)
-    return Echelon(order[:, 0], order[:, 1], np.array(redundant, INT), combinations)
+    return Echelon(np.array(redundant, INT), combinations)
 
 
 def combine(rows: IntegerRows, vectors: IntegerRows) -> list[dict[int, Number]]:

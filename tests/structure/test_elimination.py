@@ -33,12 +33,12 @@ def test_echelon_agrees_with_the_reduced_form(seed: int) -> None:
     dense = rows.csr().toarray()
     form = echelon(rows)
     combinations = form.combinations.csr().toarray()
-    assert len(form.pivot_row) == rank(dense)
-    assert sorted([*form.pivot_row.tolist(), *form.redundant.tolist()]) == list(range(rows.m))
+    kept = np.delete(dense, form.redundant, axis=0)
+    assert len(kept) == rank(dense)
     assert not (combinations @ dense).any()
     assert (combinations[np.arange(len(form.redundant)), form.redundant] > 0).all()
     assert rank(combinations) == len(form.redundant) if len(form.redundant) else form.combinations.m == 0
-    assert rank(dense[np.ix_(form.pivot_row, form.pivot_col)]) == len(form.pivot_row)
+    assert not len(kept) or rank(kept) == len(kept)
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -56,7 +56,7 @@ def test_long_ring_has_one_dependent_row() -> None:
     n = 5000
     ring = [{k: 1, (k + 1) % n: -1} for k in range(n)]
     form = echelon(IntegerRows.from_dicts(ring, n))
-    assert len(form.pivot_row) == n - 1
+    assert len(form.redundant) == 1
     assert form.combinations.val.tolist() == [1] * n
 
 
