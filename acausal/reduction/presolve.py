@@ -108,10 +108,16 @@ def presolve(
     reduced form, whose definitions are long. All arithmetic is on integers; close to linear in the number of entries.
     """
     visible = protected | differentiated | (uses > 0)
-    merged, peeled = _eliminate(
-        rows, differentiated, protected | differentiated, uses, has_remainder, max_terms
-    )
-    return _assemble(rows, merged, peeled, visible, has_remainder)
+    problem = _with_remainders(rows, np.flatnonzero(has_remainder))
+    n, none = rows.n, np.zeros(problem.n - rows.n, bool)
+    given = np.arange(problem.n) >= n
+    stays, apart = (np.concatenate((mask, none)) for mask in (protected | differentiated, differentiated))
+    priority = np.where(given, 0, 2 - stays.astype(INT) - apart)
+    merged = merge(problem, apart, priority, given, max_terms)
+    counted, fixed = np.zeros(problem.n, INT), given.copy()
+    np.add.at(counted, merged.root[:n], uses * (merged.sign[:n] != 0))
+    fixed[merged.root[stays]] = True
+    return _assemble(rows, merged, peel(merged.live, ~fixed, counted, max_terms), visible, has_remainder)
 
 
 def _assemble(
@@ -140,28 +146,6 @@ def _assemble(
         loose=loose,
         islands=tuple(np.split(islands.col, islands.ptr[1:-1])) if len(free) else (),
     )
-
-
-def _eliminate(
-    rows: IntegerRows,
-    differentiated: np.ndarray,
-    protected: np.ndarray,
-    uses: np.ndarray,
-    has_remainder: np.ndarray,
-    max_terms: int,
-) -> tuple[Merged, Peeled]:
-    """Aliases, known values and short definitions, with one column behind the variables for every remainder."""
-    problem = _with_remainders(rows, np.flatnonzero(has_remainder))
-    n, known = rows.n, np.zeros(problem.n - rows.n, bool)
-    given = np.arange(problem.n) >= n
-    priority = 2 - protected.astype(INT) - differentiated
-    merged = merge(
-        problem, np.concatenate((differentiated, known)), np.concatenate((priority, known)), given, max_terms
-    )
-    counted, fixed = np.zeros(problem.n, INT), given.copy()
-    np.add.at(counted, merged.root[:n], uses * (merged.sign[:n] != 0))
-    fixed[merged.root[:n][protected]] = True
-    return merged, peel(merged.live, ~fixed, counted, max_terms)
 
 
 def _with_remainders(rows: IntegerRows, remainder: np.ndarray) -> IntegerRows:
