@@ -25,6 +25,7 @@ from ...values import frozen
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import ACCURATE, NewtonFailure
+from .system import Linear
 
 RESOLVED = 0.01
 """Distance from the cubic, in changes over the step, up to which a step resolves a motion: a fifth of a turn of a crank."""
@@ -114,7 +115,8 @@ class Accuracy:
         found = float((self.error / may_be).max(initial=0.0))
         if not found <= 1.0 and motion.batched:
             # Terms of what is solved for are no terms of the form: a force that vanishes beside others is rounding of theirs.
-            hidden = np.abs(self._tangent(motion.system.v0.y)) @ rounding(motion, self._place)
+            solved = self._tangent(motion.system.v0.y[:, motion.solved])
+            hidden = np.abs(solved) @ uncertainty(motion, self._place)
             found = float((self.error / (may_be + hidden)).max(initial=0.0))
         return found
 
@@ -203,24 +205,16 @@ class Resolution:
         return found
 
 
-def rounding(motion: Motion, place: Place) -> np.ndarray:
-    """Rounding of coordinates and open unknowns that are solved for at a place; not a number where it does not exist.
-
-    That of the terms of every row, through the inverse of the matrix: Higham, Accuracy and Stability of Numerical
-    Algorithms, 2nd ed., SIAM 2002, section 7.2.
-    """
-    found = np.zeros(len(place.y))
-    found[motion.solved] = ROUNDING * terms(motion, place, motion.solved, place.y)[motion.solved]
-    return found
-
-
 def uncertainty(motion: Motion, place: Place) -> np.ndarray:
     """How far what is solved for at a place may be off: by what a solution leaves of its equations, and rounding of their terms.
 
     Not a number where it does not exist. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, section 7.2.
     """
-    left = REACHED * motion.system.rounding(place.y, place.xi, motion.constants)
-    return _through(motion, place, left + ROUNDING * np.abs(_slopes(motion, place)) @ np.abs(place.y))
+    left, J = (
+        REACHED * motion.system.rounding(place.y, place.xi, motion.constants),
+        _slopes(motion.linear(place)),
+    )
+    return _through(J[:, motion.solved], left + ROUNDING * np.abs(J) @ np.abs(place.y))
 
 
 def _rounding_along(motion: Motion, begin: Place, place: Place, end: Place) -> np.ndarray:
@@ -230,11 +224,12 @@ def _rounding_along(motion: Motion, begin: Place, place: Place, end: Place) -> n
     for ``(J_y dy) y_t = (J_y y_t) dy``.
     """
     h, found = end.h - begin.h, uncertainty(motion, place)
-    first, last = (_slopes(motion, p) for p in (begin, end))
+    first, last = (_slopes(motion.linear(p)) for p in (begin, end))
     turned, s = np.abs(last - first)[:, motion.solved], (place.h - begin.h) / h
     for p, J, r in ((begin, first, 1.0 - s), (end, last, s)):
         value = uncertainty(motion, p)
-        slope = _through(motion, p, turned @ value + ROUNDING * h * (np.abs(J) @ np.abs(motion.slopes(p))))
+        doubt = turned @ value + ROUNDING * h * (np.abs(J) @ np.abs(motion.slopes(p)))
+        slope = _through(J[:, motion.solved], doubt)
         found += r * r * ((3.0 - 2.0 * r) * value + (1.0 - r) * slope)
     return found
 
@@ -246,32 +241,27 @@ def balancing(motion: Motion, place: Place) -> np.ndarray:
     return np.divide(terms, J, out=np.full(J.shape, np.inf), where=J > 0.0).min(axis=0)
 
 
-def _slopes(motion: Motion, place: Place) -> np.ndarray:
-    """Derivatives of all rows by coordinates and open unknowns."""
-    lin = motion.linear(place)
-    return np.vstack([lin.C_y, lin.F_y])
-
-
-def _through(motion: Motion, place: Place, defect: np.ndarray) -> np.ndarray:
-    """What defects of all rows make of what is solved for from them."""
-    try:
-        return np.abs(np.linalg.inv(_slopes(motion, place)[:, motion.solved])) @ defect
-    except np.linalg.LinAlgError:
-        return np.full(len(motion.solved), np.nan)
-
-
 def terms(motion: Motion, place: Place, solved: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Magnitudes of the terms that give coordinates and open unknowns ``y`` at a place, or their slopes.
 
     What is solved for takes over the rounding of all rows; no number where it does not exist.
     """
-    lin, found = motion.system.linear(place.y, place.xi, motion.constants), np.abs(y)
-    J = np.vstack([lin.C_y, lin.F_y])
-    try:
-        found[solved] = np.abs(np.linalg.inv(J[:, solved])) @ (np.abs(J) @ found)
-    except np.linalg.LinAlgError:
-        found[solved] = np.nan
+    J, found = _slopes(motion.system.linear(place.y, place.xi, motion.constants)), np.abs(y)
+    found[solved] = _through(J[:, solved], np.abs(J) @ found)
     return found
+
+
+def _slopes(lin: Linear) -> np.ndarray:
+    """Derivatives of all rows by coordinates and open unknowns."""
+    return np.vstack([lin.C_y, lin.F_y])
+
+
+def _through(J: np.ndarray, defect: np.ndarray) -> np.ndarray:
+    """What defects of all rows make of what is solved for from them, with the derivatives by that."""
+    try:
+        return np.abs(np.linalg.inv(J)) @ defect
+    except np.linalg.LinAlgError:
+        return np.full(len(defect), np.nan)
 
 
 def straight(begin: Place, end: Place) -> Step:
