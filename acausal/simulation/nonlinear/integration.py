@@ -18,8 +18,7 @@ from .forms import Forms
 from .motion import Motion, Place
 from .sampling import sampled_jets, solvable
 from .steps import Span, Steps
-from .watched_steps import WatchedSteps
-from .watching import Watched
+from .watched_steps import Watched, WatchedSteps
 
 STEPS_A_PANEL = 3
 """Steps under one panel of a quadrature: its 21 nodes resolve their quartics."""

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from ...dynamics.noise import rounded_mode
+from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_mode
 from ...dynamics.quadrature import Course
 from ...dynamics.readout import PointFrame
+from ...dynamics.scan import Watch
 from ...reduction.labels import nonlinear_row
 from ..confirmation import confirm_steps
 from ..failures import UNSOLVED, ChangePointPassed, NotSolved, Sliding
 from ..propagator import Arrival
 from ..run import Run
+from ..watch import can_trigger, open_at_zero, orientations
+from .forms import Forms
 from .integration import SampledMotion, StillMotion
-from .motion import Place
+from .motion import Motion, Place
 from .sliding import slides
 from .steps import Span
-from .watching import Situation, Watched, watched
+from .watched_steps import Watched
 
 
 class Integrated:
@@ -65,13 +70,39 @@ class Integrated:
 
     def guards(self) -> Watched:
         """What can end the segment, and from which side."""
-        run = self._run
-        state, relations = run.state, run.state.R[run.discrete.state_relations]
-        here = Situation(
-            state.t, run.data, run.tables, run.y, relations.tolist(), run.program.unknowns.relation_operators,
-            state.forced, state.disabled, run.signs(), state.error, run.known.shift,
-        )  # fmt: skip
-        return watched(run.tangents, run.core, run.system(), here)
+        run, state, tables, signs = self._run, self._run.state, self._run.tables, self._run.signs()
+        told = run.program.unknowns.relation_operators, state.R[run.discrete.state_relations].tolist()
+        orientation = orientations(tables.count, *told)
+        armed = np.array(signs) * orientation > 0
+        which = np.flatnonzero(can_trigger(run.data, state.forced, state.disabled, len(signs)))
+        rows, nonlinear = run.tangents.watched(run.core, run.data.mode)
+        amplitudes = run.core.amplitudes
+        forms = Forms.of(
+            run.system().mode, rows.take(which), nonlinear[which], orientation[which], amplitudes
+        )
+        if run.core.system is None:
+            noise = partial(self._noise, Watch(run.data, tables.forms, orientation, armed, which))
+        else:
+            noise = partial(self._noise_of_rows, forms, armed[which])
+        return Watched(forms, which.tolist(), armed[which], open_at_zero(tables.count, *told)[which], noise)
+
+    def _noise(self, watch: Watch, motion: Motion) -> StepNoise:
+        """Noise of forms of a mode that is analysed."""
+        run, state, data = self._run, self._run.state, self._run.data
+        error, shift = None if state.error is None else state.error[data.states], run.known.shift
+        begin = watch.late(run.y, state.t) + watch.known(error, None if shift is None else data.chosen(shift))
+        weights, rates, y = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)], run.y
+        return StepNoise(begin, lambda h: weights @ rounded_mode(rates, y, h))
+
+    def _noise_of_rows(self, forms: Forms, armed: np.ndarray, motion: Motion) -> StepNoise:
+        """The same of a model with sparse rows."""
+        state, (v, slope) = self._run.state, motion.jets(motion.last)
+        begin = TWICE * LOCATED * math.ulp(state.t) * np.abs(forms.at(motion, v[None], slope[None])[0, 1])
+        if state.error is not None:
+            error = np.zeros(len(v))
+            error[: motion.system.nx] = state.error[motion.system.mode.states]
+            begin += TWICE * armed * (forms.sizes(motion, v) @ error)
+        return StepNoise(begin)
 
     def _integrated(self, length: float) -> tuple[float, int | None, SampledMotion]:
         run, state, system = self._run, self._run.state, self._run.system()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...dynamics.closed_form import Basis
 from ...dynamics.noise import StepNoise
+from ...values import frozen
 from .forms import Forms
+from .motion import Motion
 from .newton import NewtonFailure
 from .steps import Accepted, Steps
 from .turns import doubtful_turn, lowest
@@ -63,6 +65,29 @@ class StepPiece:
     def __init__(self, values: np.ndarray, length: float) -> None:
         self.reach = length
         self.C = (HERMITE @ values).T / length ** np.arange(DEGREE + 1)
+
+
+@frozen
+class Watched:
+    """Forms that can end a segment.
+
+    Attributes
+    ----------
+    which : list of int
+        Numbers of the forms among all of the mode.
+    armed : (forms,) array of bool
+        The form leaves zero into the positive.
+    open_at_zero : (forms,) array of bool
+        The form is not in force any more where it comes to lie at zero.
+    noise : callable
+        Motion -> noise of the forms.
+    """
+
+    forms: Forms
+    which: list[int]
+    armed: np.ndarray
+    open_at_zero: np.ndarray
+    noise: Callable[[Motion], StepNoise]
 
 
 class WatchedSteps:
