@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnosis.analysis import Analysis, declared_starts
+from ..diagnosis.analysis import Analysis
 from ..diagnosis.as_solved import structure_as_solved
 from ..diagnosis.as_written import structure_as_written, structure_of_large_model
 from ..diagnosis.branches import element_entries, given_branches
-from ..diagnosis.findings import DeclaredStarts, Findings
+from ..diagnosis.findings import Findings
 from ..diagnosis.numbering import statement_of_element
 from ..diagnosis.structure import Structure
 from ..flattening.flat_model import parameter_vector, start_values
@@ -24,6 +24,7 @@ from ..simulation.continuation import begin
 from ..simulation.failures import UNSOLVED, NotSolved
 from ..simulation.loop import Loop
 from ..simulation.options import Options
+from ..simulation.starts.stated import Starts
 
 MOST_ANALYSED = 1000
 """Core unknowns up to which a structure is found with numbers."""
@@ -43,7 +44,7 @@ def program_structure(
     branches = given_branches(entries, mode)
     P = parameter_vector(flat, {**overrides(program.model), **scalar_parameters(flat, parameters)})
     start, fixed, given, D = start_values(flat, P)
-    declared = declared_starts(make_starts(program, initial, start, fixed, given, D))
+    declared = make_starts(program, initial, start, fixed, given, D)
     if not reduce:
         names = {entries[k].name: entries[k].branches[b] for k, b in branches.items()}
         return structure_as_written(flat, P, declared, branches, names)
@@ -96,7 +97,7 @@ def _zeros(fed: Mapping[str, Any], given: Mapping[str, Any] | None) -> tuple[str
     return (f'not given, taken as zero: {shown}; structure(inputs={{"{names[0]}": ...}}) takes other values',)
 
 
-def _unanalysed(program: CompiledModel, P: np.ndarray, D: np.ndarray, declared: DeclaredStarts) -> Findings:
+def _unanalysed(program: CompiledModel, P: np.ndarray, D: np.ndarray, declared: Starts) -> Findings:
     """What is known of a model before it starts."""
     reduced, flat = program.reduced, program.flat
     mode = tuple(rows.forms.statement.table.start for rows, _ in flat.each(reduced.elements))

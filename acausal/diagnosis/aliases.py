@@ -12,11 +12,11 @@ import numpy as np
 
 from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
+from ..simulation.starts.stated import Starts
 from ..structure.aliases import AliasClasses, AliasEdges, alias_classes, alias_edges
 from ..structure.incidence import INT, IntegerRows
 from ..structure.union import Union
 from .facts import Alias, AliasMember
-from .findings import DeclaredStarts
 
 
 def merge_aliases(flat: FlatModel, differentiated: np.ndarray, inputs: Sequence[int]) -> AliasClasses:
@@ -124,12 +124,12 @@ class Aliases(Sequence[Alias]):
     ----------
     flat : FlatModel
     classes : AliasClasses
-    starts : DeclaredStarts
+    starts : Starts
     """
 
-    def __init__(self, flat: FlatModel, classes: AliasClasses, starts: DeclaredStarts) -> None:
+    def __init__(self, flat: FlatModel, classes: AliasClasses, starts: Starts) -> None:
         self.flat, self.classes = flat, classes
-        self.start, self.fixed, self.given = starts
+        self.start, self.fixed, self.given = starts.value, starts.fixed, starts.given
         zero = classes.sign == 0
         key = np.where(zero, flat.nv, classes.representative)
         order = np.argsort(key, kind="stable")

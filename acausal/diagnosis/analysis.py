@@ -12,27 +12,12 @@ from ..reduction.constraints import FoundConstraint, traced_constraints
 from ..simulation.nonlinear.motion import Motion
 from ..simulation.nonlinear.system import NonlinearSystem
 from ..simulation.standing import Standing
-from ..simulation.starts.stated import Starts
-from ..values import frozen
 from .equations import Equations
-from .findings import AffineConstraint, DeclaredStarts, Findings, Key, NonlinearConstraint
+from .findings import AffineConstraint, Findings, Key, NonlinearConstraint
 from .numbering import branches_in_force, equation_of_form, equations_in_force
 
 BESIDE = 1e-3
 """Distance, in units of the scale of the coordinates, of the second point at which Jacobians are looked at."""
-
-
-@frozen
-class _Nonlinear:
-    """The nonlinear system of a mode, and its motion with the states selected."""
-
-    system: NonlinearSystem
-    motion: Motion
-
-
-def declared_starts(starts: Starts) -> DeclaredStarts:
-    """Return the initial conditions as findings name them."""
-    return DeclaredStarts(starts.value, starts.fixed, starts.given)
 
 
 class Analysis:
@@ -48,32 +33,32 @@ class Analysis:
         """Analyse the mode."""
         now, model = self.now, self.now.core.model
         data = now.core.mode(self.mode)
-        nonlinear = self._nonlinear() if self.reduced.nonlinear else None
-        opened = None if nonlinear is None else nonlinear.system.mode
+        motion = self._motion() if self.reduced.nonlinear else None
+        opened = None if motion is None else motion.system.mode
         index = data.index if opened is None else opened.index
         rounds = index - int(np.count_nonzero(model.differentiated) < model.n)
-        affine = self._affine(data, rounds, nonlinear)
+        affine = self._affine(data, rounds, motion is not None)
         shared = {
             "values": now.present,
-            "starts": declared_starts(now.starts),
+            "starts": now.starts,
             "mode": self.mode,
             "affine": tuple(affine),
             "integrals": tuple(o.variable for o in self.reduced.output_equations if o.integral),
             "open": tuple(self.variable[j] for j in np.flatnonzero(data.undetermined).tolist()),
         }
-        if nonlinear is None:
+        if motion is None:
             states = tuple((self.variable[j], 0) for j in data.states.tolist())
             return Findings(index=index, states=states, **shared)
-        return self._with_nonlinear(nonlinear, index, shared)
+        return self._with_nonlinear(motion, index, shared)
 
     # -- affine rows ---------------------------------------------------------------------------------------------
 
-    def _affine(self, data: ModeData, rounds: int, nonlinear: _Nonlinear | None) -> list[AffineConstraint]:
+    def _affine(self, data: ModeData, rounds: int, nonlinear: bool) -> list[AffineConstraint]:
         if rounds <= 0:
             return []
         model = self.now.core.model
         m = len(model.rows(self.mode))
-        if nonlinear is None:
+        if not nonlinear:
             rows, settled, read = np.zeros(m, bool), data.settled[:0], np.zeros(model.n, bool)
         else:
             tangents = self.now.tangents
@@ -99,16 +84,17 @@ class Analysis:
 
     # -- nonlinear rows ---------------------------------------------------------------------------------------------
 
-    def _nonlinear(self) -> _Nonlinear:
+    def _motion(self) -> Motion:
+        """The motion of the nonlinear mode, with the states selected."""
         now = self.now
         z, slopes, xi = now.state.z, now.state.slopes, now.xi
         system = now.tangents.mode(now.core, self.mode, z, slopes, xi, now.present)
         motion = now.linearisation.made(z, slopes, xi, system, now.present)
         motion.select(motion.last)
-        return _Nonlinear(system, motion)
+        return motion
 
-    def _with_nonlinear(self, nonlinear: _Nonlinear, index: int, shared: dict[str, Any]) -> Findings:
-        system, motion = nonlinear.system, nonlinear.motion
+    def _with_nonlinear(self, motion: Motion, index: int, shared: dict[str, Any]) -> Findings:
+        system = motion.system
         p = system.orders.unknowns
         X = [(self.variable[j], 0) for j in system.mode.states.tolist()]
         open_keys = [
@@ -127,18 +113,15 @@ class Analysis:
             states=tuple(X[k] for k in motion.selection.states.tolist()),
             coordinates=tuple(X),
             iterated=tuple(H),
-            nonlinear=tuple(self._levels(nonlinear, [*X, *H], of_row)),
+            nonlinear=tuple(self._levels(motion, [*X, *H], of_row)),
             hidden={of_row[k]: n for k, n in levels.items() if n},
-            slope=_Slopes(self, nonlinear, open_keys).of,
+            slope=_Slopes(self, system, open_keys).of,
             **shared,
         )
 
-    def _levels(
-        self, nonlinear: _Nonlinear, keys: list[Key], of_row: dict[int, int]
-    ) -> list[NonlinearConstraint]:
+    def _levels(self, motion: Motion, keys: list[Key], of_row: dict[int, int]) -> list[NonlinearConstraint]:
         """Differentiated nonlinear rows with the coordinates that occur in them."""
-        system, motion = nonlinear.system, nonlinear.motion
-        place = motion.last
+        system, place = motion.system, motion.last
         y = np.concatenate([place.X, place.H])
         scale = np.concatenate([system.scale, system.open_scale])
         pattern = np.zeros((system.constraints + system.m, len(y)), bool)
@@ -163,15 +146,13 @@ def _raised(key: Key, times: int) -> Key:
 class _Slopes:
     """Time derivatives of variables in terms of coordinates, as the nonlinear system has them."""
 
-    def __init__(self, analysis: Analysis, nonlinear: _Nonlinear, open_keys: list[Key]) -> None:
-        self.analysis, self.mode = analysis, nonlinear.system.mode
+    def __init__(self, analysis: Analysis, system: NonlinearSystem, open_keys: list[Key]) -> None:
+        self.analysis, self.mode = analysis, system.mode
         ns = len(self.mode.states)
         self.keys = [(analysis.variable[j], 0) for j in self.mode.states.tolist()] + open_keys
         self.position = {k: n for n, k in enumerate(self.keys)}
         self.ns, self.nv = ns, len(self.keys)
-        self.highest = {
-            k: int(p) for k, p in zip(open_keys, nonlinear.system.orders.unknowns.tolist(), strict=True)
-        }
+        self.highest = {k: int(p) for k, p in zip(open_keys, system.orders.unknowns.tolist(), strict=True)}
 
     def of(self, v: int, order: int) -> dict[Key, float] | None:
         """Return the factors of coordinates and their derivatives."""

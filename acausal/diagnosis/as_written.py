@@ -9,6 +9,7 @@ import numpy as np
 from ..flattening.flat_model import FlatModel
 from ..flattening.open_ports import open_ports
 from ..reduction.reduced_model import ReducedModel
+from ..simulation.starts.stated import Starts
 from ..structure.decomposition import Decomposition
 from ..structure.incidence import INT, Incidence
 from ..structure.offsets import Offsets, sigma_offsets
@@ -17,7 +18,7 @@ from .aliases import Aliases
 from .counting import count
 from .equations import Equations
 from .facts import Constraint, SelectedState
-from .findings import DeclaredStarts, Findings
+from .findings import Findings
 from .reduced_rows import ReducedRows
 from .sequence import SolutionOrder
 from .structure import Structure
@@ -27,7 +28,7 @@ from .system import EquationSystem, differentiated
 def structure_as_written(
     flat: FlatModel,
     parameters: np.ndarray,
-    starts: DeclaredStarts,
+    starts: Starts,
     branches: Mapping[int, int],
     mode: Mapping[str, str],
 ) -> Structure:
@@ -38,7 +39,7 @@ def structure_as_written(
     flat : FlatModel
     parameters : ndarray
         Values of all parameters.
-    starts : DeclaredStarts
+    starts : Starts
     branches : mapping of int to int
         Elements -> branch in force; of the others all branches count.
     mode : mapping of str to str
@@ -75,7 +76,7 @@ class OffsetStructure:
     def structure(
         self,
         mode: Mapping[str, str],
-        starts: DeclaredStarts,
+        starts: Starts,
         *,
         reduced: bool,
         aliases: Aliases | None = None,
@@ -128,7 +129,7 @@ class OffsetStructure:
             e.variable(v) for v in np.intersect1d(slopes, self.unknown[involved[self.unknown]]).tolist()
         )
 
-    def _states(self, starts: DeclaredStarts, involved: np.ndarray) -> tuple[SelectedState, ...]:
+    def _states(self, starts: Starts, involved: np.ndarray) -> tuple[SelectedState, ...]:
         """Differentiated variables that nothing constrains; a structure alone cannot choose among others."""
         e = self.equations
         why = "differentiated, and not constrained"

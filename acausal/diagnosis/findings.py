@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
-from typing import NamedTuple
 
 import numpy as np
 
 from ..reduction.core import Values
+from ..simulation.starts.stated import Starts
 from ..values import frozen
 
 Key = tuple[int, int]
 """A variable of the flattened model, and the order of its derivative."""
-
-
-class DeclaredStarts(NamedTuple):
-    """Start values of all variables (nv,), which of them must hold, and which were given, ``initial=`` included."""
-
-    value: np.ndarray
-    fixed: np.ndarray
-    given: np.ndarray
 
 
 @frozen
@@ -68,7 +60,7 @@ class Findings:
     ----------
     values : Values
         Parameters, discrete variables and relations.
-    starts : DeclaredStarts
+    starts : Starts
     mode : tuple of int
         Branch of every element.
     index : int
@@ -93,7 +85,7 @@ class Findings:
     """
 
     values: Values
-    starts: DeclaredStarts
+    starts: Starts
     mode: tuple[int, ...]
     index: int
     states: tuple[Key, ...]

@@ -32,10 +32,10 @@ from acausal.components.electrical import (
     Resistor,
 )
 from acausal.components.planar import Body, Prismatic, Revolute, World
-from acausal.diagnosis.findings import DeclaredStarts
 from acausal.diagnosis.structure import Structure
 from acausal.errors import RequirementError, UnknownPathError
 from acausal.flattening.flat_model import parameter_vector, start_values
+from acausal.simulation.starts.stated import Starts
 from tests.diagnosis.models import Buck, Parallel, Pendulum, Series, Shaft
 from tests.diagnosis.reading import assert_solvable_in_order
 
@@ -256,7 +256,7 @@ def test_contradicting_starts_and_bounds_are_reported() -> None:
 
     flat = flatten(Known())
     classes = merge_aliases(flat, np.zeros(2, bool), [])
-    starts = DeclaredStarts(*start_values(flat, parameter_vector(flat, {}))[:3])
+    starts = Starts(*start_values(flat, parameter_vector(flat, {}))[:3])
     conflicts = Aliases(flat, classes, starts).conflicts
     assert conflicts[0] == "declared starts of aliases differ: `a` = 1, `b` = -2"
     assert "no value of `a` lies within the bounds of its aliases" in conflicts
