@@ -353,24 +353,20 @@ class _Evaluation:
 
     def slope(self, k: int) -> np.ndarray:
         total = self.read(k, slope=True)
-        for output_equation, factor in self.r.observed(k):
-            if not self.r.model.output_equations[output_equation].integral:
+        for number, factor in self.r.observed(k):
+            o = self.r.model.output_equations[number]
+            if not o.integral:
                 return np.full(len(self.hs), np.nan)
-            total = total + factor * self.r.model.output_equations[output_equation].sign * self.rate(
-                output_equation
-            )
+            total = total + factor * o.sign * self.rate(number)
         return total
 
     def output_equation(self, k: int) -> np.ndarray:
         """Value of the unknown that output equation ``k`` determines."""
         if k not in self.known:
             o = self.r.model.output_equations[k]
-            self.known[k] = self._integral(k) if o.integral else o.sign * (self._solve(o) - self._offset(o))
+            found = self._integral(k) if o.integral else o.sign * (self._solve(o) - self.read(o.variable))
+            self.known[k] = found
         return self.known[k]
-
-    def _offset(self, o: OutputEquation) -> np.ndarray:
-        """Known part of the variable that an output equation is solved for, beside its unknown."""
-        return self.read(o.variable)
 
     def rate(self, k: int) -> np.ndarray:
         """Time derivative of the variable of an integral output equation."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..flattening.flat_model import FlatModel
-from ..flattening.forms import Key, affine_form, inner, literal
-from ..modeling.expressions import Expr, Symbol
+from ..flattening.forms import ZERO, Key, affine_form, inner, literal
+from ..modeling.expressions import Expr, Symbol, fold
 from ..modeling.operations import MARKS
 from ..structure.incidence import IntegerRows
 from ..values import frozen
@@ -143,20 +143,43 @@ class _Peeling:
         if not self.alive[row] or (row, column) in self._tried:
             return
         self._tried.add((row, column))
-        flat, inc = self._flat, self._inc
-        g, i = inc.row_of[row]
-        output_equation = _solve(flat, self._forms, self._base[g], i, column, inc.ny, inc.W, self._solved)
-        if output_equation is not None:
-            self._found.append((row, output_equation))
-            self.alive[row], self.gone[column % inc.ny] = False, True
-            self._visible[_slopes(flat, self._base[g], i, inc.W, output_equation)] = True
+        found = self._solve(row, column)
+        if found is not None:
+            self._found.append((row, found))
+            self.alive[row], self.gone[found.unknown] = False, True
+            # The core keeps them: there derivatives are known.
+            self._visible[self._reads(found, True)] = True
+
+    def _solve(self, row_number: int, column: int) -> OutputEquation | None:
+        """A row solved for unknown ``column``, or None if it occurs in several variables or in a factor."""
+        W, ny, (g, instance) = self._inc.W, self._inc.ny, self._inc.row_of[row_number]
+        (batch, row), j, integral = self._base[g], column % ny, column >= ny
+        base = int(self._flat.batches[batch].vb[instance])
+        users = [(k, d) for k, d in row.keys if j in W.col[W.ptr[base + k] : W.ptr[base + k + 1]]]
+        if len(users) != 1 or users[0][1] != integral:
+            return None
+        x = base + users[0][0]
+        if W.ptr[x + 1] - W.ptr[x] != 1 or abs(W.val[W.ptr[x]]) != 1:
+            return None
+        case = id(row), users[0]
+        if case not in self._solved:
+            self._solved[case] = _affine_in(row, users[0], self._forms[batch])
+        solved = self._solved[case]
+        if solved is None:
+            return None
+        return OutputEquation(batch, instance, row, x, j, int(W.val[W.ptr[x]]), integral, *solved)
+
+    def _reads(self, o: OutputEquation, slopes: bool = False) -> np.ndarray:
+        """Unknowns that an output equation reads, or only those of the derivatives among them."""
+        base = int(self._flat.batches[o.batch].vb[o.instance])
+        read = [base + k for k, derivative in o.row.keys if derivative or not slopes]
+        return _columns_of(self._inc.W, np.array([x for x in read if x != o.variable], np.int64))
 
     def outputs(self) -> list[OutputEquation]:
         """Output equations in the order of evaluation; affine ones that read no other output equation go back into the core."""
         output_equations, determined = [], np.zeros(self._inc.ny, bool)
         for r, o in reversed(self._found):
-            read = _read_unknowns(self._flat, o, self._inc.W)
-            if o.row.form is None or o.integral or determined[read].any():
+            if o.row.form is None or o.integral or determined[self._reads(o)].any():
                 output_equations.append(o)
                 determined[o.unknown] = True
             else:
@@ -164,65 +187,12 @@ class _Peeling:
         return output_equations
 
 
-def _read_unknowns(flat: FlatModel, o: OutputEquation, W: IntegerRows) -> np.ndarray:
-    """Unknowns that an output equation reads."""
-    base = int(flat.batches[o.batch].vb[o.instance])
-    return _columns_of(W, np.array([base + k for k, _ in o.row.keys if base + k != o.variable], np.int64))
-
-
-def _slopes(
-    flat: FlatModel,
-    statement: tuple[int, RowForm],
-    instance: int,
-    W: IntegerRows,
-    output_equation: OutputEquation,
-) -> np.ndarray:
-    """Unknowns of the derivatives that an output equation reads: they stay in the core, where derivatives are known."""
-    base = int(flat.batches[statement[0]].vb[instance])
-    read = [
-        base + k for k, derivative in statement[1].keys if derivative and base + k != output_equation.variable
-    ]
-    return _columns_of(W, np.array(read, np.int64))
-
-
 def _columns_of(W: IntegerRows, x: np.ndarray) -> np.ndarray:
     return np.concatenate([W.col[W.ptr[k] : W.ptr[k + 1]] for k in x.tolist()] or [np.zeros(0, np.int64)])
 
 
-def _solve(
-    flat: FlatModel,
-    forms: tuple[TemplateForms, ...],
-    statement: tuple[int, RowForm],
-    instance: int,
-    column: int,
-    ny: int,
-    W: IntegerRows,
-    known: Solved,
-) -> OutputEquation | None:
-    """The row solved for unknown ``column``, or None if it occurs in several variables or in a factor."""
-    batch, row = statement
-    f, j, integral = forms[batch], column % ny, column >= ny
-    base = int(flat.batches[batch].vb[instance])
-    users = [(k, d) for k, d in row.keys if j in W.col[W.ptr[base + k] : W.ptr[base + k + 1]]]
-    if len(users) != 1 or users[0][1] != integral:
-        return None
-    k = users[0][0]
-    x = base + k
-    if W.ptr[x + 1] - W.ptr[x] != 1 or abs(W.val[W.ptr[x]]) != 1:
-        return None
-    case = id(row), users[0]
-    if case not in known:
-        known[case] = _affine_in(row, users[0], f)
-    solved = known[case]
-    if solved is None:
-        return None
-    factor, rest = solved
-    return OutputEquation(batch, instance, row, x, j, int(W.val[W.ptr[x]]), integral, factor, rest)
-
-
 def _affine_in(row: RowForm, key: Key, forms: TemplateForms) -> tuple[Expr, Expr] | None:
     """Factor and rest of a residual that is affine in one variable; the factor is a number or a parameter."""
-    from ..flattening.forms import ZERO
 
     def only(symbol: Symbol) -> int | None:
         return key[0] if forms.classify(symbol) == key[0] else None
@@ -239,7 +209,6 @@ def _affine_in(row: RowForm, key: Key, forms: TemplateForms) -> tuple[Expr, Expr
 
 def _mask_derivatives(row: RowForm, key: Key, forms: TemplateForms) -> Expr:
     """Derivatives of other variables count as known in the solved form."""
-    from ..modeling.expressions import fold
 
     def apply(node: Expr, args: list[Expr]) -> Expr:
         if node.op == "der" and forms.classify(inner(node)) != key[0]:
