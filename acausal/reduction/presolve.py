@@ -64,16 +64,6 @@ class Presolved:
         return frozenset(v for island in self.islands[: len(self.pinned)] for v in island.tolist())
 
 
-@frozen
-class _Core:
-    """Independent rows that stay, over variables and remainders; ``leftover``: a dropped row holds remainders."""
-
-    rows: IntegerRows
-    origin: np.ndarray
-    dependent: np.ndarray
-    leftover: bool
-
-
 def presolve(
     rows: IntegerRows,
     *,
@@ -123,23 +113,29 @@ def presolve(
 def _assemble(
     rows: IntegerRows, merged: Merged, peeled: Peeled, visible: np.ndarray, has_remainder: np.ndarray
 ) -> Presolved:
-    core = _core(merged, peeled, rows.n)
-    dependent = np.sort(np.concatenate((merged.dependent, core.dependent)))
+    # Rows that are neither aliases nor definitions, without those that follow from others.
+    left = stack(merged.live.take(peeled.rest), merged.links)
+    origin = np.concatenate((merged.origin[peeled.rest], merged.link_origin))
+    form, known = echelon(left.where(left.col < rows.n)), left.where(left.col >= rows.n)
+    independent = np.ones(left.m, bool)
+    independent[form.redundant] = False
+    core = left.take(independent)
+    dependent = np.sort(np.concatenate((merged.dependent, origin[form.redundant])))
     expansion, kept = _expansion(merged, peeled, rows.n)
     free, islands = np.zeros(0, INT), IntegerRows.empty(rows.n)
     if len(dependent):
-        free, islands = _freedoms(expansion, kept, core.rows, visible)
+        free, islands = _freedoms(expansion, kept, core, visible)
     pinned, loose = free[: len(dependent)], free[len(dependent) :]
     y = np.setdiff1d(kept, pinned, assume_unique=True)
     remainder = np.flatnonzero(has_remainder)
-    contradictable = merged.leftover or core.leftover
+    contradictable = merged.leftover or (len(form.redundant) and len(form.combinations.times(known).col))
     return Presolved(
         y=y,
         W=expansion.columns(y),
         V=_known_part(expansion, remainder, rows),
-        K=core.rows.columns(y),
-        U=_known_part(core.rows, remainder, rows),
-        kept_row_origin=core.origin,
+        K=core.columns(y),
+        U=_known_part(core, remainder, rows),
+        kept_row_origin=origin[independent],
         R=_contradictions(rows, has_remainder) if contradictable else IntegerRows.empty(rows.m),
         dependent=dependent,
         pinned=pinned,
@@ -160,19 +156,6 @@ def _known_part(extended: IntegerRows, remainder: np.ndarray, rows: IntegerRows)
     """Coefficients of the remainders, over the original rows."""
     known = extended.where(extended.col >= rows.n)
     return IntegerRows(known.ptr, remainder[known.col - rows.n], known.val, rows.m)
-
-
-def _core(merged: Merged, peeled: Peeled, n: int) -> _Core:
-    """Rows that are neither aliases nor definitions, without those that follow from others."""
-    rows = stack(merged.live.take(peeled.rest), merged.links)
-    origin = np.concatenate((merged.origin[peeled.rest], merged.link_origin))
-    unknowns = rows.where(rows.col < n)
-    form = echelon(unknowns)
-    known = rows.where(rows.col >= n)
-    leftover = len(form.redundant) > 0 and len(form.combinations.times(known).col) > 0
-    independent = np.ones(rows.m, bool)
-    independent[form.redundant] = False
-    return _Core(rows.take(independent), origin[independent], origin[form.redundant], bool(leftover))
 
 
 def _expansion(merged: Merged, peeled: Peeled, n: int) -> tuple[IntegerRows, np.ndarray]:
