@@ -84,7 +84,7 @@ class Residual:
         self._entries = Entries(flat)
         self.x, self.w, self.u, self.p, self.d, self.y = s.of_x, s.of_w, s.of_u, s.of_p, s.of_d, s.of_y
         self.modes = mode_entries(flat, self._entries)
-        self.equations = equation_names(flat, self._entries)
+        self.equations = tuple(equation_names(flat, self._entries))
         if len(self.equations) != len(s.at_x) + len(s.at_w):
             raise ModeNotSquareError(
                 f"{flat.label} has {len(self.equations)} equations for {len(s.at_x) + len(s.at_w)} unknowns",

@@ -91,16 +91,21 @@ def requirements(scope: Scope) -> tuple[tuple[Equation, ...], list[Any]]:
 # -- names -----------------------------------------------------------------------------------------------------
 
 
-def equation_names(flat: FlatModel, entries: Entries) -> tuple[Equation, ...]:
-    """Return what the rows of `residual_vector` are."""
-    return (*_of_integer_rows(flat), *_of_residuals(flat), *_of_elements(flat, entries))
-
-
-def _of_integer_rows(flat: FlatModel) -> Iterator[Equation]:
+def equation_names(flat: FlatModel, entries: Entries) -> Iterator[Equation]:
+    """Yield what the rows of `residual_vector` are."""
     for row in range(len(flat.ptr) - 1):
-        place = flat.row_location(row)
-        text = flat.row_text(row)
+        place, text = flat.row_location(row), flat.row_text(row)
         yield Equation(f"{place.path}: {text}" if text else connection_text(flat, row), place)
+    for k, i, r in flat.statements("residuals"):
+        place = flat.location(k, i, r.origin)
+        yield Equation(f"{place.path}: {r.text}", place)
+    for p in entries.elements:
+        statement = entries.element(p).statement
+        place = flat.location(p.batch, p.instance, statement.origin)
+        branches = statement.table.branches
+        for j in range(len(branches[0].residuals)):
+            texts = "; ".join(f"{b.name}: {_zero(b.residuals[j])}" for b in branches)
+            yield Equation(f"{place.path}.{statement.name}: {texts}", place)
 
 
 def connection_text(flat: FlatModel, row: int) -> str:
@@ -113,22 +118,6 @@ def connection_text(flat: FlatModel, row: int) -> str:
         f" {'-' if v < 0 else '+'} {flat.variable(c)}" for c, v in zip(col, val, strict=True)
     ).removeprefix(" + ")
     return f"0 = {terms.strip()}"
-
-
-def _of_residuals(flat: FlatModel) -> Iterator[Equation]:
-    for k, i, r in flat.statements("residuals"):
-        place = flat.location(k, i, r.origin)
-        yield Equation(f"{place.path}: {r.text}", place)
-
-
-def _of_elements(flat: FlatModel, entries: Entries) -> Iterator[Equation]:
-    for p in entries.elements:
-        statement = entries.element(p).statement
-        place = flat.location(p.batch, p.instance, statement.origin)
-        branches = statement.table.branches
-        for j in range(len(branches[0].residuals)):
-            texts = "; ".join(f"{b.name}: {_zero(b.residuals[j])}" for b in branches)
-            yield Equation(f"{place.path}.{statement.name}: {texts}", place)
 
 
 def _zero(residual: Expr) -> str:

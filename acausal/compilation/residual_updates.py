@@ -10,7 +10,6 @@ import casadi as ca
 from ..errors import Location
 from ..flattening.flat_model import FlatModel
 from ..flattening.forms import choices
-from ..modeling.expressions import Expr
 from ..modeling.statements import Assign, Reinit, Terminate
 from ..values import frozen
 from .residual_scope import Scope
@@ -88,8 +87,4 @@ def _statements(flat: FlatModel) -> Iterator[_Statement]:
         for chain in template.whens:
             for conditions, actions in chain.branches:
                 kind = "when" if chain.edge else "transition"
-                yield k, i, kind, _text(conditions), list(actions), chain.origin
-
-
-def _text(conditions: tuple[Expr, ...]) -> str:
-    return " | ".join(str(c) for c in conditions)
+                yield k, i, kind, " | ".join(map(str, conditions)), list(actions), chain.origin
