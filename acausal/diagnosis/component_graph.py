@@ -51,7 +51,7 @@ def component_graph(equations: Equations) -> ComponentGraph:
             signals += [(other, owners[0]) for other in owners[1:]]
     used = sorted({c for s in sets.values() for c in s} | {c for pair in signals for c in pair})
     position = {c: n for n, c in enumerate(used)}
-    paths = _paths(flat)
+    paths = [flat.path(*instance) for instance in flat.instances()]
     return ComponentGraph(
         tuple(paths[c] for c in used),
         tuple(tuple(position[c] for c in s) for s in sets.values()),
@@ -79,7 +79,3 @@ def _owners(flat: FlatModel, kind: str) -> list[int]:
             owner[base + j] = first + np.arange(len(base))
         first += len(s)
     return owner.tolist()
-
-
-def _paths(flat: FlatModel) -> list[str]:
-    return [flat.path(*instance) for instance in flat.instances()]

@@ -114,14 +114,10 @@ class Constraints:
             *sorted(e.inputs),
             *(self.rows.key((v, 0))[0] for v in self.rows.reduced.presolved.pinned.tolist()),
         ]
-        rows = _with_units(self.rows.integer, given)
+        own = self.rows.integer
+        rows = stack(own, IntegerRows.from_dicts([{v: 1} for v in given], own.n))
         (weights,) = combine(rows, IntegerRows.from_dicts([row], rows.n))
         return sorted(k for k in weights if k < e.integer_rows)
-
-
-def _with_units(rows: IntegerRows, variables: list[int]) -> IntegerRows:
-    """Append a row for each of some variables."""
-    return stack(rows, IntegerRows.from_dicts([{v: 1} for v in variables], rows.n))
 
 
 def _short(number: float) -> float:
