@@ -12,7 +12,7 @@ from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..modeling.operations import RELATIONS
 from ..values import frozen
 from .core import Values, evaluate
-from .reduced_model import ReducedModel
+from .reduced_model import NonlinearFormRows, ReducedModel
 
 _MAGNITUDE: dict[str, Any] = {
     "+": np.add, "-": np.add, "*": np.multiply, "neg": lambda a: a, "min": np.maximum, "max": np.maximum,
@@ -127,22 +127,10 @@ def nonlinear_magnitudes(model: ReducedModel, values: Values, span: float) -> np
     """
     found = np.zeros(model.flat.nv)
     for rows in model.nonlinear:
-        forms, s = model.forms[rows.batch], model.flat.batches[rows.batch]
-        for node in walk(rows.form.expr):
-            angle = node.args[0] if node.op in ("sin", "cos") else None
-            local = forms.classify(angle) if isinstance(angle, Symbol) else None
-            if local is not None:
-                np.maximum.at(found, s.vb[rows.instances] + local, 1.0)
-        terms = list(_terms(rows.form.expr))
-        alone = [t for t in terms if isinstance(t, Symbol) and kind_of(t) == "v"]
-        if not alone:
-            continue
-        sizes = [magnitude(model, rows.batch, t, values, span)[rows.instances] for t in terms]
-        largest = np.max(sizes, axis=0)
-        for term in alone:
-            local = forms.classify(term)
-            if local is not None:
-                np.maximum.at(found, s.vb[rows.instances] + local, largest)
+        first, alone, rest = _variables(model, rows, found)
+        sizes = [magnitude(model, rows.batch, t, values, span)[rows.instances] for t in rest if alone]
+        for local in alone:
+            np.maximum.at(found, first + local, np.max(sizes, axis=0, initial=0.0))
     return np.where(np.isfinite(found), found, 0.0)
 
 
@@ -153,20 +141,30 @@ def bounded_magnitudes(model: ReducedModel, values: Values) -> np.ndarray:
     """
     found = np.zeros(model.flat.nv)
     for rows in model.nonlinear:
-        forms, first = model.forms[rows.batch], model.flat.batches[rows.batch].vb[rows.instances]
-        for node in walk(rows.form.expr):
-            angle = node.args[0] if node.op in ("sin", "cos") else None
-            local = forms.classify(angle) if isinstance(angle, Symbol) else None
-            if local is not None:
-                np.maximum.at(found, first + local, 1.0)
-        terms = list(_terms(rows.form.expr))
-        alone = [t for t in terms if isinstance(t, Symbol) and kind_of(t) == "v"]
-        rest = [t for t in terms if not (isinstance(t, Symbol) and kind_of(t) == "v")]
-        local = forms.classify(alone[0]) if len(alone) == 1 and all(map(_bounded, rest)) else None
-        if local is not None and rest:
+        first, alone, rest = _variables(model, rows, found)
+        if len(alone) == 1 and rest and all(map(_bounded, rest)):
             sizes = [magnitude(model, rows.batch, t, values, 0.0)[rows.instances] for t in rest]
-            np.maximum.at(found, first + local, np.max(sizes, axis=0))
+            np.maximum.at(found, first + alone[0], np.max(sizes, axis=0))
     return np.where(np.isfinite(found), found, 0.0)
+
+
+def _variables(
+    model: ReducedModel, rows: NonlinearFormRows, found: np.ndarray
+) -> tuple[np.ndarray, list[int], list[Expr]]:
+    """First variables of the instances of rows, variables that are terms by themselves, and the other terms.
+
+    Angles get a magnitude of one in ``found``.
+    """
+    forms, first = model.forms[rows.batch], model.flat.batches[rows.batch].vb[rows.instances]
+    for node in walk(rows.form.expr):
+        angle = node.args[0] if node.op in ("sin", "cos") else None
+        local = forms.classify(angle) if isinstance(angle, Symbol) else None
+        if local is not None:
+            np.maximum.at(found, first + local, 1.0)
+    terms = list(_terms(rows.form.expr))
+    alone = [forms.classify(t) if isinstance(t, Symbol) else None for t in terms]
+    rest = [t for t, local in zip(terms, alone, strict=True) if local is None]
+    return first, [local for local in alone if local is not None], rest
 
 
 def _bounded(expr: Expr) -> bool:
