@@ -421,30 +421,20 @@ class Elimination:
         self.value[row, column] = self.least[row, column] = self.variance[row, column] = 1.0
         touched = self.value[:, column].nonzero()[0]
         touched = touched[touched != row]
-        if len(touched):
-            self._substitute(touched, column, cells, value, variance, least)
         self.pivot[row], self.row[column] = column, row
-        return touched
-
-    def _substitute(
-        self,
-        rows: np.ndarray,
-        column: int,
-        cells: np.ndarray,
-        value: np.ndarray,
-        variance: np.ndarray,
-        least: np.ndarray,
-    ) -> None:
-        at, left = (rows[:, None], cells), (rows[:, None], [column])
+        if not len(touched):
+            return touched
+        at, left = (touched[:, None], cells), (touched[:, None], [column])
         factor, spread = self.value[left], self.variance[left]
         square = factor * factor
-        doubt = np.maximum(spread - square, 0.0)
-        old, change = self.value[at], factor * value
-        new = old - change
-        bound = self.variance[at] + square * variance + doubt * (value * value)
+        doubts = np.maximum(spread - square, 0.0)
+        change = factor * value
+        new = self.value[at] - change
+        bound = self.variance[at] + square * variance + doubts * (value * value)
         exact = np.abs(new) <= _EXACT * np.abs(change)
         weighed = np.maximum(_weighed(factor, self.least[left]), _weighed(value, least))
         lower = self.least[at] + weighed * np.abs(change)
         new[exact] = bound[exact] = lower[exact] = 0.0
         self.value[at], self.variance[at], self.least[at] = new, bound, lower
         self.value[left] = self.variance[left] = self.least[left] = 0.0
+        return touched
