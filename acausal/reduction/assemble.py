@@ -97,16 +97,19 @@ def _scales(
 ) -> tuple[float, np.ndarray]:
     """Time unit and scales (n,) of the core unknowns."""
     known = core_magnitudes(model, sizes.known)
+
+    def in_unit(unit: float) -> np.ndarray:
+        return propagate_scales(rows, known, xi_scale, unit, labels.units)
+
     if sizes.least is not None:
         some = np.flatnonzero(sizes.least)
-        sums = model.W_core[some], sizes.least[some]
-        T0 = longer_unit(rows, known, xi_scale, T0, labels.units, sums)
+        T0 = longer_unit(in_unit, T0, (model.W_core[some], sizes.least[some]))
     if sizes.bounds is not None:
         limits = core_magnitudes(model, sizes.bounds)
-        T0 = shorter_unit(rows, known, xi_scale, T0, labels.units, limits)
+        T0 = shorter_unit(in_unit, T0, known, limits)
         told = np.unique(labels.units[known >= NO_START])
         known = np.where(np.isin(labels.units, told), known, np.maximum(known, limits))
-    return T0, propagate_scales(rows, known, xi_scale, T0, labels.units)
+    return T0, in_unit(T0)
 
 
 def core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -83,14 +84,11 @@ def balance_of(model: AffineModel, rows: Rows) -> Balance:
     return Balance(propagate_scales(rows, model.nominals, ones, 1.0, units), ones, 1.0)
 
 
-def longer_unit(
-    rows: Rows,
-    known: np.ndarray,
-    xi_scale: np.ndarray,
-    T0: float,
-    labels: np.ndarray,
-    least: tuple[Any, np.ndarray],
-) -> float:
+Sizes = Callable[[float], np.ndarray]
+"""Time unit -> scales (n,) of all variables."""
+
+
+def longer_unit(sizes: Sizes, T0: float, least: tuple[Any, np.ndarray]) -> float:
     """Time unit in which sums of variables reach magnitudes that they have whatever moves, as far as they do in any.
 
     In a short unit the equations say of a position no more than how far it moves, beside lengths of a linkage that are
@@ -98,33 +96,20 @@ def longer_unit(
 
     Parameters
     ----------
-    rows, known, xi_scale, T0, labels
-        As for `propagate_scales`.
     least : (k, n) matrix and (k,) array
         The sums and the magnitudes.
     """
     sums, least_sizes = abs(least[0]), least[1]
-
-    def low(unit: float) -> np.ndarray:
-        return sums @ propagate_scales(rows, known, xi_scale, unit, labels) < least_sizes
-
-    missing = low(T0)
+    missing = sums @ sizes(T0) < least_sizes
     if missing.any():
-        missing &= ~low(T0 * 2.0**MOST_DOUBLINGS)
+        missing &= sums @ sizes(T0 * 2.0**MOST_DOUBLINGS) >= least_sizes
     while missing.any():
         T0 *= 2.0
-        missing &= low(T0)
+        missing &= sums @ sizes(T0) < least_sizes
     return T0
 
 
-def shorter_unit(
-    rows: Rows,
-    known: np.ndarray,
-    xi_scale: np.ndarray,
-    T0: float,
-    labels: np.ndarray,
-    bounds: np.ndarray,
-) -> float:
+def shorter_unit(sizes: Sizes, T0: float, known: np.ndarray, bounds: np.ndarray) -> float:
     """Time unit, at most the one given, in which the first variable takes no more than it has whatever moves.
 
     In a long unit the equations say of a position how far it would fall freely, beside lengths of a linkage that are smaller by
@@ -132,25 +117,21 @@ def shorter_unit(
 
     Parameters
     ----------
-    rows, known, xi_scale, T0, labels
-        As for `propagate_scales`.
-    bounds : (n,) array
-        Magnitudes that variables do not exceed, 0 for none.
+    known, bounds : (n,) arrays
+        Magnitudes given by starts and nominals, and those that variables do not exceed; 0 for none.
     """
-
-    def sizes(halvings: int) -> np.ndarray:
-        return propagate_scales(rows, known, xi_scale, T0 * 2.0**-halvings, labels)
-
     # What starts and sources say at any time does not depend on the unit.
-    among = (bounds > 0.0) & (np.abs(known) < NO_START)
-    if among.any():
-        among &= sizes(MOST_DOUBLINGS) < np.minimum(bounds, sizes(0))
-    few, many = 0, MOST_DOUBLINGS
-    if not among.any() or (sizes(0) < bounds)[among].any():
+    among, few, many = (bounds > 0.0) & (np.abs(known) < NO_START), 0, MOST_DOUBLINGS
+    if not among.any():
+        return T0
+    largest = sizes(T0)
+    among &= sizes(T0 * 2.0**-many) < np.minimum(bounds, largest)
+    if not among.any() or (largest < bounds)[among].any():
         return T0
     while many - few > 1:
         middle = (few + many) // 2
-        few, many = (few, middle) if (sizes(middle) < bounds)[among].any() else (middle, many)
+        below = (sizes(T0 * 2.0**-middle) < bounds)[among].any()
+        few, many = (few, middle) if below else (middle, many)
     return T0 * 2.0**-few
 
 
