@@ -76,9 +76,13 @@ class Reduction:
         ]
         self.fixed: dict[str, None] = {}
         linear, self.other = self._rows()
-        self.elimination = SymbolicElimination(
-            linear, (self.nx, self.nx + self.nw), self._cost(), self._differentiate
-        )
+        # Variables without given start value, deep in the model, are replaced first.
+        costs = [
+            10 * (not (s.given[k] or s.fixed[k])) + name.count(".")
+            for k, name in zip(s.at_x, s.of_x.names, strict=True)
+        ]
+        kinds = self.nx, self.nx + self.nw
+        self.elimination = SymbolicElimination(linear, kinds, costs, self._differentiate)
         for row in self.elimination.empty:
             if (abs(row.sample) > SINGULAR * row.size).any():
                 raise self.failures.contradiction(row)
@@ -122,14 +126,6 @@ class Reduction:
         """Values of an expression without unknowns at the sample points, shape (n, SAMPLES)."""
         f = ca.Function("sample", self.known, [ca.densify(expression)])
         return np.array([np.array(f(*point)).ravel() for point in self.points]).T
-
-    def _cost(self) -> list[Any]:
-        """Variables without given start value, deep in the model, are replaced first."""
-        s = self.s
-        return [
-            10 * (not (s.given[k] or s.fixed[k])) + name.count(".")
-            for k, name in zip(s.at_x, s.of_x.names, strict=True)
-        ]
 
     def _differentiate(self, row: SymbolicRow) -> tuple[Any, np.ndarray]:
         if len(self.s.of_u) and ca.depends_on(row.remainder, self.s.u):

@@ -76,14 +76,14 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         raise Inadmissible("singular", lambda: (*moving, *_culprits(model, mode, every)))
     admissible, redundant_rows = source_conditions(model.S, balance.xi, sources)
     settled = _settle_free(model, mode, columns, system, free, balance)
-    flow = _flow(model, columns, system)
-    guards, owner, target = _guards(model, mode, flow.states, flow.T, flow.Ay)
+    states, T, Ay = _flow(model, columns, system)
+    guards, owner, target = _guards(model, mode, states, T, Ay)
     constraints, dependent = _constraints(model, columns, system, balance.z)
     return ModeData(
         mode=tuple(mode),
-        states=flow.states,
-        T=flow.T,
-        Ay=flow.Ay,
+        states=states,
+        T=T,
+        Ay=Ay,
         constraints=constraints,
         admissible=admissible,
         culprits=partial(_culprits, model, mode, redundant_rows),
@@ -92,8 +92,8 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         guards=guards,
         guard_element=owner,
         guard_target=target,
-        Gy=product(guards, flow.extended()),
-        tau=flow.time_constant,
+        Gy=_over_y(guards, T, len(states)),
+        tau=_time_constant(Ay[: len(states), : len(states)]),
         dependent=dependent,
         maps=partial(impulse_maps, model),
         settled=settled,
@@ -303,32 +303,10 @@ def _settle_free(
     return np.concatenate([rows, others])
 
 
-@frozen
-class _ModeFlow:
-    """``z = T y``, ``y' = Ay y`` with ``y = [z[states]; xi]``."""
-
-    states: np.ndarray
-    T: np.ndarray
-    Ay: np.ndarray
-
-    def extended(self) -> np.ndarray:
-        """[z; xi] over y."""
-        q = self.T.shape[1] - len(self.states)
-        return np.vstack([self.T, np.eye(q, self.T.shape[1], len(self.states))])
-
-    @property
-    def time_constant(self) -> float:
-        """Shortest time constant of the states, infinite without any."""
-        k = len(self.states)
-        A = self.Ay[:k, :k]
-        if k > MANY_STATES:
-            fastest = float(min(np.linalg.norm(A, 1), np.linalg.norm(A, np.inf)))
-        else:
-            fastest = float(np.max(np.abs(np.linalg.eigvals(A)), initial=0.0))
-        return 1.0 / fastest if fastest > 0.0 else math.inf
-
-
-def _flow(model: AffineModel, columns: Columns, system: Elimination) -> _ModeFlow:
+def _flow(
+    model: AffineModel, columns: Columns, system: Elimination
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Selected states, ``T`` and ``Ay`` of ``z = T y`` and ``y' = Ay y`` with ``y = [z[states]; xi]``."""
     solved = system.row[columns.state] >= 0
     states = columns.x[~solved]
     given = np.concatenate([columns.state[~solved], columns.source])
@@ -337,7 +315,22 @@ def _flow(model: AffineModel, columns: Columns, system: Elimination) -> _ModeFlo
     T[states] = np.eye(len(states), len(given))
     T[columns.x[solved]] = system.solution(columns.state[solved], given)
     sources = np.hstack([np.zeros((model.q, len(states))), model.S])
-    return _ModeFlow(states, T, np.vstack([found[states], sources]))
+    return states, T, np.vstack([found[states], sources])
+
+
+def _over_y(rows: np.ndarray, T: np.ndarray, states: int) -> np.ndarray:
+    """Rows over ``[z; xi]`` as rows over ``y``."""
+    width = T.shape[1]
+    return product(rows, np.vstack([T, np.eye(width - states, width, states)]))
+
+
+def _time_constant(A: np.ndarray) -> float:
+    """Shortest time constant of the states, infinite without any."""
+    if len(A) > MANY_STATES:
+        fastest = float(min(np.linalg.norm(A, 1), np.linalg.norm(A, np.inf)))
+    else:
+        fastest = float(np.max(np.abs(np.linalg.eigvals(A)), initial=0.0))
+    return 1.0 / fastest if fastest > 0.0 else math.inf
 
 
 def _constraints(
@@ -360,8 +353,7 @@ def with_guards(model: AffineModel, data: ModeData) -> ModeData:
     ConsistencyError
     """
     guards = _guards(model, data.mode, data.states, data.T, data.Ay)[0]
-    none = np.zeros((model.q, len(data.states)))
-    Gy = product(guards, np.vstack([data.T, np.hstack([none, np.eye(model.q)])]))
+    Gy = _over_y(guards, data.T, len(data.states))
     found = replace(data, guards=guards, Gy=Gy, maps=partial(impulse_maps, model))
     check_mode(model, found)
     return found
