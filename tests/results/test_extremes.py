@@ -1,8 +1,8 @@
 """Largest and smallest values of signals that jump without an event, against closed forms."""
 
+import io
 import math
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,27 +59,31 @@ BOUNDS = {
 
 
 @pytest.fixture(scope="module", params=["exact", "implicit", "explicit"])
-def turning(request: pytest.FixtureRequest) -> Result:
-    return simulate(Turning(), STOP, method=request.param)
+def turning(request: pytest.FixtureRequest) -> tuple[Result, Result]:
+    """A run, and what was saved of it."""
+    result, file = simulate(Turning(), STOP, method=request.param), io.BytesIO()
+    result.save(file)
+    file.seek(0)
+    return result, Result.load(file)
 
 
 @pytest.mark.parametrize("path", BOUNDS)
 def test_extreme_values_beside_jumps_without_events_are_values_of_the_signal(
-    turning: Result, path: str, tmp_path: Path
+    turning: tuple[Result, Result], path: str
 ) -> None:
-    turning.save(tmp_path / "turning.npz")
-    for result in (turning, Result.load(tmp_path / "turning.npz")):
+    for result in turning:
         low, high = BOUNDS[path]
         signal = result[path]
         # The states of integrated runs are good to 1e-7.
-        assert (signal.min(), signal.max()) == pytest.approx((low, high), abs=1e-6)
-        assert signal.ptp() == signal.max() - signal.min()
-        assert signal.min() <= signal.values.min()
-        assert signal.max() >= signal.values.max()
+        lowest, highest = signal.min(), signal.max()
+        assert (lowest, highest) == pytest.approx((low, high), abs=1e-6)
+        assert signal.ptp() == highest - lowest
+        assert lowest <= signal.values.min()
+        assert highest >= signal.values.max()
         if path in ("two", "many"):
-            assert {signal.min(), signal.max()} == {low, high}
+            assert {lowest, highest} == {low, high}
         if path == "angle":
-            assert -math.pi <= signal.min() < signal.max() <= math.pi
+            assert -math.pi <= lowest < highest <= math.pi
 
 
 def test_extreme_values_of_exact_runs_reach_the_limits_at_a_jump() -> None:

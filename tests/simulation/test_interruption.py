@@ -94,13 +94,13 @@ def test_an_exact_run_goes_on_with_the_same_bits() -> None:
 
 @pytest.mark.parametrize("junction", [False, True])
 def test_an_integrated_run_goes_on_within_its_tolerance(junction: bool) -> None:
-    program, t_end = compile_model(rectifier(junction)), 0.02
+    program, t_end = compile_model(rectifier(junction)), 0.012
     options: dict[str, Any] = {"method": "explicit" if not junction else "auto", "rtol": 1e-7}
     whole = program.simulate(t_end, **options)
     total = lines_of(program, t_end, **options)
     rng = np.random.default_rng(7)
     continued = 0
-    for count in rng.integers(total // 5, total, 6).tolist():
+    for count in rng.integers(total // 5, total, 5).tolist():
         first = interrupted(program, t_end, count, **options)
         if first is None or first.state is None:
             continue
@@ -108,7 +108,7 @@ def test_an_integrated_run_goes_on_within_its_tolerance(junction: bool) -> None:
         rest = program.simulate(t_end, start=first, **options) if first.t_end < t_end else first
         assert rest["capacitor.v"].final == pytest.approx(whole["capacitor.v"].final, rel=1e-6)
         assert rest["line.i"].final == pytest.approx(whole["line.i"].final, abs=1e-6)
-    assert continued > 3
+    assert continued > 2
 
 
 def test_steps_of_integration_are_kept_without_any_event() -> None:
@@ -119,10 +119,10 @@ def test_steps_of_integration_are_kept_without_any_event() -> None:
     c.connect(load.n, capacitor.p)
     c.connect(capacitor.n, source.n, ground.p)
     program = compile_model(c)
-    total = lines_of(program, 1.0, method="explicit")
-    first = interrupted(program, 1.0, int(0.6 * total), method="explicit")
-    assert 0.2 < first.t_end < 1.0
-    whole = program.simulate(1.0, method="explicit")
+    total = lines_of(program, 0.4, method="explicit")
+    first = interrupted(program, 0.4, int(0.6 * total), method="explicit")
+    assert 0.1 < first.t_end < 0.4
+    whole = program.simulate(0.4, method="explicit")
     at = np.linspace(0.0, first.t_end, 7)
     np.testing.assert_allclose(first["capacitor.v"].at(at), whole["capacitor.v"].at(at), atol=1e-5)
 

@@ -63,7 +63,7 @@ def test_random_networks_take_few_candidates(K):
         assert stats.candidates <= 3 * K
 
 
-@pytest.mark.parametrize(("K", "seeds"), [(4, 10), (8, 2)])
+@pytest.mark.parametrize(("K", "seeds"), [(4, 10), (8, 1)])
 def test_all_consistent_modes_have_the_same_flow(K, seeds):
     for seed in range(seeds):
         model, z, mode = random_case(seed, K)

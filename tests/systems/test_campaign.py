@@ -18,6 +18,7 @@ from tests.systems.campaign_judge import attempt, judged
 from tests.systems.campaign_steps import stepping_defects
 from tests.systems.general_path_cases import CASES
 
+SWEEP = pytest.mark.sweep
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
     "free networks": (2, 5, 7, 9, 11, 16, 200019, 420038, 900070),
@@ -42,16 +43,17 @@ def test_random_models_run_right(name: str) -> None:
         assert verdict.outcome in ("right", "right refusal"), (seed, verdict.why)
 
 
-@pytest.mark.parametrize("method", ["exact", "explicit"])
-def test_mechanisms_of_four_bodies_run_right(method: str) -> None:
+@pytest.mark.parametrize(
+    ("seed", "method"),
+    [(303, "exact"), (303, "explicit"), (307, "exact"), pytest.param(307, "explicit", marks=SWEEP)],
+)
+def test_mechanisms_of_four_bodies_run_right(seed: int, method: str) -> None:
     """One slid against the law of a friction, one is decided slowly."""
-    family = FAMILIES["mechanism runs"]
-    for seed in (303, 307):
-        verdict = family.run(random_mechanism(seed, bodies=4), method)
-        assert verdict.outcome == "right", (seed, verdict.why)
+    verdict = FAMILIES["mechanism runs"].run(random_mechanism(seed, bodies=4), method)
+    assert verdict.outcome == "right", verdict.why
 
 
-@pytest.mark.parametrize("method", ["exact", "explicit"])
+@pytest.mark.parametrize("method", ["exact", pytest.param("explicit", marks=SWEEP)])
 def test_a_mechanism_whose_gap_sinks_with_its_third_derivative_runs_right(method: str) -> None:
     """Located at the depth where it was seen, the closing of two contacts moved positions, and no mode was consistent."""
     family = FAMILIES["mechanism runs"]
@@ -88,10 +90,16 @@ def test_a_loss_that_rounding_drowns_may_be_refused_beside_one_that_matters(Ron:
     assert verdict.outcome == outcome, verdict.why
 
 
-@pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize(
-    ("name", "seeds"),
-    [("nonlinear runs", (0, 2, 5, 7, 200015, 910022)), ("nonlinear mechanisms", (0, 1, 5, 910025))],
+    ("name", "seeds", "method"),
+    [
+        ("nonlinear runs", (0, 2, 5, 7, 910022), "explicit"),
+        ("nonlinear runs", (0, 2, 5, 7, 200015), "implicit"),
+        pytest.param("nonlinear runs", (200015,), "explicit", marks=SWEEP),
+        pytest.param("nonlinear runs", (910022,), "implicit", marks=SWEEP),
+        ("nonlinear mechanisms", (0, 1, 5, 910025), "explicit"),
+        ("nonlinear mechanisms", (0, 1, 5, 910025), "implicit"),
+    ],
 )
 def test_models_with_nonlinear_parts_run_right(name: str, seeds: tuple[int, ...], method: str) -> None:
     family = FAMILIES[name]

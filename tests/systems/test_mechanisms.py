@@ -51,11 +51,11 @@ def quiet(result: Result) -> bool:
 
 @pytest.fixture(scope="module")
 def turning() -> Result:
-    return simulate(Pendulum(x=1.0, y=0.0, vy=-5.0), 100.0, rtol=1e-9)
+    return simulate(Pendulum(x=1.0, y=0.0, vy=-5.0), 40.0, rtol=1e-9)
 
 
-def test_a_pendulum_keeps_its_rod_and_its_energy_through_a_hundred_turns(turning: Result) -> None:
-    t = np.concatenate([turning.t[::5], np.random.default_rng(1).uniform(0.0, 100.0, 5000)])
+def test_a_pendulum_keeps_its_rod_and_its_energy_through_many_turns(turning: Result) -> None:
+    t = np.concatenate([turning.t[::5], np.random.default_rng(1).uniform(0.0, 40.0, 2000)])
     x, y = turning["x"].at(t), turning["y"].at(t)
     vx, vy = turning["vx"].at(t), turning["vy"].at(t)
     assert np.abs(x**2 + y**2 - 1.0).max() < 1e-12
@@ -66,9 +66,9 @@ def test_a_pendulum_keeps_its_rod_and_its_energy_through_a_hundred_turns(turning
 
 
 def test_a_pendulum_turns_as_the_elliptic_function_says(turning: Result) -> None:
-    t = np.linspace(0.0, 100.0, 1001)
+    t = np.linspace(0.0, 40.0, 401)
     phi = turning_pendulum(np.pi / 2, -5.0, G, t)
-    assert abs(phi[-1] - phi[0]) > 180.0 * np.pi / 3.0
+    assert abs(phi[-1] - phi[0]) > 72.0 * np.pi / 3.0
     close = t <= 10.0
     np.testing.assert_allclose(turning["x"].at(t[close]), np.sin(phi[close]), atol=3e-7)
     # The phase grows with the square of the time as long as the energy drifts.

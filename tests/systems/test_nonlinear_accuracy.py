@@ -126,7 +126,9 @@ class Blocked(Component):
 
 
 @pytest.mark.parametrize("method", ["auto", "implicit"])
-@pytest.mark.parametrize("rtol", 10.0 ** -np.arange(2.0, 10.0))
+@pytest.mark.parametrize(
+    "rtol", [1e-2, 1e-3, 1e-6, 1e-9, *(pytest.param(10.0**-k, marks=pytest.mark.sweep) for k in (4, 5, 7, 8))]
+)
 def test_a_coil_that_a_junction_blocks(rtol: float, method: str) -> None:
     """A current exact to its tolerance, and beyond the bend, is one of kilovolts: its steps went on for ever at 1e-3."""
     result = simulate(Blocked(), 30e-6, rtol=rtol, method=method)

@@ -31,7 +31,7 @@ NO_MODE = (
     NoConsistentModeError,
     SingularModelError,
 )
-BLOCK, FAST, ALL = 20, 60, 200
+BLOCK, FAST, ALL = 20, 40, 200
 SEEDS = [
     pytest.param(range(k, k + BLOCK), id=f"{k}-{k + BLOCK - 1}", marks=() if k < FAST else pytest.mark.sweep)
     for k in range(0, ALL, BLOCK)
