@@ -62,16 +62,14 @@ class Uncertainty(NamedTuple):
         error = None if self.error is None else self.error[which]
         return Uncertainty(self.late, error, rate, moved, shift)
 
-    def doubt(self, rows: np.ndarray, driven: np.ndarray) -> np.ndarray:
-        """How uncertain rows (k, n) over the core unknowns and (k, q) over the sources are.
+    def moving(self, rows: np.ndarray, driven: np.ndarray) -> np.ndarray:
+        """How far rows (k, n) over the core unknowns and (k, q) over the sources move while the time is uncertain.
 
         What moves the unknowns together may move a row not at all.
         """
         found = np.zeros(len(rows))
         if self.sources is not None:
             found += np.abs(driven) @ self.sources
-        if self.error is not None:
-            found += np.abs(rows) @ self.error
         if self.rate is not None:
             found += self.late * np.abs(rows @ self.rate())
         if self.shift is not None:

@@ -260,6 +260,8 @@ class ModeData(ExactMode):
 
     Row k is solved for ``dependent[k]``; its largest coefficient times ``balance.z`` lies in [1, 2).
     """
+    constraint_sizes: np.ndarray
+    """Magnitudes of the coefficients of the constraints, and of those of the equations that each combines: what cancels too."""
     admissible: np.ndarray
     """Rows over xi that must vanish for the mode to exist (already includes the derivatives along S).
 

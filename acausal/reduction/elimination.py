@@ -290,6 +290,14 @@ class Elimination:
         self.value[at], self.variance[at] = value, squares[:, free] + squares[:, pivots] @ (v * v)
         self.least[at] = sums[:, free] + sums[:, pivots] @ np.abs(v)
 
+    def combined(self, rows: np.ndarray) -> np.ndarray:
+        """Magnitudes (k, N) that the given rows bring into solved ones, what cancels in these too."""
+        w, solved = np.zeros((len(rows), len(self._given))), (self.pivot >= 0).nonzero()[0]
+        if len(rows):
+            pivots = self.pivot[solved]
+            self._cancel(w, (self.pivot[rows][:, None] == pivots).astype(float), solved, pivots)
+        return np.abs(w) @ abs(self._given_rows)
+
     def _cancel(self, w: np.ndarray, goal: np.ndarray, solved: np.ndarray, pivots: np.ndarray) -> None:
         """Complete combinations ``w`` of the given rows by the ``solved`` ones, so that their ``pivots`` get the ``goal``."""
         block, (factors, size, scale) = self._given_rows[:, pivots], self._factors(solved, pivots)

@@ -78,13 +78,14 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
     settled = _settle_free(model, mode, columns, system, free, balance)
     states, T, Ay = _flow(model, columns, system)
     guards, owner, target = _guards(model, mode, states, T, Ay)
-    constraints, dependent = _constraints(model, columns, system, balance.z)
+    constraints, sizes, dependent = _constraints(model, columns, system, balance.z)
     return ModeData(
         mode=tuple(mode),
         states=states,
         T=T,
         Ay=Ay,
         constraints=constraints,
+        constraint_sizes=sizes,
         admissible=admissible,
         culprits=partial(_culprits, model, mode, redundant_rows),
         undetermined=uncertain,
@@ -335,14 +336,19 @@ def _time_constant(A: np.ndarray) -> float:
 
 def _constraints(
     model: AffineModel, columns: Columns, system: Elimination, scale: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Constraints over [z; xi], their magnitudes, and the unknowns solved from them."""
     solved = system.row[columns.state] >= 0
     rows = system.row[columns.state[solved]]
     constraints = np.zeros((len(rows), model.n + model.q))
     constraints[:, columns.x] = system.entries(rows, columns.state)
     constraints[:, model.n :] = system.entries(rows, columns.source)
     size = np.max(np.abs(constraints[:, : model.n]) * scale, axis=1, initial=0.0)
-    return constraints / np.exp2(np.floor(np.log2(size)))[:, None], columns.x[solved]
+    given, of_unknowns = system.combined(rows), columns.unknown.copy()
+    of_unknowns[columns.x] = columns.state
+    sizes = np.abs(constraints) + given[:, np.concatenate([of_unknowns, columns.source])]
+    size = np.exp2(np.floor(np.log2(size)))[:, None]
+    return constraints / size, sizes / size, columns.x[solved]
 
 
 def with_guards(model: AffineModel, data: ModeData) -> ModeData:

@@ -30,7 +30,7 @@ from ..results.record import Jump, MicroStep, Record
 from .failures import Inconsistent
 from .instants.collisions import Stage
 from .instants.discrete import Outcome
-from .instants.transition import ModeTables
+from .instants.transition import ModeTables, explained
 from .instants.transition import restart as entered
 from .nonlinear.steps import Steps
 from .nonlinear.tangents import Tangents
@@ -130,7 +130,7 @@ def _parts_of_jump(stage: Stage, known: Uncertainty) -> tuple[np.ndarray, np.nda
     k, of, size = len(data.states), data.constraints, np.abs(data.impulse)
     defects = np.abs(of) @ np.abs(np.concatenate([stage.z_before, stage.y_after[k:]]))
     jumps = np.abs(data.T[:, :k]) @ (np.abs(data.jump) @ defects)
-    return jumps, size @ defects, size @ known.doubt(of[:, :n], of[:, n:])
+    return jumps, size @ defects, size @ explained(data, stage.z_before, stage.y_after[k:], known)
 
 
 def confirm_recorded(

@@ -61,6 +61,14 @@ def test_a_mechanism_whose_gap_sinks_with_its_third_derivative_runs_right(method
     assert verdict.outcome == "right", verdict.why
 
 
+@pytest.mark.parametrize("method", ["exact", "explicit"])
+def test_a_mechanism_that_comes_to_rest_beside_a_stop_runs_right(method: str) -> None:
+    """A gap of 3e-14 m, zero to the sign test beside offsets of 1.5 m, a jump of a body at 0.5 m: 1024 modes were examined."""
+    family = FAMILIES["mechanism runs"]
+    verdict = family.run(family.describe(910013), method)
+    assert verdict.outcome == "right", verdict.why
+
+
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: str) -> None:
     family = FAMILIES["general path"]

@@ -226,8 +226,8 @@ def _settled(
         if mode is None:
             _check_energy(model, found)
             return found
-        data, known = numbers.mode(mode), instant.known
-        base = restart(model, data, instant.z_minus, instant.xi, instant.reinits, known.doubt)
+        data = numbers.mode(mode)
+        base = restart(model, data, instant.z_minus, instant.xi, instant.reinits, instant.known)
     raise ImpactFailed("unsettled", which)
 
 

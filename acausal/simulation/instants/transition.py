@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...dynamics.closed_form import AffineFlow
-from ...dynamics.noise import Uncertainty, shifted
+from ...dynamics.noise import CERTAIN, Uncertainty, shifted
 from ...dynamics.scan import FlowWatch
 from ...reduction.affine import (
     CONTRADICTING,
@@ -49,7 +49,6 @@ MOST_SITUATIONS = 4096
 MOST_HINTS = 65536
 """Hints that a run keeps."""
 
-Doubt = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Crossed = tuple[Mode, tuple[int, int, int]]
 
 
@@ -62,8 +61,7 @@ def restart(
     z_minus: np.ndarray,
     xi: np.ndarray,
     reinits: Sequence[tuple[int, float]] = (),
-    doubt: Doubt | None = None,
-    late: bool = True,
+    known: Uncertainty = CERTAIN,
 ) -> Restart:
     """Consistent values in the candidate mode ``data``, with the conserved quantities kept.
 
@@ -79,10 +77,8 @@ def restart(
     reinits : sequence of (int, float)
         Differentiated variables that take a value by an external impulse on their own conserved
         quantity; everything else is conserved.
-    doubt : callable, optional
-        Rows (k, n) over left limits and (k, q) over sources -> how uncertain they are, besides their last digits.
-    late : bool
-        Left limits may be late; else they were given or solved for, and what is uncertain stays.
+    known : Uncertainty
+        Of the left limits. Where they may not be late they were given or solved for, and what is uncertain stays.
 
     Returns
     -------
@@ -101,12 +97,12 @@ def restart(
     k = len(data.states)
     moved = False
     if reinits:
-        z_minus, moved = _reinitialised(model, data, z_minus, xi, reinits, doubt)
+        z_minus, moved = _reinitialised(model, data, z_minus, xi, reinits, known)
     y = np.concatenate((z_minus[data.states], xi))
     J1 = None
     if len(data.constraints):
-        residual, jumps = _residuals(data, z_minus, xi, doubt)
-        if (off := residual if late else np.where(jumps, residual, 0.0)).any():
+        residual, jumps = _residuals(data, z_minus, xi, known)
+        if (off := residual if known.rate is not None else np.where(jumps, residual, 0.0)).any():
             y[:k] += data.jump @ off
         if jumps.any():
             sudden = np.where(jumps, residual, 0.0)
@@ -119,16 +115,34 @@ def restart(
 
 
 def _residuals(
-    data: ModeData, z_minus: np.ndarray, xi: np.ndarray, doubt: Doubt | None
+    data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty
 ) -> tuple[np.ndarray, np.ndarray]:
     """Defects of the constraints, zero where they are rounding, and mask of those that no doubt about left limits explains."""
     z = np.concatenate((z_minus, xi))
-    residual, size = data.constraints.dot(z), np.abs(data.constraints)
-    noise = ROUNDING * size.dot(np.abs(z))
-    residual[np.abs(residual) <= noise] = 0.0
-    if doubt is not None and residual.any():
-        noise += doubt(data.constraints[:, : len(z_minus)], data.constraints[:, len(z_minus) :])
-    return residual, np.abs(residual) > noise
+    residual = data.constraints.dot(z)
+    residual[np.abs(residual) <= ROUNDING * np.abs(data.constraints).dot(np.abs(z))] = 0.0
+    if not residual.any():
+        return residual, residual != 0.0
+    return residual, np.abs(residual) > explained(data, z_minus, xi, known)
+
+
+def explained(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty) -> np.ndarray:
+    """Defects (k,) of the constraints up to which what is uncertain explains them.
+
+    What a sign test cannot tell from zero has to close without an impulse. Both count the same of a row, its own terms and those
+    that it was made of: the test reads a gap along the chain of parts in between, of which a constraint may have none left.
+    """
+    n, size = len(z_minus), rounded_sizes(np.concatenate((z_minus, xi)), known.error)
+    rows = data.constraints
+    return ROUNDING * data.constraint_sizes.dot(size) + known.moving(rows[:, :n], rows[:, n:])
+
+
+def rounded_sizes(point: np.ndarray, error: np.ndarray | None) -> np.ndarray:
+    """Magnitudes of a point whose last digits are off by its rounding; its first entries by ``error`` beside them."""
+    size = np.abs(point)
+    if error is not None:
+        size[: len(error)] += error / ROUNDING
+    return size
 
 
 def _require_met(model: AffineModel, data: ModeData, residual: np.ndarray) -> None:
@@ -150,7 +164,7 @@ def _reinitialised(
     z_minus: np.ndarray,
     xi: np.ndarray,
     reinits: Sequence[tuple[int, float]],
-    doubt: Doubt | None,
+    known: Uncertainty,
 ) -> tuple[np.ndarray, bool]:
     """Left limits shifted so that the restart gives the wanted values, and whether any of them moves.
 
@@ -165,7 +179,7 @@ def _reinitialised(
     if len(data.constraints):
         sensitivity += data.jump @ data.constraints[:, which]
         # What no restart removes as rounding must not move a value that is held either.
-        start = start + data.jump @ _residuals(data, z_minus, xi, doubt)[0]
+        start = start + data.jump @ _residuals(data, z_minus, xi, known)[0]
     response = data.T[which, :k] @ sensitivity * (scale / scale[:, None])
     defect = (wanted - data.T[which] @ np.concatenate((start, xi))) / scale
     shift = np.linalg.lstsq(response, defect, rcond=_CONFLICT)[0]
@@ -199,7 +213,7 @@ def carried(
     if motion is None or not isinstance(data, ModeData):
         return None
     k, y = len(data.states), data.chosen(motion)
-    residual, jumps = _residuals(data, z_minus, xi, known.doubt)
+    residual, jumps = _residuals(data, z_minus, xi, known)
     moves = (data.constraints @ motion).T
     y[:k] += data.jump @ np.where(residual != 0.0, moves, 0.0).T
     J1 = data.impulse @ np.where(jumps, moves, 0.0).T
@@ -294,7 +308,7 @@ class SignTable:
         if m == 0:
             return [], []
         # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
-        noise = self._rounding.dot(self._terms(y, known)).tolist()
+        noise = self._rounding.dot(rounded_sizes(y, self._error(known))).tolist()
         value = self._forms.dot(y).tolist()
         resolution, rates = known.late / self._tau if moved is None else 0.0, 3 * m
         # Left limits move as the mode before does. The motion of the mode that is tested says nothing of it: through a
@@ -322,19 +336,16 @@ class SignTable:
             forms.append(forms[-1] @ self._flow)
             bounds.append(bounds[-1] @ np.abs(self._flow))
         values = np.array([form @ y for form in forms])
-        floors = np.array([bound @ self._terms(y, known) for bound in bounds[:3]])
+        size = rounded_sizes(y, self._error(known))
+        floors = np.array([bound @ size for bound in bounds[:3]])
         floors += known.late / self._tau * np.abs(values[1:])
         if known.shift is not None:
             moved = self._chosen(known.shift)
             floors += [shifted(form, moved) for form in forms[:3]]
         return values[:3] / self._seconds, floors / self._seconds
 
-    def _terms(self, y: np.ndarray, known: Uncertainty) -> np.ndarray:
-        """Magnitudes (ny,) whose rounding is that of ``y``."""
-        size = np.abs(y)
-        if known.error is not None:
-            size[: len(self._states)] += known.error[self._states] / ROUNDING
-        return size
+    def _error(self, known: Uncertainty) -> np.ndarray | None:
+        return None if known.error is None else known.error[self._states]
 
     def _overrule_by_impulse(
         self, J1: np.ndarray, doubt: np.ndarray | float, signs: list[int], levels: list[int]
@@ -587,8 +598,7 @@ class CandidateTest:
                 instant.z_minus,
                 instant.xi,
                 instant.reinits,
-                known.doubt,
-                known.rate is not None,
+                known,
             )
         except Inadmissible as error:
             return Verdict(mode, None, (), error.with_traceback(None))
