@@ -115,6 +115,9 @@ class _Update:
             if k is not None:
                 self.context.new[k] = self.arguments.symbol("u", k)
         self.memory: list[tuple[Any, Any]] = []
+        """Symbols of what conditions were after the micro-step before, all true before the start, and what they are now."""
+        self.resting: Any = None
+        """Symbol that is true before the start alone, where state machines do not move."""
         self.fired: list[Any] = []
         self.branches: list[WhenBranch] = []
         self.reinits: list[Any] = []
@@ -207,12 +210,18 @@ class _Update:
         any_ = ca.SX(0)
         for c in conditions:
             value = self.lower(batch, instance, c)
-            if edge:
-                before = ca.SX.sym(f"w{len(self.memory)}")
-                self.memory.append((before, value))
-                value = ca.logic_and(value, ca.logic_not(before))
-            any_ = ca.logic_or(any_, value)
+            any_ = ca.logic_or(any_, ca.logic_and(value, ca.logic_not(self._before(value, edge))))
         return any_
+
+    def _before(self, value: Any, edge: bool) -> Any:
+        """Symbol of what keeps a condition from firing: that it was true before, of a state machine that nothing was before."""
+        if not edge and self.resting is not None:
+            return self.resting
+        before = ca.SX.sym(f"w{len(self.memory)}")
+        self.memory.append((before, value if edge else ca.SX(0)))
+        if not edge:
+            self.resting = before
+        return before
 
     def _actions(
         self, batch: int, instance: int, item: WhenChain, actions: Any, now: Any, result: dict[int, Any]

@@ -109,11 +109,11 @@ def _continue(run: Loop, before: Checkpoint, inputs: Mapping[str, Any] | None) -
         ticks, own = list(run.schedule.after(present.t)), _own(len(ticks), stop.samples)
         for k, old, tick in zip(own, before.clocks, state.ticks, strict=True):
             ticks[k] = tick if run.clocks[k].same_as(old) else ticks[k]
-    memory, R = np.zeros(len(present.memory)), np.zeros(len(present.R))
+    memory, R = present.memory.copy(), np.zeros(len(present.R))
     kept, held = _own(len(memory), stop.memory), _own(len(R), stop.relations)
     known = len(kept) == len(state.memory) and len(held) == len(state.R)
     if known:
-        memory[kept], R[held] = state.memory, state.R
+        memory[kept], memory[stop.memory], R[held] = state.memory, 0.0, state.R
     pending = state.pending if known and not len(stop.memory) else None
     if run.numerical:
         run.tangents.leave(before.redundant)

@@ -8,6 +8,7 @@ from acausal import (
     Component,
     Discrete,
     assign,
+    change,
     initial,
     not_,
     pre,
@@ -124,3 +125,24 @@ class Begun(Component):
 
 def test_what_the_start_makes_true_fires() -> None:
     assert simulate(Begun(), 1.0)["n"].at(0.0) == 1.0
+
+
+class Moved(Component):
+    """A state machine that moves at the start."""
+
+    phase: Discrete = Discrete(Phase)
+    works: Discrete = Discrete(int)
+    changes: Discrete = Discrete(int)
+    waits: Discrete = Discrete(int)
+
+    def equations(self) -> Statements:
+        yield transitions(self.phase, {Phase.WAIT: [to(Phase.WORK, time >= 0.0)]})
+        yield when(self.phase.equals(Phase.WORK), assign(self.works, pre(self.works) + 1))
+        yield when(change(self.phase), assign(self.changes, pre(self.changes) + 1))
+        yield when(self.phase.equals(Phase.WAIT), assign(self.waits, pre(self.waits) + 1))
+
+
+@METHODS
+def test_what_a_state_machine_does_at_the_start_fires(method: str) -> None:
+    result = simulate(Moved(), 1.0, method=method)
+    assert [result[name].at(0.0) for name in ("phase", "works", "changes", "waits")] == [1.0, 1.0, 1.0, 0.0]
