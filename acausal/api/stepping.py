@@ -112,7 +112,7 @@ class Simulation:
         self._begin(t - self._run.state.t)
         run = self._run
         with kept(run):
-            if inputs:
+            if inputs and not self.finished:
                 self._change_inputs(dict(mapping("inputs", inputs, '{"u": 1.0}')))
             if t > run.state.t:
                 run.advance(t)

@@ -80,7 +80,7 @@ class Context:
         self.arguments = arguments
         self.model = arguments.model
         self.new: dict[int, Any] = {}
-        """Discretes already determined in this micro-step."""
+        """Discretes already determined in this micro-step, from the first those that are given from outside."""
         self.timed: dict[int, Any] = {}
         """Timed relations already determined in this micro-step."""
         self.signals: dict[int, Any] = {}

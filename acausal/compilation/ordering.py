@@ -102,6 +102,12 @@ class Ordering:
         for n, (batch, instance, item) in enumerate(items):
             place = self.flat.location(batch, instance, item.origin)
             for d in self.targets(batch, instance, item):
+                if d in self.context.new:
+                    raise DuplicateWriterError(
+                        f"`{self.flat.discrete(d)}` is an input of the model, and determined by a statement",
+                        where=(place,),
+                        hint="declare it as Discrete, or state the equation of another variable",
+                    )
                 if d in writer or d in modes:
                     other = modes.get(d) or self.flat.location(
                         *items[writer[d]][:2], items[writer[d]][2].origin

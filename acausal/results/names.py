@@ -78,16 +78,25 @@ class Names:
 
     @cached_property
     def signature(self) -> str:
-        """Checksum of what the state of a run consists of: equal ones can continue each other's runs."""
+        """Checksum of what a model consists of, but for what ends its runs."""
         ending, ticking = set(self.stop.relations.tolist()), set(self.stop.samples.tolist())
         relations = [self.relation(n) for n in range(self.model.nr) if n not in ending]
         texts = [self.flat.label, self.variables, self.discretes, self.elements, relations]
         samples = [self.sample(k) for k in range(len(self.samples)) if k not in ticking]
-        W = self.model.W_core
-        made = hashlib.sha256(repr([*texts, samples, W.shape]).encode())
-        for array in (W.data, W.indices, W.indptr):
-            made.update(np.asarray(array, float).tobytes())
-        return made.hexdigest()
+        return hashlib.sha256(repr([*texts, samples]).encode()).hexdigest()
+
+    def continues(self, earlier: Names) -> bool:
+        """Whether a run of this model can go on from the end of one of the earlier."""
+        if earlier.root is not None:
+            return earlier.root is self.root
+        if self.signature != earlier.signature:
+            return False
+        a, b = self.model.W_core, earlier.model.W_core
+        # What a condition reads stays in the core.
+        return bool(len(self.stop.memory) + len(earlier.stop.memory)) or (
+            a.shape == b.shape
+            and all(np.array_equal(getattr(a, n), getattr(b, n)) for n in ("data", "indices", "indptr"))
+        )
 
     @cached_property
     def variables(self) -> list[str]:

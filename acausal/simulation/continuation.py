@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from ..results.names import Names
+from ..reduction.reduced_model import ReducedModel
 from ..results.objects import register
 from ..results.record import MicroStep
 from .binding import bind_inputs
@@ -56,17 +56,11 @@ def continued(program: CompiledModel, start: Any) -> Checkpoint:
         If it is no result of a run of this model.
     """
     found = getattr(start, "state", None)
-    if not isinstance(found, Checkpoint) or not _same_model(program, start.names):
+    if not isinstance(found, Checkpoint) or not program.names.continues(start.names):
         raise ParameterError(
             "`start` takes the result of a run of the same model object, or a loaded one of an equal model"
         )
     return found
-
-
-def _same_model(program: CompiledModel, names: Names) -> bool:
-    if names.root is not None:
-        return names.root is program.model
-    return names.signature == program.names.signature
 
 
 def begin_of(program: CompiledModel, t_start: float | None, start: Any) -> float:
@@ -98,12 +92,13 @@ def _begin(run: Loop, start: Any, inputs: Mapping[str, Any] | None) -> None:
             raise
     run.forget_bounds()
     if start is not None:
-        _continue(run, continued(run.program, start), inputs)
+        _continue(run, start, inputs)
 
 
-def _continue(run: Loop, before: Checkpoint, inputs: Mapping[str, Any] | None) -> None:
+def _continue(run: Loop, start: Any, inputs: Mapping[str, Any] | None) -> None:
     """Take over the last state of another run; what was given anew acts in an instant of its own."""
-    state, present, stop = before.state, run.state, run.program.discrete.stop
+    before = continued(run.program, start)
+    state, present, stop = _in_core(run.reduced, start, before.state), run.state, run.program.discrete.stop
     ticks = list(present.ticks)
     if present.t == state.t:
         ticks, own = list(run.schedule.after(present.t)), _own(len(ticks), stop.samples)
@@ -133,6 +128,40 @@ def _continue(run: Loop, before: Checkpoint, inputs: Mapping[str, Any] | None) -
         run.record.steps.append(step)
     else:
         run.process("continue", ("continue",), given=given)
+
+
+def _in_core(model: ReducedModel, start: Any, state: State) -> State:
+    """The state of a run whose core may be another one: what only the condition reads that ends a run is in its core alone."""
+    own, earlier = _moving(model), _moving(start.names.model)
+    if (list(own), len(model.core)) == (list(earlier), len(state.z)):
+        return state
+    values = np.concatenate([state.z, state.q]) * list(earlier.values())
+    known = dict(zip(earlier, values.tolist(), strict=True))
+    missing = {x: start[model.flat.variable(x)].final for x in own if x not in known}
+    z, q = np.split([sign * (known | missing)[x] for x, sign in own.items()], [len(model.core)])
+    slopes, second = (
+        np.array([dict(zip(earlier, part, strict=False)).get(x, 0.0) for x in list(own)[: len(z)]])
+        for part in (state.slopes, state.second)
+    )
+    return replace(
+        state,
+        z=z,
+        q=q,
+        slopes=slopes,
+        second=second,
+        timed_next=UNKNOWN,
+        pending=None,
+        error=None,
+        shift=None,
+        late=0.0,
+    )
+
+
+def _moving(model: ReducedModel) -> dict[int, float]:
+    """Variables that are the core unknowns, then those that are integrals, with their signs."""
+    found = dict.fromkeys(model.presolved.y[model.core].tolist(), 1.0)
+    integrals = [o for o in model.output_equations if o.integral]
+    return found | {int(model.presolved.y[o.unknown]): float(o.sign) for o in integrals}
 
 
 def _own(count: int, stop: np.ndarray) -> list[int]:

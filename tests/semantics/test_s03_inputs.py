@@ -9,6 +9,7 @@ import pytest
 from acausal import (
     Component,
     Discrete,
+    DuplicateWriterError,
     Eq,
     Input,
     Output,
@@ -25,6 +26,7 @@ from acausal import (
     pre,
     sample,
     simulate,
+    terminate,
     time,
     to,
     transitions,
@@ -281,3 +283,32 @@ def test_parts_see_changes_too() -> None:
     for k in range(1, 7):
         run.advance(float(k), inputs={"go": k % 2 == 0})
     assert [run.result[path].final for path in ("first.n", "second.n")] == [3.0, 2.0]
+
+
+class Determined(Component):
+    k: Input = Input(int)
+
+    def equations(self) -> Statements:
+        yield Eq(self.k, 3)
+
+
+def test_an_input_that_a_statement_determines_is_refused() -> None:
+    with pytest.raises(DuplicateWriterError, match="`k` is an input of the model, and determined") as info:
+        compile_model(Determined())
+    assert info.value.where
+
+
+class Ended(Component):
+    k: Input = Input(int)
+    n: Discrete = Discrete(int)
+
+    def equations(self) -> Statements:
+        yield when(time >= 0.5, terminate("done"))
+        yield when(change(self.k), assign(self.n, pre(self.n) + 1))
+
+
+def test_inputs_of_a_finished_run_change_nothing() -> None:
+    run = compile_model(Ended()).start(inputs={"k": 0})
+    run.advance(1.0, inputs={"k": 1})
+    run.advance(2.0, inputs={"k": 2})
+    assert (run.t, run.result["n"].final, run.result["k"].final) == (0.5, 1.0, 1.0)

@@ -114,3 +114,40 @@ def test_a_run_that_a_condition_has_ended_is_stepped_on(method: str) -> None:
         run.advance(k / 4)
     assert not run.finished
     assert [run.result[name].final for name in ("n", "ticks", "halves")] == [4.0, 10.0, 5.0]
+
+
+class Integrals(Component):
+    """Nothing but a condition reads these: a condition on one of them makes it a state of its run alone."""
+
+    a: Variable = Variable()
+    b: Variable = Variable(start=10.0)
+    c: Variable = Variable()
+    slow: Variable = Variable(start=1.0)
+
+    def equations(self) -> Statements:
+        yield Eq(der(self.a), 1.0)
+        yield Eq(der(self.b), 2.0)
+        yield Eq(self.c, 3.0 * self.a + self.b)
+        yield Eq(der(self.slow), -self.slow)
+
+
+@METHODS
+@pytest.mark.parametrize("saved", [False, True])
+def test_conditions_on_different_variables_follow_each_other(
+    method: str, saved: bool, tmp_path: Path
+) -> None:
+    model, result = Integrals(), None
+    conditions: list[tuple[Expr, float]] = [
+        (model.a > 1.0, 1.0), (model.b > 13.0, 1.5), (model.c > 20.0, 2.0), (model.a + model.b > 17.5, 2.5),
+        (time >= 2.75, 2.75), (model.slow < 0.05, 2.995732273553991), (model.b > 16.5, 3.25),
+    ]  # fmt: skip
+    for condition, end in conditions:
+        result = simulate(model, 50.0, until=condition, start=result, method=method, rtol=1e-9)
+        found = [result[name].final for name in ("a", "b", "c", "slow")]
+        assert result.t_end == pytest.approx(end, abs=1e-7), str(condition)
+        assert found == pytest.approx(
+            [end, 10.0 + 2.0 * end, 10.0 + 5.0 * end, 2.718281828459045**-end], abs=1e-7
+        )
+        result = read_back(result, tmp_path if saved else None)
+    last = simulate(model, 4.0, start=result, method=method, rtol=1e-9)
+    assert [last[name].final for name in ("a", "b", "c")] == pytest.approx([4.0, 18.0, 30.0], abs=1e-7)
