@@ -307,8 +307,15 @@ def sliding_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assemble, "_element", at_once)
 
 
-@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
-@pytest.mark.parametrize("levels", [[(8.0, 10.0), (1.0, 2.0)], [(1.0, 2.0), (8.0, 10.0)]])
+@pytest.mark.parametrize(
+    ("method", "levels"),
+    [
+        ("exact", [(8.0, 10.0), (1.0, 2.0)]),
+        ("exact", [(1.0, 2.0), (8.0, 10.0)]),
+        ("explicit", [(8.0, 10.0), (1.0, 2.0)]),
+        ("implicit", [(1.0, 2.0), (8.0, 10.0)]),
+    ],
+)
 def test_friction_that_slides_at_its_share_of_a_force_is_found(
     method: str, levels: list[tuple[float, float]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,9 @@ class Thrown(Component):
         yield DryFriction(self.va - self.vc, self.drag, sliding=self.f, breakaway=self.f, name="grip")
 
 
+THROWN = Thrown()
+
+
 @pytest.mark.parametrize("w", [1e-3, 1e-4, 1e-5, 1e-6])
 @pytest.mark.parametrize("f", [20.0, 1e3, 1e5])
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
@@ -49,7 +52,7 @@ def test_a_slow_impact_gives_speeds_in_proportion(method: str, f: float, w: floa
     How late the instant is changes all speeds before it alike; what follows from them has their signs. The slowest is as slow
     as the tolerance of integration.
     """
-    result = simulate(Thrown(), 2.0, method=method, parameters={"h": 0.5 - 0.5 * w * w, "f": f})
+    result = simulate(THROWN, 2.0, method=method, parameters={"h": 0.5 - 0.5 * w * w, "f": f})
     expected = f * w / (3.0 * f + 1.0)
     found = [result[name].final for name in ("va", "vc")]
     assert found == pytest.approx([expected] * 2, rel=2e-3, abs=1e-2 * 1e-6)
@@ -81,6 +84,9 @@ class Pair(Component):
         yield Impact(0.2 - (self.x - self.y), self.force, restitution=self.e, name="stop")
 
 
+PAIRS = {power: Pair(power=power) for power in (1, 2)}
+
+
 @pytest.mark.parametrize(
     "rtol", [1e-2, 1e-6, *(pytest.param(rtol, marks=pytest.mark.sweep) for rtol in (1e-3, 1e-4))]
 )
@@ -94,7 +100,7 @@ def test_the_last_of_many_bounces_keeps_momentum(
     Nothing is lost in either way: what is left are errors of what forces bring in, which is integrated beside the motion.
     """
     result = simulate(
-        Pair(power=power), 0.95, method=method, rtol=rtol, parameters={"m": m, "e": e, "k": 0.4 * min(m, 1.0)}
+        PAIRS[power], 0.95, method=method, rtol=rtol, parameters={"m": m, "e": e, "k": 0.4 * min(m, 1.0)}
     )
     u, v = result["u"].final, result["v"].final
     assert u == pytest.approx(v, rel=1e-12)

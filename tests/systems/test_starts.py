@@ -143,7 +143,7 @@ def turned(phi: float, w: float) -> Any:
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.5, 2.0, -3.0])
-@pytest.mark.parametrize("w", [0.0, 1.0, -7.0])
+@pytest.mark.parametrize("w", [0.0, -7.0])
 def test_a_pendulum_starts_as_its_hinge_says(phi: float, w: float) -> None:
     given = (("phi", phi), ("w", w))
     fixed = (("phi", Start(phi, fixed=True)), ("w", Start(w, fixed=True)))
