@@ -6,7 +6,7 @@ Reference for the synchronous reading of ``when``: semantics of the language, "I
 from __future__ import annotations
 
 import sys
-from typing import Any, cast
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -366,9 +366,9 @@ def discrete_program(model: ReducedModel, stop: WhenChain | None = None) -> Disc
     )
     a, c = u.arguments, u.context
     timed = sorted(u.times)
-    fields = model.flat.discrete_fields() if items else {}
+    fields = model.flat.field_of("d") if items else {}
     written = tuple(
-        (d, model.flat.location(s, i, item.origin), cast(Typed, fields[d]))
+        (d, model.flat.location(s, i, item.origin), fields[d])
         for s, i, item in items
         for d in u.order.targets(s, i, item)
     )

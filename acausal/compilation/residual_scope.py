@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import casadi as ca
 
 from ..errors import StatementError
-from ..flattening.flat_model import FlatModel, kind_of
+from ..flattening.flat_model import FlatModel, kind_of, locate_variable
 from ..flattening.forms import choices, has_time, incidence, inner, relations
-from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, Template
 from ..modeling.expressions import Expr, Symbol
 from ..values import frozen
@@ -69,13 +69,10 @@ class TemplateExpressions:
             self._made[id(expr)] = choices(expr)
         return self._made[id(expr)]
 
-    def _classify(self, symbol: Symbol) -> int | None:
-        return locate_symbol(self.template, "v", symbol) if kind_of(symbol) == "v" else None
-
     def _register(self, expr: Expr) -> None:
         for node in relations(expr):
-            difference = node.args[0] - node.args[1]
-            if id(node) not in self.at and (incidence(difference, self._classify) or has_time(difference)):
+            difference, classify = node.args[0] - node.args[1], partial(locate_variable, self.template)
+            if id(node) not in self.at and (incidence(difference, classify) or has_time(difference)):
                 self.at[id(node)] = len(self.relations)
                 self.relations.append(node)
 

@@ -224,7 +224,7 @@ class Symbols:
         for name, f in flat.root.discretes.items():
             if name in flat.root.inputs and f.name in flat.own_values and not f.shape:
                 D[flat.root.index("d", name)] = number_of(flat.own_values[f.name])
-        fields = {kind: self._fields(kind) for kind in "vpd"}
+        fields = {kind: flat.field_of(kind) for kind in "vpd"}
 
         def described(kind: str, at: list[int], values: np.ndarray) -> Quantities:
             name = {"v": flat.variable, "p": flat.parameter, "d": flat.discrete}[kind]
@@ -238,17 +238,3 @@ class Symbols:
         at_y = [int(flat.root.index("v", n) or 0) for n in outputs]
         self.of_y = described("v", at_y, start)
         self.y = ca.vertcat(*(self.variable[k] for k in at_y)) if at_y else ca.SX(0, 1)
-
-    def _fields(self, kind: str) -> list[Any]:
-        flat = self.flat
-        found: list[Any] = [None] * {"v": flat.nv, "p": flat.npar, "d": flat.nd}[kind]
-        for s in flat.batches:
-            base, table = {
-                "v": (s.vb, s.template.variables),
-                "p": (s.pb, s.template.parameters),
-                "d": (s.db, s.template.discretes),
-            }[kind]
-            for j, f in enumerate(table.values()):
-                for k in base.tolist():
-                    found[k + j] = f
-        return found

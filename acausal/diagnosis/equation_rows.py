@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from ..flattening.flat_model import FlatModel, kind_of
+from ..flattening.flat_model import FlatModel, locate_variable
 from ..flattening.forms import Key, affine_form, choices, incidence, literal
-from ..flattening.locating import locate_symbol
 from ..flattening.template import Origin, Template
-from ..modeling.expressions import Expr, Symbol
+from ..modeling.expressions import Expr
 from ..structure.incidence import IntegerRows
 from ..values import frozen
 from .algebra import without_idle_parts
@@ -165,11 +164,8 @@ class EquationRows(NamedExpressions):
 
     @staticmethod
     def _keys(template: Template, expr: Expr) -> list[Key]:
-        def classify(symbol: Symbol) -> int | None:
-            return locate_symbol(template, "v", symbol) if kind_of(symbol) == "v" else None
-
         # In 0*x or x - x the unknown stands in the text, not in the equation.
-        said = without_idle_parts(expr)
+        said, classify = without_idle_parts(expr), partial(locate_variable, template)
         form = affine_form(said, classify)
         return (
             incidence(said, classify)

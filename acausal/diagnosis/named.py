@@ -51,12 +51,8 @@ class NamedExpressions:
         return name if order == 0 else f"der({name})" if order == 1 else f"der({name}, {order})"
 
     @cached_property
-    def _fields(self) -> list[Any]:
-        found: list[Any] = [None] * self.flat.nv
-        for f, at in self.flat.variable_fields():
-            for v in at.tolist():
-                found[v] = f
-        return found
+    def _fields(self) -> dict[int, Any]:
+        return self.flat.field_of("v")
 
     def field(self, v: int) -> Any:
         """Return what is declared about a variable."""

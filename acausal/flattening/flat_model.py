@@ -188,22 +188,18 @@ class FlatModel:
         base = {"v": s.vb, "p": s.pb, "d": s.db}[kind]
         return int(base[instance]) + locate_symbol(s.template, kind, symbol)
 
-    def variable_fields(self) -> list[tuple[Field, np.ndarray]]:
-        """Return (field, global indices) for all continuous variables."""
-        found = []
+    def variable_fields(self, kind: str = "v") -> list[tuple[Field, np.ndarray]]:
+        """Return (field, global indices) for all continuous variables, or for all parameters ("p") or discretes ("d")."""
+        found: list[tuple[Field, np.ndarray]] = []
         for s in self.batches:
-            for k, f in enumerate(s.template.variables.values()):
-                found.append((f, s.vb + k))
+            t, first = s.template, {"v": s.vb, "p": s.pb, "d": s.db}[kind]
+            fields = {"v": t.variables, "p": t.parameters, "d": t.discretes}[kind]
+            found += [(f, first + k) for k, f in enumerate(fields.values())]
         return found
 
-    def discrete_fields(self) -> dict[int, Field]:
-        """Return the field of every discrete variable by its number."""
-        return {
-            k: f
-            for s in self.batches
-            for n, f in enumerate(s.template.discretes.values())
-            for k in (s.db + n).tolist()
-        }
+    def field_of(self, kind: str) -> dict[int, Any]:
+        """Return the fields of all variables of a kind by their numbers."""
+        return {k: f for f, at in self.variable_fields(kind) for k in at.tolist()}
 
 
 def kind_of(symbol: Symbol) -> str:
@@ -214,6 +210,11 @@ def kind_of(symbol: Symbol) -> str:
     if isinstance(f, Discrete) or (isinstance(f, (Input, Output)) and f.is_discrete):
         return "d"
     return "v"
+
+
+def locate_variable(template: Template, symbol: Symbol) -> int | None:
+    """Return the local index of a continuous variable, None for anything known."""
+    return locate_symbol(template, "v", symbol) if kind_of(symbol) == "v" else None
 
 
 def parameter_vector(flat: FlatModel, changes: dict[str, float]) -> np.ndarray:

@@ -19,12 +19,13 @@ from ..errors import (
 from ..modeling.component import Component, endless, line_of, locate
 from ..modeling.dimensions import check_equation, dimension
 from ..modeling.expressions import Expr, Symbol, walk, wrap
-from ..modeling.fields import Parameter, Variable
+from ..modeling.fields import Variable
 from ..modeling.operations import MARKS, RELATIONS
 from ..modeling.ports import PortRef
 from ..modeling.statements import Connect, Eq, Initially, Named, Require, Statement, Transitions, When
-from ..modeling.typed_fields import Discrete, Input, Output
+from ..modeling.typed_fields import Input
 from .connections import Ends, check_ends, connection_rows, is_port_connection, signal_sets
+from .flat_model import kind_of, locate_variable
 from .forms import affine_form, choices, integer_factors
 from .grouping import number_discretes, rest_of_computed
 from .integer_parts import IntegerParts
@@ -156,22 +157,14 @@ class StatementSorter:
 
     def classify(self, symbol: Symbol) -> int | None:
         """Local index of a continuous variable, None for parameters and discretes."""
-        f = symbol.field
-        if (
-            isinstance(f, Parameter)
-            or isinstance(f, Discrete)
-            or (isinstance(f, (Input, Output)) and f.is_discrete)
-        ):
-            return None
-        return self.locate("v", symbol)
+        return locate_variable(self.t, symbol)
 
     def locate(self, kind: str, symbol: Symbol) -> int:
         """Local index of a symbol; raises when it belongs to no part of this component."""
         return locate_symbol(self.t, kind, symbol)
 
     def _is_discrete(self, expr: Expr) -> bool:
-        f = getattr(expr, "field", None)
-        return isinstance(f, Discrete) or (isinstance(f, (Input, Output)) and f.is_discrete)
+        return isinstance(expr, Symbol) and kind_of(expr) == "d"
 
     def _equation(self, eq: Eq, origin: Origin) -> None:
         if isinstance(eq.lhs, Symbol) and isinstance(eq.lhs.field, Input) and eq.lhs.owner is not self.obj:

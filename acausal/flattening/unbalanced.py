@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ..errors import Location, listed
-from ..modeling.expressions import Expr, Symbol
+from ..modeling.expressions import Expr
 from ..structure.decomposition import decompose
 from ..structure.incidence import Incidence
-from .flat_model import kind_of
+from .flat_model import locate_variable
 from .forms import incidence
-from .locating import locate_symbol
 from .template import Template, name_of
 
 MOST_UNMATCHED = 8
@@ -139,9 +139,7 @@ def _inside(template: Template) -> Iterator[list[int]]:
 
 
 def _unknowns(template: Template, residuals: Iterable[Expr]) -> list[int]:
-    def classify(symbol: Symbol) -> int | None:
-        return locate_symbol(template, "v", symbol) if kind_of(symbol) == "v" else None
-
+    classify = partial(locate_variable, template)
     return list(dict.fromkeys(k for e in residuals for k, _ in incidence(e, classify)))
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..flattening.flat_model import kind_of
+from ..flattening.flat_model import locate_variable
 from ..flattening.forms import Activity, Form, Key, affine_form, choices, has_time, incidence, relations
-from ..flattening.locating import locate_symbol
 from ..flattening.template import ElementStatement, ResidualStatement, Template
 from ..modeling.expressions import Expr, Symbol, fold, walk
 from ..modeling.operations import MARKS, marks
@@ -84,7 +83,7 @@ class TemplateForms:
 
     def classify(self, symbol: Symbol) -> int | None:
         """Return the local index of a continuous variable, None for anything known."""
-        return locate_symbol(self.template, "v", symbol) if kind_of(symbol) == "v" else None
+        return locate_variable(self.template, symbol)
 
     def reads(self, expr: Expr, kinds: str) -> bool:
         """True when symbols of these kinds, or registered relations, decide the value."""
