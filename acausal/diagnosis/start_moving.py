@@ -39,7 +39,7 @@ def moves_for_ever(now: Standing, failure: MovesForEver) -> InitializationError:
 
 
 def _per_second(now: Standing, x: int) -> str:
-    unit = next(f.unit for f, at in now.flat.variable_fields() if x in at)
+    unit = now.program.unknowns.unit(x)
     return f"{unit}/s" if unit not in ("", "1") else "per second"
 
 

@@ -14,6 +14,8 @@ from .reduced_model import ReducedModel
 
 MOST_CONNECTED = 4
 """Variables in the name of a connection."""
+HIGHEST = 3
+"""Ranks beyond count as this one: they would ask for pivots that are rounding."""
 
 
 class CoreNames:
@@ -59,12 +61,29 @@ class Labels:
     @cached_property
     def flow(self) -> np.ndarray:
         """Mask over the core unknowns: an alias of it is a flow."""
-        return _flow(self._model)
+        W, flat = self._model.W_core, self._model.flat
+        flow = np.zeros(W.shape[1], bool)
+        for f, at in flat.variable_fields():
+            if isinstance(f, Variable) and f.flow:
+                single = at[np.diff(W.indptr)[at] == 1]
+                flow[W.indices[W.indptr[single]]] = True
+        return flow
 
     @cached_property
     def priority(self) -> np.ndarray | None:
         """Rank of the priority of every core unknown as a state; None if nothing is declared."""
-        return _priority(self._model)
+        W, found = self._model.W_core, np.zeros(len(self._model.core))
+        for f, at in self._model.flat.variable_fields():
+            declared = f.state_priority if isinstance(f, Variable) else 0
+            for x in at.tolist() if declared else ():
+                j = W.indices[W.indptr[x]] if W.indptr[x + 1] - W.indptr[x] == 1 else -1
+                if j >= 0 and abs(declared) > abs(found[j]):
+                    found[j] = declared
+        if not found.any():
+            return None
+        values = np.unique([0.0, *found])
+        rank = np.searchsorted(values, found) - np.searchsorted(values, 0.0)
+        return np.clip(rank, -HIGHEST, HIGHEST).astype(float)
 
     @cached_property
     def nominals(self) -> np.ndarray:
@@ -77,18 +96,12 @@ class Labels:
     @cached_property
     def units(self) -> np.ndarray:
         """Number of the unit of every core unknown."""
-        return _units(self._model)
-
-
-def _flow(model: ReducedModel) -> np.ndarray:
-    """Mask over the core unknowns: an alias of it is a flow."""
-    W, flat = model.W_core, model.flat
-    flow = np.zeros(W.shape[1], bool)
-    for f, at in flat.variable_fields():
-        if isinstance(f, Variable) and f.flow:
-            single = at[np.diff(W.indptr)[at] == 1]
-            flow[W.indices[W.indptr[single]]] = True
-    return flow
+        model = self._model
+        labels: dict[str, int] = {}
+        of = np.zeros(model.flat.nv, np.int64)
+        for f, at in model.flat.variable_fields():
+            of[at] = labels.setdefault(f.unit, len(labels))
+        return of[model.presolved.y[model.core]]
 
 
 def flow_like(model: ReducedModel) -> np.ndarray:
@@ -103,35 +116,6 @@ def flow_like(model: ReducedModel) -> np.ndarray:
     either = flow[a] | flow[b]
     flow[a[either]] = flow[b[either]] = True
     return flow
-
-
-HIGHEST = 3
-"""Ranks beyond count as this one: they would ask for pivots that are rounding."""
-
-
-def _priority(model: ReducedModel) -> np.ndarray | None:
-    """Declared priorities by rank, that of the alias with the largest number in magnitude."""
-    W, found = model.W_core, np.zeros(model.W_core.shape[1])
-    for f, at in model.flat.variable_fields():
-        declared = f.state_priority if isinstance(f, Variable) else 0
-        for x in at.tolist() if declared else ():
-            j = W.indices[W.indptr[x]] if W.indptr[x + 1] - W.indptr[x] == 1 else -1
-            if j >= 0 and abs(declared) > abs(found[j]):
-                found[j] = declared
-    if not found.any():
-        return None
-    values = np.unique([0.0, *found])
-    rank = np.searchsorted(values, found) - np.searchsorted(values, 0.0)
-    return np.clip(rank, -HIGHEST, HIGHEST).astype(float)
-
-
-def _units(model: ReducedModel) -> np.ndarray:
-    """Number of the unit of every core unknown."""
-    labels: dict[str, int] = {}
-    of = np.zeros(model.flat.nv, np.int64)
-    for f, at in model.flat.variable_fields():
-        of[at] = labels.setdefault(f.unit, len(labels))
-    return of[model.presolved.y[model.core]]
 
 
 def _row(model: ReducedModel, k: int) -> str:

@@ -77,15 +77,12 @@ class Unknowns:
         return self.flat.variable(int(self.variables[j]))
 
     @cached_property
-    def _units(self) -> list[str]:
-        unit = np.empty(self.flat.nv, object)
-        for f, at in self.flat.variable_fields():
-            unit[at] = f.unit
-        return unit.tolist()
+    def _fields(self) -> dict[int, Any]:
+        return self.flat.field_of("v")
 
     def unit(self, x: int) -> str:
         """Return the unit of variable ``x``."""
-        return str(self._units[x])
+        return str(self._fields[x].unit)
 
     def unit_of_core(self, j: int) -> str:
         """Return the unit of core unknown ``j``."""
