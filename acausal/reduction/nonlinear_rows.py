@@ -89,11 +89,8 @@ class NonlinearRows:
         return len(self.rows)
 
     @cached_property
-    def variables(self) -> tuple[Sparse, Sparse, Sparse, Sparse]:
-        """``Z`` (na, n) and ``D`` (na, n) over the core unknowns, and what multiplies known expressions (twice).
-
-        The third matrix stands for the known parts of variables, the fourth for the known arguments themselves.
-        """
+    def variables(self) -> tuple[Sparse, Sparse, Sparse]:
+        """``Z`` (na, n) and ``D`` (na, n) over the core unknowns, and what multiplies known expressions (na, nk)."""
         from scipy.sparse import csr_array
 
         model, entries = self.model, list(starmap(_entries, ((self.model, c) for c in self.model.nonlinear)))
@@ -105,17 +102,12 @@ class NonlinearRows:
 
         nv = model.flat.nv
         values, slopes = pick(kind == 0, nv), pick(kind == 1, nv)
-        return (
-            (values @ model.W_core).tocsr(),
-            (slopes @ model.W_core).tocsr(),
-            (values @ model.V_known).tocsr(),
-            pick(kind == 2, model.nk),
-        )
+        known = (values @ model.V_known).tocsr() + pick(kind == 2, model.nk)
+        return (values @ model.W_core).tocsr(), (slopes @ model.W_core).tocsr(), known
 
     def sources(self, exosystem: Exosystem) -> Sparse:
         """``X`` (na, q) over the exosystem states."""
-        _, _, offsets, knowns = self.variables
-        return ((offsets + knowns) @ exosystem.K).tocsr()
+        return (self.variables[2] @ exosystem.K).tocsr()
 
     def constant_values(self, values: Values) -> np.ndarray:
         """Constants of all rows, row by row."""

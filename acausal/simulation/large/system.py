@@ -57,7 +57,7 @@ class LargeSystem:
     def __init__(self, core: NumericCore, functions: NonlinearFunctions, kept_back: np.ndarray) -> None:
         self.core, self.nonlinear_rows = core, functions.rows
         model = core.model
-        self.Z, self.D, _, _ = functions.rows.variables
+        self.Z, self.D, _ = functions.rows.variables
         X = functions.rows.sources(core.exosystem)
         self.q = model.q - (TANGENT_STATES if len(functions.rows) else 0)
         from scipy.sparse import csr_array

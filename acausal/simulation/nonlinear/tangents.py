@@ -54,7 +54,7 @@ class Tangents:
     ) -> None:
         self.core, self.nonlinear_rows = core, functions.rows
         self.numbering = Numbering.of(core.reduced)
-        self.Z, self.D, _, _ = functions.rows.variables
+        self.Z, self.D, _ = functions.rows.variables
         self.X = functions.rows.sources(core.exosystem)
         D, Z, X = (SlopeSums.of(M, functions.rows) for M in (self.D, self.Z, self.X))
         self._over = D, Z, X
