@@ -124,10 +124,6 @@ class Buffered:
             given = f.mx_in()
             f = ca.Function(f.name(), given, [ca.densify(part) for part in f.call(given)])
         self.function = f
-        self._bind()
-
-    def _bind(self) -> None:
-        f = self.function
         self.inputs = [np.zeros(f.numel_in(k)) for k in range(f.n_in())]
         self.outputs = [np.zeros(f.numel_out(k)) for k in range(f.n_out())]
         buffer: Any
@@ -147,13 +143,6 @@ class Buffered:
         """Return the same function with arrays of its own: runs in several threads share no buffer."""
         return Buffered(self.function)
 
-    def __getstate__(self) -> Any:
-        return self.function
-
-    def __setstate__(self, state: Any) -> None:
-        self.function = state
-        self._bind()
-
 
 class Many:
     """A CasADi function of vectors at many points.
@@ -171,8 +160,6 @@ class Many:
 
     def __call__(self, inputs: list[Any], common: dict[int, Any]) -> list[Any]:
         """Outputs (k, ...) at points (k, ...), one array for each input that is not ``common``, in order."""
-        import numpy as np
-
         k, f = len(inputs[0]), self._single
         outputs = [np.empty((k, x.size)) for x in f.outputs]
         own = [i for i in range(len(f.inputs)) if i not in common]
