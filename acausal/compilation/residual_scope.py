@@ -106,9 +106,6 @@ class Entries:
             local = s.template.index("d", statement.name) or 0
             self.mode_variable[int(s.db[p.instance]) + local] = (n, statement.table.true_branch)
 
-    def __len__(self) -> int:
-        return len(self.elements) + len(self.relations)
-
     def element(self, p: Entry) -> ElementExpressions:
         """Return the element statement behind an entry."""
         return self.templates[p.batch].elements[p.local]

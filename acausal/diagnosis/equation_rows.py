@@ -71,9 +71,6 @@ class EquationRows(NamedExpressions):
     def __len__(self) -> int:
         return self._length
 
-    def __repr__(self) -> str:
-        return f"<Equations of {self.flat.label}: {len(self)}>"
-
     # -- numbering -----------------------------------------------------------------------------------------------
 
     def _count(self, group: EquationGroup) -> int:

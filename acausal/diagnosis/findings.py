@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 
-import numpy as np
-
 from ..reduction.core import Values
 from ..simulation.starts.stated import Starts
 from ..values import frozen
@@ -97,9 +95,3 @@ class Findings:
     slope: Callable[[int, int], dict[Key, float] | None] | None = None
     integrals: tuple[int, ...] = ()
     open: tuple[int, ...] = ()
-
-
-def spread(entries: list[tuple[int, Key]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows, variables and orders of pairs as arrays."""
-    found = np.array([(r, v, o) for r, (v, o) in entries], np.int64).reshape(-1, 3)
-    return found[:, 0], found[:, 1], found[:, 2]

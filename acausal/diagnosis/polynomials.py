@@ -48,10 +48,6 @@ class Polynomial:
         """Its value if it is one."""
         return self.terms.get((), Fraction(0)) if set(self.terms) <= {()} else None
 
-    def symbols(self) -> set[str]:
-        """Texts of all atoms."""
-        return {a for m in self.terms for a in m}
-
     def _power(self, atom: str, times: int) -> Expr:
         return self.atoms[atom] if times == 1 else self.atoms[atom] ** times
 

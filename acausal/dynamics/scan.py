@@ -202,8 +202,6 @@ def first_crossing(
     so two crossings between two points of evaluation are not missed. Functions too fast for an
     interval enter with their magnitude, so nothing fast is resolved that cannot matter.
     """
-    if not len(G):
-        return None
     search = _Search(G, armed, floor)
     for start, piece in trajectory.pieces(h_end):
         if piece.reach == 0.0:
