@@ -21,7 +21,7 @@ from ..modeling.component import Component
 from ..reduction.core import Values
 from ..reduction.labels import nonlinear_row
 from ..reduction.reduced_model import ReducedModel
-from ..results.grid import check_grid
+from ..results.grid import check_grid, own_grid
 from ..results.objects import Opaque
 from ..results.result import Result
 from ..simulation.binding import (
@@ -202,7 +202,7 @@ class Program(CompiledModel):
         """
         program = self if until is None else self._stopping(until)
         t0 = begin_of(self, t_start, start)
-        saved = saved_paths(program.names, save)
+        saved, grid = saved_paths(program.names, save), None if grid is None else own_grid(grid)
         options = Options(impulses, save=saved, grid=grid, method=method, rtol=rtol, atol=atol)
         program._check(options, t0, t_end)
         if grid is not None:
@@ -242,7 +242,7 @@ class Program(CompiledModel):
         t0 = begin_of(self, t_start, start)
         check_span(t0, span)
         t_end = t0 + (1.0 if span is None else span)
-        saved = saved_paths(self.names, save)
+        saved, grid = saved_paths(self.names, save), None if grid is None else own_grid(grid)
         options = Options(impulses, save=saved, grid=grid, method=method, rtol=rtol, atol=atol)
         self._check(options, t0, t_end)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from ..errors import ExpressionError
-from .expressions import EnumMember, Expr, Symbol, fold
+from .expressions import EnumMember, Expr, enum_type, fold
 from .operations import MARKS
 
 _SAME = frozenset({"pre", "no_event"})
@@ -37,22 +37,12 @@ def enum_of(expr: Expr) -> type[Enum] | None:
     ExpressionError
         Where it calculates with members, or chooses between a member and what is none.
     """
-    return fold(expr, _of_leaf, _of_operation) if expr.marks & MARKS["enum"] else None
+    return fold(expr, enum_type, _of_operation) if expr.marks & MARKS["enum"] else None
 
 
 def shown(expr: Expr) -> str:
     """Return an expression as users write it, members by their names."""
     return str(expr.member) if isinstance(expr, EnumMember) else str(expr)
-
-
-def _of_leaf(node: Expr) -> type[Enum] | None:
-    kind = (
-        type(node.member)
-        if isinstance(node, EnumMember)
-        else getattr(getattr(node, "field", None), "type", None)
-    )
-    named = isinstance(node, (EnumMember, Symbol)) and isinstance(kind, type) and issubclass(kind, Enum)
-    return kind if named else None
 
 
 def _of_operation(node: Expr, args: list[type[Enum] | None]) -> type[Enum] | None:

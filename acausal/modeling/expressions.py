@@ -1,7 +1,6 @@
 """Expressions as immutable trees: parameter bindings, equations and conditions alike.
 
-An expression holds no CasADi object, so that components pickle and copy;
-it is lowered to SX when a class is traced.
+An expression holds no CasADi object, so that components pickle and copy; it is lowered to SX when a class is traced.
 """
 
 from __future__ import annotations
@@ -11,9 +10,10 @@ from enum import Enum
 from typing import Any, NoReturn
 
 from ..errors import ExpressionError, shortened
-from .operations import BOOLEANS, MARKS, UFUNCS
+from .operations import BOOLEANS, MARKS, UFUNCS, marks
 
 Number = int | float
+_MOVING, _HOLDING = marks("v", "time", "der"), marks("<", "floor", "sign", "table", "lookup", "piece", "pre")
 LONGEST_INTEGER = 64
 """Bits of an integer; floats hold larger ones only nearly."""
 
@@ -40,12 +40,11 @@ _OWN_FUNCTIONS = "use the functions of `acausal` (sin, exp, sqrt, ...) instead o
 def _ordered(op: str, a: Expr, b: Any) -> Expr:
     """A comparison of two numbers."""
     other = wrap(b)
-    for side in (a, b):
-        if isinstance(side, Enum) or is_enum(side):
-            raise ExpressionError(
-                f"`{a} {op} {b}` compares members of an enum, which have no order",
-                hint=f"write `{a}.equals(...)`, or or_(...) of several of them",
-            )
+    if enum_type(a) is not None or enum_type(other) is not None:
+        raise ExpressionError(
+            f"`{a} {op} {b}` compares members of an enum, which have no order",
+            hint=f"write `{a}.equals(...)`, or or_(...) of several of them",
+        )
     return Expr(op, (a, other))
 
 
@@ -152,15 +151,15 @@ class Expr:
 
     def equals(self, value: Any) -> Expr:
         """Return the condition that a discrete variable has this value."""
-        kind = getattr(getattr(self, "field", None), "type", None)
-        own = value.field.type if is_enum(value) else type(value)
-        if (is_enum(self) or isinstance(value, Enum)) and kind is not own:
-            members = "another value"
-            if kind is not None and is_enum(self):
-                members = f"{kind.__name__}.{next(iter(kind)).name}"
+        own = enum_type(self)
+        moves = self.marks & _MOVING and not self.marks & _HOLDING and not self.is_condition
+        if own is not enum_type(value) or moves:
+            member = f"{own.__name__}.{next(iter(own)).name}" if own else "another value"
+            problem, hint = "which is not of its type", f"one of its own values: {self}.equals({member})"
+            if moves:
+                problem, hint = "as it is continuous", f"less or greater: {self} > {value}"
             raise ExpressionError(
-                f"`{self}` never equals `{value}`, which is not of its type",
-                hint=f"compare it with one of its own values: {self}.equals({members})",
+                f"`{self}` never equals `{value}`, {problem}", hint="compare it with " + hint
             )
         return Expr("==", (self, wrap(value)))
 
@@ -335,10 +334,13 @@ def condition(value: Any) -> Expr:
     return expr
 
 
-def is_enum(value: Any) -> bool:
-    """True for a symbol of an enum."""
-    kind = getattr(getattr(value, "field", None), "type", None)
-    return isinstance(value, Symbol) and isinstance(kind, type) and issubclass(kind, Enum)
+def enum_type(value: Any) -> type[Enum] | None:
+    """Return the enum one of whose members a value is or an expression takes; None for others."""
+    while isinstance(value, Expr) and value.op in ("pre", "no_event", "if_else"):
+        value = value.args[value.op == "if_else"]
+    member = value.member if isinstance(value, EnumMember) else value
+    kind = getattr(value.field, "type", None) if isinstance(value, Symbol) else type(member)
+    return kind if isinstance(kind, type) and issubclass(kind, Enum) else None
 
 
 def enum_index(value: Enum) -> int:

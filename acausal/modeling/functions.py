@@ -10,6 +10,7 @@ from ..errors import ExpressionError
 from .expressions import Expr, Symbol, condition, fold, walk, wrap
 from .fields import Computed, Parameter, Variable
 from .number_checks import is_finite, shown
+from .operations import MARKS
 from .tables import order_problem
 from .typed_fields import Input, Output
 
@@ -166,7 +167,7 @@ def change(d: Any) -> Expr:
 
 
 def _discrete(expr: Expr, name: str) -> Expr:
-    if not isinstance(expr, Symbol):
+    if not isinstance(expr, Symbol) or not expr.marks & MARKS["d"]:
         raise ExpressionError(
             f"{name}({expr}) needs a discrete variable", hint="declare a Discrete and state it with Eq"
         )

@@ -208,30 +208,38 @@ def _slack(t0: float, t1: float) -> float:
     return 4.0 * float(np.spacing(max(abs(t0), abs(t1))))
 
 
+def own_grid(grid: Any) -> float | np.ndarray:
+    """Return a step as a float, times as an array of its own.
+
+    Raises
+    ------
+    ParameterError
+        Unless the step is positive or the times ascend.
+    """
+    try:
+        t = np.array(grid, float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(f"grid must be a positive step or an array of times, got {grid!r}") from error
+    if not t.ndim:
+        if isinstance(grid, (str, bool)) or not np.isfinite(t) or t <= 0:
+            raise ParameterError(f"grid must be a positive step or an array of times, got {grid!r}")
+        return float(t)
+    if t.ndim != 1 or not np.isfinite(t).all() or (np.diff(t) < 0).any():
+        raise ParameterError("grid must be a positive step or an array of ascending, finite times")
+    return t
+
+
 def grid_times(grid: Any, t0: float, t1: float) -> np.ndarray:
     """Return the times that ``grid`` stands for: multiples of a step from ``t0``, or the given ones.
 
     A step longer than the run gives both ends.
     """
-    if np.ndim(grid) == 0:
-        if (
-            isinstance(grid, (str, bool))
-            or not hasattr(grid, "__float__")
-            or not np.isfinite(float(grid))
-            or float(grid) <= 0
-        ):
-            raise ParameterError(f"grid must be a positive step or an array of times, got {grid!r}")
-        step = float(grid)
-        count = (t1 - t0) / step
-        if count > MOST_POINTS * 10:
-            raise ParameterError(f"grid = {step:g} s gives {count:.3g} points", hint="take a longer step")
-        if t1 - t0 < step * (1 - 1e-12):
-            return np.array([t0, t1])
-        return t0 + step * np.arange(int(np.floor(count * (1 + 1e-12))) + 1)
-    try:
-        t = np.asarray(grid, float)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ParameterError(f"grid must be a positive step or an array of times, got {grid!r}") from error
-    if t.ndim != 1 or not np.isfinite(t).all() or (np.diff(t) < 0).any():
-        raise ParameterError("grid must be a positive step or an array of ascending, finite times")
-    return t
+    step = own_grid(grid)
+    if isinstance(step, np.ndarray):
+        return step
+    count = (t1 - t0) / step
+    if count > MOST_POINTS * 10:
+        raise ParameterError(f"grid = {step:g} s gives {count:.3g} points", hint="take a longer step")
+    if t1 - t0 < step * (1 - 1e-12):
+        return np.array([t0, t1])
+    return t0 + step * np.arange(int(np.floor(count * (1 + 1e-12))) + 1)

@@ -26,7 +26,8 @@ from .plotting import plot_signals
 from .record import Ending, Recorded
 from .scenes import strobe
 from .segments import Segments
-from .signal import HeldSource, Signal, VariableSource
+from .signal import Signal
+from .sources import HeldSource, VariableSource
 from .statistics import Statistics, completed
 from .tables import columns, data_frame, html, write_csv
 
@@ -197,7 +198,10 @@ class Result:
             return np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
         events = np.isin(self.segments.start, self.events.times)
         chosen = None if self.saved is None else [self.names.find(p) for p in self.saved]
-        return shown_points(self.segments, self.grid, events, chosen, self.events.moved_at_start)
+        found = shown_points(self.segments, self.grid, events, chosen, self.events.moved_at_start)
+        for array in found:
+            array.setflags(write=False)
+        return found
 
     @property
     def t(self) -> np.ndarray:

@@ -2,251 +2,26 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ..dynamics.closed_form import unresolved
-from ..errors import ParameterError, counted, warn
-from ..flattening.template import Located
-from ..reduction.rounding import ROUNDING
-from .arithmetic import Operand, combined
-from .panels import Panels, follow
+from ..errors import ParameterError, UnknownNameError
+from ..modeling.number_checks import shown
+from .arithmetic import Operand, combined, number, with_codes
 from .plotting import plot_signals
-from .segments import BEFORE, ONE, Affine, Segment, Segments, Term, window
-from .spectrum import QUIET, Harmonics
-from .waves import extreme
+from .sources import OverTime
 
 
-class Source:
-    """Where a signal takes its values from: the segments of a result, on demand."""
-
-    def __init__(self, result: Any, name: str) -> None:
-        self.result, self.name = result, name
-        self.t_start, self.t_end = float(result.t_start), float(result.t_end)
-
-    @property
-    def t(self) -> np.ndarray:
-        """Points in seconds; equal times are left and right limit of an event."""
-        return self.result.t
-
-    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Values at times since the starts of some segments."""
-        raise NotImplementedError
-
-    def evaluate(self, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Values at times since the starts of segments of the run."""
-        return self.within(self.result.segments, which, hs)
-
-    def before(self) -> float:
-        """Left limit at the start."""
-        first = Segments([self.result.record.segments[0]])
-        return float(self.within(first, np.zeros(1, np.int64), np.zeros(1))[0])
-
-    def sample(self) -> np.ndarray:
-        """Values at the points of the result."""
-        _, which, hs = self.result.points
-        return self._values(self.result.segments, which, hs) if len(which) else np.zeros(0)
-
-    def at(self, t: np.ndarray, side: str) -> np.ndarray:
-        """Limits from one side at times within the run."""
-        return self._values(*self.result.located(t, side))
-
-    def _values(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        out = self.within(segments, np.maximum(which, 0), hs)
-        if (which == BEFORE).any():
-            out = np.where(which == BEFORE, self.before(), out)
-        return out
-
-    def affine(self) -> Affine | None:
-        """The values as an affine expression; None if they are none."""
-        return None
-
-    def products(self, power: int) -> list[Term] | None:
-        """The value to a power as a sum of products of two affine expressions; None if it is none."""
-        whole = self.affine()
-        return None if whole is None else [(1.0, whole, whole if power == 2 else ONE)]
-
-    def power_integral(self, a: float, b: float, power: int) -> float:
-        """Integral over [a, b] of the value to a power."""
-        segments, products = self.result.segments, self.products(power)
-        if products is not None:
-            return segments.integral_of_sum(products, a, b)
-
-        def raised(s: Segment, _: np.ndarray, hs: np.ndarray) -> np.ndarray:
-            return self.within(Segments([s]), np.zeros(len(hs), np.int64), hs)[:, None] ** power
-
-        return float(segments.integral(raised, a, b, name=f"`{self.name}`")[0])
-
-    def panels(self, a: float, b: float, longest: float) -> Panels:
-        """Series that represent the values on [a, b], no panel longer than ``longest``."""
-        segments, whole = self.result.segments, self.affine()
-        parts = segments.overlap(a, b)
-        rounding = ROUNDING * float(segments.magnitude(whole.row, parts[0], parts[2])[0]) if whole else 0.0
-        panels = follow(self.evaluate, segments.start, parts, longest, rounding)
-        if not panels.resolved:
-            warn(unresolved(f"`{self.name}`", b - a))
-        return panels
-
-    def undetermined(self) -> np.ndarray:
-        """Mask over ``t``: the model leaves the value open."""
-        return np.zeros(len(self.t), bool)
-
-    def origin(self) -> str:
-        """What the values follow from, for messages: the equation that is solved for them, with its place."""
-        return ""
-
-
-class VariableSource(Source):
-    """A continuous variable or its time derivative."""
-
-    def __init__(self, result: Any, found: Located) -> None:
-        super().__init__(result, found.path)
-        self.index, self.slope = found.index, found.kind == "slope"
-
-    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Values at times since the starts of some segments."""
-        return segments.variable(self.index, self.slope, which, hs)
-
-    def affine(self) -> Affine | None:
-        """The values as an affine expression; None if they are none."""
-        segments, k = self.result.segments, self.index
-        if not segments.groups or segments.groups[0].readout.outside[k]:
-            return None
-        return Affine({(k, self.slope): 1.0}, 0.0)
-
-    def origin(self) -> str:
-        """The equation that is solved for the values, with its place."""
-        names, readout = self.result.names, self.result.record.segments[0].readout
-        for k, _ in readout.observed(self.index):
-            o = names.model.output_equations[k]
-            place = names.flat.location(o.batch, o.instance, o.row.statement.origin)
-            return f"{o.row.statement.text} in {place}"
-        return ""
-
-    def before(self) -> float:
-        """The start value of what differentiated variables determine; others have no left limit but the right one."""
-        result, k = self.result, self.index
-        model, z = result.names.model, result.record.z
-        row, first = model.W_core[[k]], result.record.segments[0]
-        readout = first.readout
-        if self.slope or readout.outside[k] or not len(z) or not readout.dynamic[row.indices].all():
-            return super().before()
-        xi = first.trajectory.y0[len(first.data.states) :]
-        return float((row @ z)[0] + (readout.VK[[k]] @ xi)[0])
-
-    def undetermined(self) -> np.ndarray:
-        """Mask over ``t``: the model leaves the value open."""
-        result, model = self.result, self.result.names.model
-        if self.index in model.presolved.relative:
-            return np.ones(len(self.t), bool)
-        columns = model.W_core[[self.index]].indices
-        flags = np.array([bool(s.data.undetermined[columns].any()) for s in result.segments.all], bool)
-        return flags[np.maximum(result.points[1], 0)] if len(flags) else np.zeros(0, bool)
-
-
-class HeldSource(Source):
-    """A discrete variable or a parameter: every segment holds one value."""
-
-    def __init__(self, result: Any, found: Located) -> None:
-        super().__init__(result, found.path)
-        self.index, self.parameter = found.index, found.kind == "p"
-
-    def _held(self, segments: Segments) -> np.ndarray:
-        """Values of all segments."""
-        k = self.index
-        return np.array([s.readout.P[k] if self.parameter else s.moment.D[k] for s in segments.all])
-
-    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Values at times since the starts of some segments."""
-        return self._held(segments)[which]
-
-    def before(self) -> float:
-        """Left limit at the start."""
-        D = self.result.record.D
-        return super().before() if self.parameter or not len(D) else float(D[self.index])
-
-    def affine(self) -> Affine | None:
-        """The value of a parameter; None for a discrete."""
-        segments = self.result.record.segments
-        return (
-            Affine({}, float(segments[0].readout.P[self.index])) if self.parameter and len(segments) else None
-        )
-
-    def power_integral(self, a: float, b: float, power: int) -> float:
-        """Integral over [a, b] of the value to a power."""
-        which, h0, h1 = self.result.segments.overlap(a, b)
-        return float(self._held(self.result.segments)[which] ** power @ (h1 - h0))
-
-
-class Combination(Source):
-    """Sum of sources of one result with factors, and a constant."""
-
-    def __init__(self, name: str, parts: tuple[tuple[float, Source], ...], constant: float = 0.0) -> None:
-        super().__init__(parts[0][1].result, name)
-        self.parts, self.constant = parts, constant
-
-    def _of(self, values: list[Any]) -> Any:
-        """The value for values of the parts."""
-        return sum(f * v for (f, _), v in zip(self.parts, values, strict=True)) + self.constant
-
-    def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
-        """Values at times since the starts of some segments."""
-        return np.asarray(self._of([s.within(segments, which, hs) for _, s in self.parts]))
-
-    def before(self) -> float:
-        """Left limit at the start."""
-        return float(self._of([s.before() for _, s in self.parts]))
-
-    def undetermined(self) -> np.ndarray:
-        """Mask over ``t``: one of the signals is open."""
-        return np.logical_or.reduce([s.undetermined() for _, s in self.parts])
-
-    def affine(self) -> Affine | None:
-        """The values as an affine expression; None if a part is none."""
-        total: Affine | None = Affine({}, self.constant)
-        for factor, source in self.parts:
-            part = source.affine()
-            total = total.plus(part, factor) if total and part else None
-        return total
-
-    def products(self, power: int) -> list[Term] | None:
-        """The value to a power as a sum of products of two affine expressions; None if it is none."""
-        whole = super().products(power)
-        if whole is not None or power != 1:
-            return whole
-        terms = [(self.constant, ONE, ONE)]
-        for factor, source in self.parts:
-            found = source.products(1)
-            if found is None:
-                return None
-            terms += [(factor * c, left, right) for c, left, right in found]
-        return terms
-
-
-class Product(Combination):
-    """Product of two sources of one result."""
-
-    def affine(self) -> None:
-        """None: a product is no affine expression."""
-
-    def products(self, power: int) -> list[Term] | None:
-        """The factors, for the first power."""
-        left, right = (s.affine() for _, s in self.parts)
-        return None if power != 1 or left is None or right is None else [(1.0, left, right)]
-
-    def _of(self, values: list[Any]) -> Any:
-        return values[0] * values[1]
-
-
-class Signal(Harmonics[Source], NDArrayOperatorsMixin):
+class Signal(OverTime, NDArrayOperatorsMixin):
     """Values of one variable; both limits at every event.
 
-    Sums, differences, multiples and products of signals of one result are signals again. In other arithmetic and in
-    functions of numpy a signal is the array of its values. ``mean``, ``rms`` and ``max`` are over time, not over
-    the points.
+    Arithmetic, comparisons, ``& | ~`` of Booleans and elementwise functions of numpy make signals of signals of one result
+    and numbers, with both limits at every event: ``(v > 5.0).mean()`` is a duty ratio. Booleans count as 0 and 1; what
+    they, whole numbers and sums and products give is exact. Enumerations can only be compared, ``state == "idle"``.
+    Beside an array, and in functions over the points such as ``numpy.mean``, a signal is the array of its values.
+    ``mean``, ``rms`` and ``max`` are over time, not over the points.
 
     Attributes
     ----------
@@ -258,133 +33,16 @@ class Signal(Harmonics[Source], NDArrayOperatorsMixin):
         the equation and the time. Values of Boolean variables are of type bool, those of integers and enumerations of type int.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        path: str,
-        unit: str,
-        doc: str,
-        kind: type = float,
-        names: dict[int, str] | None = None,
-    ) -> None:
-        self.path, self.unit, self.doc, self.names = path, unit, doc, names or {}
-        self.source, self._kind = source, kind
-        self._values: np.ndarray | None = None
+    @classmethod
+    def of(cls, x: Operand) -> Signal:
+        """Return the signal of what arithmetic made."""
+        return cls(x.source, x.name, x.unit, "", x.kind, composed=x.composed)
 
-    # -- values --------------------------------------------------------------------------------------------------
+    def _operand(self) -> Operand:
+        """What arithmetic knows of the signal."""
+        return Operand(self.source, self.path, self.unit, self._kind, self.names, self._composed)
 
-    @property
-    def t(self) -> np.ndarray:
-        """Points in seconds; equal times are left and right limit of an event."""
-        return self.source.t
-
-    @property
-    @QUIET
-    def values(self) -> np.ndarray:
-        """Values at ``t``."""
-        if self._values is None:
-            self._values = self._named(self.source.sample(), self.source.t).astype(self._kind, copy=False)
-        return self._values
-
-    def _named(self, values: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """Warn of values that are not numbers."""
-        bad = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
-        if bad.any():
-            what = f"`{self.path}` is not a number at {counted(int(bad.sum()), 'point')}"
-            origin = self.source.origin()
-            warn(f"{what}, first at t = {t[bad][0]:.9g} s" + (f": {origin}" if origin else ""))
-        return values
-
-    @property
-    def is_discrete(self) -> bool:
-        """True for variables that change only at events."""
-        return self._kind is not float
-
-    @property
-    def final(self) -> Any:
-        """Last value: the right limit at the end."""
-        return self.at(self.source.t_end)
-
-    @property
-    def undetermined(self) -> np.ndarray:
-        """Mask over ``t``: the model leaves the value open (a floating potential, a circulating flow)."""
-        return self.source.undetermined()
-
-    @QUIET
-    def at(self, t: Any, side: str = "right") -> Any:
-        """Return the values at times ``t``; at an event the limit from ``side``, "left" or "right".
-
-        Raises
-        ------
-        ParameterError
-            For times outside the run, or another side.
-        """
-        if side not in ("left", "right"):
-            raise ParameterError(f'side is "left" or "right", got {side!r}')
-        try:
-            times = np.asarray(t, float)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ParameterError(f"`{self.path}` is asked for at times in seconds, got {t!r}") from error
-        a, b = self.source.t_start, self.source.t_end
-        slack = 4.0 * np.spacing(max(abs(a), abs(b)))
-        if not ((times >= a - slack) & (times <= b + slack)).all():
-            raise ParameterError(
-                f"`{self.path}` is known from {a:g} to {b:g} s only", hint="ask for times within the run"
-            )
-        inside = np.clip(times, a, b).ravel()
-        values = self._named(self.source.at(inside, side), inside).astype(self._kind, copy=False)
-        return values.reshape(times.shape) if times.ndim else values[0].item()
-
-    @QUIET
-    def mean(self, t0: float | None = None, t1: float | None = None) -> float:
-        """Return the mean over time in [t0, t1], by default the whole run; of a Boolean signal the duty ratio.
-
-        Exact for any number of periods where the signal is a sum of exponentials and sinusoids between events, and
-        so is the mean of a sum of products of two such signals; a warning says where another one turns too often to be followed.
-        """
-        a, b = window(t0, t1, self.source.t_start, self.source.t_end)
-        return self.source.power_integral(a, b, 1) / (b - a)
-
-    @QUIET
-    def rms(self, t0: float | None = None, t1: float | None = None) -> float:
-        """Return the root mean square over time in [t0, t1], by default the whole run; see `mean`."""
-        a, b = window(t0, t1, self.source.t_start, self.source.t_end)
-        return float(np.sqrt(self.source.power_integral(a, b, 2) / (b - a)))
-
-    def max(self, t0: float | None = None, t1: float | None = None) -> Any:
-        """Return the largest value in [t0, t1], by default the whole run; between the points too.
-
-        It is a value of the signal, which may jump without an event too. Of a jump both limits count, of an impulse none. A
-        warning says where the signal turns too often between two events to be followed, with several frequencies between which
-        limits the value lies.
-        """
-        return self._extreme(1.0, t0, t1)
-
-    def min(self, t0: float | None = None, t1: float | None = None) -> Any:
-        """Return the smallest value in [t0, t1]; see `max`."""
-        return self._extreme(-1.0, t0, t1)
-
-    def ptp(self, t0: float | None = None, t1: float | None = None) -> Any:
-        """Return the distance from the smallest to the largest value in [t0, t1]; see `max`."""
-        return self.max(t0, t1) - self.min(t0, t1)
-
-    @QUIET
-    def _extreme(self, factor: float, t0: float | None, t1: float | None) -> Any:
-        """The largest value, of the negative signal for a negative factor."""
-        source = self.source
-        a, b = window(t0, t1, source.t_start, source.t_end)
-        found = extreme(
-            source.result.segments, source.affine(), lambda c, d: source.panels(c, d, d - c), factor, a, b
-        )
-        if found.bound > found.value:
-            low, high = sorted((factor * found.value, factor * found.bound))
-            warn(
-                f"the {'largest' if factor > 0.0 else 'smallest'} value of `{self.path}` is not resolved: several "
-                f"frequencies turn too often in {b - a:.3g} s to be followed, and it lies between {low:.9g} and "
-                f"{high:.9g}; give a shorter window"
-            )
-        value = factor * found.value
-        return self._kind(round(value)) if self.is_discrete else value
+    # -- pictures -----------------------------------------------------------------------------------------------
 
     def plot(self) -> Any:
         """Return a matplotlib figure of the signal."""
@@ -398,14 +56,21 @@ class Signal(Harmonics[Source], NDArrayOperatorsMixin):
         return np.array(self.values, dtype=dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        terms = [x for x in map(_operand, inputs) if x is not None]
-        if method == "__call__" and not keywords and len(terms) == len(inputs):
-            results = {id(s.result) for t in terms if isinstance(t, Operand) for _, s in t.parts}
-            if len(results) == 1 and (found := combined(ufunc.__name__, terms)) is not None:
-                return Signal(_source(found), found.name, found.unit, "")
-        return getattr(ufunc, method)(
-            *(_plain(a) for a in inputs), **{k: _plain(a) for k, a in keywords.items()}
-        )
+        # What works in place makes another signal, as with numbers.
+        given = {k: v for k, v in keywords.items() if k != "out" or not any(isinstance(o, Signal) for o in v)}
+        if method == "__call__" and not given:
+            terms = with_codes(ufunc, [x._operand() if isinstance(x, Signal) else x for x in inputs])
+            terms = [x if isinstance(x, Operand) else _number_or_array(x, ufunc) for x in terms]
+            if not any(isinstance(x, np.ndarray) for x in terms):
+                _of_one_result(terms)
+                made = tuple(Signal.of(x) for x in combined(ufunc, terms))
+                return made if ufunc.nout > 1 else made[0]
+        try:
+            return getattr(ufunc, method)(*map(_plain, inputs), **{k: _plain(a) for k, a in given.items()})
+        except (TypeError, ValueError) as error:
+            raise ParameterError(
+                f"numpy.{ufunc.__name__} has no meaning for `{self.path}` here: {error}"
+            ) from error
 
     def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
         return function(*(_plain(a) for a in args), **{k: _plain(a) for k, a in keywords.items()})
@@ -416,28 +81,44 @@ class Signal(Harmonics[Source], NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return len(self.t)
 
+    def __bool__(self) -> bool:
+        raise ParameterError(
+            f"`{self.path}` has no truth value: it has values over time",
+            hint="ask for one of them, signal.final, signal.at(t) or signal.min(); write & and | for `and` and `or`",
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        over = f"; `signal.values.{name}` is over the points" if hasattr(np.ndarray, name) else ""
+        raise UnknownNameError(f"a signal has no `{name}`{over}")
+
     def __repr__(self) -> str:
         return f"<Signal {self.path}{f' [{self.unit}]' * bool(self.unit)}, {len(self.t)} points>"
 
 
-def _operand(value: Any) -> Operand[Source] | float | None:
-    """What stands for an operand in a combination; None for one that has no place there."""
-    if isinstance(value, Signal):
-        source = value.source
-        composed = type(source) is Combination and len(source.parts) + bool(source.constant) > 1
-        return None if value.is_discrete else Operand(((1.0, source),), 0.0, value.path, value.unit, composed)
-    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    return float(value) if number else None
+def _number_or_array(value: Any, ufunc: np.ufunc) -> Any:
+    """A number or an array of numbers beside a signal, or raise ParameterError."""
+    found = number(value)
+    if found is None:
+        array = np.asarray(value)
+        if not array.ndim or array.dtype.kind not in "biufc":
+            raise ParameterError(
+                f"numpy.{ufunc.__name__} of a signal takes signals of its result and real numbers, got {shown(value)}",
+                hint="`signal.values` is the array of its values at the points `signal.t`",
+            )
+        return array
+    return found
 
 
-def _source(found: Operand[Source]) -> Source:
-    """The source of what was combined."""
-    if found.product is not None:
-        left, right = map(_source, found.product)
-        return Product(found.name, ((1.0, left), (1.0, right)))
-    if found.constant == 0.0 and len(found.parts) == 1 and found.parts[0][0] == 1.0:
-        return found.parts[0][1]
-    return Combination(found.name, found.parts, found.constant)
+def _of_one_result(terms: list[Any]) -> None:
+    """Raise ParameterError where signals of several results meet: their points differ."""
+    signals = [x for x in terms if isinstance(x, Operand)]
+    if len({id(x.source.result) for x in signals}) > 1:
+        names = " and ".join(f"`{x.name}`" for x in signals)
+        raise ParameterError(
+            f"{names} are signals of different results, with points of their own",
+            hint="compare them at common times, a.at(t) - b.at(t); where the points are the same, as with one `grid=`,"
+            " a.values - b.values",
+        )
 
 
 def _plain(value: Any) -> Any:

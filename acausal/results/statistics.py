@@ -100,8 +100,11 @@ def completed(
     """Return what a run counted with what its record shows."""
     # Files hold polynomials in place of steps, and the history of these.
     history = counts.history if len(counts.history) else step_history(segments)
+    history.setflags(write=False)
     kinds, paths = dict(Counter(e.kind for e in events)), dict(Counter(m.path for m in modes))
-    return replace(counts, paths=paths, steps=len(history), history=history, events=kinds)
+    return replace(
+        counts, paths=paths, steps=len(history), history=history, events=kinds, seconds=dict(counts.seconds)
+    )
 
 
 def peak_memory() -> int:

@@ -38,7 +38,7 @@ from acausal.components.electrical import (
 from acausal.components.rotational import Clutch, Inertia
 from acausal.results.equations import EquationsAt
 from acausal.results.power import Powers
-from acausal.results.signal import VariableSource
+from acausal.results.sources import VariableSource
 from acausal.simulation.nonlinear.integration import SampledMotion
 from tests.components.signals import assembled
 from tests.results.models import Buck, sharing

@@ -155,7 +155,7 @@ def test_signals_are_arrays(discharge: tuple[Discharge, Result]) -> None:
     assert np.max(v) == v.values.max()
     assert np.mean(v) == v.values.mean()
     assert np.concatenate([v, i]).shape == (2 * len(v),)
-    assert isinstance(np.sqrt(v * v), np.ndarray)
+    assert isinstance(np.sqrt(v * v), Signal)
     assert isinstance(v + np.ones(len(v)), np.ndarray)
     assert v[0] == 10.0
 
@@ -189,8 +189,9 @@ def test_combinations_have_names_and_units() -> None:
     assert (-(a - b)).path == "-(source.v - load.v)"
     assert (a + i).unit == ""
     assert (+a).path == "source.v"
-    assert isinstance(a + result["diode.on"], np.ndarray)
-    assert isinstance(a + simulate(Buck(), 1e-4)["load.v"], np.ndarray)
+    assert isinstance(a + result["diode.on"], Signal)
+    with pytest.raises(ParameterError, match="different results"):
+        _ = a + simulate(Buck(), 1e-4)["load.v"]
 
 
 def test_both_limits_of_a_jump(shared: Result) -> None:
