@@ -117,11 +117,16 @@ class Component:
             given = value.value if isinstance(value, Start) else value
             numbers: Iterable[Any] = given if field.shape and isinstance(given, Iterable) else (given,)
             problem = next(filter(None, map(field.problem, numbers)), "")
+            if isinstance(value, Start) and value.fixed:
+                problem = (
+                    "cannot be fixed: a Discrete has it before the first instant, in which it may change"
+                )
             if problem:
                 raise DeclarationError(
                     f"the start value `{field.name}` of {type(self).__name__} {problem}",
                     where=self.location(),
                 )
+            return given
         return value
 
     def _check_start(self, field: Variable, value: Any) -> None:

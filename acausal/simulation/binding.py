@@ -149,19 +149,20 @@ def make_starts(
             steady |= _at_rest(program, path)
         else:
             code = enum_index(value) if isinstance(value, Enum) else value
-            _check_initial(flat.root, path, code, is_number)
             try:
                 k, _ = flat.find("v", path)
-                _check_initial(flat.root, path, value, is_real)
-                start[k], fixed[k] = float(code), True
-                of_run.add(k)
             except UnknownPathError as unknown:
                 try:
                     d, field = flat.find("d", path)
                 except UnknownPathError:
+                    _check_initial(flat.root, path, code, is_number)
                     raise unknown from None
-                _check_discrete(flat.root, path, field, value, float(code))
+                _check_discrete(flat.root, path, field, value, code)
                 D[d], discretes[d] = float(code), value
+            else:
+                _check_initial(flat.root, path, value, is_real)
+                start[k], fixed[k] = float(code), True
+                of_run.add(k)
     return Starts(start, fixed, given, branches, frozenset(of_run), steady, discretes)
 
 
@@ -180,10 +181,10 @@ def _check_initial(root: Template, path: str, value: Any, is_value: Callable[[An
         )
 
 
-def _check_discrete(root: Template, path: str, field: Any, value: Any, code: float) -> None:
+def _check_discrete(root: Template, path: str, field: Any, value: Any, code: Any) -> None:
     """Raise ParameterError for what is no value of a discrete variable; an enum takes its members and their codes."""
     foreign = isinstance(value, Enum) and not (isinstance(field.type, type) and isinstance(value, field.type))
-    if foreign or not field.holds(code):
+    if foreign or not is_number(code) or not field.holds(float(code)):
         raise ParameterError(
             f"the initial value of `{path}` must be {field.kind}, got {shown(value)}",
             where=place_of(root, path),
