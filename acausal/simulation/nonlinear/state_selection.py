@@ -6,7 +6,6 @@ Constraints are differentiated by coordinates in units of their magnitudes, so t
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -160,13 +159,14 @@ def _determinant(matrix: np.ndarray) -> float:
 
 def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Columns that solve all rows best, and the pivots relative to the largest; None if there are none."""
-    from scipy.linalg import lapack
+    from scipy.linalg import get_lapack_funcs
 
     n = len(J)
     if len(among) < n:
         return None
     # Called without the checks of `scipy.linalg.qr`, which cost more than small systems.
-    found: Any = lapack.dgeqp3(J[:, among])  # pyright: ignore[reportAttributeAccessIssue]
+    (decomposed,) = get_lapack_funcs(("geqp3",), dtype=float)
+    found = decomposed(J[:, among])
     diagonal = np.abs(np.diagonal(found[0]))
     if diagonal[-1] <= SINGULAR * max(diagonal[0], TINY):
         return None
