@@ -89,26 +89,26 @@ def confirm_jump(
     stages: Sequence[Stage],
     reinits: Sequence[tuple[int, float]],
     known: Uncertainty,
-    left: np.ndarray | None,
+    collided: bool,
 ) -> None:
     """Raise ConsistencyError unless the conserved quantities are kept over the parts of a jump and its end is consistent.
 
-    Where contacts have collided, the law of impact stands for their equations; what it ``left`` uncertain (n,) is no jump.
+    Where contacts have ``collided``, the law of impact stands for their equations, and what their rounds leave of speeds and
+    impulses is measured by those of the largest one.
     """
     state = run.state
     model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ELIMINATED
     free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run) + NOTHING * model.scale
     if run.record.steps:  # Before the first of them nothing has moved.
         doubt += run.data.sizes[0] @ _moved(run)
-    known, doubt = (known, doubt) if left is None else (known.apart, doubt + left)
-    for stage in stages:
+    parts = [_parts_of_jump(stage, known.apart if collided else known) for stage in stages]
+    sizes = [np.max([part[k] for part in parts], axis=0) for k in range(2)]
+    for stage, (*_, explains) in zip(stages, parts, strict=True):
         mode = stage.after.mode
         which = _affine_rows(run, mode)
-        if left is not None:
+        if collided:
             which = np.setdiff1d(which, _rows_of_contacts(run, mode))
-        jump = stage.z_before, stage.z_after, stage.J1
-        *sizes, explained = _parts_of_jump(stage, known)
-        off = doubt, explained
+        jump, off = (stage.z_before, stage.z_after, stage.J1), (doubt, explains)
         require(run, unconserved(model.rows(mode), which, jump, sizes, free, off, tolerance), state.t)
     at = replace(point_of(model, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
     mode = restart.data.mode
@@ -119,24 +119,23 @@ def confirm_jump(
 
 
 def _parts_of_jump(stage: Stage, known: Uncertainty) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Magnitudes (n,) of the terms of jumps and of impulses: of defects of constraints, as the mode maps them.
+    """Magnitudes (n,) of the terms of jumps and of impulses: with those of defects of constraints, as the mode maps them.
 
     Third of the impulses which what is uncertain explains: those are not made.
     """
     data, n = stage.after, len(stage.z_before)
+    ends, J1 = np.abs(stage.z_before) + np.abs(stage.z_after), np.abs(stage.J1)
     # A point of a large model has no maps of defects.
     if not isinstance(data, ModeData) or not len(data.constraints):
-        return np.zeros(n), np.zeros(n), np.zeros(n)
+        return ends, J1, np.zeros(n)
     k, of, size = len(data.states), data.constraints, np.abs(data.impulse)
     defects = np.abs(of) @ np.abs(np.concatenate([stage.z_before, stage.y_after[k:]]))
     jumps = np.abs(data.T[:, :k]) @ (np.abs(data.jump) @ defects)
-    return jumps, size @ defects, size @ explained(data, stage.z_before, stage.y_after[k:], known)
+    return ends + jumps, J1 + size @ defects, size @ explained(data, stage.z_before, stage.y_after[k:], known)
 
 
-def confirm_recorded(
-    run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart, doubt: np.ndarray | None
-) -> None:
-    """Raise ConsistencyError unless recorded parts of a jump lead to its end, but for the ``doubt`` (n,): energies read them."""
+def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart) -> None:
+    """Raise ConsistencyError unless recorded parts of a jump lead to its end: energies read them."""
     which = np.flatnonzero(run.core.model.differentiated)
     lost, terms = restart.z - z_before, np.abs(restart.z) + np.abs(z_before)
     if parts:
@@ -144,7 +143,7 @@ def confirm_recorded(
         lost = lost - (ends[-1] - parts[0].z_before)
         terms += np.sum(np.abs(ends), axis=0)  # what comes to rest has moved on the way
     tolerance = SOLVED if run.reduced.nonlinear else ROUNDED
-    allowed = tolerance * (terms + _terms(run)) + (0.0 if doubt is None else doubt)
+    allowed = tolerance * (terms + _terms(run))
     require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.state.t)
 
 

@@ -351,9 +351,9 @@ class Loop(Run):
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed)
         try:
             choice = self.next_mode(state.mode, instant, triggers)
-            restart, parts, doubt = choice.restart, (), None
+            restart, parts = choice.restart, ()
             if restart.jumped and can_collide(self.core.model, restart):
-                restart, parts, doubt = collide(self, restart, instant, left, self.next_mode)
+                restart, parts = collide(self, restart, instant, left, self.next_mode)
         except ImpactFailed as failure:
             raise self.failed(NoMotionAfterImpact(failure)) from None
         except (NoConsistentMode, Inadmissible) as error:
@@ -370,10 +370,10 @@ class Loop(Run):
                     raise self.failed(cut)
             # Start values that contradict what holds in every mode are moved, and nothing says with what energy.
             stages = () if begin is None else parts or (left(restart),)
-            confirm_jump(self, restart, parts or (left(restart),), reinits, known, doubt)
+            confirm_jump(self, restart, parts or (left(restart),), reinits, known, bool(parts))
             logged = jump_record(self, restart, z_minus, xi, stages)
             if begin is not None:
-                confirm_recorded(self, logged["parts"], begin, restart, doubt)
+                confirm_recorded(self, logged["parts"], begin, restart)
         self.enter(restart, choice.signs if restart is choice.restart else None)
         if restart.jumped:  # What moves slower then is known no better.
             moved = None

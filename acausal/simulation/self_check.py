@@ -255,7 +255,7 @@ def unconserved(
 ) -> Violation | None:
     """The one of the rows ``which`` whose integral over a part of an instant, ``E (z+ - z-) + A J1 = 0``, does not hold.
 
-    ``jump`` are both limits and the impulses, ``sizes`` the magnitudes of what jump and impulses were computed from, however it
+    ``jump`` are both limits and the impulses, ``sizes`` the magnitudes of both and of what they were computed from, however it
     cancelled; ``free`` are unknowns that are set from outside by an impulse of their own; ``doubt`` are by how much
     the limits may be off, and the impulses that this explains.
     """
@@ -266,7 +266,7 @@ def unconserved(
         own = own if isinstance(own, np.ndarray) else own.toarray()
         value = value - own @ np.linalg.lstsq(own, value, rcond=None)[0]
     size = abs(E)
-    terms = size @ (np.abs(after) + np.abs(before) + sizes[0]) + abs(A) @ (np.abs(J1) + sizes[1])
+    terms = size @ sizes[0] + abs(A) @ sizes[1]
     return worst(
         "conservation", which, np.abs(value), terms, tolerance * terms + size @ doubt[0] + abs(A) @ doubt[1]
     )

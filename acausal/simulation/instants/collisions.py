@@ -68,8 +68,6 @@ class Collided:
     restart: Restart
     stages: tuple[Stage, ...]
     plastic: tuple[int, ...]
-    error: np.ndarray
-    """How uncertain the core unknowns (n,) are after the last stage."""
 
 
 def can_collide(model: AffineModel, after: Restart) -> bool:
@@ -147,11 +145,11 @@ def collisions(
         _check_speeds(numbers().model, found, after)
     else:
         raise ImpactFailed("unsettled", which)
-    if first or after.jumped:
+    # What the end is moved by without an impulse belongs to the way there too.
+    if first or (after.z != stages[-1].z_after).any():
         stages.append(begin(after) if first else _next(stages[-1], after))
-    J1, each = np.sum([s.J1 for s in stages], axis=0), instant.known.each
-    error = np.zeros(len(after.z)) if each is None else each
-    return Collided(Restart(after.data, after.y, after.z, J1, True), tuple(stages), tuple(plastic), error)
+    J1 = np.sum([s.J1 for s in stages], axis=0)
+    return Collided(Restart(after.data, after.y, after.z, J1, True), tuple(stages), tuple(plastic))
 
 
 def _next(before: Stage, after: Restart) -> Stage:

@@ -27,11 +27,8 @@ def collide(
     instant: Instant,
     left: Callable[[Restart], Stage],
     next_mode: Callable[[Mode, Instant, tuple[str, ...]], Choice],
-) -> tuple[Restart, tuple[Stage, ...], np.ndarray]:
-    """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse.
-
-    With the stages on the way, and how uncertain the last one leaves the core unknowns.
-    """
+) -> tuple[Restart, tuple[Stage, ...]]:
+    """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse, and the way."""
     # A contact touches and rebounds to what moves it by itself.
     apart = replace(instant, known=instant.known.apart, crossed=None)
 
@@ -43,7 +40,7 @@ def collide(
     found = collisions(restart, left, apart, lambda: run.core, solve)
     if found.plastic:
         run.notify(ImpactsUnending(found.plastic))
-    return found.restart, found.stages, found.error
+    return found.restart, found.stages
 
 
 def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
