@@ -1,14 +1,30 @@
 """Runs that are interrupted anywhere go on as if they had not been."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from acausal import Circuit, Program, compile_model
+from acausal import (
+    Circuit,
+    Component,
+    Discrete,
+    Eq,
+    Program,
+    Statement,
+    Variable,
+    assign,
+    compile_model,
+    der,
+    pre,
+    reinit,
+    sample,
+    simulate,
+    when,
+)
 from acausal.components.electrical import (
     Capacitor,
     Diode,
@@ -162,3 +178,34 @@ def test_a_stepped_run_goes_on_after_an_interruption() -> None:
             pass
         sim.advance(1e-4)
         assert sim.result["load.v"].final == pytest.approx(whole["load.v"].final, rel=1e-13)
+
+
+class Counted(Component):
+    """Rises with slope one and falls back at one; ticks in between end steps of integration."""
+
+    x: Variable = Variable()
+    n: Discrete = Discrete(int)
+    k: Discrete = Discrete(int)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), 1.0)
+        yield when(self.x >= 1.0, reinit(self.x, 0.0), assign(self.n, pre(self.n) + 1))
+        yield when(sample(period=0.3, start=0.1), assign(self.k, pre(self.k) + 1))
+
+
+@pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
+@pytest.mark.parametrize("stop", [0.35, 1.0, 2.0, 3.1])
+def test_no_event_is_lost_in_the_step_that_is_interrupted(stop: float, method: str) -> None:
+    model = Counted()
+
+    def watch(t: float) -> None:
+        if t >= stop:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as info:
+        simulate(model, 9.0, method=method, progress=watch)
+    before = getattr(info.value, "result")  # noqa: B009
+    assert before["x"].final <= 1.0 + 1e-12
+    result = simulate(model, 9.0, start=before, until=model.n >= 4, method=method)
+    assert result.t_end == pytest.approx(4.0, abs=1e-9)
+    assert [result[name].final for name in "nk"] == [4.0, 14.0]

@@ -259,11 +259,11 @@ class Integration:
         return lasting(step.t1 - step.t0, self._tolerances.rtol)
 
     def unfinished(self) -> tuple[float, SampledMotion] | None:
-        """Length and motion of the steps before the segment failed that can be read, None without any."""
+        """Length and motion of the steps before a failure that can be read and in which nothing has crossed, None without any."""
         steps = self.steps
         if steps is None or not steps.accepted:
             return None
-        h = solvable(steps)
+        h = min(solvable(steps), steps.passed)
         steps.cut(h)
         return (h, SampledMotion(steps, self._hidden)) if steps.accepted else None
 

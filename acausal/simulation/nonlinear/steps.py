@@ -117,6 +117,8 @@ class Steps:
         self._resolution = Resolution(motion, tolerances.rtol) if self._solves and motion.batched else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
         self.accepted: list[Accepted] = []
+        self.passed = 0.0
+        """Time up to which nothing has crossed."""
         self.stacked: Any = None
         """The accepted steps in arrays, once many points were asked for."""
         self.begin = self._place = motion.last
@@ -206,9 +208,13 @@ class Steps:
         if motion.worn(end):
             motion.select(end)
             self._stepper = self._new(step.t1, self._stepper.h)
-        if self._span.report is not None:
-            self._span.report(self._span.t + step.t1)
         return made
+
+    def pass_on(self) -> None:
+        """Tell those who look after each step that nothing has crossed within the last one."""
+        self.passed = self.reached
+        if self._span.report is not None:
+            self._span.report(self._span.t + self.passed)
 
     def _made(self, begin: Place) -> tuple[Step, Place]:
         """A step, and the point at its end."""

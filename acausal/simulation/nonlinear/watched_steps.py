@@ -110,9 +110,9 @@ class WatchedSteps:
         steps = self.steps
         while steps.reached < h_end:
             a = steps.extend()
-            if not self._forms.count:
-                continue
-            yield from self._split(a, a.step.t0, a.step.t1, None, FINEST)
+            if self._forms.count:
+                yield from self._split(a, a.step.t0, a.step.t1, None, FINEST)
+            steps.pass_on()
 
     def _values(self, a: Accepted, hs: np.ndarray) -> np.ndarray:
         """Forms and their slopes, (k, 2, forms)."""
