@@ -21,7 +21,7 @@ from ..reduction.labels import nonlinear_row
 from ..reduction.open_mode import StructurallySingular
 from ..simulation.failures import ChangePointPassed, NoConsistentPoint, NotSolved
 from ..simulation.nonlinear.newton import NewtonFailure
-from ..simulation.nonlinear.singular_points import NEARLY_SINGULAR
+from ..simulation.nonlinear.singular_points import NEARLY_SINGULAR, Surroundings
 from ..simulation.nonlinear.state_selection import DependentConstraints
 from ..simulation.standing import Standing
 from .nonlinear_points import (
@@ -193,21 +193,25 @@ def _unsettled(now: Standing, failure: NoConsistentPoint, at: str) -> AcausalErr
 
 def _step_size(now: Standing, failure: StepSizeError) -> AcausalError:
     motion = now.linearisation.last
-    t = now.state.t + failure.t
+    at, point = f"integration at t = {now.state.t + failure.t:.9g}", accepted(now)
     inner = motion.failure if motion is not None else None
     if inner is not None:
-        return _not_solved(now, inner, f"integration at t = {t:.9g}", accepted(now))
+        return _not_solved(now, inner, at, point)
+    near = surroundings(now, point)
+    singular = None if near is None else _singular_nearby(now, near, at, point)
+    if singular is not None:
+        return singular
     component = failure.component
     name = ""
     if motion is not None and component is not None:
         X = motion.selection.states[component]
         states = motion.system.mode.states
         name = f" of `{now.program.unknowns.state_name(int(states[X]))}`" if X < len(states) else ""
-    z = core_at(now, accepted(now))
+    z = core_at(now, point)
     found = stated(now, rows_of_largest(now, z))
     return found.error(
         ConvergenceError,
-        f"integration at t = {t:.9g}: no step of {failure.h:.3g} s or more keeps the error{name} within the tolerance"
+        f"{at}: no step of {failure.h:.3g} s or more keeps the error{name} within the tolerance"
         + (f"; largest near {found.text}, last values {found.values(z)}" if found.text else ""),
         why="the solution has a singularity there, or bends faster than doubles resolve",
         hint=_growth(now)
@@ -251,11 +255,9 @@ def _not_solved(now: Standing, failure: NewtonFailure, at: str, point: Point | N
     near = surroundings(now, point)
     started = at.startswith("start")
     if near is not None and rows:
-        ratio, dependent = near.dependent()
-        if failure.reason == "singular" or (not started and ratio < NEARLY_SINGULAR):
-            if near.branching and not started:
-                return _dependent(now, at, point)
-            return _singular_point(now, dependent.tolist(), at, z)
+        singular = _singular_nearby(now, near, at, point, failure.reason == "singular")
+        if singular is not None:
+            return singular
         together = near.coupled(rows[0]).tolist()
         rows = [r for r in rows if r in together]
     flat = _flat(now, rows, z)
@@ -271,6 +273,18 @@ def _not_solved(now: Standing, failure: NewtonFailure, at: str, point: Point | N
         " as of a loop whose lengths do not let it close; a law that is flat at zero, as a high power is, needs a"
         " linear term beside it",
     )
+
+
+def _singular_nearby(
+    now: Standing, near: Surroundings, at: str, point: Point | None, certain: bool = False
+) -> AcausalError | None:
+    """The error for a singular point of what is solved for, next to another one; None where that is regular."""
+    started, (ratio, dependent) = at.startswith("start"), near.dependent()
+    if not certain and (started or ratio >= NEARLY_SINGULAR):
+        return None
+    if near.branching and not started:
+        return _dependent(now, at, point)
+    return _singular_point(now, dependent.tolist(), at, core_at(now, point))
 
 
 def _flat(now: Standing, rows: list[int], z: np.ndarray) -> list[int]:

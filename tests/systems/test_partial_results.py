@@ -60,7 +60,8 @@ def test_a_run_into_a_lock_is_read_up_to_its_end(rtol: float, method: str, tmp_p
     # Points of all sizes before the end are on the constraint.
     t = np.concatenate([result.t, result.t_end - np.logspace(-12.0, -1.0, 300)])
     crank, rocker = result["crank.phi"].at(t), result["rocker.phi"].at(t)
-    assert crank == pytest.approx(start + t, abs=1e-9)
+    # Next to the lock the rocker is integrated, and the crank follows it.
+    assert crank == pytest.approx(start + t, abs=rtol)
     tips = CRANK * np.exp(1j * crank), BASE + LEVER * np.exp(1j * rocker)
     assert np.abs(tips[0] - tips[1]) == pytest.approx(COUPLER, rel=1e-9)
     assert result["rocker.phi"].max() >= rocker.max()
