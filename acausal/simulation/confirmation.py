@@ -148,18 +148,20 @@ def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, rest
 
 
 def _unlocated(
-    model: AffineModel, data: ModeData, trajectory: Trajectory, late: float, length: float
+    model: AffineModel, data: ModeData, trajectory: Trajectory, known: Uncertainty, length: float
 ) -> Violation | None:
-    """The state that depends too much on whether the crossing that began a segment was ``late`` or early."""
+    """The state that depends too much on whether the crossing that began a segment was late or early."""
     states, y0, shift = data.states, trajectory.y0, trajectory.shift
     if shift is None:
         return None
-    k, off = len(states), late * (data.Ay @ y0) - shift
+    k, off = len(states), known.late * (data.Ay @ y0) - shift
     if (np.abs(off[:k]) <= RESOLVED * np.abs(y0[:k])).all():
         return None
     off[k:] = 0.0
     left = np.abs(trajectory.flow.start(off).at(length)[:k])
-    terms = _sizes_of_units(model, data, trajectory, length)[states]
+    # What has come to rest was computed from what moved before.
+    moved = 0.0 if known.error is None else model.largest_of_unit(known.error / SUMMED)[states]
+    terms = np.maximum(_sizes_of_units(model, data, trajectory, length)[states], moved)
     return worst("crossing", np.arange(k), left, terms, RESOLVED * terms)
 
 
@@ -169,14 +171,14 @@ def _sizes_of_units(model: AffineModel, data: ModeData, trajectory: Trajectory, 
 
 
 def confirm_flow(
-    run: Run, tables: ModeTables, trajectory: Trajectory, length: float, late: float, inside: bool
+    run: Run, tables: ModeTables, trajectory: Trajectory, length: float, known: Uncertainty, inside: bool
 ) -> None:
     """Raise ConsistencyError unless the end of a segment in closed form, and the way there if ``inside``, is as the mode says.
 
-    ``late`` are the seconds by which the crossing that began it may have been off.
+    ``known`` is how exactly its begin was known, and by how much the crossing there may have been late.
     """
-    state = run.state
-    require(run, _unlocated(run.core.model, run.data, trajectory, late, length), state.t)
+    state, late = run.state, known.late
+    require(run, _unlocated(run.core.model, run.data, trajectory, known, length), state.t)
     rows_held = _in_force(run, tables)
     if rows_held is not None:
         require(run, _left_on_the_way(run, rows_held, trajectory, length, length, late), state.t + length)

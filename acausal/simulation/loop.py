@@ -377,10 +377,10 @@ class Loop(Run):
         self.enter(restart, choice.signs if restart is choice.restart else None)
         if restart.jumped:  # What moves slower then is known no better.
             moved = None
-            if self.numerical and not parts:
+            if not parts or not self.numerical:
                 moved = carried(self.core.model, restart.data, z_minus, xi, known)
             state.error, state.shift = (known.each, None) if moved is None else (known.error, moved.point)
-            state.late = 0.0 if moved is None else state.late
+            state.late = 0.0 if moved is None or not self.numerical else state.late
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
@@ -491,11 +491,12 @@ class ClosedForm:
 
     def __init__(self, run: Loop) -> None:
         state, self._run, self._data = run.state, run, run.data
-        self._tables, self._before, self._late = run.tables, state.late, 0.0
+        self._tables, self._late = run.tables, 0.0
+        self._begin = Uncertainty(state.late, state.error)
         found = None if state.shift is None else run.known.shift
         moved = None if found is None else run.data.chosen(found)
-        # What steps missed lies in the point from which the closed form begins; what rounding leaves open follows it.
-        self._moved, shift = (moved, None) if run.numerical else (None, moved)
+        # What steps missed, or a jump carried on, lies in the point of the begin; what rounding leaves open follows the flow.
+        self._moved, shift = (moved, None) if run.numerical or not state.late else (None, moved)
         self._trajectory = self._tables.flow.start(run.y, shift)
 
     def dense(self) -> tuple[ModeData, Trajectory]:
@@ -571,7 +572,7 @@ class ClosedForm:
         """Judge the end, and the way there at the first visits of the mode."""
         inside = self._run.visit()
         if inside or self._trajectory.shift is not None or not self._run.holds():
-            confirm_flow(self._run, self._tables, self._trajectory, h, self._before, inside)
+            confirm_flow(self._run, self._tables, self._trajectory, h, self._begin, inside)
 
 
 def _rate(data: ModeData, y: np.ndarray) -> np.ndarray:
