@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Hashable
 from typing import Any
 
+from ..errors import DeclarationError, nearest
 from ..modeling.component import Component, existing_parts
 from ..modeling.fields import Structural
 from ..modeling.typed_fields import Input
@@ -36,6 +38,10 @@ def simulate(model: Component, t_end: float, **options: Any) -> Result:
         For a model that is not well formed or a run that fails; the error of a failed run
         carries what was computed in its ``result``.
     """
+    known = [n for n in inspect.signature(Program.simulate).parameters if n not in ("self", "t_end")]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise DeclarationError(f"simulate() takes no option `{unknown[0]}`", hint=nearest(unknown[0], known))
     return remembered(model).simulate(t_end, **options)
 
 

@@ -14,6 +14,7 @@ from ..errors import DeclarationError, ParameterError, UnitError
 from .expressions import LONGEST_INTEGER, Expr, Symbol
 from .number_checks import is_finite, is_number, shown
 from .operations import MARKS
+from .symbol_arrays import SymbolArray
 from .units import parse_unit
 
 T = TypeVar("T")
@@ -90,7 +91,7 @@ class Field:
         def nest(name: str, shape: tuple[int, ...]) -> Any:
             if not shape:
                 return Symbol(owner, prefix + name, self)
-            return tuple(nest(f"{name}[{k}]", shape[1:]) for k in range(shape[0]))
+            return SymbolArray(nest(f"{name}[{k}]", shape[1:]) for k in range(shape[0]))
 
         return nest(self.name, self.shape)
 
@@ -152,7 +153,9 @@ class Parameter(Field):
         _check_bounds(min, max, shape)
         self.min, self.max, self.shape, self.fixed = min, max, shape, fixed
         self.default = 0.0 if default is MISSING and not fixed else default
-        problem = self.problem(default) if is_number(default) and fixed else ""
+        problem = (
+            "" if isinstance(self.default, (_Missing, Expr)) else self.problem_of(self.default, self.shape)
+        )
         if problem:
             raise DeclarationError(f"the default of a Parameter {problem}")
 
@@ -199,24 +202,17 @@ class Parameter(Field):
 
     def check(self, value: Any, obj: Any) -> None:
         """Raise ParameterError unless ``value`` is an expression or a number within the bounds."""
-        if isinstance(value, Expr):
-            return
-        self._check_shape(value, self.shape, obj)
+        problem = "" if isinstance(value, Expr) else self.problem_of(value, self.shape)
+        if problem:
+            raise ParameterError(f"`{self.name}` of {type(obj).__name__} {problem}", where=obj.location())
 
-    def _check_shape(self, value: Any, shape: tuple[int, ...], obj: Any) -> None:
+    def problem_of(self, value: Any, shape: tuple[int, ...]) -> str:
+        """Return what is wrong with numbers or expressions of a shape, "" if nothing is."""
         if not shape:
-            problem = "" if isinstance(value, Expr) else self.problem(value)
-            if problem:
-                raise ParameterError(f"`{self.name}` of {type(obj).__name__} {problem}", where=obj.location())
-            return
+            return "" if isinstance(value, Expr) else self.problem(value)
         if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or len(value) != shape[0]:
-            extents = " x ".join(map(str, self.shape))
-            raise ParameterError(
-                f"`{self.name}` of {type(obj).__name__} needs {extents} values, got {value!r}",
-                where=obj.location(),
-            )
-        for v in value:
-            self._check_shape(v, shape[1:], obj)
+            return f"needs {' x '.join(map(str, self.shape))} values, got {value!r}"
+        return next(filter(None, (self.problem_of(v, shape[1:]) for v in value)), "")
 
     def problem(self, value: Any) -> str:
         """Return what is wrong with a number for this parameter, "" if nothing is."""
@@ -250,11 +246,23 @@ class Structural(Field, Generic[T]):
         self, type: type[T], *, default: T = MISSING, check: Callable[[Any], str] | None = None, doc: str = ""
     ) -> None:
         super().__init__(doc=doc)
+        self.type, self.default, self.check = type, default, check
+        if default is not MISSING and not self.takes(_freeze(default) if type is tuple else default):
+            raise DeclarationError(
+                f"the default of a Structural must be of type {type.__name__}, got {shown(default)}"
+            )
         if default is not MISSING and not _is_hashable(default if type is not tuple else _freeze(default)):
             raise DeclarationError(
                 f"the default {shown(default)} of a Structural field cannot be hashed", hint=_HASHABLE
             )
-        self.type, self.default, self.check = type, default, check
+
+    def takes(self, value: Any) -> bool:
+        """Whether a value is of the type; whole numbers are floats too, and Booleans no numbers."""
+        if isinstance(value, int) and self.type in (int, float):
+            return not isinstance(value, bool) and (
+                self.type is float or value.bit_length() <= LONGEST_INTEGER
+            )
+        return isinstance(value, self.type)
 
     @overload
     def __get__(self, obj: None, cls: type) -> Self: ...
@@ -272,11 +280,7 @@ class Structural(Field, Generic[T]):
             value = _freeze(value)
         elif self.type is float and type(value) is int:
             value = float(value)
-        elif not isinstance(value, self.type) or (
-            self.type is int
-            and isinstance(value, int)
-            and (isinstance(value, bool) or value.bit_length() > LONGEST_INTEGER)
-        ):
+        elif not self.takes(value):
             kind = self.type.__name__
             raise ParameterError(
                 f"`{self.name}` of {type(obj).__name__} must be of type {kind}, got {shown(value)}",

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from .drawing import Drawing, Shape, Signals, positive
+from .plotting import two_times
 from .scenes import artist_of, limits_of, move, prepare, shapes_of, size_in_inches
 from .segments import window
 
@@ -44,7 +45,7 @@ def animate(
             hint='name the file "motion.gif", for example',
         )
     delay = max(SHORTEST_DELAY, round(100.0 / positive(fps, "fps")))
-    run = window(*(t or (None, None)), result.t_start, result.t_end)
+    run = window(*((None, None) if t is None else two_times(t)), result.t_start, result.t_end)
     times = _frame_times(run, delay, positive(speed, "speed"))
     writers[path.suffix.lower()](path, list(_frames(result, shapes, times)), 10 * delay)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..errors import ParameterError
+from ..modeling.number_checks import is_number, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +81,7 @@ def plot_signals(
         raise ParameterError("there is nothing to plot", hint='name signals: result.plot("load.v")')
     import matplotlib.pyplot as plt
 
-    groups = _axes(signals)
+    groups, window = _axes(signals), None if window is None else two_times(window)
     times = [s.t for group in groups for s in group if len(s.t)]
     a, b = window or (float(times[0][0]), float(times[0][-1])) if times else (0.0, 1.0)
     scale, unit = time_scale(a, b)
@@ -98,6 +99,16 @@ def plot_signals(
     axes[-1, 0].set_xlabel(f"time [{unit}]")
     axes[-1, 0].set_xlim(a / scale, b / scale)
     return figure
+
+
+def two_times(window: Any) -> tuple[float, float]:
+    """Return the begin and end of a window, or raise ParameterError."""
+    found = tuple(window) if isinstance(window, (tuple, list, np.ndarray)) else ()
+    if len(found) != 2 or not all(is_number(t) for t in found) or not found[0] < found[1]:
+        raise ParameterError(
+            f"a window is two ascending times in seconds, got {shown(window)}", hint="t=(0.0, 1e-3)"
+        )
+    return float(found[0]), float(found[1])
 
 
 def _axes(signals: Sequence[Curve | Sequence[Curve]]) -> list[list[Curve]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from .drawing import Drawing, Shape, Signals
+from .plotting import two_times
 from .segments import window
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def strobe(
 ) -> Figure:
     """Draw several positions in one picture; see `Result.strobe`."""
     shapes = shapes_of(drawing)
-    a, b = window(*(t or (None, None)), result.t_start, result.t_end)
+    a, b = window(*((None, None) if t is None else two_times(t)), result.t_start, result.t_end)
     shown, fine = _positions(times, a, b), np.linspace(a, b, TRACE)
     corners = [s.corners(result, fine if s.kind == "trace" else shown) for s in shapes]
     limits = limits_of(corners)

@@ -434,7 +434,8 @@ def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> 
         If it is empty or not inside the run.
     """
     try:
-        a, b = t_start if t0 is None else float(t0), t_end if t1 is None else float(t1)
+        a, b = (x if t is None else t + 0.0 for t, x in ((t0, t_start), (t1, t_end)))
+        a, b = float(a), float(b)
     except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(f"a window is two times in seconds, got {t0!r} and {t1!r}") from error
     # Ends that are multiples of a period carry its rounding.

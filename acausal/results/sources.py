@@ -245,7 +245,9 @@ class OverTime(Harmonics[Source]):
         if side not in ("left", "right"):
             raise ParameterError(f'side is "left" or "right", got {side!r}')
         try:
-            times = np.asarray(t, float)
+            times = np.asarray(t, None if isinstance(t, (str, bytes)) else float).astype(
+                float, casting="same_kind"
+            )
         except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(f"`{self.path}` is asked for at times in seconds, got {t!r}") from error
         a, b = self.source.t_start, self.source.t_end

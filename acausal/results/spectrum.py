@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from ..errors import ParameterError
+from ..modeling.number_checks import is_number, shown
 from .panels import RTOL, Panels
 from .plotting import plot_lines
 from .segments import window
@@ -194,10 +195,9 @@ def whole_periods(
     ParameterError
         If the frequency is not positive, or the window is no whole number of periods or not inside the run.
     """
-    try:
-        f = float(frequency)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ParameterError(f"a frequency is a number in Hz, got {frequency!r}") from error
+    if not is_number(frequency):
+        raise ParameterError(f"a frequency is a number in Hz, got {shown(frequency)}")
+    f = float(frequency)
     if not (isfinite(f) and f > 0.0):
         raise ParameterError(f"a frequency must be positive and finite, got {f:g} Hz")
     a, b = window(t0, t1, t_start, t_end)
