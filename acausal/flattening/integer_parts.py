@@ -20,11 +20,14 @@ _WALK = (("step", int), ("turns", int), ("since", float))
 
 
 class HeldPart(Discrete):
-    """A discrete variable that equations are given beside those of the user: ``of`` is what it is a part of, as written."""
+    """A discrete variable that equations are given beside those of the user.
 
-    def __init__(self, type: type, *, start: Any, of: str) -> None:
+    ``of`` is what it is a part of, as written; ``searched`` whether it tells no more than how the piece of a table was searched.
+    """
+
+    def __init__(self, type: type, *, start: Any, of: str, searched: bool) -> None:
         super().__init__(type, start=start, doc=f"held part of {of}")
-        self.of = of
+        self.of, self.searched = of, searched
 
 
 class IntegerParts:
@@ -118,7 +121,7 @@ class IntegerParts:
             bounds = and_(pre(k) > 0, u < pre(low)), and_(pre(k) < last, u >= pre(high))
             if depends(u, self._classify):
                 step, turns, since = (
-                    self._held(kind, f"{name}_{n}", kind(), f"table({u})") for n, kind in _WALK
+                    self._held(kind, f"{name}_{n}", kind(), f"table({u})", searched=True) for n, kind in _WALK
                 )
                 self._walk(k, (step, turns, since), bounds, piece, last, origin)
             else:
@@ -165,8 +168,8 @@ class IntegerParts:
         self._assign(since, if_else(change(k), time, pre(since)), origin)
         self._assign(turns, if_else(or_(falls, rises), by_instant(0, counted), turned), origin)
 
-    def _held(self, kind: type, name: str, start: Any, of: str) -> Symbol:
-        field = HeldPart(kind, start=start, of=of)
+    def _held(self, kind: type, name: str, start: Any, of: str, searched: bool = False) -> Symbol:
+        field = HeldPart(kind, start=start, of=of, searched=searched)
         field.__set_name__(type(self._owner), name)
         self._template.discretes[name] = field
         return Symbol(self._owner, name, field)

@@ -138,6 +138,17 @@ class Names:
         return found
 
     @cached_property
+    def pieces(self) -> np.ndarray:
+        """Discretes that say in which piece a table is, and that are integer parts."""
+        found = [np.zeros(0, np.int64)]
+        for s in self.flat.batches:
+            for name, field in s.template.discretes.items():
+                slot = s.template.index("d", name)
+                if isinstance(field, HeldPart) and not field.searched and slot is not None:
+                    found.append(s.db + slot)
+        return np.concatenate(found)
+
+    @cached_property
     def declared(self) -> list[str]:
         """Paths of the variables and discretes that users, or the library, have declared."""
         return [*self.variables, *(path for k, path in enumerate(self.discretes) if k not in self.held)]

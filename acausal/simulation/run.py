@@ -114,13 +114,12 @@ class Run:
         self.numerical = self.method.numerical
         self.homotopy = 1.0
         """Share of the actual parts of homotopies."""
-        self.bounds: Bounds | None = None
+        self.bounds: Bounds | None = core_bounds(self.program) if self.reduced.nonlinear else None
         """Bounds of the core unknowns while a start is sought."""
         self.integration = self._new_integration()
+        z, xi = self.state.z, self.sources.states(self.state.t, self.state.D, self.state.R)
+        self.state.z = guesses(self.program, self.base, self.starts, z, xi, self.bounds)
         if self.numerical:
-            self.bounds = core_bounds(self.program) if self.reduced.nonlinear else None
-            z, xi = self.state.z, self.sources.states(self.state.t, self.state.D, self.state.R)
-            self.state.z = guesses(self.program, self.base, self.starts, z, xi, self.bounds)
             self.linearisation.use(self.base, self._look_at(self.base))
             self.here()
 

@@ -50,10 +50,9 @@ def agreeing(
     model = base.model
     if not (model.elements or program.reduced.nonlinear):
         return z
-    rows, at = base.common_constraints, np.flatnonzero(model.differentiated)
-    hard, scale = rows[:, at], model.scale[at] + np.abs(z[at])
-    defect = rows @ np.concatenate([z, xi])
-    size = np.abs(hard * scale).max(axis=1, initial=0.0)
+    at = np.flatnonzero(model.differentiated)
+    rows, scale, defect, size = disagreement(base, z, xi)
+    hard = rows[:, at]
     if not (np.abs(defect) > AGREES * size).any():
         return z
     own = left_limits(program, starts)[1][at]
@@ -77,6 +76,16 @@ def agreeing(
         over, missing = moved[columns], -(rows[part] @ np.concatenate([made, xi])) / size[part]
         made[at[over]] += scale[over] * least_squares(A[np.ix_(part, over)], missing)[0]
     return made
+
+
+def disagreement(
+    core: NumericCore, z: np.ndarray, xi: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Constraints (k, n + q) of all modes, scales of what is differentiated, what left limits miss of them, and units of this."""
+    rows, at = core.common_constraints, core.model.differentiated
+    scale = (core.model.scale + np.abs(z))[at]
+    size = np.abs(rows[:, : len(z)][:, at] * scale).max(axis=1, initial=0.0)
+    return rows, scale, rows @ np.concatenate([z, xi]), size
 
 
 def guesses(

@@ -11,10 +11,12 @@ from ...dynamics.directions import generic_direction
 from ...dynamics.noise import Uncertainty
 from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Mode, Restart
+from ...reduction.open_mode import StructurallySingular
 from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import BESIDE, choose, derivatives
 from ..instants.search import Choice, NoConsistentMode
 from ..instants.transition import Instant
+from ..nonlinear.state_selection import DependentConstraints
 from .completion import MOST_MOVES
 from .left_limits import agreeing
 from .problem import Refused, StartProblem
@@ -24,17 +26,12 @@ Branches = Mapping[int, int]
 
 
 def known_relations(problem: StartProblem) -> np.ndarray:
-    """Relations before any mode: those among given quantities alone have their value, the others are false.
+    """Relations before any mode, at start values; those of rates stay as they are.
 
-    In a nonlinear model variables have the values from which Newton's method begins: a branch chosen against them
-    may not be defined there.
+    A branch chosen against the values from which Newton's method begins may not be defined there.
     """
     rows, discrete = problem.core.relations, problem.tables.discrete
-    known, values = abs(rows.E).sum(axis=1) == 0.0, rows.B @ problem.xi
-    if problem.reduced.nonlinear:
-        values = values + rows.A @ problem.z
-    else:
-        known &= abs(rows.A).sum(axis=1) == 0.0
+    known, values = abs(rows.E).sum(axis=1) == 0.0, rows.A @ problem.z + rows.B @ problem.xi
     R = problem.state.R.copy()
     for i in np.flatnonzero(known & ~np.isnan(values)).tolist():
         holds = discrete.operators[i](int(np.sign(values[i])))
@@ -151,3 +148,21 @@ def linearise_beside(problem: StartProblem, k: int = 0) -> None:
     lin, z = problem.linearisation, problem.z
     beside = z + BESIDE * lin.core.model.scale * generic_direction(len(z), k)
     lin.linearise(beside, np.zeros(len(z)), problem.xi, problem.values)
+
+
+def leaves_out(refused: Refused) -> bool:
+    """Whether constraints that follow from others were found, and are left out from now on.
+
+    At start values that are not consistent more may depend on each other than elsewhere, so that this is seen beside them.
+    """
+    failure, problem = refused.failure, refused.problem
+    cause, lin = failure.cause if isinstance(failure, NotSolved) else None, problem.linearisation
+    before = lin.core, lin.z, lin.last
+    if isinstance(cause, StructurallySingular):
+        linearise_beside(problem)
+    elif not isinstance(cause, DependentConstraints):
+        return False
+    found = problem.tangents.leave_out(problem.core.model, problem.mode)
+    if not found:
+        lin.go_back(*before)
+    return found

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import chain, combinations, islice, product
-from typing import TypeVar
 
 import numpy as np
 
 from ...errors import AcausalError, InitializationError
 from ...reduction.affine import AffineModel, Kind, Mode
-from ...reduction.open_mode import StructurallySingular
 from ..confirmation import require
 from ..failures import DiscreteUnsound, MovesForEver, NotSolved, Started, StartSteep
+from ..instants.discrete import Outcome
 from ..instants.pivoting import free_branches
 from ..loop import Loop
-from ..nonlinear.newton import NewtonFailure, continued
-from ..nonlinear.state_selection import DependentConstraints
-from ..state import NOT_REDUNDANT
+from ..state import NOT_REDUNDANT, State
+from .homotopy import along_homotopy
 from .initialization import (
     Completed,
     check_branches,
@@ -28,17 +28,15 @@ from .initialization import (
     check_held,
     complete,
     held_values,
-    unmet,
 )
 from .integrals import rest_integrals
 from .kept import moved_for_nothing
+from .left_limits import AGREES, disagreement, left_limits
+from .priorities import MISSED, SETTLED
 from .problem import Refused, StartProblem, StartTables
-from .provisional import Branches, entered, known_relations, linearise_beside
+from .provisional import Branches, entered, known_relations, leaves_out
 from .report import reporter
 
-Found = TypeVar("Found")
-Attempt = Callable[[float, np.ndarray | None], tuple[Found, np.ndarray]]
-"""Solves a start with a share of the actual parts of homotopies, next to a point if one is given: the outcome, its point."""
 MOST_ATTEMPTS = 512
 """Beginnings that are tried when conditions do not hold after the first one, and choices of branches among which they are."""
 
@@ -57,26 +55,8 @@ class Beginning:
 
     branches: Branches = field(default_factory=dict)
     sides: tuple[int, ...] = ()
-    held: dict[int, float] = field(default_factory=dict)
-    """Pieces of tables, and integer parts, in which the first mode is sought."""
-
-
-def _leaves_out(refused: Refused) -> bool:
-    """Whether constraints that follow from others were found, and are left out from now on.
-
-    At start values that are not consistent more may depend on each other than elsewhere, so that this is seen beside them.
-    """
-    failure, problem = refused.failure, refused.problem
-    cause, lin = failure.cause if isinstance(failure, NotSolved) else None, problem.linearisation
-    before = lin.core, lin.z, lin.last
-    if isinstance(cause, StructurallySingular):
-        linearise_beside(problem)
-    elif not isinstance(cause, DependentConstraints):
-        return False
-    found = problem.tangents.leave_out(problem.core.model, problem.mode)
-    if not found:
-        lin.go_back(*before)
-    return found
+    pieces: tuple[float, ...] | None = None
+    """Pieces of tables, and integer parts, in which the first mode is sought; None for those of the start values."""
 
 
 def start(run: Loop) -> None:
@@ -108,8 +88,7 @@ class Starting:
             run.starts, run.discrete, run.hints, held, run.values.P, run.bounds, run.numerical, run.work
         )  # fmt: skip
         self.ticks = run.take_ticks()
-        self.before, self.tried = run.snapshot(), False
-        self.known = known_relations(self._problem(run.sources.states(run.state.t, run.state.D, run.state.R)))
+        self.before, self.tried, self.left = run.snapshot(), False, False
 
     def _problem(self, xi: np.ndarray, near: np.ndarray | None = None) -> StartProblem:
         """What the run is before an attempt."""
@@ -125,50 +104,100 @@ class Starting:
         ------
         AcausalError
         """
-        run, plain = self.run, Beginning()
+        run, plain, begun_at = self.run, Beginning(), None
 
         def attempt(share: float, near: np.ndarray | None) -> tuple[Completed | None, np.ndarray]:
+            nonlocal begun_at
+            begun_at = near
             found = self._told(plain) if near is None else self._attempt(plain, share, near)
             return found, run.state.z.copy()
 
         try:
             found = along_homotopy(attempt, self.before.z, run.program.nonlinear_rows.has_homotopy)
-            return self._unless_given_starts_stay(found)
-        except InitializationError:
+        except AcausalError as failure:
             if run.core.system is not None:
                 raise  # Nothing but branches and pieces of laws, which are told apart in analysed modes, begins otherwise.
-            ways = chain(self._reached(), self._others(), self._other_sides())
-            for beginning in islice(ways, MOST_ATTEMPTS):
-                try:
-                    return self._attempt(beginning)
-                except (AcausalError, Refused):
-                    continue
+            for beginning in islice(self._where_it_may_begin(failure), MOST_ATTEMPTS):
+                with suppress(AcausalError, Refused):
+                    return self._unless_starts_move(self._attempt(beginning), beginning)
             raise
+        return self._unless_starts_move(found, plain, begun_at)
 
-    def _unless_given_starts_stay(self, found: Completed | None) -> Completed | None:
-        """The start that was found, or one in which all given starts hold, begun where no element holds anything.
+    def _where_it_may_begin(self, failure: AcausalError) -> Iterator[Beginning]:
+        """Beginnings after one that has failed, likely ones first."""
+        demanded = isinstance(failure, InitializationError)
+        if demanded or len(self.run.program.names.pieces):
+            yield from chain(self._admitting(Beginning()), self._reached())
+        if demanded:
+            yield from chain(self._others(), self._other_sides())
 
-        The first mode of a nonlinear model is sought at start values, before constraints move the defaults among them: an element
-        may close there that is open where the constraints lead, and move what was given.
+    def _unless_starts_move(
+        self, found: Completed | None, begun: Beginning, near: np.ndarray | None = None
+    ) -> Completed | None:
+        """The start that was found, or one that moves fewer start values: given ones count before defaults.
+
+        What was found has ``begun`` next to a point if one is given.
+        The first mode is sought at start values, before equations move what is not given. An element of a nonlinear model
+        may close there that is open where the constraints lead, and a piece of a table, or a branch, in which no algebraic
+        variable follows from a state fixes this one, though it is left at once.
         """
-        run = self.run
-        given = run.starts.given & run.program.reduced.differentiated
-        if not run.program.reduced.nonlinear or run.core.system is not None or self._meets(given):
+        if self.run.core.system is not None:
             return found
-        open_ = {k: _open_branch(run.core.model, k) for k in self._branches(run.state.mode)}
-        beginning = Beginning({k: b for k, b in open_.items() if b is not None})
-        try:
-            other = self._attempt(beginning)
-            if self._meets(given):
-                return other
-        except (AcausalError, Refused):
-            pass
-        return self._attempt(Beginning())
+        best, least, last = begun, self._moved(), begun
+        for last in islice(self._ways(least), MOST_ATTEMPTS):
+            try:
+                other = self._attempt(last)
+            except (AcausalError, Refused):
+                continue
+            moved = self._moved()
+            if moved < least:
+                best, least, found = last, moved, other
+            if least == (0, 0):
+                break
+        return found if best is last else self._attempt(best, 1.0, near if best is begun else None)
 
-    def _meets(self, which: np.ndarray) -> bool:
-        """Whether variables have their start values after the first instant."""
+    def _ways(self, moved: tuple[int, int]) -> Iterator[Beginning]:
+        """Beginnings from which fewer start values may be moved."""
         run = self.run
-        return not unmet(run.core, run.starts, which, run.data, run.y, run.read)
+        if moved[0] and run.program.reduced.nonlinear:
+            open_ = {k: _open_branch(run.core.model, k) for k in self._branches(run.state.mode)}
+            yield Beginning({k: b for k, b in open_.items() if b is not None})
+        if any(moved) and self._open_relations():
+            yield from self._admitting(Beginning())
+            if self.left:
+                yield from self._reached()
+
+    def _admitting(self, beginning: Beginning, x: np.ndarray | None = None) -> Iterator[Beginning]:
+        """Other beginnings, in whose pieces and on whose sides of relations equations contradict fewer start values.
+
+        ``x`` are values of all variables in the pieces of the first one; start values without them.
+        """
+        missed, better = self._contradicted(beginning), False
+        for i in self._open_relations() if missed else ():
+            other = self._beside(beginning, i, self.run.starts.value if x is None else x)
+            if self._contradicted(other) < missed:
+                better = True
+                yield from self._admitting(other, x)
+        if not better and beginning != Beginning():
+            yield beginning
+
+    def _contradicted(self, beginning: Beginning) -> int:
+        """Constraints of all modes that the start values contradict."""
+        run, begun = self.run, self._begun(self.before, beginning)
+        core, xi = (
+            run.numbers(begun.D, begun.R, run.open_inputs),
+            run.sources.states(begun.t, begun.D, begun.R),
+        )
+        _, _, defect, size = disagreement(core, begun.z, xi)
+        return int((np.abs(defect) > AGREES * size).sum())
+
+    def _moved(self) -> tuple[int, int]:
+        """Starts of states, given ones and defaults, that do not hold after the first instant."""
+        run = self.run
+        rank, at = left_limits(run.program, run.starts)[1], run.core.model.differentiated
+        z, wanted, scale = run.state.z, self.before.z, run.core.model.network_scale
+        far = np.abs(z - wanted) > np.maximum(MISSED * np.maximum(np.abs(z), np.abs(wanted)), SETTLED * scale)
+        return int((at & far & (rank > 0)).sum()), int((at & far & (rank == 0)).sum())
 
     def _told(self, beginning: Beginning) -> Completed | None:
         """An attempt whose failure is told in words."""
@@ -191,7 +220,7 @@ class Starting:
             return self._once(beginning, share, near)
         except Refused as refused:
             first, last = refused, lin.last
-            if not _leaves_out(refused):
+            if not leaves_out(refused):
                 raise
         try:
             return self._attempt(beginning, share, near)
@@ -237,21 +266,60 @@ class Starting:
 
     def _provisional(self, beginning: Beginning, near: np.ndarray | None) -> StartProblem:
         """What an attempt is made of: relations, branches and sources as far as start values alone tell."""
-        run, discrete = self.run, self.run.discrete
-        branches = {**run.starts.branches, **beginning.branches}
-        mode = tuple(branches.get(k, b) for k, b in enumerate(run.state.mode))
-        R = known_relations(self._problem(run.sources.states(run.state.t, run.state.D, run.state.R)))
-        R[list(beginning.sides)] = 1.0 - R[list(beginning.sides)]
-        D, now = discrete.with_branches(run.state.D, branches), (run.state.t, run.tolerance, True, False)
-        D[list(beginning.held)] = list(beginning.held.values())
+        run, discrete, before = self.run, self.run.discrete, self._begun(self.run.state, beginning)
         # Conditions that hold already fire nothing.
-        at = run.starts.value, D, R
-        memory = discrete.at_start(*at, (), run.state.memory, (*now[:2], False, False), mode).memory
-        outcome = discrete.at_start(*at, self.ticks, memory, now, mode)
+        memory = self._first(before, run.starts.value).memory
+        now = before.t, run.tolerance, True, False
+        outcome = discrete.at_start(
+            run.starts.value, before.D, before.R, self.ticks, memory, now, before.mode
+        )
         if not outcome.sound:
             raise run.failed(DiscreteUnsound(outcome.D))
+        pieces = run.program.names.pieces
+        outcome.D[pieces] = before.D[pieces]
         problem = self._problem(run.suit(outcome.D, outcome.R), near)
-        return problem.at(mode=mode, D=D, R=outcome.R, forced=outcome.forced, disabled=outcome.disabled)
+        forced, disabled = outcome.forced, outcome.disabled
+        return problem.at(mode=before.mode, D=before.D, R=outcome.R, forced=forced, disabled=disabled)
+
+    def _first(self, state: State, x: np.ndarray) -> Outcome:
+        """The discrete part before the first instant, as far as values ``x`` of all variables tell."""
+        now = state.t, self.run.tolerance, False, False
+        return self.run.discrete.at_start(x, state.D, state.R, (), state.memory, now, state.mode)
+
+    def _begun(self, state: State, beginning: Beginning) -> State:
+        """A state with the branches, relations and pieces of a beginning, and else those of the start values.
+
+        Before the start there is no piece: where a table begins says nothing about its argument.
+        """
+        run, pieces = self.run, self.run.program.names.pieces
+        branches = {**run.starts.branches, **beginning.branches}
+        mode = tuple(branches.get(k, b) for k, b in enumerate(state.mode))
+        begun = replace(state, mode=mode, D=run.discrete.with_branches(state.D, branches))
+        if beginning.pieces is not None:
+            begun.D[pieces] = beginning.pieces
+        elif len(pieces):
+            known = replace(begun, R=self._relations(begun))
+            begun.D[pieces] = self._first(known, run.starts.value).D[pieces]
+        return replace(begun, R=self._relations(begun, beginning.sides))
+
+    def _beside(self, beginning: Beginning, i: int, x: np.ndarray) -> Beginning:
+        """A beginning with a relation on the other side: in the next piece, if the relation is an end of one.
+
+        ``x`` are values of all variables in the piece.
+        """
+        begun, ids = self._begun(self.before, beginning), self.run.program.names.pieces
+        begun.R[i] = 1.0 - begun.R[i]
+        pieces = self._first(begun, x).D[ids]
+        if not np.array_equal(pieces, begun.D[ids]):
+            return replace(beginning, pieces=tuple(pieces.tolist()))
+        return replace(beginning, sides=tuple(sorted({*beginning.sides} ^ {i})))
+
+    def _relations(self, state: State, sides: tuple[int, ...] = ()) -> np.ndarray:
+        """Relations as far as start values tell, some of them on the other side."""
+        problem = self._problem(self.run.sources.states(state.t, state.D, state.R))
+        R = known_relations(replace(problem, state=state))
+        R[list(sides)] = 1.0 - R[list(sides)]
+        return R
 
     def _micro_steps(self, problem: StartProblem, completed: Completed | None, first: Mode) -> None:
         """The first instant from the point that was completed, and what must hold after it.
@@ -289,9 +357,8 @@ class Starting:
             and np.array_equal(run.state.R, found.R)
             and np.array_equal(run.state.D, found.D)
         )
-        if run.core.system is not None or (
-            completed is not None and not (same and not any(step.jumps for step in run.record.steps))
-        ):
+        self.left = not same or any(step.jumps for step in run.record.steps)
+        if run.core.system is not None or (completed is not None and self.left):
             check_conditions(completed, self.now())
 
     def now(self) -> StartProblem:
@@ -315,18 +382,23 @@ class Starting:
         piecewise linear laws that is Newton's method. An attempt that finds no point ends at the start values. Jumps on the
         way there decide nothing: starts that contradict each other may have caused them.
         """
-        run, known, tried = self.run, self.known, [Beginning()]
+        run, tried, ids = self.run, [Beginning()], self.run.program.names.pieces
         while run.data is not None:
-            mode, R = list(run.state.mode), known.copy()
+            mode, D = list(run.state.mode), self.before.D.copy()
+            D[ids] = run.state.D[ids]
+            known = self._relations(replace(self.before, D=D))
+            R = known.copy()
             R[run.discrete.state_relations] = run.relation_values()
             for k, table, select in run.tables.conditions:
                 mode[k] = select(np.array(table.signs(run.y, run.known)[0]))
-            held = {d: float(run.state.D[d]) for d in run.program.names.held}
-            reached = Beginning(self._branches(tuple(mode)), tuple(np.flatnonzero(R != known).tolist()), held)
+            sides, pieces = tuple(np.flatnonzero(R != known).tolist()), tuple(D[ids].tolist())
+            reached = Beginning(self._branches(tuple(mode)), sides, pieces)
             if reached in tried:
                 return
             tried.append(reached)
-            yield reached
+            x = run.starts.value.copy()
+            x[list(run.discrete.x_ids)] = run.read(run.discrete.x_ids)
+            yield from self._admitting(reached, x)
 
     def _others(self) -> Iterator[Beginning]:
         """Branches of the elements whose branch the equations may leave open, fewest changes first."""
@@ -352,10 +424,14 @@ class Starting:
         Conditions that are met with the law on one side of a comparison may lead to the other side; the point that is
         meant may lie in a third piece of that law, such as the other flank of a backlash.
         """
+        open_, x = self._open_relations(), self.run.starts.value
+        for sides in chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1)):
+            yield reduce(lambda beginning, i: self._beside(beginning, i, x), sides, Beginning())
+
+    def _open_relations(self) -> list[int]:
+        """Relations of variables."""
         rows, place = self.run.core.relations, np.asarray(self.run.discrete.state_relations, np.int64)
-        open_ = place[rows.E.any(axis=1) | rows.A.any(axis=1)].tolist()
-        sides = chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1))
-        return (Beginning(sides=changed) for changed in sides)
+        return place[rows.E.any(axis=1) | rows.A.any(axis=1)].tolist()
 
 
 def _open_branch(model: AffineModel, k: int) -> int | None:
@@ -365,48 +441,3 @@ def _open_branch(model: AffineModel, k: int) -> int | None:
         rows = branch.equations
         holds.append(not (rows.E.any(axis=1) | rows.A[:, ~model.differentiated].any(axis=1)).all())
     return holds.index(False) if True in holds and False in holds else None
-
-
-def along_homotopy(attempt: Attempt[Found], z: np.ndarray, able: bool) -> Found:
-    """Solve a start, and where that fails follow the solution of the simplified equations to that of the actual ones.
-
-    Parameters
-    ----------
-    attempt : callable
-    z : (n,) array
-        Start values.
-    able : bool
-        Whether the model has simplified equations.
-
-    Raises
-    ------
-    AcausalError
-        That of the first attempt, where the way does not lead to the end either.
-
-    Notes
-    -----
-    In every step the first instant is processed anew from the start values; the solution of the step before is no more
-    than the point at which Newton's method begins.
-    """
-    found: list[Found] = []
-
-    def solve(share: float, near: np.ndarray) -> np.ndarray:
-        try:
-            result, point = attempt(share, near)
-        except (AcausalError, Refused):
-            raise NewtonFailure("no convergence", near, np.zeros(0)) from None
-        found[:] = [result]
-        return point
-
-    try:
-        return attempt(1.0, None)[0]
-    except AcausalError:
-        if not able:
-            raise
-        try:
-            continued(solve, z)
-        except NewtonFailure:
-            found.clear()
-        if not found:
-            raise
-    return found[0]
