@@ -92,7 +92,8 @@ class PWM(PartialPWM):
             assign(self.end, start + if_else(self.duty >= 1, 2.0, share) * period),
             assign(self.begin, start + (1.0 - share) * period),
         )
-        leading, trailing = time < self.end, and_(self.held > 0, time >= self.begin)
+        on = self.held > 0  # not before the first period
+        leading, trailing = and_(on, time < self.end), and_(on, time >= self.begin)
         pulse = {
             Carrier.SAWTOOTH: leading,
             Carrier.TRIANGLE: or_(leading, trailing),
@@ -152,13 +153,13 @@ class DeadTime(Component):
     dead_time: Parameter = Parameter(default=0.0, unit="s", min=0, doc="Delay of turning on")
     high: Output = Output(bool, doc="Upper switch")
     low: Output = Output(bool, doc="Lower switch")
-    rise: Discrete = Discrete(float, unit="s", doc="Last change of u to true")
-    fall: Discrete = Discrete(float, unit="s", doc="Last change of u to false")
+    rise: Discrete = Discrete(float, unit="s", doc="Last change of u to true, or the start")
+    fall: Discrete = Discrete(float, unit="s", doc="Last change of u to false, or the start")
 
     def equations(self) -> Iterator[Statement]:
         off = not_(self.u)
-        yield when(self.u, assign(self.rise, time))
-        yield when(off, assign(self.fall, time))
+        yield when([initial(), self.u], assign(self.rise, time))
+        yield when([initial(), off], assign(self.fall, time))
         yield Eq(self.high, and_(self.u, time >= self.rise + self.dead_time))
         yield Eq(self.low, and_(off, time >= self.fall + self.dead_time))
 

@@ -32,7 +32,7 @@ from acausal.components.blocks import (
     Ramp,
     TimeTable,
 )
-from tests.components.signals import changes, pulses, run
+from tests.components.signals import assembled, changes, pulses, run
 
 F = 1000.0
 MS = 1e-3
@@ -74,6 +74,28 @@ def test_falling_edges() -> None:
 def test_triangle_edges() -> None:
     y = run(2.5 * MS, pwm=PWM(frequency=F, duty=0.5, carrier=Carrier.TRIANGLE))["pwm.y"]
     assert intervals(y) == pytest.approx(np.array([(0, 0.25), (0.75, 1.25), (1.75, 2.25)]), rel=1e-14)
+
+
+@pytest.mark.parametrize("carrier", Carrier)
+@pytest.mark.parametrize("duty", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("begin", [-5.0, -0.5 * MS])
+def test_nothing_before_the_first_period_of_a_run_that_begins_before_zero(carrier, duty, begin) -> None:
+    pwm = PWM(frequency=F, duty=duty, carrier=carrier, phase=0.25)
+    both = ComplementaryPWM(frequency=F, duty=duty, dead_time=0.0, carrier=carrier, phase=0.25)
+    result = simulate(assembled(pwm=pwm, both=both), 2.25 * MS, t_start=begin)
+    for y, low in (("pwm.y", "pwm.notY"), ("both.high", "both.low")):
+        assert not result[y].mean(begin, 0.25 * MS)
+        assert result[low].mean(begin, 0.25 * MS) == 1.0
+        assert result[y].mean(0.25 * MS, 2.25 * MS) == pytest.approx(duty, rel=1e-12)
+
+
+@pytest.mark.parametrize("begin", [-2.0, 0.0, 2.0])
+@pytest.mark.parametrize("on", [False, True])
+def test_dead_time_follows_the_start_wherever_it_is(begin: float, on: bool) -> None:
+    result = simulate(assembled(dead=DeadTime(u=on, dead_time=0.25)), begin + 1.0, t_start=begin)
+    for name, wanted in (("dead.high", on), ("dead.low", not on)):
+        assert result[name].mean(begin, begin + 0.25) == 0.0
+        assert result[name].mean(begin + 0.25, begin + 1.0) == wanted
 
 
 def test_phase_and_start_time_delay_the_carrier() -> None:
