@@ -15,6 +15,7 @@ from ..results.result import Result
 from .program import Program, compile_model
 
 _lock = threading.Lock()
+_OPTIONS = [n for n in inspect.signature(Program.simulate).parameters if n not in ("self", "t_end")]
 
 
 def simulate(model: Component, t_end: float, **options: Any) -> Result:
@@ -38,10 +39,11 @@ def simulate(model: Component, t_end: float, **options: Any) -> Result:
         For a model that is not well formed or a run that fails; the error of a failed run
         carries what was computed in its ``result``.
     """
-    known = [n for n in inspect.signature(Program.simulate).parameters if n not in ("self", "t_end")]
-    unknown = [name for name in options if name not in known]
+    unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
-        raise DeclarationError(f"simulate() takes no option `{unknown[0]}`", hint=nearest(unknown[0], known))
+        raise DeclarationError(
+            f"simulate() takes no option `{unknown[0]}`", hint=nearest(unknown[0], _OPTIONS)
+        )
     return remembered(model).simulate(t_end, **options)
 
 
