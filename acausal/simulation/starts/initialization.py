@@ -82,7 +82,20 @@ class Completed:
 
     def guessed(self) -> set[int]:
         """Variables whose given starts are guesses: computed by nonlinear equations, or the same whatever the states are."""
-        guess = (self.conditions.rank == Rank.GUESS) & (self.found.involved | self.found.determined)
+        return self._guesses(self.found.involved | self.found.determined)
+
+    def involved(self) -> set[int]:
+        """Those of them that Newton's method computes."""
+        return self._guesses(self.found.involved)
+
+    def lost(self) -> int:
+        """The number of given starts of states that do not hold at the point, and are no left limits either."""
+        conditions = self.conditions
+        missed = (conditions.rank == Rank.GIVEN) & self.found.missed & (conditions.unknown >= 0)
+        return int((~self.left[conditions.unknown[missed]]).sum())
+
+    def _guesses(self, among: np.ndarray) -> set[int]:
+        guess = (self.conditions.rank == Rank.GUESS) & among
         return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
 
 

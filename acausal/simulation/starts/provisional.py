@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,12 +17,40 @@ from ..instants.choice import BESIDE, choose, derivatives
 from ..instants.search import Choice, NoConsistentMode
 from ..instants.transition import Instant
 from ..nonlinear.state_selection import DependentConstraints
+from ..numeric import NumericCore
 from .completion import MOST_MOVES
 from .left_limits import agreeing
 from .problem import Refused, StartProblem
 
 Branches = Mapping[int, int]
 """Elements -> branches in which the search for the first mode begins."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """How an attempt begins.
+
+    Attributes
+    ----------
+    branches : mapping
+        Elements -> branches in which the search for the first mode begins.
+    sides : tuple of int
+        Relations that begin on the other side than that of the start values.
+    """
+
+    branches: Branches = field(default_factory=dict)
+    sides: tuple[int, ...] = ()
+    pieces: tuple[float, ...] | None = None
+    """Pieces of tables, and integer parts, in which the first mode is sought; None for those of the start values."""
+
+
+def freedom(core: NumericCore, mode: Mode) -> int:
+    """The number of states in a mode; -1 if its equations cannot be solved."""
+    try:
+        data = core.mode(mode)
+    except (Inadmissible, ConsistencyError, *UNSOLVED):
+        return -1
+    return -1 if len(data.admissible) else len(data.states)
 
 
 def known_relations(problem: StartProblem) -> np.ndarray:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import chain, combinations, islice, product
 
 import numpy as np
 
 from ...errors import AcausalError, InitializationError
-from ...reduction.affine import AffineModel, Kind, Mode
+from ...reduction.affine import Kind, Mode
 from ..confirmation import require
 from ..failures import DiscreteUnsound, MovesForEver, NotSolved, Started, StartSteep
 from ..instants.discrete import Outcome
@@ -28,35 +28,18 @@ from .initialization import (
     check_held,
     complete,
     held_values,
+    unmet,
 )
 from .integrals import rest_integrals
 from .kept import moved_for_nothing
 from .left_limits import AGREES, disagreement, left_limits
 from .priorities import MISSED, SETTLED
 from .problem import Refused, StartProblem, StartTables
-from .provisional import Branches, entered, known_relations, leaves_out
+from .provisional import Beginning, Branches, entered, freedom, known_relations, leaves_out
 from .report import reporter
 
 MOST_ATTEMPTS = 512
 """Beginnings that are tried when conditions do not hold after the first one, and choices of branches among which they are."""
-
-
-@dataclass(frozen=True)
-class Beginning:
-    """How an attempt begins.
-
-    Attributes
-    ----------
-    branches : mapping
-        Elements -> branches in which the search for the first mode begins.
-    sides : tuple of int
-        Relations that begin on the other side than that of the start values.
-    """
-
-    branches: Branches = field(default_factory=dict)
-    sides: tuple[int, ...] = ()
-    pieces: tuple[float, ...] | None = None
-    """Pieces of tables, and integer parts, in which the first mode is sought; None for those of the start values."""
 
 
 def start(run: Loop) -> None:
@@ -129,7 +112,7 @@ class Starting:
         if demanded or len(self.run.program.names.pieces):
             yield from chain(self._admitting(Beginning()), self._reached())
         if demanded:
-            yield from chain(self._others(), self._other_sides())
+            yield from chain(self._opened(), self._others(), self._other_sides())
 
     def _unless_starts_move(
         self, found: Completed | None, begun: Beginning, near: np.ndarray | None = None
@@ -137,35 +120,47 @@ class Starting:
         """The start that was found, or one that moves fewer start values: given ones count before defaults.
 
         What was found has ``begun`` next to a point if one is given.
-        The first mode is sought at start values, before equations move what is not given. An element of a nonlinear model
-        may close there that is open where the constraints lead, and a piece of a table, or a branch, in which no algebraic
-        variable follows from a state fixes this one, though it is left at once.
+        The first mode is sought at start values, before equations move what is not given. An element may close there that is
+        open where constraints lead, or values given for what follows from states; and a piece of a table, or a branch, in which
+        no algebraic variable follows from a state fixes this one, though it is left at once.
         """
         if self.run.core.system is not None:
             return found
-        best, least, last = begun, self._moved(), begun
+        best, least, last = begun, self._moved(found), begun
         for last in islice(self._ways(least), MOST_ATTEMPTS):
             try:
                 other = self._attempt(last)
             except (AcausalError, Refused):
                 continue
-            moved = self._moved()
+            moved = self._moved(other)
             if moved < least:
                 best, least, found = last, moved, other
-            if least == (0, 0):
+            if not any(least):
                 break
         return found if best is last else self._attempt(best, 1.0, near if best is begun else None)
 
-    def _ways(self, moved: tuple[int, int]) -> Iterator[Beginning]:
+    def _ways(self, moved: tuple[int, ...]) -> Iterator[Beginning]:
         """Beginnings from which fewer start values may be moved."""
-        run = self.run
-        if moved[0] and run.program.reduced.nonlinear:
-            open_ = {k: _open_branch(run.core.model, k) for k in self._branches(run.state.mode)}
-            yield Beginning({k: b for k, b in open_.items() if b is not None})
+        if moved[1] or moved[2] or (moved[0] and self.run.program.reduced.nonlinear):
+            yield from self._opened()
         if any(moved) and self._open_relations():
             yield from self._admitting(Beginning())
             if self.left:
                 yield from self._reached()
+
+    def _opened(self) -> Iterator[Beginning]:
+        """The beginning in the present branches, of which some are changed where others leave more states free."""
+        mode, now = self.run.state.mode, freedom(self.run.core, self.run.state.mode)
+        for k in self._branches(mode):
+            element = self.run.core.model.elements[k]
+            for b in free_branches(element):
+                other = (*mode[:k], b, *mode[k + 1 :])
+                free = freedom(self.run.core, other)
+                if free > now:
+                    mode, now = other, free
+        branches = self._branches(mode)
+        if branches:
+            yield Beginning(branches)
 
     def _admitting(self, beginning: Beginning, x: np.ndarray | None = None) -> Iterator[Beginning]:
         """Other beginnings, in whose pieces and on whose sides of relations equations contradict fewer start values.
@@ -191,13 +186,25 @@ class Starting:
         _, _, defect, size = disagreement(core, begun.z, xi)
         return int((np.abs(defect) > AGREES * size).sum())
 
-    def _moved(self) -> tuple[int, int]:
-        """Starts of states, given ones and defaults, that do not hold after the first instant."""
-        run = self.run
-        rank, at = left_limits(run.program, run.starts)[1], run.core.model.differentiated
+    def _moved(self, completed: Completed | None) -> tuple[int, ...]:
+        """Numbers of start values that do not hold after the first instant, those that count most first.
+
+        They are given ones of states, given ones of others, given ones of states that not even the left limits hold, and
+        defaults of states. Guesses of what Newton's method computes need not hold.
+        """
+        run, starts = self.run, self.run.starts
+        rank, at = left_limits(run.program, starts)[1], run.core.model.differentiated
         z, wanted, scale = run.state.z, self.before.z, run.core.model.network_scale
         far = np.abs(z - wanted) > np.maximum(MISSED * np.maximum(np.abs(z), np.abs(wanted)), SETTLED * scale)
-        return int((at & far & (rank > 0)).sum()), int((at & far & (rank == 0)).sum())
+        others, lost = starts.given & ~run.program.reduced.differentiated, 0
+        others[run.flat.computed] = False
+        if completed is not None:
+            others[list(completed.involved())] = False
+            lost = completed.lost()
+        if starts.steady.any():
+            others[:] = False  # All of them are guesses beside it.
+        missed = unmet(run.core, starts, others, run.data, run.y, run.read)
+        return int((at & far & (rank > 0)).sum()), len(missed), lost, int((at & far & (rank == 0)).sum())
 
     def _told(self, beginning: Beginning) -> Completed | None:
         """An attempt whose failure is told in words."""
@@ -432,12 +439,3 @@ class Starting:
         """Relations of variables."""
         rows, place = self.run.core.relations, np.asarray(self.run.discrete.state_relations, np.int64)
         return place[rows.E.any(axis=1) | rows.A.any(axis=1)].tolist()
-
-
-def _open_branch(model: AffineModel, k: int) -> int | None:
-    """The first branch of an element in which its equations hold no state; None if they do in none or in all."""
-    holds = []
-    for branch in model.elements[k].branches:
-        rows = branch.equations
-        holds.append(not (rows.E.any(axis=1) | rows.A[:, ~model.differentiated].any(axis=1)).all())
-    return holds.index(False) if True in holds and False in holds else None
