@@ -35,6 +35,10 @@ _LEGENDRE = np.polynomial.Legendre.basis(8)
 NODES = np.concatenate([[-1.0], np.sort(_LEGENDRE.deriv().roots().real), [1.0]])
 """Of Gauss and Lobatto: a motion that is over before the first node within an interval shows in the slope at its begin."""
 WEIGHTS = 2.0 / (9 * 8 * _LEGENDRE(NODES) ** 2)
+EVEN = [np.linspace(0.0, 1.0, parts + 1) for parts in (1, 2, 4, 8)]
+"""Edges of equal parts of an interval."""
+GRADED = np.concatenate([[0.0], 0.25 ** np.arange(MOST_HALVINGS, -1.0, -1.0)])
+"""Edges of parts that grow: what dies within any time after the begin shows in one of them."""
 GOLDEN = 0.6180339887498949
 """Spreads points so that no pulse pattern is in step with them."""
 
@@ -296,8 +300,9 @@ def _moved(
     """Differences (variables, k) of movements and integrals of slopes that rounding and steps may put ``off`` by so much.
 
     Intervals are made shorter until two quadratures agree and rounding of the slopes is small. What swings many times within
-    one lets two agree by chance: where they differ from the movement parts of parts have to agree too. All variables are read at
-    the same times one after the other: an integrated motion is solved once there.
+    one, or dies before their first nodes, lets two agree by chance: where they differ from the movement parts of parts have to
+    agree too, and parts that grow from the begin. All variables are read at the same times one after the other: an integrated
+    motion is solved once there.
     """
     rates, missed = off
     defect, rough, end = np.zeros(rates.shape), np.ones(rates.shape, bool), h1.copy()
@@ -307,15 +312,18 @@ def _moved(
             break
         at, k, a, b = np.ix_(open_, left), which[left], h0[left], end[left]
         some = [slopes[i] for i in open_]
-        each = [_integrals(some, k, a, b, parts) for parts in (1, 2)]
+        each = [_integrals(some, k, a, b, parts) for parts in EVEN[:2]]
         noise, halves = np.maximum(_unlike(each), rates[at] * (b - a)), each[1].sum(axis=1)
         both, edges = np.tile(k, 2), np.concatenate([a, b])
         moved = np.array([np.diff(x[i].evaluate(both, edges).reshape(2, -1), axis=0)[0] for i in open_])
         differs = np.abs(moved - halves) - missed[at] * (b - a)
         doubted = np.flatnonzero((rough[at] & ~(differs - noise <= small[open_, None])).any(axis=0))
         if len(doubted):
-            again = [_integrals(some, k[doubted], a[doubted], b[doubted], parts) for parts in (2, 4, 8)]
-            noise[:, doubted] = np.maximum(noise[:, doubted], _unlike(again))
+            *again, graded = [
+                _integrals(some, k[doubted], a[doubted], b[doubted], parts) for parts in (*EVEN[1:], GRADED)
+            ]
+            missed_by = np.abs(graded.sum(axis=1) - halves[:, doubted])
+            noise[:, doubted] = np.maximum(noise[:, doubted], np.maximum(_unlike(again), missed_by))
         more = (noise > small[open_, None]) & (halvings < MOST_HALVINGS)
         ready = rough[at] & ~more
         defect[at] = np.where(ready, np.maximum(0.0, differs - noise), defect[at])
@@ -324,11 +332,13 @@ def _moved(
     return defect
 
 
-def _integrals(slopes: list[Any], which: np.ndarray, a: np.ndarray, b: np.ndarray, parts: int) -> np.ndarray:
-    """Integrals (variables, parts, k) over equal parts of [a, b] of segments ``which`` (k,)."""
-    edges = a + (b - a) * np.linspace(0.0, 1.0, parts + 1)[:, None]
+def _integrals(
+    slopes: list[Any], which: np.ndarray, a: np.ndarray, b: np.ndarray, parts: np.ndarray
+) -> np.ndarray:
+    """Integrals (variables, parts, k) over parts of [a, b] of segments ``which`` (k,), with edges between 0 and 1."""
+    edges = a + (b - a) * parts[:, None]
     hs = 0.5 * ((edges[:-1] + edges[1:])[..., None] + np.diff(edges, axis=0)[..., None] * NODES)
-    each, times = np.tile(np.repeat(which, len(NODES)), parts), hs.ravel()
+    each, times = np.tile(np.repeat(which, len(NODES)), len(parts) - 1), hs.ravel()
     values = np.array([s.evaluate(each, times).reshape(hs.shape) @ WEIGHTS for s in slopes])
     return 0.5 * np.diff(edges, axis=0) * values
 
