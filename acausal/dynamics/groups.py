@@ -13,7 +13,7 @@ import numpy as np
 from ..reduction.double_double import dual, residual
 from ..reduction.rounding import HALF
 from ..values import frozen
-from .spectrum import CONDITION, EigenvalueGroup, condition, speed_order, state_scales
+from .spectrum import CONDITION, EigenvalueGroup, growth, speed_order, state_scales
 
 SPEED_GAP = 10.0
 """Ratio of neighbouring speeds at which a matrix may be cut into a fast and a slow part."""
@@ -66,7 +66,7 @@ class _Frame:
             u = np.linalg.inv(p)
         except np.linalg.LinAlgError:
             return False
-        return condition(self.P @ p, u @ self.U, self.scale) < CONDITION
+        return bool((growth(self.P @ p, u @ self.U, self.scale) < CONDITION).all())
 
     def inside(self, p: np.ndarray, u: np.ndarray) -> _Frame:
         """Frame of a part with basis `p` and dual `u` inside this one."""

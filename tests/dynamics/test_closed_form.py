@@ -55,6 +55,20 @@ def test_buck_with_leakage_keeps_its_slow_state(conductance: float) -> None:
     )
 
 
+@pytest.mark.parametrize("conductance", [1e-12, 1e-9, 1e-6, 1e-4])
+def test_states_that_hardly_drive_each_other_keep_their_digits(conductance: float) -> None:
+    """A swing that moves a slow state through leakage alone: small elements of its vectors have all their digits."""
+    g = conductance
+    A = [
+        [-3030.0, 6e4, -3e3 * g],
+        [-1e6, -1e6 * g, -1e6 * g],
+        [1e3 * g, -2e4 * g, -2127.0],
+    ]
+    Ay = generator(A, [[-3.6e5], [0.0], [0.0]], [[0.0]])
+    start = np.array([0.0, 12.0, 0.0, 1.0])
+    assert largest_error(Ay, 3, 4e-6, start, [1e-6, 1e-5, 1e-3]) < TOLERANCE
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_ladder_with_capacitors_over_twelve_decades(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -65,3 +65,25 @@ def test_double_integrator_is_found_without_rounding() -> None:
     (group,) = decouple(np.array([[0.0, 1.0], [0.0, 0.0]]), 1.0)
     assert group.centre == 0
     assert not (group.N @ group.N).any()
+
+
+@pytest.mark.parametrize("conductance", [1e-12, 1e-9, 1e-6, 1e-4])
+def test_current_that_dies_at_once_is_split_off_from_what_it_drives(conductance: float) -> None:
+    # Coupled coils of equal inductance in series with a conductance, that of blocked valves, beside a swing with a capacitor.
+    L, M, C, Co, R, E = 22e-6, 11e-6, 1e-6, 47e-6, 10.0, 0.05
+    g = conductance
+    A = np.array(
+        [
+            [-0.5 * E / (L - M), -1.0 / (g * 3.0 * L), 0.5 / (L - M), -0.5 / (3.0 * L)],
+            [0.0, -2.0 / (g * 3.0 * L), 0.0, -1.0 / (1.5 * L)],
+            [-1.0 / C, 0.5 / C, -0.5 * g / C, -0.5 * g / C],
+            [0.5 * g / Co, 0.5 / Co, -0.5 * g / Co, -1.0 / (R * Co)],
+        ]
+    )
+    found = decouple(A, 4e-6)
+    assert [len(group.N) for group in found] == [1, 1, 1]
+    with mp.workdps(60):
+        exact = [complex(value) for value in mp.eig(mp.matrix(A.tolist()), right=False)]
+    for group in found:
+        value = min(exact, key=lambda other: abs(other - group.centre))
+        assert abs(value - group.centre) < 1e-15 * abs(value)

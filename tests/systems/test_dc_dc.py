@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 from acausal import Circuit, Result, connect, simulate
 from acausal.components.blocks import PWM, Mean, RootMeanSquare, SampledPI
 from acausal.components.electrical import (
     Capacitor,
     ConstantVoltage,
+    CoupledInductors,
     CurrentSensor,
     IdealClosingSwitch,
     IdealDiode,
@@ -199,3 +201,59 @@ def test_the_controller_follows_its_difference_equation(controlled: Result) -> N
     np.testing.assert_allclose(controlled["controller.y"].at(between), expected, rtol=1e-12)
     # Controller and modulator share their ticks and act at once.
     np.testing.assert_allclose(controlled["pwm.held"].at(between), expected, rtol=1e-12)
+
+
+def sepic_derivatives(mode: tuple[bool, bool], leakage: float) -> np.ndarray:
+    """Generator over (i1, i2, v of the coupling capacitor, v out, 1) of the SEPIC below: its nodes solved for every state."""
+    L, M, C, Co, R, E, V = 22e-6, 11e-6, 1e-6, 47e-6, 10.0, 0.05, 12.0
+    switch, diode = mode
+    # Unknown: both nodes, the currents of capacitor, switch and diode; right sides in rows of coefficients of the states.
+    laws, given = np.zeros((5, 5)), np.zeros((5, 5))
+    laws[0, [2, 3]], given[0, 0] = 1.0, 1.0  # i1 = ic + is
+    laws[1, [2, 4]], given[1, 1] = [-1.0, 1.0], 1.0  # ic + i2 = id
+    laws[2, :3], given[2, 2] = [1.0, -1.0, -E], 1.0
+    laws[3, [0, 3]] = [1.0, 0.0] if switch else [leakage, -1.0]
+    laws[4, [1, 4]] = [1.0, 0.0] if diode else [leakage, -1.0]
+    given[4, 3] = 1.0 if diode else leakage
+    found = np.linalg.solve(laws, given)
+    A = np.zeros((5, 5))
+    A[:2] = np.linalg.solve([[L, M], [M, L]], np.array([[0.0, 0.0, 0.0, 0.0, V], np.zeros(5)]) - found[:2])
+    A[2], A[3] = found[2] / C, found[4] / Co
+    A[3, 3] -= 1.0 / (R * Co)
+    return A
+
+
+@pytest.mark.parametrize("leakage", [1e-9, 1e-6, 1e-4])
+def test_coupled_coils_of_a_leaking_sepic_run_empty(leakage: float) -> None:
+    """Their common current dies within picoseconds through what leaks; the swing with the capacitor goes on."""
+    c = circuit(
+        ("v", ConstantVoltage(V=12.0), "in", "0"),
+        ("s", IdealClosingSwitch(Goff=leakage), "drain", "0"),
+        ("cs", Capacitor(C=1e-6, v=12.0), "drain", "coupled"),
+        ("esr", Resistor(R=0.05), "coupled", "anode"),
+        ("d", IdealDiode(Goff=leakage), "anode", "out"),
+        ("co", Capacitor(C=47e-6), "out", "0"),
+        ("r", Resistor(R=10.0), "out", "0"),
+        x=CoupledInductors(L1=22e-6, L2=22e-6, k=0.5),
+        p=PWM(frequency=250e3, duty=0.45),
+    )
+    c.connect(c.v.p, c.x.p1)
+    c.connect(c.x.n1, c.s.p)
+    c.connect(c.x.n2, c.d.p)
+    c.connect(c.x.p2, c.v.n)
+    c.connect(c.p.y, c.s.control)
+    result = simulate(c, 2e-4)
+    names = ("x.i1", "x.i2", "cs.v", "co.v")
+    y = np.array([0.0, 0.0, 12.0, 0.0, 1.0])
+    edges = [0.0, *(e.t for e in result.events if e.t > 0.0), 2e-4]
+    empty, through = 0, leakage / (1.0 + 0.05 * leakage)
+    for a, b in zip(edges[:-1], edges[1:], strict=True):
+        middle = 0.5 * (a + b)
+        mode = bool(result["s.closed"].at(middle)), bool(result["d.on"].at(middle))
+        empty += mode == (False, False)
+        y = expm(sepic_derivatives(mode, leakage) * (b - a)) @ y
+        if "d.on" in next((e.modes for e in result.events if e.t == b and e.kind == "state"), ()):
+            # What flows is what the switch lets through.
+            assert y[0] + y[1] == pytest.approx(through * (y[2] + y[3] + 0.05 * y[0]), abs=1e-8)
+    assert empty
+    assert [result[name].final for name in names] == pytest.approx(y[:4], rel=1e-7)
