@@ -158,6 +158,7 @@ class Starting:
                 free = freedom(self.run.core, other)
                 if free > now:
                     mode, now = other, free
+                    break  # Analyses are dear, and a second direction of the same motion is found by the micro-steps.
         branches = self._branches(mode)
         if branches:
             yield Beginning(branches)
