@@ -29,6 +29,7 @@ from acausal import (
 from acausal.components import electrical as el
 from acausal.components import rotational
 from acausal.components.electromechanical import RotationalEMF
+from tests.systems.circuits import circuit
 from tests.systems.test_starts import Filter, Pendulum, state, turned
 
 
@@ -332,3 +333,50 @@ def test_the_table_of_starts_says_where_the_nearest_point_was_taken() -> None:
     assert given.reason("x") == "nearest to its given start, which others contradict"
     one = simulate(Ring(x=0.6), 0.1).initial
     assert (one.reason("x"), one.reason("y")) == ("given start", "follows from the equations")
+
+
+@pytest.mark.parametrize("start", [-3.0, 0.0, 2.5, 30.0])
+@pytest.mark.parametrize("knee", [0.0, 1e-6, 0.7, 50.0])
+@pytest.mark.parametrize("loss", [0.0, 1e-3])
+def test_a_clamped_coil_rests_where_the_diode_at_its_start_does_not(
+    start: float, knee: float, loss: float
+) -> None:
+    """A diode that conducts at the start keeps the voltage of the coil: no current would rest."""
+    model = circuit(
+        ("source", el.ConstantVoltage(V=2.8), "a", "0"),
+        ("line", el.Resistor(R=1.0), "a", "b"),
+        ("diode", el.IdealDiode(Vknee=knee, Ron=loss, Goff=1e-3 * loss), "b", "0"),
+        ("coil", el.Inductor(L=0.2, i=start), "b", "0"),
+    )
+    result = simulate(model, 1.0, initial="steady state")
+    if knee > 0.0 or loss > 0.0:
+        assert result["coil.i"].at(0.0) == pytest.approx(2.8, rel=1e-12)
+    assert result["coil.i"].ptp() <= 1e-12
+    assert [event.kind for event in result.events] == ["start"]
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+def test_clamped_capacitors_rest_where_no_diode_at_their_starts_does(stages: int) -> None:
+    """Diodes are open at the start, where nothing takes the current of a source: v = Vknee + R I."""
+    parts = []
+    for n in range(stages):
+        parts += [
+            (f"source{n}", el.ConstantCurrent(I=-1.0 - n), f"c{n}", "0"),
+            (f"store{n}", el.Capacitor(C=1.0), f"c{n}", "0"),
+            (f"diode{n}", el.IdealDiode(Vknee=5.0), f"c{n}", f"r{n}"),
+            (f"line{n}", el.Resistor(R=0.1), f"r{n}", "0"),
+        ]
+    result = simulate(circuit(*parts), 1.0, initial="steady state")
+    for n in range(stages):
+        assert abs(result[f"store{n}.v"].at(0.0)) == pytest.approx(5.1 + 0.1 * n, rel=1e-12)
+        assert result[f"store{n}.v"].ptp() <= 1e-11
+
+
+def test_what_rests_in_no_branch_is_still_named() -> None:
+    model = circuit(
+        ("source", el.ConstantVoltage(V=2.8), "a", "0"),
+        ("diode", el.IdealDiode(Vknee=0.7), "a", "b"),
+        ("coil", el.Inductor(L=0.2), "b", "0"),
+    )
+    with pytest.raises(InitializationError, match=r"there is no steady state.*`coil.i`"):
+        simulate(model, 1.0, initial="steady state")

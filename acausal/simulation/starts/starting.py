@@ -409,13 +409,17 @@ class Starting:
             yield from self._admitting(reached, x)
 
     def _others(self) -> Iterator[Beginning]:
-        """Branches of the elements whose branch the equations may leave open, fewest changes first."""
+        """Branches of the elements whose branch the equations may leave open, fewest changes first.
+
+        Those of monotone elements follow from the states, which are open where conditions determine them.
+        """
         present, forced, given = self.run.state.mode, self.run.state.forced, self.run.starts.branches
         elements = self.run.core.model.elements
+        known = not (self.run.starts.steady.any() or self.run.program.reduced.initials)
         free = [
             k
             for k, e in enumerate(elements)
-            if not (e.monotone or e.kind is Kind.CONTROLLED or forced[k] >= 0 or k in given)
+            if not ((e.monotone and known) or e.kind is Kind.CONTROLLED or forced[k] >= 0 or k in given)
         ]
         choices = [[b for b in free_branches(elements[k]) if elements[k].shown_as(b) == b] for k in free]
         if not math.prod(map(len, choices)) <= MOST_ATTEMPTS:
