@@ -116,8 +116,12 @@ def start_limits(model: AffineModel, z: np.ndarray, xi: np.ndarray) -> np.ndarra
     change = np.linalg.lstsq(over[:, free] / size[:, None], -defect / size, rcond=None)[0]
     found = z.copy()
     found[free] += model.scale[free] * change
-    terms = np.abs(A) @ np.abs(found) + np.abs(B) @ np.abs(xi)
-    return found if (np.abs(A @ found + B @ xi) <= MEETS * terms).all() else None
+    return found if meets(np.hstack([A, B]), np.concatenate([found, xi])) else None
+
+
+def meets(rows: np.ndarray, values: np.ndarray) -> bool:
+    """Whether values satisfy rows that are to be zero."""
+    return bool((np.abs(rows @ values) <= MEETS * (np.abs(rows) @ np.abs(values))).all())
 
 
 def lost_energy(

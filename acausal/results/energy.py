@@ -43,7 +43,7 @@ class Audit(tuple[Part, ...]):
     Attributes
     ----------
     lost : dict
-        Element -> energy in J that it absorbed within instants.
+        Element -> energy in J that it absorbed within instants; NaN of contradicting start values, which nobody knows.
     """
 
     lost: dict[str, float]
@@ -97,9 +97,12 @@ class Audit(tuple[Part, ...]):
 
 
 def energies(
-    result: Recording, instances: Instances, t0: float | None, t1: float | None
+    result: Recording, instances: Instances, t0: float | None, t1: float | None, booked: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Energies of instances in a window, and the part of them that impulses carried; numbered in the order given."""
+    """Energies of instances in a window, and the part of them that impulses carried; numbered in the order given.
+
+    NaN where starts that contradict each other were moved, unless only what is ``booked`` is wanted.
+    """
     a, b = window(t0, t1, result.t_start, result.t_end)
     count = sum(len(at) for _, at in instances)
     flow, impulsive = np.zeros(count), np.zeros(count)
@@ -110,7 +113,8 @@ def energies(
         at = powers.owners
         flow[at] += powers.integral(result.segments, a, b)
         for _, jump, segment in jumps:
-            impulsive[at] += powers.at_jump(jump, segment.readout, segment.moment)
+            carried = powers.at_jump(jump, segment.readout, segment.moment)
+            impulsive[at] += np.nan_to_num(carried) if booked else carried
     return flow + impulsive, impulsive
 
 
@@ -173,7 +177,7 @@ def balances(result: Recording, times: np.ndarray) -> list[tuple[str, float, flo
     if not leaves or not result.t_start < result.t_end:
         return []
     if all(s.trajectory.reach >= 0.0 for s in result.segments.all if s.end > s.start):
-        total, _ = energies(result, leaves, None, None)
+        total, _ = energies(result, leaves, None, None, booked=True)
         whole = ("energies into all parts", result.t_end, float(total.sum()), float(np.abs(total).sum()))
     else:
         whole = _worst_power(result, leaves, times)
@@ -218,6 +222,8 @@ def _energies_of_instants(
         carried = instants.setdefault(t, [])
         carried += [powers.at_jump(jump, segment.readout, segment.moment) for powers in found]
     parts = [(t, np.concatenate(energies)) for t, energies in instants.items() if energies]
+    # What contradicting starts lose is nobody's.
+    parts = [(t, e) for t, e in parts if not np.isnan(e).any()]
     return [("energies within the instant", t, float(e.sum()), float(np.abs(e).sum())) for t, e in parts]
 
 

@@ -200,7 +200,8 @@ def read_impulses(
     direction[:n] = jump.J1
     direction[n : 2 * n][moved] = (right - left)[:n][moved]
     mean = 0.5 * (left + right)
-    if jump.mean is not None:
+    unknown = jump.mean is not None and bool(np.isnan(jump.mean).any())
+    if jump.mean is not None and not unknown:
         mean[: len(jump.mean)] = jump.mean  # Slopes are not in files of format 4 from before they were kept.
     X, S = _at(readout, mean, moment, ids, slopes)
     dX, dS = readout.rows(frame, ids) @ direction, readout.slope_rows(frame, slopes) @ direction
@@ -211,6 +212,8 @@ def read_impulses(
         X1, S1 = _at(readout, mean + unit * direction, moment, ids, slopes)
         dX = np.where(readout.outside[list(ids)], (X1 - X) / unit, dX)
         dS = np.where(readout.outside[list(slopes)], (S1 - S) / unit, dS)
+    if unknown:
+        X, S = np.full_like(X, np.nan), np.full_like(S, np.nan)
     return X, S, dX, dS
 
 

@@ -15,6 +15,8 @@ from .segments import BEFORE, Prefix, Segment, Segments
 
 Reasons = Callable[[], dict[str, tuple[str, str]]]
 """Returns what values follow from, by path."""
+STARTS = "contradicting start values"
+"""What loses energy, nobody knows how much, where starts that contradict each other are moved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +30,7 @@ class Jump:
     y_after: np.ndarray
     J1: np.ndarray
     mean: np.ndarray | None = None
-    """Means (2 n,) of the core unknowns and their slopes over the instant, None for those of both limits."""
+    """Means (2 n,) of the core unknowns and their slopes over the instant, None for those of both limits; NaN: unknown."""
 
     @property
     def left(self) -> np.ndarray:

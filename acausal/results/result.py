@@ -249,7 +249,9 @@ class Result:
         -----
         The power of the ports is integrated along the closed form of every segment; an impulse
         contributes the mean of both limits of the one factor times the impulse of the other,
-        which is exact for linear models.
+        which is exact for linear models. Where starts that contradict each other are moved, nothing
+        says with what work: the energies of all parts that take part in it are NaN, those of later
+        windows are known.
         """
         return energy_into(self, self.names.component(path), t0, t1)
 

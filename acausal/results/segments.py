@@ -190,11 +190,12 @@ class Products:
         return self._sums(np.abs(self.coefficient), [X] * len(self.factors))
 
     def change(self, X: np.ndarray, dX: np.ndarray) -> np.ndarray:
-        """Changes (owners,) of the sums for small changes ``dX`` (m,) of the expressions, to first order."""
-        each = range(len(self.factors))
-        return sum(
-            (self._sums(self.coefficient, [dX if i == k else X for i in each]) for k in each), np.zeros(1)
-        )
+        """Changes (owners,) of the sums to first order, for changes ``dX`` (m,); zeros count beside unknown ``X`` too."""
+        total = np.zeros(len(self.coefficient))
+        for k, at in enumerate(self.factors):
+            others = [X[f] for i, f in enumerate(self.factors) if i != k]
+            total += np.where(dX[at] == 0.0, 0.0, self.coefficient * dX[at] * np.prod(others, axis=0))
+        return self._added(total)
 
     def integral(self, basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray:
         """Integrals (owners,) over ``[h0, h1]`` of products of two expressions ``C phi(h)``, C of shape (m, basis.size)."""

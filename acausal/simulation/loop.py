@@ -21,7 +21,7 @@ from ..dynamics.noise import LOCATED, Uncertainty
 from ..dynamics.scan import FlowWatch
 from ..errors import Location
 from ..reduction.affine import Inadmissible, Mode, ModeData, Restart
-from ..reduction.impacts import start_limits
+from ..reduction.impacts import meets, start_limits
 from ..reduction.rounding import ROUNDING, SUMMED
 from ..results.record import MicroStep
 from . import self_check
@@ -369,9 +369,11 @@ class Loop(Run):
                 if cut is not None:
                     raise self.failed(cut)
             # Start values that contradict what holds in every mode are moved, and nothing says with what energy.
-            stages = () if begin is None else parts or (left(restart),)
-            confirm_jump(self, restart, parts or (left(restart),), reinits, known, bool(parts))
-            logged = jump_record(self, restart, z_minus, xi, stages)
+            booked, stages = begin is not None, parts or (left(restart),)
+            if first and booked and restart.J1.any():
+                booked = meets(self.linearisation.base.common_constraints, np.concatenate([z_minus, xi]))
+            confirm_jump(self, restart, stages, reinits, known, bool(parts))
+            logged = jump_record(self, restart, z_minus, xi, stages, booked)
             if begin is not None:
                 confirm_recorded(self, logged["parts"], begin, restart)
         self.enter(restart, choice.signs if restart is choice.restart else None)

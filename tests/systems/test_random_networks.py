@@ -101,13 +101,14 @@ def check_energy(network: Sequence[Element], result: Result) -> None:
     def stored(t: float, side: str = "left") -> float:
         return sum(float(e.value) * result[state(e)].at(t, side) ** 2 / 2 for e in network if e.kind in "LC")
 
-    audit = result.audit()
+    audit, side = result.audit(), "left"
+    if np.isnan(audit.energy_lost):
+        # Start values contradict Kirchhoff's laws themselves: nobody knows with what energy these are moved.
+        audit, side = result.audit(np.nextafter(0.0, 1.0)), "right"
     scale = stored(0.0) + stored(STOP) + sum(abs(part.energy) for part in audit)
     assert abs(audit.balance) <= 1e-9 * scale
     into_stores = sum(part.energy for part in audit if part.path[0] in "LC")
-    # Impulses of the first instant count, unless start values contradict Kirchhoff's laws themselves: no energy moves those.
-    begins = stored(0.0), stored(0.0, "right")
-    assert min(abs(into_stores - (stored(STOP) - begin)) for begin in begins) <= 1e-9 * scale
+    assert abs(into_stores - (stored(STOP) - stored(0.0, side))) <= 1e-9 * scale
     heat = [part.energy for part in audit if part.path[0] == "R"]
     assert min(heat, default=0.0) >= -1e-9 * scale
     # What two valves that close together take up in the instant is determined only in sum.
