@@ -379,10 +379,13 @@ class Loop(Run):
         self.enter(restart, choice.signs if restart is choice.restart else None)
         if restart.jumped:  # What moves slower then is known no better.
             moved = None
-            if not parts or not self.numerical:
+            if self.numerical and not parts:
                 moved = carried(self.core.model, restart.data, z_minus, xi, known)
+            elif not self.numerical:
+                # What rounding leaves open of the time moves all together, and what is far below the speed of all is seen.
+                known = known._replace(shift=None)
             state.error, state.shift = (known.each, None) if moved is None else (known.error, moved.point)
-            state.late = 0.0 if moved is None or not self.numerical else state.late
+            state.late = 0.0 if moved is None else state.late
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
@@ -497,8 +500,8 @@ class ClosedForm:
         self._begin = Uncertainty(state.late, state.error)
         found = None if state.shift is None else run.known.shift
         moved = None if found is None else run.data.chosen(found)
-        # What steps missed, or a jump carried on, lies in the point of the begin; what rounding leaves open follows the flow.
-        self._moved, shift = (moved, None) if run.numerical or not state.late else (None, moved)
+        # What steps missed lies in the point from which the closed form begins; what rounding leaves open follows it.
+        self._moved, shift = (moved, None) if run.numerical else (None, moved)
         self._trajectory = self._tables.flow.start(run.y, shift)
 
     def dense(self) -> tuple[ModeData, Trajectory]:
