@@ -254,7 +254,8 @@ class Elimination:
             value = value + change
             if count >= left and not 0.0 < most < _DOMINANT * off:
                 break
-            left, off = count, most
+            # The best so far: values that swing gain nothing.
+            left, off = min(left, count), min(off, most or off)
         certain &= value * value > _CANCELLED**2 * self.variance[at]
         back = self._missing(solved, np.where(certain | settled, value, 0.0), ~certain)
         self.value[at] = np.where((certain & settled) | back | (np.abs(value) < np.abs(held)), value, held)

@@ -280,7 +280,7 @@ def test_culprits_are_named_when_they_are_asked_for(monkeypatch):
 
 
 def test_a_search_ends_at_its_bound(monkeypatch):
-    monkeypatch.setattr(bounds, "MOST_CANDIDATES", 1)
+    monkeypatch.setattr(bounds, "most_modes", lambda model: 1)
     network = Network()
     network.V(1, 0, {0: 5.0})
     network.D(1, 0)

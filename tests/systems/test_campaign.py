@@ -74,6 +74,13 @@ def test_a_mechanism_that_comes_to_rest_beside_a_stop_runs_right(method: str) ->
     assert verdict.outcome == "right", verdict.why
 
 
+def test_numbers_that_swing_while_they_are_corrected_are_left_alone() -> None:
+    """Digits of a mode were corrected for ever: how many are wrong went up and down."""
+    family = FAMILIES["free networks"]
+    verdict = family.run(family.describe(940034), "auto")
+    assert verdict.outcome == "right", verdict.why
+
+
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: str) -> None:
     family = FAMILIES["general path"]

@@ -35,6 +35,8 @@ Settle = Callable[[Mode, Collection[int]], Mode | None]
 _ONE_LEVEL = {Kind.COMPLEMENTARITY: (0, 1), Kind.FRICTION: (0, 1, 2)}
 _PATIENCE = 8
 """Steps of whole blocks without fewer negative guards, after which elements move one by one until there are fewer."""
+_PIVOTS = 8
+"""Modes examined per element: pivoting that ends takes a small multiple of their number."""
 _PARALLEL = 1e-9
 
 
@@ -44,6 +46,11 @@ class NoMove(Exception):
     def __init__(self, elements: tuple[int, ...], certain: bool) -> None:
         super().__init__(elements)
         self.elements, self.certain = elements, certain
+
+
+def most_modes(model: AffineModel) -> int:
+    """Modes after which a search ends: where pivoting leads nowhere, each branch of an element may have to be tried."""
+    return sum(max(_PIVOTS, len(element.branches)) for element in model.elements)
 
 
 def free_branches(element: Element) -> Sequence[int]:

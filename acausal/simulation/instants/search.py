@@ -14,15 +14,12 @@ from ...reduction.affine import SLIDING, AffineModel, Kind, Mode, ModeData
 from ...reduction.index_reduction import reduce_mode
 from ...reduction.parts import IndependentPart, independent_parts
 from ..analysed_modes import MODE_BYTES, Recent
-from .pivoting import NoMove, Pivoting, Row, cancelling_rows, is_free
+from .pivoting import NoMove, Pivoting, Row, cancelling_rows, is_free, most_modes
 from .tableau import BranchTableau, held_back, propose
 from .transition import CandidateTest, Choice, Crossed, Instant, SearchStats, Tried, Verdict, only_these_move
 
 TABLEAU_BYTES = MODE_BYTES // 10
 """Bytes of tableaus that are kept with one set of numbers."""
-
-MOST_CANDIDATES = 1024
-"""Candidates examined in one part at most."""
 
 History = tuple[tuple[Mode, Tried], ...]
 
@@ -79,7 +76,7 @@ class Search:
         ------
         NoConsistentMode
         """
-        begin, trial = start, _Trial(self._model, self.test, instant, limit or MOST_CANDIDATES, stats)
+        begin, trial = start, _Trial(self._model, self.test, instant, limit or most_modes(self._model), stats)
         verdict = trial.examine(start)
         if not verdict.consistent and self._some_curve_is_free(instant.forced):
             tableau = self._tableau(verdict)

@@ -21,13 +21,11 @@ from ...reduction.affine import STICK, AffineModel, Kind, Mode, Rows, stack_rows
 from ...reduction.elimination import product
 from ...reduction.rounding import ROUNDING
 from ...reduction.scales import column_weights
-from .pivoting import NoMove, Pivoting, Row, blocking_row
+from .pivoting import NoMove, Pivoting, Row, blocking_row, most_modes
 from .transition import Instant
 
 _RATE = 2.0**14
 """``s`` in units of the fastest motion before the instant: three derivatives then are within the digits of a double."""
-_PIVOTS = 8
-"""Modes examined per element, after which the tableau proposes nothing."""
 _STRONG = 2.0**-6
 """Part of the largest pivot from which the order of the elements decides, not the size."""
 _CANCELLED = 2.0**-44
@@ -171,7 +169,7 @@ def held_back(position: Position, instant: Instant, mode: Mode, friction: int) -
 
 def _pivoting(position: Position, instant: Instant) -> Pivoting:
     model = position.model
-    return Pivoting(model, instant.forced, position.examine, position.blocking, _PIVOTS * len(model.elements))
+    return Pivoting(model, instant.forced, position.examine, position.blocking, most_modes(model))
 
 
 def _told(model: AffineModel) -> tuple[np.ndarray, np.ndarray]:
