@@ -234,3 +234,17 @@ def test_the_speed_of_a_body_at_a_closed_stop_is_a_left_limit() -> None:
         result = ac.simulate(c, 1e-3)
     assert [result["b.vx"].at(0.0, side=side) for side in ("left", "right")] == pytest.approx([-2.0, 1.0])
     assert result.events[0].energy_lost == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_value_that_no_mode_can_hold_is_told(method: str) -> None:
+    """What the equations fix whatever the states are is no guess of anything where nothing is solved by iteration."""
+    c = ac.Circuit()
+    source, diode = c.add("source", el.ConstantVoltage(V=3.0)), c.add("diode", el.IdealDiode())
+    r, ground = c.add("r", el.Resistor(R=2.0, v=-5.0)), c.add("ground", el.Ground())
+    c.connect(source.p, diode.p)
+    c.connect(diode.n, r.p)
+    c.connect(source.n, r.n, ground.p)
+    with pytest.warns(UserWarning, match=r"moves `r\.v` from -5 to 3"):
+        result = ac.simulate(c, 1e-3, method=method)
+    assert result["r.i"].at(0.0) == pytest.approx(1.5)

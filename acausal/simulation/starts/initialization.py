@@ -81,22 +81,15 @@ class Completed:
     """Variables whose given starts hold, with their values, where the restart moves defaults beside them."""
 
     def guessed(self) -> set[int]:
-        """Variables whose given starts are guesses: computed by nonlinear equations, or the same whatever the states are."""
-        return self._guesses(self.found.involved | self.found.determined)
-
-    def involved(self) -> set[int]:
-        """Those of them that Newton's method computes."""
-        return self._guesses(self.found.involved)
+        """Variables whose given starts are guesses of what Newton's method computes."""
+        guess = (self.conditions.rank == Rank.GUESS) & self.found.involved
+        return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
 
     def lost(self) -> int:
         """The number of given starts of states that do not hold at the point, and are no left limits either."""
         conditions = self.conditions
         missed = (conditions.rank == Rank.GIVEN) & self.found.missed & (conditions.unknown >= 0)
         return int((~self.left[conditions.unknown[missed]]).sum())
-
-    def _guesses(self, among: np.ndarray) -> set[int]:
-        guess = (self.conditions.rank == Rank.GUESS) & among
-        return {self.conditions.items[k].variable for k in np.flatnonzero(guess).tolist()}
 
 
 def check_conditions(completed: Completed | None, now: StartProblem) -> None:

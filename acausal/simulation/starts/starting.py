@@ -200,7 +200,7 @@ class Starting:
         others, lost = starts.given & ~run.program.reduced.differentiated, 0
         others[run.flat.computed] = False
         if completed is not None:
-            others[list(completed.involved())] = False
+            others[list(completed.guessed())] = False
             lost = completed.lost()
         if starts.steady.any():
             others[:] = False  # All of them are guesses beside it.
