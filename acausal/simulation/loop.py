@@ -382,7 +382,7 @@ class Loop(Run):
             if self.numerical and not parts:
                 moved = carried(self.core.model, restart.data, z_minus, xi, known)
             elif not self.numerical:
-                # What rounding leaves open of the time moves all together, and what is far below the speed of all is seen.
+                # While rounding leaves the time of an impact open, what touches moves together: no distance changes.
                 known = known._replace(shift=None)
             state.error, state.shift = (known.each, None) if moved is None else (known.error, moved.point)
             state.late = 0.0 if moved is None else state.late
