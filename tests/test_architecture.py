@@ -36,21 +36,9 @@ ENGINE = Tree(ROOT)
 
 FOREIGN_STORES = {
     "acausal/api/outcome.py": 1,
-    "acausal/api/program.py": 1,
-    "acausal/compilation/nonlinear_rows.py": 1,
-    "acausal/dynamics/automatic.py": 1,
-    "acausal/flattening/grouping.py": 4,
-    "acausal/flattening/statements.py": 3,
     "acausal/results/container.py": 2,
-    "acausal/results/events.py": 1,
-    "acausal/simulation/large/motion.py": 2,
-    "acausal/simulation/nonlinear/motion.py": 2,
-    "acausal/simulation/nonlinear/sampling.py": 1,
-    "acausal/simulation/nonlinear/steps.py": 2,
-    "acausal/simulation/nonlinear/tangents.py": 1,
-    "acausal/simulation/run.py": 1,
 }
-"""Stores of attributes to objects of classes of other modules: upper bounds, which may only fall."""
+"""Stores of attributes to objects of classes of other modules: only to Python's own, an interrupt and an archive."""
 
 TAKERS_OF_RUN = {
     "api": 7,

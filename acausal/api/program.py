@@ -214,8 +214,7 @@ class Program(CompiledModel):
             begin(run, start, inputs)
             if until is not None and run.status.finished:
                 warn(f"the run ends where it starts, at t = {t0:.9g}: {run.status.message}")
-            run.report = report
-            run.advance(t_end)
+            run.advance(t_end, report)
             run.finish()
             return outcome(run, run.snapshot())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -121,11 +122,10 @@ class NonlinearFunctions:
             parts.append(np.tile(found, len(rows.instances)))
         return np.concatenate(parts)
 
-    def copy(self, scale: np.ndarray) -> NonlinearFunctions:
+    def rescaled(self, scale: np.ndarray) -> NonlinearFunctions:
         """The same functions with arrays of their own, for arguments of other magnitudes."""
-        made = NonlinearFunctions(self.rows)
-        made._made, made._single, made._compiled, made.scale = self._made, self._single, self._compiled, scale
-        made.bent = self.bent
+        made = copy(self)
+        made._levels, made.scale = {}, scale
         return made
 
     def __call__(self, level: int, jets: list[np.ndarray], constants: np.ndarray) -> list[np.ndarray]:

@@ -59,6 +59,10 @@ class Demands:
     resolution: Resolution | None = None
     """Whether a step resolves what is solved for beside the components: up to one it does. May raise `StepFailure`."""
 
+    def change(self, atol: np.ndarray) -> None:
+        """Demand other absolute tolerances of the steps to come."""
+        self.atol = atol
+
 
 def longest_stretch(*points: float) -> float:
     """Middle of the longest stretch between points of a step."""

@@ -79,8 +79,7 @@ def group_children(trace: Callable[[str, Component], Template], template: Templa
     npar = np.array([s[1] for s in sizes], Index)[of_kid] if kids else np.zeros(0, Index)
     voff = len(template.variables) + np.cumsum(nv) - nv
     poff = len(template.parameters) + np.cumsum(npar) - npar
-    template.nv = len(template.variables) + int(nv.sum())
-    template.npar = len(template.parameters) + int(npar.sum())
+    template.count(int(nv.sum()), int(npar.sum()))
     for layout, ids in zip(layouts.values(), members.values(), strict=True):
         at = np.array(ids, Index)
         values, bound, starts = _values(layout, [kids[k] for k in ids])
@@ -92,22 +91,6 @@ def group_children(trace: Callable[[str, Component], Template], template: Templa
     for layout, ids in zip(layouts.values(), members.values(), strict=True):
         for k in ids:
             template.layouts[id(kids[k])] = layout
-
-
-def number_discretes(template: Template) -> None:
-    """Give the children their discrete offsets, now that the own modes are known."""
-    count = max((int(g.kids.max()) for g in template.groups), default=-1) + 1
-    nd = np.zeros(count, Index)
-    for g in template.groups:
-        nd[g.kids] = g.template.nd
-    doff = len(template.discretes) + np.cumsum(nd) - nd
-    for g in template.groups:
-        g.doff = doff[g.kids]
-    template.nd = len(template.discretes) + int(nd.sum())
-    kids = template.keep[1 : 1 + count]
-    for k, kid in enumerate(kids):
-        v, p, _ = template.resolve[id(kid)]
-        template.resolve[id(kid)] = (v, p, int(doff[k]))
 
 
 def _values(layout: Template, kids: list[Component]) -> tuple[np.ndarray, tuple[Any, ...], tuple[Any, ...]]:

@@ -27,7 +27,7 @@ from ..modeling.typed_fields import Input
 from .connections import Ends, check_ends, connection_rows, is_port_connection, signal_sets
 from .flat_model import kind_of, locate_variable
 from .forms import affine_form, choices, integer_factors
-from .grouping import number_discretes, rest_of_computed
+from .grouping import rest_of_computed
 from .integer_parts import IntegerParts
 from .locating import locate_symbol, offsets
 from .statement_checks import check_actions, check_element, check_holding, shown, yield_hint
@@ -83,10 +83,10 @@ class StatementSorter:
         except Exception as error:
             locate(error, self.path)
             raise
-        self.t.residuals += rest_of_computed(self.t, self.obj)
+        self.t.residuals.extend(rest_of_computed(self.t, self.obj))
         self._signals()
         self._child_inputs()
-        number_discretes(self.t)
+        self.t.number_discretes()
         self._ports()
         self._powers()
         self._bounds()
@@ -282,9 +282,7 @@ class StatementSorter:
         self.col.extend(rows.col)
         self.val.extend(rows.val)
         self.t.row_origins.extend(rows.origins)
-        self.t.ptr = np.concatenate([[0], np.cumsum(np.array(self.lengths, Index))]).astype(Index)
-        self.t.col = np.array(self.col, Index)
-        self.t.val = np.array(self.val, Index)
+        self.t.relate(self.lengths, self.col, self.val)
 
     def _signals(self) -> None:
         for s in signal_sets(self.signals, self.obj, self._named):
@@ -343,4 +341,4 @@ class StatementSorter:
 
     def _powers(self) -> None:
         powers = (ref.power() for ref in self.obj.port_refs())
-        self.t.powers = tuple(p for p in powers if p is not None)
+        self.t.powers.extend(p for p in powers if p is not None)

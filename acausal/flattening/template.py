@@ -111,7 +111,7 @@ class Template:
     discretes: dict[str, Field] = field(default_factory=dict)
     ports: dict[str, tuple[type[Port], int]] = field(default_factory=dict)
     """Name -> (port type, local index of its first variable)."""
-    powers: tuple[Expr, ...] = ()
+    powers: list[Expr] = field(default_factory=list)
     nv: int = 0
     npar: int = 0
     nd: int = 0
@@ -140,6 +140,29 @@ class Template:
     """id of a child -> its attribute path."""
     keep: list[object] = field(default_factory=list)
     """Objects of the trace, so that their ids stay theirs."""
+
+    def count(self, variables: int, parameters: int) -> None:
+        """Count those of the children behind the own ones."""
+        self.nv, self.npar = len(self.variables) + variables, len(self.parameters) + parameters
+
+    def number_discretes(self) -> None:
+        """Give the children their discrete offsets, now that the own modes are known."""
+        count = max((int(g.kids.max()) for g in self.groups), default=-1) + 1
+        nd = np.zeros(count, Index)
+        for g in self.groups:
+            nd[g.kids] = g.template.nd
+        doff = len(self.discretes) + np.cumsum(nd) - nd
+        for g in self.groups:
+            g.doff = doff[g.kids]
+        self.nd = len(self.discretes) + int(nd.sum())
+        for k, kid in enumerate(self.keep[1 : 1 + count]):
+            v, p, _ = self.resolve[id(kid)]
+            self.resolve[id(kid)] = (v, p, int(doff[k]))
+
+    def relate(self, lengths: list[int], col: list[int], val: list[int]) -> None:
+        """Take the integer rows: their lengths, local variables and coefficients."""
+        self.ptr = np.concatenate([[0], np.cumsum(np.array(lengths, Index))]).astype(Index)
+        self.col, self.val = np.array(col, Index), np.array(val, Index)
 
     def fields(self, kind: str) -> dict[str, Field]:
         """Return the own variables ("v"), parameters ("p") or discretes ("d") by name."""

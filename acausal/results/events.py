@@ -94,9 +94,7 @@ class Events(Sequence[Event]):
         steps, known = self._record.steps, self._record.decided
         starts = [k for k in range(known.steps, len(steps)) if steps[k].number == 0]
         for a, b in zip(starts[:-1], starts[1:], strict=True):
-            if self._happened(a, b):
-                known.ranges.append((a, b))
-            known.steps = b
+            known.decide(a, b, self._happened(a, b))
         count = bisect_right(known.ranges, len(steps), key=lambda r: r[1])
         begin = min(known.steps, len(steps))
         last = ((begin, len(steps)),) if begin < len(steps) and self._happened(begin, len(steps)) else ()

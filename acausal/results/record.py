@@ -98,6 +98,12 @@ class Decided:
     steps: int = 0
     """Steps that were looked at."""
 
+    def decide(self, a: int, b: int, happened: bool) -> None:
+        """Note of the next instant, of steps ``a`` to ``b``, whether it is an event."""
+        if happened:
+            self.ranges.append((a, b))
+        self.steps = b
+
 
 @frozen
 class Recorded:

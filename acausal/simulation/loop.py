@@ -7,7 +7,7 @@ segment follows the closed form of the mode, or is integrated, to the first cros
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -79,12 +79,12 @@ class Loop(Run):
     @np.errstate(
         over="ignore", invalid="ignore", divide="ignore"
     )  # what is not finite is an error of its own
-    def advance(self, t_end: float) -> None:
-        """Move to ``t_end``, instants at ``t_end`` included.
+    def advance(self, t_end: float, report: Callable[[float], object] | None = None) -> None:
+        """Move to ``t_end``, instants at ``t_end`` included; ``report`` is told the time after each instant and step.
 
         Where that is interrupted, the run is left at the last instant, or step of integration, that is complete.
         """
-        state = self.state
+        state, self.report = self.state, report
         if t_end > self.sources.stretch.stop:
             self.sources.stretch.end_at(t_end)
         seconds = self.work.seconds

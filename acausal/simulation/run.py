@@ -396,7 +396,8 @@ class Run:
         """Go on with other numbers; the counters of the search stay."""
         if core is self.base:
             return
-        self.base, self.sources.unit = core, core.unit
+        self.base = core
+        self.sources.count_in(core.unit)
         self.analysed.setdefault(core, (core.analysed, core.seconds))
         self.linearisation.use(core, self._look_at(core) if self.numerical else None)
         self.here()

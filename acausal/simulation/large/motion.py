@@ -46,9 +46,8 @@ class LargeMotion(Motion):
         except np.linalg.LinAlgError:
             raise NewtonFailure("singular", H, np.full(system.n, np.nan), system.mode.nonlinear) from None
         except NewtonFailure as failure:
-            failure.rows = system.mode.nonlinear
-            failure.residual = self._defects(failure, X, xi)[system.nonlinear]
-            raise
+            residual = self._defects(failure, X, xi)[system.nonlinear]
+            raise replace(failure, residual=residual, rows=system.mode.nonlinear) from None
 
     def _defects(self, failure: NewtonFailure, X: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Residuals as corrections of the unknowns.

@@ -66,7 +66,7 @@ class LargeSystem:
         argument_scale = (
             abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(X) @ model.xi_scale
         )
-        self.functions = functions.copy(argument_scale)
+        self.functions = functions.rescaled(argument_scale)
         self.rows, rounds = self._reduced(X, kept_back)
         self._number(rounds)
         self._over_states = self.rows.A[:, self.x]
@@ -74,10 +74,13 @@ class LargeSystem:
         """The matrix over the unknowns is the same everywhere."""
         self._factors: Factors | None = None
 
+    def seek_within(self, bounds: Any) -> None:
+        """Nothing: unknowns of large models are sought from where the last point left them."""
+
     def copy(self) -> LargeSystem:
         """The same equations with arrays of their own for the values of nonlinear rows: two runs share none."""
         made = copy(self)
-        made.functions = self.functions.copy(self.functions.scale)
+        made.functions = self.functions.rescaled(self.functions.scale)
         return made
 
     def _reduced(self, X: Any, kept_back: np.ndarray) -> tuple[SparseRows, int]:

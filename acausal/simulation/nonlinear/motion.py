@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,10 @@ class Place:
 
     def __post_init__(self) -> None:
         self.X, self.H = self.y[: self.nx], self.y[self.nx :]
+
+    def release(self) -> None:
+        """Give back the Jacobians: many points are kept, few are looked at again."""
+        self.linear = None
 
 
 class Motion:
@@ -240,8 +244,7 @@ class Motion:
             scale = system.scale[dependent]
             X[dependent] = newton(defect, rounding, X[dependent].copy(), scale, work=self.work)
         except NewtonFailure as failure:
-            failure.rows = system.constraint_rows
-            raise
+            raise replace(failure, rows=system.constraint_rows) from None
         return X
 
     def open_unknowns(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
@@ -263,8 +266,7 @@ class Motion:
         try:
             return self._within_bounds(solve, H)
         except NewtonFailure as failure:
-            failure.rows = system.mode.nonlinear
-            raise
+            raise replace(failure, rows=system.mode.nonlinear) from None
 
     def _within_bounds(
         self, solve: Callable[[np.ndarray, Bounds | None], np.ndarray], H: np.ndarray
@@ -429,8 +431,7 @@ class Motion:
     def bends(self, place: Place) -> np.ndarray:
         """Second time derivatives of the core unknowns at a point; open unknowns without derivatives count as straight."""
         system, mode = self.system, self.system.mode
-        _, v1 = self.jets(place)
-        ns, order = len(mode.states), system.orders.unknowns
+        v1, ns, order = self.jets(place)[1], len(mode.states), system.orders.unknowns
         v2 = np.zeros_like(v1)
         v2[:ns] = mode.rate @ v1
         v2[ns:][: system.m][order == 1] = self.slopes(place)[system.nx :][order == 1]

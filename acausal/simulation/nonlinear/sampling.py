@@ -27,9 +27,7 @@ def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not steps.motion.batched:
         found = [steps.motion.jets(steps.place(h)) for h in hs.tolist()]
         return np.array([v for v, _ in found]), np.array([v for _, v in found])
-    if steps.stacked is None or steps.stacked.count != len(steps.accepted):
-        steps.stacked = Stacked(steps)
-    stacked: Stacked = steps.stacked
+    stacked = steps.in_arrays(Stacked)
     of = np.searchsorted(stacked.ends, hs)
     nv = steps.motion.system.arguments.shape[1]
     v0, v1 = np.empty((len(hs), nv)), np.empty((len(hs), nv))

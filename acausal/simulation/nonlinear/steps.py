@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from .newton import NewtonFailure
 from .state_selection import DependentConstraints, Selection
 from .system import NonlinearSystem
 
+T = TypeVar("T")
 SINGULAR_MARGIN = 1e-3
 """Distance from a singular point of the constraints at which a run ends, in lengths of the step that led beyond it."""
 NEAR, FAR = 0.2, 1.5
@@ -119,8 +120,7 @@ class Steps:
         self.accepted: list[Accepted] = []
         self.passed = 0.0
         """Time up to which nothing has crossed."""
-        self.stacked: Any = None
-        """The accepted steps in arrays, once many points were asked for."""
+        self._in_arrays: tuple[int, Any] = (0, None)
         self.begin = self._place = motion.last
         motion.accept(motion.last)
         self._singular: Singular | None = None
@@ -202,13 +202,19 @@ class Steps:
             known.accept(begin, end)
         if motion.system.constraints:
             self._approach(begin, end)
-        begin.linear = None
+        begin.release()
         np.maximum(self.size, np.abs(end.X), out=self.size)
-        self._demands.atol = self._absolute()
+        self._demands.change(self._absolute())
         if motion.worn(end):
             motion.select(end)
             self._stepper = self._new(step.t1, self._stepper.h)
         return made
+
+    def in_arrays(self, make: Callable[[Steps], T]) -> T:
+        """What ``make`` makes of the accepted steps; made anew once there are more."""
+        if self._in_arrays[0] != len(self.accepted):
+            self._in_arrays = len(self.accepted), make(self)
+        return self._in_arrays[1]
 
     def pass_on(self) -> None:
         """Tell those who look after each step that nothing has crossed within the last one."""

@@ -146,6 +146,10 @@ class NonlinearSystem:
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
+    def seek_within(self, bounds: tuple[np.ndarray, np.ndarray] | None) -> None:
+        """Seek open unknowns within these bounds first."""
+        self.open_bounds = bounds
+
     def linear(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, time: bool = False) -> Linear:
         """Constraints ``C`` and equations ``F`` at a point ``y = [X; H]`` with their derivatives, until the next call."""
         value, slope, *moved = self._equations(y, xi, constants, time)

@@ -62,7 +62,7 @@ class Tangents:
         self.scale = (
             abs(self.Z) @ model.scale + abs(self.D) @ model.scale / model.T0 + abs(self.X) @ model.xi_scale
         )
-        self.functions = functions.copy(self.scale)
+        self.functions = functions.rescaled(self.scale)
         read = np.zeros(model.n, bool)
         read[self.Z.indices] = True
         # In the place of a differentiated variable the elimination solves its derivative.
@@ -71,7 +71,7 @@ class Tangents:
         self.read = read
         states = model.differentiated.astype(float)
         alone = (abs(self.Z) @ states > 0.0) & (abs(self.Z) @ (1.0 - states) == 0.0)
-        self._may_vanish = alone | ~self.functions.bent
+        self._may_vanish = alone | ~functions.bent
         """Mask over the arguments: states, and others where their own values do not decide the slope."""
         single = (self.Z.indptr[1:] - self.Z.indptr[:-1] == 1) & (abs(self.D).sum(axis=1) == 0.0)
         self._read_alone = np.where(single, np.append(self.Z.indices, 0)[self.Z.indptr[:-1]], model.n)
@@ -333,7 +333,7 @@ class Tangents:
         Inadmissible, StructurallySingular
         """
         found = self.known(mode) or self._made(core, mode, z, slopes, xi, values)
-        found.open_bounds = open_bounds(self._bounds, found.mode, found.orders)
+        found.seek_within(open_bounds(self._bounds, found.mode, found.orders))
         return found
 
     def known(self, mode: Mode) -> NonlinearSystem | None:

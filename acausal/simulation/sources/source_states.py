@@ -184,6 +184,10 @@ class SourceStates:
             return self.unit
         return self.base * 4.0 ** math.floor(math.log(allowed / self.base, 4.0))
 
+    def count_in(self, unit: float) -> None:
+        """Count time in this unit."""
+        self.unit = unit
+
     def _fit(self, t: float, D: np.ndarray, R: np.ndarray) -> None:
         """Have a piece of every fitted source that holds after ``t``."""
         if not self.fitted:
