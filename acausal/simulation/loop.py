@@ -376,7 +376,8 @@ class Loop(Run):
             logged = jump_record(self, restart, z_minus, xi, stages, booked)
             if begin is not None:
                 confirm_recorded(self, logged["parts"], begin, restart)
-        self.enter(restart, choice.signs if restart is choice.restart else None)
+        # What an impulse decided need not hold after it.
+        self.enter(restart, choice.signs if restart is choice.restart and not restart.jumped else None)
         if restart.jumped:  # What moves slower then is known no better.
             moved = None
             if self.numerical and not parts:

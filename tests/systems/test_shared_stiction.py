@@ -322,3 +322,26 @@ def test_a_stop_takes_what_a_friction_at_its_breakaway_level_does_not_hold(
     assert result["far.s"].at(t) - result["near.s"].at(t) == pytest.approx(np.full(400, apart), abs=1e-12)
     assert -result["grip.f"].at(t) == pytest.approx(np.minimum(load, 2.0), abs=1e-4)
     assert -result["stop.f"].at(t) == pytest.approx(np.maximum(load - 2.0, 0.0), abs=1e-4)
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("sliding", [1.5, 0.3])
+@pytest.mark.parametrize("struck", [False, True])
+def test_what_is_dragged_with_just_its_sliding_level_holds_on(sliding, struck, method) -> None:
+    """At 3.9 and 2 N both break away; once the upper mass slides it pulls the lower one with no more than that slides with.
+
+    In the same instant another mass may come to rest at a stop.
+    """
+    joined, more = [], {}
+    if struck:
+        joined = [("ball.flange_a", "stop.flange_b"), ("wall.flange", "stop.flange_a")]
+        more = {"ball": Mass(m=3.0, s=0.25, v=-0.5), "stop": ImpactStop(s_rel0=0.0)}
+    model = dragged((sliding, 3.9), (sliding, 2.0), 1.0, *joined, **more)
+    result = simulate(model, 1.0, method=method)
+    t = np.linspace(0.0, 1.0, 41)
+    speed = np.maximum(t - 0.5, 0.0) * (7.0 - sliding)
+    assert result["upper.v"].at(t) == pytest.approx(speed, abs=1e-6)
+    assert np.abs(result["lower.v"].at(t)).max() == 0.0
+    assert result["below.state"].final == FrictionState.STICK.value
+    assert result["between.state"].final == FrictionState.BACKWARD.value
+    assert result.check().ok

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
-from ...reduction.affine import SLIDING, AffineModel, Kind, Mode, ModeData
+from ...reduction.affine import SLIDING, STICK, AffineModel, Kind, Mode, ModeData
 from ...reduction.index_reduction import reduce_mode
 from ...reduction.parts import IndependentPart, independent_parts
 from ..analysed_modes import MODE_BYTES, Recent
@@ -92,6 +92,7 @@ class Search:
                 self._parts = _parts_of(self._model)
             mode = trial.by_parts(start, verdict, self._parts) if len(self._parts) > 1 else start
             verdict = trial.settled(mode)
+        verdict = self._held_again(trial, begin, verdict)
         assert verdict.restart is not None
         history, others = trial.history, ()
         if (begin, verdict.mode) not in self._named:
@@ -100,25 +101,40 @@ class Search:
                 self._named.add((begin, verdict.mode))
         return Choice(verdict.restart, history, verdict.signs, others)
 
+    def _held_again(self, trial: _Trial, begin: Mode, chosen: Verdict) -> Verdict:
+        """The mode in which frictions that the solution at the levels before released, and this one does not move, are at rest.
+
+        What drags them may have dropped to just the level with which they slide. Nothing else changes where they rest.
+        """
+        _, still = self._released(begin, chosen)
+        if not still:
+            return chosen
+        held = trial.examine(tuple(STICK if k in still else b for k, b in enumerate(chosen.mode)))
+        return held if held.consistent else chosen
+
+    def _released(self, begin: Mode, chosen: Verdict) -> tuple[list[int], list[int]]:
+        """Frictions that slide, from rest, at less than they held with: those that move, and those that do not."""
+        released = [
+            k
+            for k, element in enumerate(self._model.elements)
+            if element.kind is Kind.FRICTION
+            and not element.monotone
+            and chosen.mode[k] in SLIDING
+            and begin[k] not in SLIDING
+        ]
+        if not released:
+            return [], []
+        assert chosen.restart is not None and chosen.signs is not None
+        tables = self.test.tables(chosen.restart.data)
+        moving = {guard[0] for sign, (*_, guard) in zip(chosen.signs, tables.origin, strict=True) if sign > 0}
+        return [k for k in released if k in moving], [k for k in released if k not in moving]
+
     def _others(self, trial: _Trial, instant: Instant, begin: Mode, chosen: Verdict) -> Iterator[Mode]:
         """Consistent modes with fewer frictions that break away, of those that the tableau finds.
 
         At their breakaway levels all of them move; at the lower ones of sliding, those that others drag may rest again.
         """
-        assert chosen.restart is not None
-        tables, mode = self.test.tables(chosen.restart.data), chosen.mode
-        moving = {
-            guard[0] for sign, (*_, guard) in zip(chosen.signs or (), tables.origin, strict=False) if sign > 0
-        }
-        released = [
-            k
-            for k, element in enumerate(self._model.elements)
-            if k in moving
-            and element.kind is Kind.FRICTION
-            and not element.monotone
-            and mode[k] in SLIDING
-            and begin[k] not in SLIDING
-        ]
+        released, mode = self._released(begin, chosen)[0], chosen.mode
         if len(released) < 2:
             return
         found, position = [], self._tableau(chosen).at(instant)

@@ -452,7 +452,7 @@ class Verdict:
     """(level, element, target), the first violated guard of an element at its most singular level."""
     refused: Inadmissible | None = None
     signs: list[int] | None = None
-    """Signs of the guards in force at the restart, None where an impulse decided."""
+    """Signs of the guards in force at the restart, with those of impulses; None for a mode that cannot exist."""
 
     @property
     def possible(self) -> bool:
@@ -618,7 +618,7 @@ class CandidateTest:
                 target = select(np.array(at))
                 if target != mode[k]:
                     violations.append((min(decided, default=_VALUE), k, target))
-        return Verdict(mode, values, tuple(violations), signs=signs if J1 is None else None)
+        return Verdict(mode, values, tuple(violations), signs=signs)
 
     def tables(self, data: ModeData) -> ModeTables:
         """Tables of one mode."""
@@ -673,7 +673,7 @@ class Choice:
     restart: Restart
     history: tuple[tuple[Mode, Tried], ...]
     signs: list[int] | None = None
-    """Signs of the guards in force, None where an impulse decided."""
+    """Signs of the guards in force, those of impulses included; None where nothing was tested."""
     others: tuple[Mode, ...] = ()
     """Other consistent modes: in each a friction stays at rest that slides in the chosen one."""
 
