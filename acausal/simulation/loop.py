@@ -421,7 +421,7 @@ class Loop(Run):
     def _crossed(self, triggers: tuple[Any, ...], xi: np.ndarray) -> tuple[Mode, tuple[int, int, int]] | None:
         """Mode and guard whose crossing alone caused the first micro-step of an instant, None without any."""
         hit = self.state.pending
-        if hit is None or hit < 0 or self.reduced.nonlinear or triggers != (hit,):
+        if hit is None or hit < 0 or triggers != (hit,):
             return None
         tables = self.tables
         if hit >= tables.count:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import mpmath as mp
+import numpy as np
 import pytest
 
 from acausal import AcausalError, ConsistencyError, Result, compile_model
@@ -153,6 +154,34 @@ def test_a_force_that_vanishes_is_rounding_of_the_positions(apart: Fraction, met
     answer = attempt(case, 1.0, method=method)
     assert isinstance(answer, Result), answer
     assert judged(case, answer, 1e-5).outcome == "right"
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+@pytest.mark.parametrize("size", [Fraction(1), Fraction(1, 1000)])
+def test_a_friction_that_a_drag_turns_with_the_third_power_of_time_turns(size: Fraction, method: str) -> None:
+    """Body 1 is pulled with 2 N, held by F1 and F4 with 2.5 N and by F2 with 0.5 N either way: as a tie, until D1 pulls.
+
+    Its drag of 4 v^2 has no slope where it begins. Whole again with F2, they hold 1 N more: v' = 2.5 - 4 v^2 until v = 0.5.
+    """
+    zero, rest = Fraction(0), []
+    for name, at, mass, before, after in [
+        ("1", 0, 0.5, 0.5, -2), ("2", -0.5, 4, 0, 0), ("3", -0.75, 1, 2.5, 0.5), ("4", 2, 1, -0.5, -5.5)
+    ]:  # fmt: skip
+        rest.append(Part("M", f"M{name}", f"n{name}", GROUND, Fraction(mass) * size, (Fraction(at), zero)))
+        rest.append(
+            Part("B", f"B{name}", f"n{name}", GROUND, Fraction(before) * size, Fraction(after) * size)
+        )
+    for k, (a, b, level) in enumerate(
+        [("n1", "n3", 1.5), ("n2", "n1", 0.5), ("n2", "n3", 3), ("n3", "n1", 1), (GROUND, "n2", 3), (GROUND, "n4", 3)]
+    ):  # fmt: skip
+        rest.append(Part("F", f"F{k + 1}", a, b, Fraction(level) * size, Fraction(level) * size))
+    rest.append(Part("A", "D1", "n1", "n4", 4 * size))
+    answer = attempt(line_case(rest, 0.7), 1.0, method=method)
+    assert isinstance(answer, Result), answer
+    turns = np.log((np.sqrt(2.5) + 1.0) / (np.sqrt(2.5) - 1.0)) / np.sqrt(40.0)
+    assert answer.events[-1].t == pytest.approx(0.7 + turns, rel=1e-6)
+    assert np.abs(answer["M1.v"].at(np.linspace(0.0, 0.7 + turns, 50))).max() < 1e-9
+    assert answer["M1.v"].final < -1e-3
 
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
