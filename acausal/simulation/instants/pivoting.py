@@ -374,7 +374,9 @@ def _interval(element: Element, branch: int, other: int, xi: np.ndarray) -> tupl
         value = float(constant[0] - along * constant[1]) * size[0]
         return value, value
     low, high = -np.inf, np.inf
-    for guard, level in zip(_linear(there.guards), there.guards.B @ xi, strict=True):
+    for k, (guard, level) in enumerate(zip(_linear(there.guards), there.guards.B @ xi, strict=True)):
+        if there.releases and there.targets[k] in there.releases:
+            continue  # What lies beyond is reached from there, at another level.
         parts = np.linalg.lstsq(basis.T, guard, rcond=None)[0]
         if (
             np.abs(parts @ basis - guard).max() <= _PARALLEL * np.abs(guard).max()
