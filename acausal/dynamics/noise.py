@@ -239,7 +239,10 @@ class StepNoise:
     Parameters
     ----------
     begin : (forms,) array
-        What the begin of the segment leaves for all of it.
+        Rounding that the begin of the segment leaves for all of it.
+    late : (forms,) array
+        How far the begin is off because the crossing there may be late: errors of the steps before. What has been farther from
+        zero has left them, and they allow no step to miss as much.
     drift : callable, optional
         Rounding (forms,) of the states that stays for some seconds.
 
@@ -251,15 +254,17 @@ class StepNoise:
         What integration may have missed of the forms along the last step.
     """
 
-    def __init__(self, begin: np.ndarray, drift: Callable[[float], np.ndarray] | None = None) -> None:
-        self._begin, self._drift = begin, drift
+    def __init__(
+        self, begin: np.ndarray, late: np.ndarray, drift: Callable[[float], np.ndarray] | None = None
+    ) -> None:
+        self._begin, self.late, self._drift = begin, late, drift
         self._error, self._terms, self.missed = np.zeros((3, len(begin)))
         self.resolution = begin.copy()
 
     @property
     def floor(self) -> np.ndarray:
         """Depth at which an unarmed form reacts."""
-        return self.resolution + self.missed
+        return self.resolution + self.late + self.missed
 
     @property
     def touch(self) -> np.ndarray:

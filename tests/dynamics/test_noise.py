@@ -148,10 +148,18 @@ def test_what_leaves_zero_is_sought_again_from_a_part_of_the_rounding(height: fl
 
 
 def test_what_integration_missed_is_a_few_estimated_errors() -> None:
-    noise = StepNoise(np.zeros(1))
+    noise = StepNoise(np.zeros(1), np.zeros(1))
     noise.follow(0.0, np.zeros(1), np.ones(1))
     assert 1.0 < noise.touch.item() < 100.0
     assert noise.floor.item() == noise.touch.item()
+
+
+def test_a_late_begin_lies_in_the_floor_and_in_no_touch() -> None:
+    """What has left it knows nothing of it any more, and steps are not allowed to miss as much."""
+    noise = StepNoise(np.full(1, 1e-9), np.ones(1))
+    noise.follow(0.0, np.zeros(1), np.zeros(1))
+    assert noise.floor.item() == 1.0 + 1e-9
+    assert noise.touch.item() < noise.resolution.item() == 1e-9
 
 
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9, 1e-12])

@@ -137,6 +137,13 @@ def test_an_integrated_state_may_miss_its_absolute_tolerance(method: str) -> Non
     assert verdict.outcome == "right", verdict.why
 
 
+def test_a_small_current_against_a_diode_is_seen_where_a_large_one_has_died_away() -> None:
+    """One of 0.16 A followed 4e5 A and went on for 0.5 ms: steps missed as much as a crossing before them had."""
+    family = FAMILIES["network runs"]
+    verdict = family.run(family.describe(950031), "explicit")
+    assert verdict.outcome == "right", verdict.why
+
+
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("apart", [Fraction(1, 1000), Fraction(5, 2), Fraction(1000)])
 def test_a_force_that_vanishes_is_rounding_of_the_positions(apart: Fraction, method: str) -> None:

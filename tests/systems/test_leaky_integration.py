@@ -7,6 +7,7 @@ import warnings
 from fractions import Fraction
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -26,7 +27,7 @@ from acausal.components.electrical import (
     ThreePhaseVoltage,
 )
 from acausal.dynamics.noise import StepNoise
-from tests.oracles.networks import Element
+from tests.oracles.networks import GROUND, Element
 from tests.systems.campaign_cases import network_case
 from tests.systems.campaign_families import FAMILIES
 from tests.systems.campaign_judge import attempt
@@ -156,7 +157,7 @@ def test_a_stiff_current_is_measured_by_what_it_is_at_the_ends_of_a_step(rtol: f
 
 def test_what_counts_as_zero_does_not_grow_with_the_steps() -> None:
     """Errors of all steps added up exceed whatever a damped form was."""
-    noise, error = StepNoise(np.full(1, 1e-9)), np.full(1, 1e-3)
+    noise, error = StepNoise(np.full(1, 1e-9), np.zeros(1)), np.full(1, 1e-3)
     depths = []
     for _ in range(1000):
         noise.follow(1e-3, np.zeros(1), error)
@@ -266,3 +267,38 @@ def test_a_valve_that_turns_off_tells_nothing_of_others(Goff: float) -> None:
         exact, result = (program.simulate(20e-6, method=m, parameters=losses) for m in ("exact", "implicit"))
     for path, size in (("output.v", 20.0), ("line.i", 1.0), ("main.i", 1.0), ("tank.v", 400.0)):
         assert result[path].final == pytest.approx(exact[path].final, rel=0.0, abs=1e-5 * size), path
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+@pytest.mark.parametrize("level", [Fraction(1, 10), Fraction(1), Fraction(199, 100)])
+@pytest.mark.parametrize("drive", [Fraction(1, 100), Fraction(1)])
+def test_a_late_crossing_allows_the_steps_after_it_no_error(
+    method: str, level: Fraction, drive: Fraction
+) -> None:
+    """One diode turns off while 1e6 A die away in another one, where a last place of its time is amperes.
+
+    That instant is as uncertain as the steps before it. Those after it were allowed to miss as much for ever.
+    """
+    Ron, R = Fraction(1, 10**6), Fraction(1, 1000)
+    network = [
+        Element("C", "C1", "a", GROUND, Fraction(1), Fraction(4)),
+        Element("C", "C2", "b", GROUND, Fraction(1), Fraction(0)),
+        Element("D", "D", "a", "b", None, (Ron, Fraction(0))),
+        Element("I", "I", GROUND, "b", drive),
+        Element("V", "V", "c", GROUND, level),
+        Element("R", "R", "c", "d", R),
+        Element("D", "D3", "d", "b"),
+    ]
+    result = attempt(network_case(network, 1.0), 3e-5, method=method)
+    assert isinstance(result, Result), result
+    with mp.workdps(40):
+        # Both conduct: a' = -(a - b) / Ron, b' = (a - b) / Ron + I + (V - b) / R.
+        g, h, v, i = (mp.mpf(x.numerator) / x.denominator for x in (1 / Ron, 1 / R, level, drive))
+        flow = mp.matrix([[-g, g, 0], [g, -g - h, i + h * v], [0, 0, 0]])
+        start = mp.matrix([4, 0, 1])
+        first = mp.findroot(lambda t: (mp.expm(flow * t / g) * start)[1] - v, (0, 4), "anderson") / g
+        # D alone: (a - b)' = -2 (a - b) / Ron - I.
+        reached = mp.expm(flow * first) * start
+        rest = i / (2 * g)
+        second = first + mp.log((reached[0] - reached[1] + rest) / rest) / (2 * g)
+    assert [float(e.t) for e in result.events][1:] == pytest.approx([float(first), float(second)], rel=1e-6)

@@ -90,19 +90,21 @@ class Integrated:
         """Noise of forms of a mode that is analysed."""
         run, state, data = self._run, self._run.state, self._run.data
         error, shift = None if state.error is None else state.error[data.states], run.known.shift
-        begin = watch.late(run.y, state.t) + watch.known(error, None if shift is None else data.chosen(shift))
+        late = watch.late(run.y, state.t) + watch.known(None, None if shift is None else data.chosen(shift))
+        begin = np.zeros(len(late)) + watch.known(error)
         weights, rates, y = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)], run.y
-        return StepNoise(begin, lambda h: weights @ rounded_mode(rates, y, h))
+        return StepNoise(begin, late, lambda h: weights @ rounded_mode(rates, y, h))
 
     def _noise_of_rows(self, forms: Forms, armed: np.ndarray, motion: Motion) -> StepNoise:
         """The same of a model with sparse rows."""
         state, (v, slope) = self._run.state, motion.jets(motion.last)
-        begin = TWICE * LOCATED * math.ulp(state.t) * np.abs(forms.at(motion, v[None], slope[None])[0, 1])
+        late = TWICE * LOCATED * math.ulp(state.t) * np.abs(forms.at(motion, v[None], slope[None])[0, 1])
+        begin = np.zeros(len(late))
         if state.error is not None:
             error = np.zeros(len(v))
             error[: motion.system.nx] = state.error[motion.system.mode.states]
             begin += TWICE * armed * (forms.sizes(motion, v) @ error)
-        return StepNoise(begin)
+        return StepNoise(begin, late)
 
     def _integrated(self, length: float) -> tuple[float, int | None, SampledMotion]:
         run, state, system = self._run, self._run.state, self._run.system()
