@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.oracles.complementarity import ONE, Equation, Pair, System, magnitudes
+from tests.oracles.complementarity import ONE, Equation, Pair, System, magnitudes, relative
 from tests.oracles.networks import GROUND, LEVELS, REACTANCES, RESISTANCES, Element
 
 RATIOS = tuple(Fraction(n, d) for n, d in ((1, 2), (1, 1), (2, 1), (3, 1), (-1, 1)))
@@ -192,7 +192,7 @@ def defects(network: Sequence[Element], values: Mapping[str, Any], limit: float)
             h = 1e-6 * (1.0 + np.abs(values[x]))
             slope = (function(values[x] + h) - function(values[x] - h)) / (2 * h)
             allowed = limit * (size[UNITS[y.split(".")[0]]] + slope * size[UNITS[x.split(".")[0]]])
-            found[e.name] = float(np.max(np.abs(values[y] - function(values[x])) / allowed))
+            found[e.name] = relative(values[y] - function(values[x]), allowed)
         if e.kind not in "DT":
             continue
         Ron, Goff = (float(x) for x in e.extra or (0, 0))

@@ -245,13 +245,13 @@ def law_defects(case: Case, result: Result, times: list[float], limit: float) ->
             found.append("a value is not finite")
             continue
         for k, defect in residuals(model, values, rates, case.units, limit).items():
-            if defect > 1.0:
+            if not defect <= 1.0:
                 rows = model.equations[k]
                 found.append(
                     f"equation {dict(rows.value)} {dict(rows.rate)} violated by {defect * limit:.2g}"
                 )
         for name, defect in case.defects(values, after, limit).items():
-            if defect > 1.0:
+            if not defect <= 1.0:
                 found.append(f"law of {name} violated by {defect * limit:.2g}")
         found += _integral_defects(case, result, spans, limit)
         found += energy_defects(case, result, spans, after, limit)
@@ -278,7 +278,7 @@ def energy_defects(
             allowed = limit * (max(stored) + size) + 1e-13 * (max(stored) + size)
             if abs(fine - coarse) <= 1e-2 * allowed:
                 defect = stored[1] - stored[0] + fine
-                if abs(defect) > allowed:
+                if not abs(defect) <= allowed:
                     return [
                         f"energy of {defect:.3g} J of {max(stored) + size:.6g} J is missing from {a:.9g} to {b:.9g} s"
                     ]
