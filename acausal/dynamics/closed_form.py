@@ -262,8 +262,8 @@ class Basis:
 
     def envelope(self, a: float | np.ndarray, b: float | np.ndarray) -> np.ndarray:
         """Bounds of the magnitude of every function on ``[a, b]``, shape (size,) or (k, size) for (k, 1) ends."""
-        if not (self._grows or self._powers) and isinstance(a, float) and a == 0.0:
-            return self.ones
+        if not (self._grows or self._powers):
+            return self.ones if isinstance(a, float) and a == 0.0 else np.exp(self.sigma * a)
         top = np.minimum(np.maximum(self._peak, a), b)
         bound = np.exp(np.minimum(self.sigma * top, LARGEST_EXPONENT))
         if self._powers:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -217,6 +216,7 @@ class _Search:
 
     def __init__(self, G: np.ndarray, armed: np.ndarray, floor: Callable[[], Floor]) -> None:
         self._G, self._armed, self._given = G, armed, floor
+        self._zero: Floor | None = None
         self._steady: Depth | None = None
         """That of the whole piece, where it is much the same all along."""
         self.begun = False
@@ -231,7 +231,7 @@ class _Search:
             if False not in (low >= 0.0).tolist() or False not in (low >= -self._touch()).tolist():
                 return None
         self.t0, self.finest = t0, FINEST * length
-        moving = self._floor.moving
+        moving = self._floor().moving
         self._sizes = None if moving is None else moving.sizes(trajectory)
         self._steady = None
         whole = self._depth(0.0, length)
@@ -250,18 +250,20 @@ class _Search:
         hit = self._roots(bounds, 0, (0.0, length), open_guards, whole)
         return hit if hit is not None else self._march(length, whole.touch)
 
-    @cached_property
     def _floor(self) -> Floor:
-        return self._given()
+        if self._zero is None:
+            self._zero = self._given()
+        return self._zero
 
     def _touch(self) -> np.ndarray:
-        return TOUCH * self._floor.rounding + self._floor.missed
+        floor = self._floor()
+        return TOUCH * floor.rounding + floor.missed
 
     def _depth(self, a: float, b: float) -> Depth:
         """What counts as zero between two times of the piece."""
         if self._steady is not None:
             return self._steady
-        least, late, missed, moving = self._floor
+        least, late, missed, moving = self._floor()
         most = least
         if moving is not None and self._sizes is not None:
             added = moving.between(self._sizes, a, b)
