@@ -133,3 +133,10 @@ def test_the_wheel_imports_every_component_module(wheel: Path, tmp_path: Path) -
     found = dict(line.split("\t") for line in run.stdout.splitlines())
     assert set(found) == library_modules()
     assert [name for name, file in found.items() if not Path(file).is_relative_to(site)] == []
+
+
+def test_the_import_leaves_out_what_only_files_and_tables_need() -> None:
+    script = "import sys, acausal, acausal.components.electrical; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    rare = {"numpy.ma", "zipfile", "tempfile", "csv", "html", "scipy", "matplotlib"}
+    assert rare & set(run.stdout.split()) == set()

@@ -66,7 +66,7 @@ class Demands:
 
 def longest_stretch(*points: float) -> float:
     """Middle of the longest stretch between points of a step."""
-    at = np.unique(points)
+    at = np.sort(points)
     k = int(np.diff(at).argmax())
     return 0.5 * float(at[k] + at[k + 1])
 

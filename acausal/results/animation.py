@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -122,6 +120,9 @@ def _write_gif(path: Path, frames: list[Image], milliseconds: int) -> None:
 
 def _write_html(path: Path, frames: list[Image], milliseconds: int) -> None:
     """Write a page that needs nothing but itself: the frames as PNG, a button and a slider."""
+    import json
+    from base64 import b64encode
+
     pictures = []
     for frame in frames:
         buffer = BytesIO()

@@ -17,7 +17,6 @@ from .check import Consistency, check
 from .drawing import Drawing
 from .energy import Audit, audit, energy_into
 from .events import Events
-from .files import as_bytes, from_bytes, read, write
 from .grid import shown_points
 from .initial import InitialValues, initial_values
 from .modes import VisitedModes, visited_modes
@@ -85,7 +84,8 @@ class Result:
         return self
 
     def __reduce__(self) -> Any:
-        return _unpickled, (as_bytes(self),)
+        files = _files()
+        return files.from_bytes, (files.as_bytes(self), Result)
 
     # -- signals -------------------------------------------------------------------------------------------------
 
@@ -417,7 +417,7 @@ class Result:
         paths : sequence of str or handle, optional
             What can be read from the file by name, by default everything.
         """
-        write(self, file, paths)
+        _files().write(self, file, paths)
 
     @classmethod
     def load(cls, file: Any) -> Result:
@@ -431,7 +431,7 @@ class Result:
         ParameterError
             If the file is no saved result, was damaged or edited, or has another format.
         """
-        return read(file, cls)
+        return _files().read(file, cls)
 
     def __repr__(self) -> str:
         return f"<Result of {self.label}: {self.t_start:g} .. {self.t_end:g} s, {len(self.events)} events, {self.status}>"
@@ -443,5 +443,7 @@ class Result:
         return ParameterError(f"nothing was computed: the run failed at its start ({self.status})")
 
 
-def _unpickled(data: bytes) -> Result:
-    return from_bytes(data, Result)
+def _files() -> Any:
+    from . import files  # archives take long to import
+
+    return files

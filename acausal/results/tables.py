@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from contextlib import nullcontext
-from html import escape
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -62,6 +60,8 @@ def columns(result: Readable, paths: Sequence[Any] | None, grid: Any) -> dict[st
 
 def write_csv(result: Readable, file: Any, paths: Sequence[Any] | None, grid: Any) -> None:
     """Write columns with a header such as ``load.v [V]``; numbers in full precision, Booleans as 0 and 1."""
+    import csv
+
     signals = _chosen(result, paths)
     table = columns(result, [s.path for s in signals], grid)
     header = ["time [s]", *(f"{s.path} [{s.unit}]" if s.unit else s.path for s in signals)]
@@ -89,6 +89,8 @@ def data_frame(result: Readable, paths: Sequence[Any] | None, grid: Any) -> Any:
 
 def html(result: Readable) -> str:
     """Return a summary of a result for notebooks."""
+    from html import escape
+
     rows = []
     for path in (result.saved or result.states or result.paths)[:SHOWN]:
         s = result[path]
