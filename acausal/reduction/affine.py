@@ -260,8 +260,6 @@ class ModeData(ExactMode):
 
     Row k is solved for ``dependent[k]``; its largest coefficient times ``balance.z`` lies in [1, 2).
     """
-    constraint_sizes: np.ndarray
-    """Magnitudes of the coefficients of the constraints, and of those of the equations that each combines: what cancels too."""
     admissible: np.ndarray
     """Rows over xi that must vanish for the mode to exist (already includes the derivatives along S).
 
@@ -283,6 +281,8 @@ class ModeData(ExactMode):
     balance: Balance
     maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(repr=False)
     """Computes ``jump`` and ``impulse``; called once, when a differentiated variable first moves."""
+    sizes_of_constraints: Callable[[], np.ndarray] = field(repr=False)
+    """Computes ``constraint_sizes``; called once, when a constraint is first not met to the last digits."""
 
     def state(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """The state vector (ny,) at a point; its slopes follow from the mode."""
@@ -308,6 +308,11 @@ class ModeData(ExactMode):
     def impulse(self) -> np.ndarray:
         """J1, the time integral of z over the instant, per unit of ``constraints @ [z-; xi]``, (n, n_constraints)."""
         return self._maps[1]
+
+    @cached_property
+    def constraint_sizes(self) -> np.ndarray:
+        """Magnitudes of the coefficients of the constraints, and of those of the equations each combines, also what cancels."""
+        return self.sizes_of_constraints()
 
     @property
     def unmet(self) -> np.ndarray:

@@ -23,12 +23,14 @@ needs: it counts where others would miss a given row without it, so that rows ag
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from .double_double import Accumulator
+from .given_rows import GivenRows, OutOfRange, combined
 from .scales import column_weights
 
 _CANCELLED = 2.0**-46
@@ -69,10 +71,6 @@ def _compact(matrix: np.ndarray) -> Any:
     from scipy.sparse import csr_array
 
     return csr_array(matrix)
-
-
-class OutOfRange(ArithmeticError):
-    """Entries that doubles cannot decide: their squares are beyond the range, or all digits of a pivot block cancel."""
 
 
 class Elimination:
@@ -237,7 +235,7 @@ class Elimination:
         What the steps know to be none can only sink, unless others would miss a row without it. (Demmel et al., "Error bounds
         from extra-precise iterative refinement", ACM Transactions on Mathematical Software 32, 2006.)
         """
-        factors, weight, scale = self._factors(solved, self.pivot[solved])
+        factors, weight, scale = GivenRows(self._given_rows, self.weight).factors(solved, self.pivot[solved])
         at = solved[:, None], (self.row < 0).nonzero()[0]
         given, certain = self._given[solved], self._judged(at)[1]
         held = value = self.value[at]
@@ -282,7 +280,7 @@ class Elimination:
         w[np.flatnonzero(~own), rows[~own]] = 1.0
         if len(solved):
             goal = np.where(own[:, None], self.pivot[rows][:, None] == pivots, 0.0)
-            self._cancel(w, goal, solved, pivots)
+            GivenRows(R, self.weight).cancel(w, goal, solved, pivots)
         v = self.value[solved[:, None], free]
         over = w @ R
         value = over[:, free] - over[:, pivots] @ v
@@ -291,39 +289,16 @@ class Elimination:
         self.value[at], self.variance[at] = value, squares[:, free] + squares[:, pivots] @ (v * v)
         self.least[at] = sums[:, free] + sums[:, pivots] @ np.abs(v)
 
-    def combined(self, rows: np.ndarray) -> np.ndarray:
-        """Magnitudes (k, N) that the given rows bring into solved ones, what cancels in these too."""
-        w, solved = np.zeros((len(rows), len(self._given))), (self.pivot >= 0).nonzero()[0]
-        if len(rows):
-            pivots = self.pivot[solved]
-            self._cancel(w, (self.pivot[rows][:, None] == pivots).astype(float), solved, pivots)
-        return np.abs(w) @ abs(self._given_rows)
+    def combined(self, rows: np.ndarray) -> Callable[[], np.ndarray]:
+        """Computes magnitudes (k, N) that the given rows bring into solved ones, what cancels in these too.
 
-    def _cancel(self, w: np.ndarray, goal: np.ndarray, solved: np.ndarray, pivots: np.ndarray) -> None:
-        """Complete combinations ``w`` of the given rows by the ``solved`` ones, so that their ``pivots`` get the ``goal``."""
-        block, (factors, size, scale) = self._given_rows[:, pivots], self._factors(solved, pivots)
-        # The second round makes errors small entry by entry (Higham, Accuracy and Stability, 2002, section 12.2).
-        for _ in range(2):
-            missing = (goal - w @ block) * scale
-            w[:, solved] += factors.solve(missing.T).T * size
-
-    def _factors(self, solved: np.ndarray, pivots: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-        """LU factors of the transposed pivot block, with its columns times a size and its rows times a scale.
-
-        Raises
-        ------
-        OutOfRange
+        The rest of the elimination is not kept for it.
         """
-        from scipy.sparse import csc_array
-        from scipy.sparse.linalg import splu
+        from scipy.sparse import csr_array
 
-        scale = self.weight[pivots]
-        A = csc_array((self._given_rows[solved][:, pivots] * scale).T)
-        size = np.exp2(-np.floor(np.log2(abs(A).max(axis=0).toarray().ravel())))
-        try:
-            return splu((A * size).tocsc()), size, scale
-        except RuntimeError as error:
-            raise OutOfRange from error
+        solved = (self.pivot >= 0).nonzero()[0] if len(rows) else rows
+        given = GivenRows(csr_array(self._given_rows[solved]), self.weight)
+        return partial(combined, given, self.pivot[solved], self.pivot[rows])
 
     def judged_rows(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values, variances and lower estimates of rows; where estimates have grown apart values are evaluated anew."""

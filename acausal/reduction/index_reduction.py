@@ -11,7 +11,7 @@ rows). States remain physical variables.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sized
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeVar
@@ -85,7 +85,6 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         T=T,
         Ay=Ay,
         constraints=constraints,
-        constraint_sizes=sizes,
         admissible=admissible,
         culprits=partial(_culprits, model, mode, redundant_rows),
         undetermined=uncertain,
@@ -97,6 +96,7 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         tau=_time_constant(Ay[: len(states), : len(states)]),
         dependent=dependent,
         maps=partial(impulse_maps, model),
+        sizes_of_constraints=sizes,
         settled=settled,
         balance=balance,
     )
@@ -336,19 +336,27 @@ def _time_constant(A: np.ndarray) -> float:
 
 def _constraints(
     model: AffineModel, columns: Columns, system: Elimination, scale: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Constraints over [z; xi], their magnitudes, and the unknowns solved from them."""
+) -> tuple[np.ndarray, Callable[[], np.ndarray], np.ndarray]:
+    """Constraints over [z; xi], what computes their magnitudes, and the unknowns solved from them."""
     solved = system.row[columns.state] >= 0
     rows = system.row[columns.state[solved]]
     constraints = np.zeros((len(rows), model.n + model.q))
     constraints[:, columns.x] = system.entries(rows, columns.state)
     constraints[:, model.n :] = system.entries(rows, columns.source)
     size = np.max(np.abs(constraints[:, : model.n]) * scale, axis=1, initial=0.0)
-    given, of_unknowns = system.combined(rows), columns.unknown.copy()
+    of_unknowns = columns.unknown.copy()
     of_unknowns[columns.x] = columns.state
-    sizes = np.abs(constraints) + given[:, np.concatenate([of_unknowns, columns.source])]
     size = np.exp2(np.floor(np.log2(size)))[:, None]
-    return constraints / size, sizes / size, columns.x[solved]
+    constraints /= size
+    order = np.concatenate([of_unknowns, columns.source])
+    sizes = partial(_with_what_cancels, constraints, system.combined(rows), order, size)
+    return constraints, sizes, columns.x[solved]
+
+
+def _with_what_cancels(
+    constraints: np.ndarray, given: Callable[[], np.ndarray], order: np.ndarray, size: np.ndarray
+) -> np.ndarray:
+    return np.abs(constraints) + given()[:, order] / size
 
 
 def with_guards(model: AffineModel, data: ModeData) -> ModeData:
