@@ -163,7 +163,7 @@ def lost_energy(
     energy = np.zeros(len(model.elements))
     limits = 0.5 * (z_minus + z_plus) if mean is None else mean[: model.n]
     for k, element in enumerate(model.elements):
-        if element.kind not in _SIGN or len(element.blocked) < 2:
+        if element.kind not in ABSORBED or len(element.blocked) < 2:
             continue
         first, second = element.blocked[0].A, element.blocked[1].A
         if element.kind is Kind.IMPACT:
@@ -174,11 +174,12 @@ def lost_energy(
             work = speed * (second @ J1)
         else:
             work = (first @ limits) * (second @ J1) + (second @ limits) * (first @ J1)
-        energy[k] = _SIGN[element.kind] * float(np.sum(work))
+        energy[k] = ABSORBED[element.kind] * float(np.sum(work))
     return energy
 
 
-_SIGN = {Kind.CONTROLLED: 1.0, Kind.FRICTION: 1.0, Kind.COMPLEMENTARITY: -1.0, Kind.IMPACT: -1.0}
+ABSORBED = {Kind.CONTROLLED: 1.0, Kind.FRICTION: 1.0, Kind.COMPLEMENTARITY: -1.0, Kind.IMPACT: -1.0}
+"""Sign with which the power of the blocked variables of an element is what it absorbs."""
 
 
 def _gap_row(element: Element, data: ModeData) -> np.ndarray:

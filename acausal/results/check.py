@@ -15,7 +15,7 @@ from ..dynamics.quadrature import Course
 from ..errors import ConsistencyError, Location, ParameterError
 from ..modeling.statements import Reinit
 from ..reduction.rounding import ROUNDING, TINY
-from .energy import balances, jumps_within
+from .energy import balances, jumps_within, unknown_at_start
 from .equations import FLOOR, EquationsAt, EvaluatedRows, rounded
 from .names import Names
 from .power import read_impulses
@@ -90,9 +90,24 @@ class Defect:
 
 
 class Consistency(tuple[Defect, ...]):
-    """Defects of a result, the worst first: one per statement of the model. Printed, a table with a verdict."""
+    """Defects of a result, the worst first: one per statement of the model. Printed, a table with a verdict.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    unchecked : tuple of str
+        What could not be looked at, and why.
+    """
+
+    unchecked: tuple[str, ...]
+
+    def __new__(cls, defects: Iterable[Defect] = (), unchecked: Iterable[str] = ()) -> Consistency:
+        """Return the report of some defects."""
+        made = super().__new__(cls, defects)
+        made.unchecked = tuple(unchecked)
+        return made
+
+    def __getnewargs__(self) -> tuple[tuple[Defect, ...], tuple[str, ...]]:
+        return tuple(self), self.unchecked
 
     @property
     def ok(self) -> bool:
@@ -115,6 +130,7 @@ class Consistency(tuple[Defect, ...]):
         verdict = f"{wrong} are not satisfied" if wrong else "all are satisfied"
         lines = [f"{len(self)} statements, {verdict}", f"{'defect':>9} {'allowed':>8}"]
         lines += [str(d) for d in self[: max(SHOWN, min(wrong, 4 * SHOWN))]]
+        lines += [f"not checked: {text}" for text in self.unchecked]
         return "\n".join(lines)
 
 
@@ -133,7 +149,11 @@ def check(result: Any, residual: Residual, read: Any, points: Any) -> Consistenc
     found += _motion(residual, read, segments, times, rows, integrated)
     found += _energy(result, times, integrated)
     order = sorted(found, key=lambda d: -(d.relative / d.allowed if np.isfinite(d.relative) else np.inf))
-    return Consistency(order)
+    unknown = [
+        f"the energy into `{path}` at the start, where contradicting start values leave its limits open"
+        for path in unknown_at_start(result)
+    ]
+    return Consistency(order, unknown)
 
 
 def _times(points: Any, a: float, b: float) -> np.ndarray:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import UnknownPathError, nearest
+from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
 from .power import Instances, powers_of
-from .record import Jump, KnownJump, MicroStep
+from .record import STARTS, Jump, KnownJump, MicroStep
 from .recording import Recording
 from .segments import Segment, window
 
@@ -43,7 +44,8 @@ class Audit(tuple[Part, ...]):
     Attributes
     ----------
     lost : dict
-        Element -> energy in J that it absorbed within instants; NaN of contradicting start values, which nobody knows.
+        Element -> energy in J that it absorbed within instants. What connections lose between parts whose starts contradict
+        each other stands under "contradicting start values".
     """
 
     lost: dict[str, float]
@@ -64,8 +66,11 @@ class Audit(tuple[Part, ...]):
 
     @property
     def balance(self) -> float:
-        """Sum over all parts in J: zero up to rounding, after numerical integration up to its tolerance."""
-        return sum(p.energy for p in self)
+        """Sum in J over all parts, and of what connections between contradicting starts lose: zero up to rounding.
+
+        After numerical integration up to its tolerance.
+        """
+        return sum(p.energy for p in self) + self.lost.get(STARTS, 0.0)
 
     def into(self, path: str) -> float:
         """Return the energy in J into one part, or into all parts inside a component.
@@ -97,12 +102,9 @@ class Audit(tuple[Part, ...]):
 
 
 def energies(
-    result: Recording, instances: Instances, t0: float | None, t1: float | None, booked: bool = False
+    result: Recording, instances: Instances, t0: float | None, t1: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Energies of instances in a window, and the part of them that impulses carried; numbered in the order given.
-
-    NaN where starts that contradict each other were moved, unless only what is ``booked`` is wanted.
-    """
+    """Energies of instances in a window, and the part of them that impulses carried; numbered in the order given."""
     a, b = window(t0, t1, result.t_start, result.t_end)
     count = sum(len(at) for _, at in instances)
     flow, impulsive = np.zeros(count), np.zeros(count)
@@ -113,8 +115,7 @@ def energies(
         at = powers.owners
         flow[at] += powers.integral(result.segments, a, b)
         for _, jump, segment in jumps:
-            carried = powers.at_jump(jump, segment.readout, segment.moment)
-            impulsive[at] += np.nan_to_num(carried) if booked else carried
+            impulsive[at] += powers.at_jump(jump, segment.readout, segment.moment)
     return flow + impulsive, impulsive
 
 
@@ -145,9 +146,9 @@ def energy_into(result: Recording, path: str, t0: float | None, t1: float | None
 def audit(result: Recording, t0: float | None, t1: float | None) -> Audit:
     """Energies into all parts that are not made of parts with ports."""
     names = result.names
-    leaves = _leaves(result)
-    total, impulsive = energies(result, leaves, t0, t1)
-    places = [(k, i) for k, at in leaves for i in at.tolist()]
+    each = leaves(names.flat)
+    total, impulsive = energies(result, each, t0, t1)
+    places = [(k, i) for k, at in each for i in at.tolist()]
     parts = [
         Part(names.flat.path(k, i), float(e), float(j))
         for (k, i), e, j in zip(places, total, impulsive, strict=True)
@@ -159,11 +160,11 @@ def audit(result: Recording, t0: float | None, t1: float | None) -> Audit:
     return Audit(sorted(parts, key=lambda p: p.path), lost)
 
 
-def _leaves(result: Recording) -> list[tuple[int, np.ndarray]]:
+def leaves(flat: FlatModel) -> list[tuple[int, np.ndarray]]:
     """Instances with ports that are not made of parts with ports."""
     return [
         (k, s.instances)
-        for k, s in enumerate(result.names.flat.batches)
+        for k, s in enumerate(flat.batches)
         if s.template.powers and not _takes_power_inside(s.template)
     ]
 
@@ -173,28 +174,32 @@ def balances(result: Recording, times: np.ndarray) -> list[tuple[str, float, flo
 
     Of a run that was integrated, the powers where they balance worst among ``times`` are taken in place of energies.
     """
-    leaves = _leaves(result)
-    if not leaves or not result.t_start < result.t_end:
+    parts = leaves(result.names.flat)
+    if not parts or not result.t_start < result.t_end:
         return []
     if all(s.trajectory.reach >= 0.0 for s in result.segments.all if s.end > s.start):
-        total, _ = energies(result, leaves, None, None, booked=True)
-        whole = ("energies into all parts", result.t_end, float(total.sum()), float(np.abs(total).sum()))
+        # What nothing determines at the start is left out, with all of that instant.
+        lost = lost_by_starts(result)
+        begin, lost = (np.nextafter(result.t_start, np.inf), 0.0) if np.isnan(lost) else (None, lost)
+        total, _ = energies(result, parts, begin, None)
+        size = float(np.abs(total).sum()) + abs(lost)
+        whole = ("energies into all parts", result.t_end, float(total.sum()) + lost, size)
     else:
-        whole = _worst_power(result, leaves, times)
-    found = _energies_of_instants(result, leaves)
+        whole = _worst_power(result, parts, times)
+    found = _energies_of_instants(result, parts)
     # Energies and powers are not compared with each other.
     largest = max((entry[3] for entry in (found if whole[0] == POWERS else [whole, *found])), default=0.0)
     return [whole, *(entry for entry in found if entry[3] > NEGLIGIBLE * largest)]
 
 
 def _worst_power(
-    result: Recording, leaves: list[tuple[int, np.ndarray]], times: np.ndarray
+    result: Recording, parts: list[tuple[int, np.ndarray]], times: np.ndarray
 ) -> tuple[str, float, float, float]:
     """The same of the powers at the time where they balance worst, in proportion to the largest of all times."""
     segments = result.segments
-    found = powers_of(segments.groups[0].readout, leaves)
+    found = powers_of(segments.groups[0].readout, parts)
     which, hs = segments.locate(times[times < result.t_end], "right")
-    count = sum(len(at) for _, at in leaves)
+    count = sum(len(at) for _, at in parts)
     t, total, size = [], [], []
     for k in np.unique(which).tolist():
         s, at = segments.all[k], hs[which == k]
@@ -214,17 +219,35 @@ def _worst_power(
 
 
 def _energies_of_instants(
-    result: Recording, leaves: list[tuple[int, np.ndarray]]
+    result: Recording, parts: list[tuple[int, np.ndarray]]
 ) -> list[tuple[str, float, float, float]]:
-    found = powers_of(result.segments.groups[0].readout, leaves)
+    """The same within every instant with a jump, with what connections between contradicting starts lose."""
+    found = powers_of(result.segments.groups[0].readout, parts)
     instants: dict[float, list[np.ndarray]] = {}
     for t, jump, segment in jumps_within(result, -np.inf, result.t_end):
         carried = instants.setdefault(t, [])
         carried += [powers.at_jump(jump, segment.readout, segment.moment) for powers in found]
-    parts = [(t, np.concatenate(energies)) for t, energies in instants.items() if energies]
-    # What contradicting starts lose is nobody's.
-    parts = [(t, e) for t, e in parts if not np.isnan(e).any()]
-    return [("energies within the instant", t, float(e.sum()), float(np.abs(e).sum())) for t, e in parts]
+    if result.t_start in instants:
+        instants[result.t_start].append(np.array([lost_by_starts(result)]))
+    sums = [(t, np.concatenate(energies)) for t, energies in instants.items() if energies]
+    return [
+        ("energies within the instant", t, float(e.sum()), float(np.abs(e).sum()))
+        for t, e in sums
+        if not np.isnan(e).any()
+    ]
+
+
+def unknown_at_start(result: Recording) -> list[str]:
+    """Parts into which starts that contradict each other carry energy that nothing determines."""
+    if not np.isnan(lost_by_starts(result)):
+        return []
+    return [p.path for p in audit(result, None, None) if np.isnan(p.impulsive)]
+
+
+def lost_by_starts(result: Recording) -> float:
+    """Energy that connections between parts lose whose starts contradict each other."""
+    first = _steps(result, result.t_start, result.t_start)
+    return sum(energy for step in first for path, energy in step.lost if path == STARTS)
 
 
 def _takes_power_inside(template: Template) -> bool:

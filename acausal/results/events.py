@@ -45,7 +45,7 @@ class Event:
     jumps : tuple of (str, float, float)
         (differentiated variable, before, after).
     lost : dict
-        Element -> energy in J that it absorbed within the instant; NaN of contradicting start values.
+        Element -> energy in J that it absorbed within the instant, as `Audit.lost` has it.
     micro_steps : int
     """
 

@@ -36,7 +36,9 @@ from .trace import record_of, trace_of
 
 FORMAT = 4
 """Of what is written."""
+_SINCE_4 = {"KnownJump": ("KnownJump", {})}
 _SINCE_3 = {
+    **_SINCE_4,
     "Residual": ("ResidualStatement", {}),
     "Stamp": ("Batch", {}),
     "State": ("State", {}),
@@ -53,7 +55,7 @@ FORMER: Mapping[int, Mapping[str, tuple[str, Mapping[str, str]]]] = {
         "AffineFlow": ("AffineFlow", {"_left": "left", "_right": "right", "_function": "function"}),
     },
     3: _SINCE_3,
-    FORMAT: {},
+    FORMAT: _SINCE_4,
 }
 """Formats that are read: per name of a class in the file its name now, and attributes that were renamed. New attributes have
 their defaults."""

@@ -200,8 +200,7 @@ def read_impulses(
     direction[:n] = jump.J1
     direction[n : 2 * n][moved] = (right - left)[:n][moved]
     mean = 0.5 * (left + right)
-    unknown = jump.mean is not None and bool(np.isnan(jump.mean).any())
-    if jump.mean is not None and not unknown:
+    if jump.mean is not None:
         mean[: len(jump.mean)] = jump.mean  # Slopes are not in files of format 4 from before they were kept.
     X, S = _at(readout, mean, moment, ids, slopes)
     dX, dS = readout.rows(frame, ids) @ direction, readout.slope_rows(frame, slopes) @ direction
@@ -212,8 +211,14 @@ def read_impulses(
         X1, S1 = _at(readout, mean + unit * direction, moment, ids, slopes)
         dX = np.where(readout.outside[list(ids)], (X1 - X) / unit, dX)
         dS = np.where(readout.outside[list(slopes)], (S1 - S) / unit, dS)
-    if unknown:
-        X, S = np.full_like(X, np.nan), np.full_like(S, np.nan)
+    if jump.apart is not None:
+        (begin, slope), at, ends = (
+            jump.apart,
+            list(slopes),
+            _at(readout, right, moment, (*ids, *slopes), slopes),
+        )
+        X, S = 0.5 * (begin[list(ids)] + ends[0][: len(ids)]), 0.5 * (slope[at] + ends[1])
+        dS = ends[0][len(ids) :] - begin[at]
     return X, S, dX, dS
 
 

@@ -16,7 +16,7 @@ from .segments import BEFORE, Prefix, Segment, Segments
 Reasons = Callable[[], dict[str, tuple[str, str]]]
 """Returns what values follow from, by path."""
 STARTS = "contradicting start values"
-"""What loses energy, nobody knows how much, where starts that contradict each other are moved."""
+"""What loses the energy of connections between parts whose starts contradict each other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,9 @@ class Jump:
     y_after: np.ndarray
     J1: np.ndarray
     mean: np.ndarray | None = None
-    """Means (2 n,) of the core unknowns and their slopes over the instant, None for those of both limits; NaN: unknown."""
+    """Means (2 n,) of the core unknowns and their slopes over the instant, None for those of both limits."""
+    apart: np.ndarray | None = None
+    """Left limits (2, nv) of all variables and their slopes where starts contradict each other, NaN where they are open."""
 
     @property
     def left(self) -> np.ndarray:
@@ -55,6 +57,7 @@ class KnownJump:
     right: np.ndarray
     J1: np.ndarray
     mean: np.ndarray | None = None
+    apart: np.ndarray | None = None
 
 
 class Ending(NamedTuple):

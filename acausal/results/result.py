@@ -249,9 +249,10 @@ class Result:
         -----
         The power of the ports is integrated along the closed form of every segment; an impulse
         contributes the mean of both limits of the one factor times the impulse of the other,
-        which is exact for linear models. Where starts that contradict each other are moved, nothing
-        says with what work: the energies of all parts that take part in it are NaN, those of later
-        windows are known.
+        which is exact for linear models. Where starts contradict each other, parts are joined at the
+        first instant as by an ideal switch: each takes what its own equations say, and connections
+        lose the rest. It is NaN for parts whose limits before that nothing determines: a nonlinear
+        storage, or a controlled source at such a connection.
         """
         return energy_into(self, self.names.component(path), t0, t1)
 

@@ -132,7 +132,7 @@ def trace_of(record: Recorded, which: np.ndarray, hs: np.ndarray) -> Trace:
         modes.items, [Numbers(r.VK, r.P) for r in numbers.items], flows.items, motions, rows.items,
         np.array([s.t for s in steps]), numbered, step_rows, branches.items, kinds.items, triggers.items,
         _those(s.impulses for s in steps), _those(s.jumps for s in steps), _those(s.lost for s in steps),
-        _those(tuple(KnownJump(p.left, p.right, p.J1, p.mean) for p in s.parts) for s in steps),
+        _those(tuple(KnownJump(p.left, p.right, p.J1, p.mean, p.apart) for p in s.parts) for s in steps),
         record.z, record.D, record.reasons(), segments[0].readout.model.W_core if segments else None,
     )  # fmt: skip
 

@@ -368,12 +368,11 @@ class Loop(Run):
                 cut = interruption(self.core.model, restart, z_minus, self.options.impulses)
                 if cut is not None:
                     raise self.failed(cut)
-            # Start values that contradict what holds in every mode are moved, and nothing says with what energy.
-            booked, stages = begin is not None, parts or (left(restart),)
-            if first and booked and restart.J1.any():
-                booked = meets(self.linearisation.base.common_constraints, np.concatenate([z_minus, xi]))
+            contradicting, stages = begin is None, parts or (left(restart),)
+            if first and not contradicting and restart.J1.any():
+                contradicting = not meets(self._constraints(z_minus, xi), np.concatenate([z_minus, xi]))
             confirm_jump(self, restart, stages, reinits, known, bool(parts))
-            logged = jump_record(self, restart, z_minus, xi, stages, booked)
+            logged = jump_record(self, restart, z_minus, xi, stages, contradicting)
             if begin is not None:
                 confirm_recorded(self, logged["parts"], begin, restart)
         # What an impulse decided need not hold after it.
@@ -390,6 +389,12 @@ class Loop(Run):
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
+
+    def _constraints(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """Constraints over ``[z; xi]`` that hold in every mode, at a point."""
+        if not self.reduced.nonlinear:
+            return self.linearisation.base.common_constraints
+        return self.tangents.at(z, self.state.slopes, xi, self.present).common_constraints
 
     def _without_mode(
         self,

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from ...dynamics.readout import Moment
 from ...reduction.affine import Inadmissible, Kind, Mode, Restart
 from ...reduction.impacts import FREE, lost_energy
 from ...reduction.rounding import ROUNDING
-from ...results.record import STARTS, Jump
+from ...results.record import Jump
 from ..failures import ImpactsUnending
 from ..run import Run
 from .choice import bend_along
 from .collisions import Stage, collisions
+from .contradictions import jump_apart
 from .transition import Choice, Instant
 from .transition import restart as entered
 
@@ -63,9 +65,14 @@ def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
 
 
 def jump_record(
-    run: Run, restart: Restart, z_minus: np.ndarray, xi: np.ndarray, parts: tuple[Stage, ...], booked: bool
+    run: Run,
+    restart: Restart,
+    z_minus: np.ndarray,
+    xi: np.ndarray,
+    parts: tuple[Stage, ...],
+    contradicting: bool,
 ) -> dict[str, Any]:
-    """What the record of a micro-step says of a jump; unless its energies can be ``booked``, its means are unknown."""
+    """What the record of a micro-step says of a jump, which may join parts whose starts are ``contradicting`` each other."""
     model, J1 = run.core.model, restart.J1
     size = np.abs(J1)
     some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
@@ -74,17 +81,19 @@ def jump_record(
     largest = model.largest_of_unit(np.maximum(np.abs(restart.z), np.abs(z_minus)))
     moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > ROUNDING * largest))
     jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
-    record: dict[str, Any] = {"impulses": impulses, "jumps": jumps}
-    if not booked:
-        unknown = np.full(2 * model.n, np.nan)
-        ways = tuple(Jump(s.before, s.y_before, s.z_before, s.after, s.y_after, s.J1, unknown) for s in parts)
-        return record | {"lost": ((STARTS, np.nan),), "parts": ways}
     ways = tuple(_part(run, s, xi) for s in parts)
+    apart: tuple[tuple[str, float], ...] = ()
+    if contradicting:
+        first, apart = jump_apart(
+            run.core, ways[0], Moment(run.state.t, run.state.D, run.state.R, np.zeros(0))
+        )
+        ways = first, *ways[1:]
     lost = np.zeros(len(model.elements))
     for p, s in zip(ways, parts, strict=True):
-        lost += lost_energy(model, p.before, p.after, p.z_before, s.z_after, p.J1, xi, p.mean)
+        if p.apart is None:
+            lost += lost_energy(model, p.before, p.after, p.z_before, s.z_after, p.J1, xi, p.mean)
     losses = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
-    return record | {"lost": losses, "parts": ways}
+    return {"impulses": impulses, "jumps": jumps, "lost": apart + losses, "parts": ways}
 
 
 def _part(run: Run, s: Stage, xi: np.ndarray) -> Jump:

@@ -1,0 +1,201 @@
+"""Left limits of starts that contradict each other: those of every part by its own equations, before anything joins them.
+
+Parts whose starts do not fit each other are joined at the first instant, as by an ideal switch that closes then: what a part
+takes is what it would take there, and what is missing is lost in the connections. So each part has left limits of its own, as
+far as its equations and what it differentiates determine them. What these leave open is taken from connections that hold
+before the instant too, and stays open at those that do not.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..values import frozen
+from .core import Exosystem, Values, form_matrices
+from .impacts import MEETS
+from .reduced_model import FormRows, ReducedModel
+from .rounding import ROUNDING
+
+GOLDEN = 0.6180339887498949
+"""Its multiples are spread evenly over the fractions of one."""
+
+
+@frozen
+class Apart:
+    """Left limits ``[x, x']`` (2 nv,) of all variables, and the directions (k, 2 nv) in which nothing determines them.
+
+    ``wrong``: parts whose own equations contradict what they differentiate.
+    """
+
+    values: np.ndarray
+    open: np.ndarray
+    wrong: tuple[int, ...]
+
+
+class _Rows(NamedTuple):
+    """Rows ``over @ u + known = 0``."""
+
+    over: Any
+    known: np.ndarray
+
+    def take(self, which: np.ndarray) -> _Rows:
+        return _Rows(self.over[which], self.known[which])
+
+
+def left_apart(
+    reduced: ReducedModel,
+    values: Values,
+    sources: tuple[Exosystem, np.ndarray],
+    begin: np.ndarray,
+    scale: np.ndarray,
+    part_of: np.ndarray,
+    unmoved: np.ndarray,
+) -> Apart:
+    """Return the left limits of parts that are joined.
+
+    Parameters
+    ----------
+    sources : (Exosystem, (q,) array)
+    begin, scale : (2 nv,) array
+        Values and time derivatives of all variables, of which those of differentiated variables and inputs are kept, and
+        their magnitudes.
+    part_of : (nv,) array of int
+        Number of the part to which a variable belongs, -1 for what lies between parts.
+    unmoved : (nv,) array of bool
+        Variables of parts that carry nothing, which are not looked at.
+    """
+    given, nv = np.zeros(2 * len(part_of), bool), len(part_of)
+    given[np.flatnonzero(reduced.differentiated)] = True
+    given[[reduced.flat.find("v", name)[0] for name, *_ in reduced.inputs]] = True
+    rows, node = _all_rows(reduced, values, *sources, part_of)
+    ends = scale.reshape(2, -1)[:, node >= 0]
+    nodes = np.ones((2, node.max(initial=-1) + 1))
+    for own, of_ends in zip(nodes, ends, strict=True):
+        own[node[node >= 0]] = of_ends
+    unknown = np.concatenate([~given & ~np.tile(unmoved, 2), np.ones(nodes.size, bool)])
+    out = np.concatenate([np.tile(unmoved, 2), np.zeros(nodes.size, bool)]) & ~np.pad(given, (0, nodes.size))
+    rows = rows.take(np.flatnonzero(np.asarray(abs(rows.over) @ out.astype(float)) == 0.0))
+    known = rows.known + rows.over[:, np.flatnonzero(given)] @ begin[given]
+    sizes = np.concatenate([scale, nodes.ravel()])[unknown]
+    rows = _scaled(_Rows(rows.over[:, np.flatnonzero(unknown)], known), sizes)
+    found, basis, wrong, local = _each(
+        rows, np.concatenate([part_of, part_of, np.full(nodes.size, -1)])[unknown]
+    )
+    if not local.all():
+        found, basis = _joined(rows.take(np.flatnonzero(~local)), found, basis)
+    basis[np.abs(basis) <= MEETS] = 0.0
+    u, directions = np.append(begin, nodes), np.zeros((basis.shape[1], len(unknown)))
+    u[unknown], directions[:, unknown] = sizes * found, (sizes[:, None] * basis).T
+    return Apart(u[: 2 * nv], directions[:, : 2 * nv], wrong)
+
+
+def _all_rows(
+    reduced: ReducedModel, values: Values, exosystem: Exosystem, xi: np.ndarray, part_of: np.ndarray
+) -> tuple[_Rows, np.ndarray]:
+    """Equations of the model that hold whatever the branches are, and time derivatives of those without derivatives.
+
+    They are over values and time derivatives of all variables, then of nodes, and the node (nv,) of every variable, -1 for none.
+    """
+    from scipy.sparse import block_array, csr_array, eye_array
+
+    flat, count = reduced.flat, len(reduced.flat.ptr) - 1
+    E, A = form_matrices(reduced, values)
+    each = [r.first + flat.batches[r.batch].instances for r in reduced.base if isinstance(r, FormRows)]
+    own = np.concatenate([np.zeros(0, np.int64), *each])
+    E, A = E[own], A[own]
+    static = np.flatnonzero(np.diff(E.tocsr().indptr) == 0)
+    integer = csr_array((flat.val.astype(float), flat.col, flat.ptr), shape=(count, flat.nv))
+    node, equal = _nodes(integer, reduced.row_known[:count] >= 0, part_of)
+    rest, at = np.flatnonzero(~equal), np.flatnonzero(node >= 0)
+    ends = -csr_array(
+        (np.ones(len(at)), (np.arange(len(at)), node[at])), shape=(len(at), node.max(initial=-1) + 1)
+    )
+    integer, itself = integer[rest], csr_array(eye_array(flat.nv))[at]
+    over = block_array(
+        [
+            [integer, None, None, None], [None, integer, None, None], [A, E, None, None], [None, A[static], None, None],
+            [itself, None, ends, None], [None, itself, None, ends],
+        ],
+        format="csr",
+    )  # fmt: skip
+    known = []
+    for states in (xi, exosystem.S @ xi):
+        sources = np.append(exosystem.K @ states, 0.0)
+        known.append((sources[reduced.row_known[:count]][rest], (reduced.known_of_form @ sources[:-1])[own]))
+    (now, now_own), (rate, rate_own) = known
+    return _Rows(over, np.concatenate([now, rate, now_own, rate_own[static], np.zeros(2 * len(at))])), node
+
+
+def _nodes(integer: Any, known: np.ndarray, part_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The node (nv,) of every variable that a connection makes equal to others, -1 for none, and the rows that say so."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    node, pair = np.full(len(part_of), -1), (np.diff(integer.indptr) == 2) & ~known
+    rows = np.flatnonzero(pair)
+    first = integer.indptr[rows]
+    a, b = integer.indices[first], integer.indices[first + 1]
+    equal = (integer.data[first] == -integer.data[first + 1]) & (
+        (part_of[a] < 0) | (part_of[a] != part_of[b])
+    )
+    pair[rows], a, b = equal, a[equal], b[equal]
+    graph = csr_array((np.ones(len(a)), (a, b)), shape=(len(node), len(node)))
+    joined = np.unique(np.concatenate([a, b]))
+    _, node[joined] = np.unique(connected_components(graph, directed=False)[1][joined], return_inverse=True)
+    return node, pair
+
+
+def _scaled(rows: _Rows, scale: np.ndarray) -> _Rows:
+    """Rows over unknowns in units of their scales, each in units of its largest factor; without those that hold none."""
+    over = (rows.over * scale).tocsr()
+    over.eliminate_zeros()
+    largest = abs(over).max(axis=1).toarray().ravel()
+    some = np.flatnonzero(largest)
+    over, known = over[some], rows.known[some] / largest[some]
+    return _Rows((over.T / largest[some]).T.tocsr(), known)
+
+
+def _each(rows: _Rows, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[int, ...], np.ndarray]:
+    """Unknowns by the equations of their own parts, a basis of what is left open, parts in contradiction, rows looked at."""
+    touched = [
+        owner[rows.over.indices[a:b]] for a, b in zip(rows.over.indptr, rows.over.indptr[1:], strict=False)
+    ]
+    whose = np.array([t[0] if (t == t[0]).all() else -1 for t in touched], np.int64)
+    found, wrong = np.zeros(len(owner)), []
+    columns = [np.flatnonzero(owner == -1)]
+    bases = [np.eye(len(columns[0]))]
+    for k in np.unique(owner[owner >= 0]).tolist():
+        at, own = np.flatnonzero(owner == k), rows.take(np.flatnonzero(whose == k))
+        found[at], basis, met = _solved(own.over[:, at].toarray(), own.known)
+        columns.append(at)
+        bases.append(basis)
+        if not met.all():
+            wrong.append(k)
+    total = np.zeros((len(owner), sum(b.shape[1] for b in bases)))
+    first = 0
+    for at, basis in zip(columns, bases, strict=True):
+        total[at, first : first + basis.shape[1]] = basis
+        first += basis.shape[1]
+    return found, total, tuple(wrong), whose >= 0
+
+
+def _joined(rows: _Rows, found: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What connections that hold before the instant too say of the rest, and a basis of what stays open then."""
+    # With generic weights every connection is missed that takes part in a contradiction, and no other.
+    weights = 1.0 + np.modf(GOLDEN * np.arange(len(rows.known)))[0]
+    over, known = weights[:, None] * (rows.over @ basis), weights * (rows.known + rows.over @ found)
+    a, _, met = _solved(over, known)
+    _, left, _ = _solved(over[met], known[met])
+    return found + basis @ a, basis @ left
+
+
+def _solved(over: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Least unknowns that satisfy dense rows best, a basis of what these leave open, and which rows are satisfied."""
+    left, size, right = np.linalg.svd(over)
+    rank = int((size > MEETS * size.max(initial=0.0)).sum())
+    u = -right[:rank].T @ ((left[:, :rank].T @ known) / size[:rank])
+    terms = np.abs(over) @ np.abs(u) + np.abs(known)
+    met = np.abs(over @ u + known) <= MEETS * terms + ROUNDING * terms.max(initial=0.0)
+    return u, right[rank:].T, met
