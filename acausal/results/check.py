@@ -27,6 +27,8 @@ STEPS = 10.0
 """Allowed defect of what is integrated, in units of the relative tolerance of the run."""
 ABSOLUTE = 1e-2
 """Share of the largest variable of its unit below which a variable is integrated with an absolute tolerance."""
+GIVEN = ("fixed=True", "initial=", "given start")
+"""What values that hold from outside follow from."""
 SHOWN = 12
 """Lines of a report."""
 MOST_HALVINGS = 26
@@ -372,7 +374,8 @@ def _unlike(each: list[np.ndarray]) -> np.ndarray:
 def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable[Defect]:
     """Equations integrated over instants in which something jumps: movements against the time integrals of impulses.
 
-    Those of elements do not hold while a branch changes, and those with the derivative of a variable that an action sets.
+    Those of elements do not hold while a branch changes, nor those with the derivative of a variable that is set from outside:
+    by an action, or at the start by the value that is given for it.
     """
     r, result = at.residual, at.result
     jumps = jumps_within(result, -np.inf, result.t_end)
@@ -385,15 +388,16 @@ def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable
     base = len(flat.ptr) - 1 + sum(1 for _ in flat.statements("residuals"))
     usable = np.ones(base, bool)
     actions = _set_by_actions(names)
-    usable[rows[(rows < base) & np.isin(columns, [k for k, i in enumerate(x) if i in actions])]] = False
+    usable[rows[_with_slope(rows, columns, base, x, actions)]] = False
+    given = rows[_with_slope(rows, columns, base, x, {names.find(path).index for path in _given(result)})]
     totals, largest = np.zeros((len(jumps), base)), np.zeros(base)
     times = np.array([t for t, _, _ in jumps])
     slopes = zip(at.slopes(times, "left"), at.slopes(times, "right"), strict=True)
-    for n, ((_, jump, segment), (before, after)) in enumerate(zip(jumps, slopes, strict=True)):
+    for n, ((t, jump, segment), (before, after)) in enumerate(zip(jumps, slopes, strict=True)):
         _, _, impulses, movements = read_impulses(jump, segment.readout, segment.moment, (*x, *w), x)
         terms = after * np.concatenate([movements, impulses])[columns]
         changed = rows[~np.isclose(before, after, rtol=EXACT, atol=0.0)]
-        inside = (rows < base) & ~np.isin(rows, changed)
+        inside = (rows < base) & ~np.isin(rows, [*changed, *given] if t == result.t_start else changed)
         np.add.at(totals[n], rows[inside], terms[inside])
         # A movement is known as well as the values between which it lies, an impulse as well as others of its unit.
         own = np.abs(np.concatenate([movements, impulses]))
@@ -407,6 +411,21 @@ def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable
             "conservation", equation.name, equation.place, jumps[n][0], "right", value, value / float(largest[k]),
             integrated,
         )  # fmt: skip
+
+
+def _with_slope(
+    rows: np.ndarray, columns: np.ndarray, base: int, x: tuple[int, ...], which: set[int]
+) -> np.ndarray:
+    """Mask of the entries in equations that hold the derivative of one of some variables."""
+    return (rows < base) & np.isin(columns, [k for k, i in enumerate(x) if i in which])
+
+
+def _given(result: Any) -> list[str]:
+    """Differentiated variables whose values at the start are given, and hold: others follow with the impulse that this takes."""
+    states = set(result.names.states)
+    return [
+        e.path for e in result.initial.entries if e.path in states and e.before is None and e.reason in GIVEN
+    ]
 
 
 def _set_by_actions(names: Names) -> set[int]:

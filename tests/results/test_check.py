@@ -35,7 +35,7 @@ from acausal.components.electrical import (
     IdealClosingSwitch,
     Resistor,
 )
-from acausal.components.rotational import Clutch, Inertia
+from acausal.components.rotational import Clutch, IdealPlanetary, Inertia
 from acausal.results.equations import EquationsAt
 from acausal.results.power import Powers
 from acausal.results.sources import VariableSource
@@ -141,6 +141,41 @@ def test_a_charge_that_an_instant_loses_is_found() -> None:
     wrong = [d for d in result.check(5) if not d.ok]
     assert {d.kind for d in wrong} == {"conservation"}
     assert {d.name for d in wrong} >= {"a: Eq(i, C*der(v))", "b: Eq(i, C*der(v))"}
+
+
+def planetary() -> Circuit:
+    """Three inertias at a planetary gear; the speed of one is given, two others may share what follows from it."""
+    c = Circuit()
+    sun, carrier, ring = (
+        c.add("sun", Inertia(J=0.2, w=100.0)),
+        c.add("carrier", Inertia(J=5.0)),
+        c.add("ring", Inertia(J=0.05)),
+    )
+    gear = c.add("gear", IdealPlanetary(ratio=2.0))
+    c.connect(sun.flange_b, gear.sun)
+    c.connect(carrier.flange_a, gear.carrier)
+    c.connect(ring.flange_a, gear.ring)
+    return c
+
+
+@pytest.mark.parametrize("method", ["auto", "implicit"])
+@pytest.mark.parametrize("initial", [{}, {"sun.w": 50.0}])
+def test_what_a_given_start_takes_is_no_defect(initial: dict[str, float], method: str) -> None:
+    """The given speed is held from outside; the momenta of the others are what one impulse of the gear gives them."""
+    result = simulate(planetary(), 0.1, initial=initial, method=method)
+    impulse = initial.get("sun.w", 100.0) / (3.0**2 / 5.0 + 2.0**2 / 0.05)
+    assert result["carrier.w"].at(0.0) == pytest.approx(3.0 * impulse / 5.0, rel=1e-12)
+    assert result["ring.w"].at(0.0) == pytest.approx(-2.0 * impulse / 0.05, rel=1e-12)
+    assert result.check(20).ok, result.check(20)
+    assert loaded(result).check(20).ok
+
+
+def test_a_momentum_that_a_start_loses_is_found() -> None:
+    result = simulate(planetary(), 0.1)
+    for step in result.steps:
+        step.parts = tuple(replace(part, J1=2.0 * part.J1) for part in step.parts)
+    wrong = {d.where.path for d in result.check(5) if not d.ok and d.kind == "conservation"}
+    assert wrong == {"carrier", "ring"}
 
 
 def test_an_impulse_of_rounding_beside_others_is_no_defect() -> None:
