@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import Any, cast
@@ -35,7 +36,11 @@ class Tree:
         self.root = root
         self.paths = {self._name(p): p for p in sorted((root / package).rglob("*.py"))}
         self.texts = {name: path.read_text(encoding="utf-8") for name, path in self.paths.items()}
-        self.parsed = {name: ast.parse(text) for name, text in self.texts.items()}
+
+    @cached_property
+    def parsed(self) -> dict[str, ast.Module]:
+        """Syntax trees of the modules."""
+        return {name: ast.parse(text) for name, text in self.texts.items()}
 
     def _name(self, path: Path) -> str:
         return ".".join(path.relative_to(self.root).with_suffix("").parts).removesuffix(".__init__")

@@ -1,20 +1,23 @@
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 
 from tests.oracles import dc_dc
-from tests.oracles.dc_dc import Converter, simulate, simulate_buck_with_leakage
+from tests.oracles.dc_dc import Converter, ConverterRun, simulate, simulate_buck_with_leakage
 
-RUNS = {
-    name: simulate(getattr(dc_dc, name))
-    for name in ("BUCK_CCM", "BUCK_DCM", "BOOST_CCM", "BOOST_DCM", "BUCK_BOOST_CCM", "BUCK_BOOST_DCM")
-}
+NAMES = ("BUCK_CCM", "BUCK_DCM", "BOOST_CCM", "BOOST_DCM", "BUCK_BOOST_CCM", "BUCK_BOOST_DCM")
+
+
+@cache
+def run_of(name: str) -> ConverterRun:
+    return simulate(getattr(dc_dc, name))
 
 
 @pytest.mark.parametrize(("name", "ratio"), [("BUCK_CCM", 0.5), ("BOOST_CCM", 2.0), ("BUCK_BOOST_CCM", -1.0)])
 def test_continuous_conduction_reaches_the_duty_ratio(name, ratio):
-    assert RUNS[name].mean_voltage == pytest.approx(24.0 * ratio, rel=3e-4)
+    assert run_of(name).mean_voltage == pytest.approx(24.0 * ratio, rel=3e-4)
 
 
 def test_buck_inductor_carries_no_mean_voltage_in_periodic_operation():
@@ -31,29 +34,29 @@ def test_discontinuous_conduction_matches_theory_without_ripple(name):
         "boost": (1 + np.sqrt(1 + 4 * c.duty**2 / K)) / 2,
         "buck-boost": -c.duty / np.sqrt(K),
     }[c.kind]
-    assert RUNS[name].mean_voltage == pytest.approx(24.0 * ratio, rel=2e-3)
-    assert RUNS[name].conduction_modes == ("idle", "off", "on")
-    assert RUNS[name].current == 0.0
+    assert run_of(name).mean_voltage == pytest.approx(24.0 * ratio, rel=2e-3)
+    assert run_of(name).conduction_modes == ("idle", "off", "on")
+    assert run_of(name).current == 0.0
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", NAMES)
 def test_crests_bound_a_dense_sample_and_are_reached(name):
-    run = RUNS[name]
+    run = run_of(name)
     states = np.abs(run.states(np.linspace(0, 1e-2, 4001)))
     assert np.all(states.max(axis=0) <= np.array([run.max_current, run.max_voltage]) * (1 + 1e-14))
     np.testing.assert_allclose(states.max(axis=0), [run.max_current, run.max_voltage], rtol=1e-2)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", NAMES)
 def test_current_never_reverses_and_is_zero_at_every_blocking_instant(name):
-    run = RUNS[name]
+    run = run_of(name)
     currents = run.states(run.dcm_instants)[:, 0]
     assert np.all(currents == 0.0)
     assert min(s.x[0] for s in run.segments) >= 0.0
 
 
 def test_leakage_changes_the_buck_by_its_own_size_and_tends_to_the_ideal():
-    ideal = RUNS["BUCK_DCM"]
+    ideal = run_of("BUCK_DCM")
     errors = []
     for Goff in (1e-7, 1e-9):
         run = simulate_buck_with_leakage(replace(dc_dc.BUCK_DCM, periods=40), Goff)
