@@ -250,6 +250,11 @@ class ExactMode:
         """Magnitudes of ``T`` and ``Ay``."""
         return np.abs(self.T), np.abs(self.Ay)
 
+    @cached_property
+    def fastest(self) -> float:
+        """Largest sum of the magnitudes of the coefficients of a rate."""
+        return float(self.sizes[1].sum(axis=1).max(initial=0.0))
+
 
 @frozen
 class ModeData(ExactMode):

@@ -195,8 +195,11 @@ def confirm_flow(
     largest = np.maximum(np.abs(trajectory.y0), np.abs(run.y))
     require(run, drifting(data, trajectory.flow, largest, length), state.t + length)
     if rows_held is not None:
-        released = _released(run.record.steps, state.t, run.core.model.elements, state.mode)
-        require(run, resting(rows_held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), state.t)
+        if rows_held.speeds:
+            released = _released(run.record.steps, state.t, run.core.model.elements, state.mode)
+            require(
+                run, resting(rows_held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), state.t
+            )
         require(run, _hidden(run.core, data, rows_held, trajectory, length), state.t)
 
 
@@ -411,8 +414,7 @@ def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray
     """The point of a mode with a state vector whose terms have these magnitudes."""
     rate, (over, speed) = data.Ay @ y, data.sizes
     least = NOTHING * model.scale
-    fastest = float(speed.sum(axis=1).max(initial=0.0))
-    doubt = ROUNDED * (over @ size) + least, ROUNDED * (over @ (speed @ size)) + fastest * least
+    doubt = ROUNDED * (over @ size) + least, ROUNDED * (over @ (speed @ size)) + data.fastest * least
     return Point(data.T @ y, data.T @ rate, y[len(data.states) :], doubt)
 
 

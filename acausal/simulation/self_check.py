@@ -323,7 +323,7 @@ def unmoved(
     """
     rate = data.sizes[1]
     # Eight nodes resolve what the states and the sources do within the time constant of the fastest of them.
-    half = 0.5 * length / max(1.0, length * float(rate.sum(axis=1).max(initial=0.0)))
+    half = 0.5 * length / max(1.0, length * data.fastest)
     middles = np.array([min(max(where * length, half), length - half) for where in WHERE])[:, None]
     inner = trajectory.sample((middles + half * PANEL).ravel()).reshape(len(middles), len(PANEL), len(size))
     value = inner[:, -1] - inner[:, 0] - half * (WEIGHTS @ inner[:, 1:-1]) @ data.Ay.T
@@ -333,8 +333,11 @@ def unmoved(
     late = LATE * np.spacing(middles + half) * moved
     allowed = QUADRATURE * terms + late + ROUNDED * (size + 2.0 * half * (rate @ size))
     allowed[:, : len(least)] += least
+    value = np.abs(value)
+    if (value <= allowed).all():
+        return None
     which = np.tile(np.arange(len(size)), len(middles))
-    return worst("motion", which, np.abs(value).ravel(), terms.ravel(), allowed.ravel())
+    return worst("motion", which, value.ravel(), terms.ravel(), allowed.ravel())
 
 
 def drifting(data: ModeData, flow: AffineFlow, y: np.ndarray, length: float) -> Violation | None:
