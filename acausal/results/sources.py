@@ -279,9 +279,10 @@ class OverTime(Harmonics[Source]):
     def max(self, t0: float | None = None, t1: float | None = None) -> Any:
         """Return the largest value in [t0, t1], by default the whole run; between the points too.
 
-        It is a value of the signal, which may jump without an event too. Of a jump both limits count, of an impulse none. A
-        warning says where the signal turns too often between two events to be followed, with several frequencies between which
-        limits the value lies.
+        It is a value of the signal, which may jump without an event too. Of a jump in the window both limits count, of one at its
+        ends that inside, of an impulse none; without `t1` what the last instant of the run leads to counts too. A warning says
+        where the signal turns too often between two events to be followed, with several frequencies between which limits the
+        value lies.
         """
         return self._extreme(1.0, t0, t1)
 
@@ -309,4 +310,9 @@ class OverTime(Harmonics[Source]):
                 f"{high:.9g}; give a shorter window"
             )
         value = factor * found.value
+        if t1 is None:
+            # What an event at the end of the run leads to lies in no segment.
+            value = factor * float(
+                np.maximum(found.value, factor * float(source.at(np.array([b]), "right")[0]))
+            )
         return self._kind(round(value)) if self.is_discrete else value

@@ -155,10 +155,12 @@ def test_functions_of_signals_are_signals(
 def test_moments_and_extremes_of_functions(result: Result) -> None:
     x, n, b = (result[k] for k in "xnb")
     assert (2 * n).rms() == pytest.approx(2 * np.sqrt((np.arange(1, 9) ** 2).mean()), rel=1e-14)
-    assert (2 * n).max() == 16
+    assert (2 * n).max(0.0, 2.0) == 16
+    assert (2 * n).max() == (2 * n).values.max() == 18  # the run ends with a tick
     assert type((2 * n).max()) is int
     assert (~b).min() is False
-    assert (x + n).max() == pytest.approx(8 + np.exp(-1.75), rel=1e-14)
+    assert (x + n).max(0.0, 2.0) == pytest.approx(8 + np.exp(-1.75), rel=1e-14)
+    assert (x + n).max() == pytest.approx(9 + np.exp(-2.0), rel=1e-14)
     assert abs(x - 0.5).min() == pytest.approx(0.0, abs=1e-12)
     assert (x + n).rms() == pytest.approx(
         np.sqrt((SQUARE * 2 + sum(k * k / 4 + 2 * k * (np.exp(-(k - 1) / 4) - np.exp(-k / 4)) for k in range(1, 9))) / 2),

@@ -9,17 +9,26 @@ import pytest
 
 from acausal import (
     Component,
+    Discrete,
     Eq,
     Parameter,
     Result,
+    Statement,
     Variable,
+    assign,
     atan2,
     der,
     exp,
     if_else,
     log,
     no_event,
+    pre,
+    reinit,
+    sample,
     simulate,
+    table,
+    time,
+    when,
 )
 
 W, STOP = 7.0, 3.0
@@ -107,6 +116,45 @@ def test_a_jump_at_the_end_of_a_window_gives_values_of_the_signal(beyond: float)
     if beyond:
         assert two.min(0.1, jump + beyond) == (1.0 if beyond < 0.0 else -0.3)
         assert two.max(jump + beyond, 0.3) == (1.0 if beyond < 0.0 else -0.3)
+
+
+class Stepped(Component):
+    """A voltage from a table, a count and a saw tooth of 2 V/s, which all jump at every full second."""
+
+    count: Discrete = Discrete(int)
+    saw: Variable = Variable()
+    v: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.v, table(time, (0.0, 1.0, 1.0, 2.0, 2.0), (0.0, 1.0, 3.0, 3.0, -1.0)))
+        yield Eq(der(self.saw), 2.0)
+        every_second = sample(period=1.0, start=1.0)
+        yield when(every_second, assign(self.count, pre(self.count) + 1), reinit(self.saw, -5.0))
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit"])
+@pytest.mark.parametrize("end", [1.0, 2.0, 2.5])
+def test_what_an_event_at_the_end_of_the_run_leads_to_counts(end: float, method: str) -> None:
+    result = simulate(Stepped(), end, method=method)
+    v, count, saw = result["v"], result["count"], result["saw"]
+    assert (count.min(), count.max()) == (0, count.final) == (0, int(end))
+    assert count.max(0.5) == int(end)
+    assert saw.min() == pytest.approx(-5.0, rel=1e-9)
+    assert v.max() == pytest.approx(3.0, rel=1e-12)
+    assert v.min() == pytest.approx(0.0 if end == 1.0 else -1.0, abs=1e-12)
+    assert (2.0 * v).ptp() == pytest.approx(6.0 if end == 1.0 else 8.0, rel=1e-12)
+    assert (v > 2.0).max() == 1
+
+
+@pytest.mark.parametrize("end", [2.0, 2.5])
+def test_of_a_jump_at_an_end_of_a_window_the_limit_inside_counts(end: float) -> None:
+    """However long the run is."""
+    result = simulate(Stepped(), end)
+    v, count, saw = result["v"], result["count"], result["saw"]
+    assert (v.min(1.0, 2.0), v.max(1.0, 2.0)) == pytest.approx((3.0, 3.0), rel=1e-12)
+    assert (count.min(1.0, 2.0), count.max(1.0, 2.0)) == (1, 1)
+    assert (saw.min(1.0, 2.0), saw.max(1.0, 2.0)) == pytest.approx((-5.0, -3.0), rel=1e-12)
+    assert (v.min(0.5, 2.0), v.max(0.5, 1.5)) == pytest.approx((0.5, 3.0), rel=1e-12)
 
 
 class Charging(Component):
