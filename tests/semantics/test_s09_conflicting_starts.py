@@ -26,6 +26,7 @@ from acausal.components.electrical import (
     Diode,
     Ground,
     IdealClosingSwitch,
+    IdealDiode,
     Inductor,
     Resistor,
 )
@@ -190,6 +191,38 @@ def test_a_fixed_speed_turns_what_is_geared_to_it(order: tuple[str, ...]) -> Non
     result = simulate(circuit, 1.0)
     assert result["a.w"].at(0.5) == pytest.approx(6.0, rel=1e-12)
     assert result["b.w"].at(0.5) == pytest.approx(2.0, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:given starts contradict:UserWarning")
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("volts", [1e-6, 1.0])
+@pytest.mark.parametrize("order", list(permutations("abde"))[::5])
+def test_a_default_beside_contradicting_starts_does_not_depend_on_the_order(
+    order: tuple[str, ...], volts: float, beside: bool
+) -> None:
+    """1 F at 1 V and 2 F at 0.1 V in parallel, with 3 F at 1 V behind them: 4 F around all three begin at 0.55 V + 1 V.
+
+    The charges of both nodes are kept, in units of ``volts``: 7 e - 3 d = 1.2 + 4 * 1.55 and 6 d - 3 e = 3 - 1.2. A diode in a
+    circuit of its own changes nothing.
+    """
+    farads, starts = {"a": 1.0, "b": 2.0, "d": 3.0, "e": 4.0}, {"a": 1.0, "b": 0.1, "d": 1.0}
+    circuit = Circuit()
+    ground = circuit.add("ground", Ground())
+    c = {
+        k: circuit.add(k, Capacitor(C=farads[k], **({"v": volts * starts[k]} if k in starts else {})))
+        for k in order
+    }
+    circuit.connect(c["a"].p, c["b"].p, c["e"].p)
+    circuit.connect(c["a"].n, c["b"].n, c["d"].p)
+    circuit.connect(c["d"].n, c["e"].n, ground.p)
+    if beside:
+        source, diode = circuit.add("source", ConstantVoltage(V=-1.0)), circuit.add("diode", IdealDiode())
+        circuit.connect(source.p, diode.p)
+        circuit.connect(source.n, diode.n, circuit.add("other", Ground()).p)
+    result = simulate(circuit, 1.0)
+    e, d = np.linalg.solve([[7.0, -3.0], [-3.0, 6.0]], [1.2 + 4.0 * 1.55, 3.0 - 1.2])
+    found = [result[f"{k}.v"].at(0.0) / volts for k in "abde"]
+    assert found == pytest.approx([e - d, e - d, d, e], rel=1e-12)
 
 
 class Watched(Component):

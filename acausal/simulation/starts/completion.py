@@ -107,7 +107,8 @@ def _met_at_once(rows: ConditionRows, at: StartPoint, aim: Aim) -> Completion:
     Unreachable
     """
     system = rows.system(at, aim)
-    solution = solve(system.A, system.b, system.rank)
+    # Wishes that contradict each other meet halfway, in lengths of their unit, so that the choice of coordinates has no say.
+    solution = solve(system.A, system.b, system.rank, weight=system.divisor / system.common)
     blocked = solution.missed & system.top
     if blocked.any():
         raise Unreachable(system, blocked, _standing(rows, at, system, solution, aim))
@@ -289,7 +290,7 @@ class _Rounds:
         rows.problem.tables.work.iterated()
         system = rows.system(at, aim)
         if back is not None:
-            self.units = rows.common(system) if self.units is None else self.units
+            self.units = system.common if self.units is None else self.units
             system = system.over(self.units, back is not _anywhere)
         solution = solve(system.A, system.b, system.rank)
         self._at, self._system, self._solution = at, system, solution

@@ -10,7 +10,7 @@ import numpy as np
 from ..compiled import CompiledModel
 from ..nonlinear.bounds import Bounds, within
 from ..numeric import NumericCore
-from .priorities import MISSED, independent, least_squares, solve
+from .priorities import MISSED, independent, largest_alike, least_squares, solve
 from .stated import Rank, Starts
 
 AGREES = 1e-12
@@ -59,10 +59,12 @@ def agreeing(
     preferred = np.zeros(len(at), bool) if model.priority is None else model.priority[at] > 0.0
     rank = np.select([own == 2, own == 1, preferred], [Rank.FIXED, Rank.GIVEN, Rank.PREFERRED], Rank.DEFAULT)
     A, k = hard * scale / size[:, None], len(hard)
+    units = [program.unknowns.unit_of_core(j) for j in at.tolist()]
     found = solve(
         np.vstack([A, np.eye(len(at))]),
         np.concatenate([-defect / size, np.zeros(len(at))]),
         np.concatenate([np.full(k, Rank.FIXED - 1), rank]),
+        weight=np.concatenate([np.ones(k), scale / largest_alike(scale, units)]),
     )
     stays = (found.missed & found.room)[k:]
     given = found.missed[k:] & (rank == Rank.GIVEN)
@@ -71,10 +73,14 @@ def agreeing(
         free = least_squares(A, np.zeros(k))[1]
         stays |= given & (np.abs(free).max(axis=1, initial=0.0) <= MISSED)
     moved, made = np.flatnonzero(found.missed[k:] & ~stays), z.copy()
+    # What follows from starts that contradict each other follows from what they have in common, whichever equation gives it.
+    between = stays & found.missed[k:]
+    made[at[between]] += (scale * found.step)[between]
     # From the values that stay as they are, to the bit; twice, since the first solution is rounded as all of it is.
     for part, columns in 2 * list(independent(A[:, moved])):
         over, missing = moved[columns], -(rows[part] @ np.concatenate([made, xi])) / size[part]
         made[at[over]] += scale[over] * least_squares(A[np.ix_(part, over)], missing)[0]
+    made[at[between]] = z[at[between]]
     return made
 
 

@@ -30,7 +30,9 @@ class Solution:
     """Mask: something was left open for the condition when its rank had its turn."""
 
 
-def solve(A: np.ndarray, b: np.ndarray, rank: np.ndarray, damping: float = 0.0) -> Solution:
+def solve(
+    A: np.ndarray, b: np.ndarray, rank: np.ndarray, damping: float = 0.0, weight: np.ndarray | None = None
+) -> Solution:
     """Solve ``A step = b`` rank by rank, in the sense of least squares where a rank contradicts itself.
 
     Parameters
@@ -43,16 +45,19 @@ def solve(A: np.ndarray, b: np.ndarray, rank: np.ndarray, damping: float = 0.0) 
     damping : float, optional
         Shortens the step of every rank along the smaller ones of its slopes, in units of the largest one (Levenberg-Marquardt
         method: J. Nocedal and S. J. Wright, "Numerical Optimization", 2nd edition, Springer 2006, section 10.3).
+    weight : (k,) array, optional
+        What the defects of wishes that contradict each other count by, at most 1; alike by default.
     """
     k, m = A.shape
     found = Solution(np.zeros(m), np.zeros(k, bool), np.zeros(k, bool))
     for rows, columns in [(np.arange(k), np.arange(m))] if A.size <= DENSE else independent(A):
-        _solve_block(A, b, rank, rows, columns, damping, found)
+        _solve_block(A, b, rank, rows, columns, damping, weight, found)
     return found
 
 
 def _solve_block(
-    A: np.ndarray, b: np.ndarray, rank: np.ndarray, rows: np.ndarray, columns: np.ndarray, damping: float, found: Solution
+    A: np.ndarray, b: np.ndarray, rank: np.ndarray, rows: np.ndarray, columns: np.ndarray, damping: float,
+    weight: np.ndarray | None, found: Solution,
 ) -> None:  # fmt: skip
     """Conditions ``rows`` over the unknowns ``columns``; writes into ``found``."""
     part, target, order = A[np.ix_(rows, columns)], b[rows], rank[rows]
@@ -64,6 +69,9 @@ def _solve_block(
         used = np.ones(len(at), bool)
         step, null = least_squares(M, rest)
         missed = np.abs(M @ step - rest) > MISSED
+        if weight is not None and level > Rank.STEADY_FIXED and (missed & room).any():
+            step = least_squares(M, _compromise(M, rest, weight[rows[at]]))[0]
+            missed = np.abs(M @ step - rest) > MISSED
         if level in (Rank.GUESS, Rank.GUESS + 1):
             used = ~missed
         if damping or not used.all():
@@ -84,6 +92,29 @@ def least_squares(M: np.ndarray, b: np.ndarray, damping: float = 0.0) -> tuple[n
     rank = int((s > RANK * max(s[0], 1.0)).sum())
     factors = s[:rank] / (s[:rank] ** 2 + damping * s[0] ** 2)
     return (factors * V[:rank].T) @ (U[:, :rank].T @ b), V[rank:].T
+
+
+def largest_alike(sizes: np.ndarray, units: list[str]) -> np.ndarray:
+    """For every size the largest one of its unit; those without a unit stay what they are."""
+    names = list(dict.fromkeys(u for u in units if u))
+    number = {unit: n for n, unit in enumerate(names)}
+    own = np.array([number.get(unit, -1) for unit in units], np.int64)
+    largest = np.zeros(len(names) + 1)
+    np.maximum.at(largest, own, sizes)
+    return np.where(own >= 0, largest[own], sizes)
+
+
+def _compromise(M: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """What conditions that contradict each other can be, nearest to ``b`` where each defect counts by its weight.
+
+    Sought among the combinations that vanish, so that conditions which contradict none stay as they are, however small their
+    weights.
+    """
+    U, s, _ = np.linalg.svd(M)
+    vanish = U[:, int((s > RANK * max(s[0], 1.0)).sum()) :]
+    vanish[np.linalg.norm(vanish, axis=1) <= MISSED] = 0.0
+    Q, R = np.linalg.qr(vanish / weight[:, None])
+    return b - Q @ np.linalg.solve(R.T, vanish.T @ b) / weight
 
 
 def independent(A: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

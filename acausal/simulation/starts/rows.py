@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ...values import frozen
 from ..checks import beyond_doubles
 from .conditions import Conditions
 from .frames import Aim, Frame, Linearised, StartPoint
-from .priorities import MISSED, least_squares
+from .priorities import MISSED, largest_alike, least_squares
 from .stated import Rank
 
 SPEED = 1
@@ -35,6 +36,8 @@ class System:
     """Condition of every row, -1 for a hard one."""
     divisor: np.ndarray
     """What rows and defects are divided by."""
+    common: np.ndarray
+    """The same for all conditions of one unit: distances count as distances."""
     here: Linearised
     """The point."""
 
@@ -53,7 +56,9 @@ class System:
         factor, rank = self.divisor / divisor, np.where(self.top, Rank.FIXED, self.rank)
         if kept:
             rank[self.which < 0] -= 1
-        return replace(self, A=self.A * factor[:, None], b=self.b * factor, rank=rank, divisor=divisor)
+        return replace(
+            self, A=self.A * factor[:, None], b=self.b * factor, rank=rank, divisor=divisor, common=divisor
+        )
 
 
 class ConditionRows:
@@ -123,17 +128,14 @@ class ConditionRows:
         self._release(point, A, rank, which)
         if aim.demanded > Rank.STEADY:
             rank[(rank <= aim.demanded) | (rank == Rank.RESTING_GIVEN)] = Rank.FIXED
-        return System(A, b, rank, np.concatenate([none, which]), divisor, point)
+        common = largest_alike(divisor, [""] * len(hard) + [self._units[k] for k in which.tolist()])
+        return System(A, b, rank, np.concatenate([none, which]), divisor, common, point)
 
-    def common(self, system: System) -> np.ndarray:
-        """Divisors of the rows of a system, the same ones for all conditions of one unit: distances count as distances."""
-        found, units = system.divisor.copy(), self.problem.program.unknowns
-        variables = [self.conditions.items[k].variable if k >= 0 else -1 for k in system.which.tolist()]
-        own = [units.unit(x) if x >= 0 else "" for x in variables]
-        for unit in set(own) - {""}:
-            alike = np.array([u == unit for u in own])
-            found[alike] = found[alike].max()
-        return found
+    @cached_property
+    def _units(self) -> list[str]:
+        """Units of the values that conditions prescribe, "" for those that prescribe none."""
+        unit = self.problem.program.unknowns.unit
+        return [unit(c.variable) if c.variable >= 0 else "" for c in self.conditions.items]
 
     def _terms(self, value: np.ndarray, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Largest terms of the conditions: what the scaled coordinates contribute, the rest, and what is prescribed."""
