@@ -372,11 +372,8 @@ def _in_force(run: Run, tables: ModeTables) -> Held | None:
     state = run.state
     if not len(tables.forms):
         return None
-    operators, relations = (
-        run.program.unknowns.relation_operators,
-        (state.R, run.discrete.state_relations),
-    )
-    return in_force(run.core, tables, operators, relations, state.forced, state.disabled)
+    operators, relations = run.program.unknowns.relation_operators, run.discrete.state_relations
+    return in_force(run.core, tables, operators, (state.R, relations), state.forced, state.disabled)
 
 
 def in_force(
