@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..reduction.affine import ModeData
-from ..reduction.rounding import ROUNDING, SUMMED
+from ..reduction.rounding import ROUNDING, SUMMED, UNIT
 from .closed_form import BERNSTEIN, AffineFlow, Basis, Trajectory
 from .location import locate
 from .noise import LOCATED, TOUCH, TWICE, FlowNoise, shifted
@@ -102,13 +102,12 @@ class FlowWatch(Watch):
     def since(self, trajectory: Trajectory, h: float, k: int, t0: float) -> float:
         """Last time up to ``h`` at which form ``k``, which reacts there, was above zero or rose.
 
-        What began at zero without a sign reacts at a depth and has crossed before: no sign consults a third derivative. At
-        that time it is zero, and a restart has no depth to take back. In the piece of the trajectory that ends there.
+        What began at zero without a sign, or has not left its noise, reacts at a depth and has crossed before: no sign consults a
+        third derivative. At that time it is zero, and a restart has no depth to take back, from which all would fall
+        higher than before. In the piece of the trajectory that ends there.
         """
-        if self.armed[k]:
-            return h
         begin, piece = trajectory.piece(h)
-        forms = GuardForms(piece.flow.basis, self.forms[k : k + 1] @ piece.C)
+        forms = self._form(piece, k)
         row = forms.R[0]
         form = Closed(forms.basis, row, 0.0)
         if h == begin or form.value(h - begin) >= -self.noise.rounding(trajectory, h)[k]:
@@ -128,12 +127,23 @@ class FlowWatch(Watch):
     def lateness(self, trajectory: Trajectory, h: float, k: int) -> float:
         """By how many seconds a crossing at ``h`` may be off: while its form passes through its rounding.
 
-        Zero where it does not pass: a form that touches zero tells no time.
+        What left zero and has been within one unit of it since may have crossed at any time. Zero where else it does not pass: a
+        form that touches zero tells no time.
         """
         rounding = float(self.noise.rounding(trajectory, h)[k])
         # The rate of a state amplifies its rounding by what is fast; the functions that are left at that time do not.
         slope = abs(float(self.forms[k].dot(trajectory.slope(h))))
-        return rounding / slope if slope * h > rounding else 0.0
+        if slope * h > rounding:
+            return rounding / slope
+        begin, piece = trajectory.piece(h)
+        if not self.armed[k] or begin > 0.0:
+            return 0.0
+        highest = float(self._form(piece, k).bounds(np.array([0.0, h])).high(0)[0])
+        return h if TWICE * SUMMED * highest <= UNIT * rounding else 0.0
+
+    def _form(self, piece: Trajectory, k: int) -> GuardForms:
+        """Closed form of one guard along a piece."""
+        return GuardForms(piece.flow.basis, self.forms[k : k + 1] @ piece.C)
 
 
 class Floor(NamedTuple):

@@ -22,7 +22,7 @@ from ..dynamics.scan import FlowWatch
 from ..errors import Location
 from ..reduction.affine import Inadmissible, Mode, ModeData, Restart
 from ..reduction.impacts import meets, start_limits
-from ..reduction.rounding import ROUNDING, SUMMED
+from ..reduction.rounding import HALF, ROUNDING, SUMMED
 from ..results.record import MicroStep
 from . import self_check
 from .confirmation import (
@@ -530,16 +530,20 @@ class ClosedForm:
         if hit is None:
             return length, None
         h, k = hit
-        form = watch.which[k]
-        if form < self._tables.count and (zero := watch.since(trajectory, h, k, state.t)) < h:
+        form, self._late = watch.which[k], watch.lateness(trajectory, h, k)
+        # What left zero reacts there again, but for flights that rounding hides.
+        doubtful = not watch.armed[k] or not 0.0 < self._late <= HALF * h
+        if doubtful and form < self._tables.count and (zero := watch.since(trajectory, h, k, state.t)) < h:
             # Events closer than the tolerance share the instant, which may be the last one. What crossed before within the time
             # that rounding leaves open has been the same crossing, and is taken where it shows.
             steps = takewhile(
                 lambda step: step.t >= state.t + zero - (h - zero), reversed(self._run.record.steps)
             )
-            again = any(step.before == state.mode and step.triggers == (form,) for step in steps)
+            again = not watch.armed[k] and any(
+                step.before == state.mode and step.triggers == (form,) for step in steps
+            )
             h = h if again else zero if zero > self._run.tolerance else 0.0
-        self._late = watch.lateness(trajectory, h, k)
+            self._late = watch.lateness(trajectory, h, k)
         return h, form
 
     def guards(self) -> FlowWatch:

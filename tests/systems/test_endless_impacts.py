@@ -110,3 +110,44 @@ def test_a_collision_that_says_too_much_is_uncertain_is_found(speed, monkeypatch
     monkeypatch.setattr(_Found, "rounding", lambda found, before: right(found, before) + speed)
     with pytest.raises(ConsistencyError, match="not conserved over the instant"):
         simulate(column((1.0, 2.0), (0.5, 0.5), (1.0, 1.5)), 3.0)
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize(
+    ("masses", "length", "at"),
+    [
+        ((0.5, 1.5), 1.875, -0.75),
+        ((0.5, 1.5), 1e-3, 1.0),
+        ((3.0, 1.0), 1e-3, 1.0),
+        ((1.0, 2.3), 1.0, 1e4),
+    ],
+)
+def test_flights_that_become_shorter_without_end_come_to_rest(
+    masses: tuple[float, float], length: float, at: float, method: str
+) -> None:
+    """A body jerks a heavier load off its stop with a string, and both come back: each time with ``m / (m + M)`` of the speed.
+
+    They took the depth at which rounding shows a crossing for a height to fall from, and so flew on for ever.
+    """
+    (m, M), up, down = masses, 3.5, 5.5
+    model = assembled(
+        ("up.flange", "body.flange_a", "string.flange_a"),
+        ("down.flange", "load.flange_a", "string.flange_b", "stop.flange_b"),
+        ("wall.flange", "stop.flange_a"),
+        wall=Fixed(s0=at),
+        body=Mass(m=m, s=at + length, v=1.0),
+        load=Mass(m=M, s=at, v=1.0),
+        up=ConstantForce(f_constant=up),
+        down=ConstantForce(f_constant=-down),
+        string=ImpactStop(s_rel0=-length),
+        stop=ImpactStop(s_rel0=0.0),
+    )
+    flight = 2.0 * (m + M) / (down - up) + 2.0 * m / up
+    end = flight * (m + M) / M
+    result = simulate(model, 1.3 * end, method=method)
+    assert result.events[-1].t == pytest.approx(end, rel=1e-5)
+    assert result["body.v"].final == result["load.v"].final == 0.0
+    assert (result["body.s"].final, result["load.s"].final) == pytest.approx((at + length, at), rel=1e-15)
+    times = np.cumsum([flight * (m / (m + M)) ** k for k in range(6)])
+    speeds = (m / (m + M)) ** np.arange(1, 7)
+    assert result["body.v"].at(times * (1.0 + 1e-7)) == pytest.approx(speeds, abs=1e-6)

@@ -10,9 +10,10 @@ import numpy as np
 from ...dynamics.automatic import Stiffness
 from ...dynamics.closed_form import PRECISION
 from ...dynamics.location import Function, begin_of, locate
-from ...dynamics.noise import MISSED, lasting
+from ...dynamics.noise import MISSED, TWICE, lasting
 from ...dynamics.scan import Floor, first_crossing
 from ...reduction.affine import Mode
+from ...reduction.rounding import SUMMED
 from .accuracy import Tolerances, terms
 from .forms import Forms
 from .motion import Motion, Place
@@ -302,8 +303,11 @@ def _moved(watched: WatchedSteps, forms: Forms, h: float, k: int, since: float) 
     missed = MISSED * motion.carried(steps.inside(a, h), np.vstack(last).T)
     missed[~np.isfinite(missed)] = 0.0  # A slope that does not exist tells nothing of the error.
     changes = np.column_stack([slope[0], np.zeros_like(slope[0]), missed])
-    rate, *offs = np.nan_to_num(forms.tangent(motion, v[0])(changes)[k]).tolist()
-    j, longest = int(np.argmax(np.abs(offs))), h - a.step.t0
+    tangent = forms.tangent(motion, v[0])
+    rate, *offs = np.nan_to_num(tangent(changes)[k]).tolist()
+    rounded, longest = TWICE * SUMMED * float(tangent.terms[k]), h - a.step.t0
+    since = max(since, rounded / abs(rate) if longest * abs(rate) > rounded else longest)
+    j = int(np.argmax(np.abs(offs)))
     off, reach = offs[j], longest * abs(rate)
     late = off / rate if reach > abs(off) else longest
     if since > abs(late):
