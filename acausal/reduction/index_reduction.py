@@ -223,46 +223,58 @@ class Dependencies:
         What each combination leaves of the sources.
     free : ndarray of bool, shape (n,)
         Core unknowns that are undetermined.
+    of_stated : ndarray, shape (k, s)
+        Factors of the rows that were stated beside the equations.
     """
 
     weights: np.ndarray
     sources: np.ndarray
     free: np.ndarray
+    of_stated: np.ndarray
 
 
-def dependencies(model: AffineModel, mode: Mode, first: int = 0) -> Dependencies:
-    """Find the dependencies of a mode: the elimination once more, with labels on the rows from the ``first`` one on."""
+def dependencies(model: AffineModel, mode: Mode, first: int = 0, stated: Rows | None = None) -> Dependencies:
+    """Find the dependencies of a mode: the elimination once more, with labels on the rows from the ``first`` one on.
+
+    Rows that are ``stated`` hold at an instant: they take part after all differentiations, and are not differentiated.
+    """
     rows, columns = model.rows(mode), Columns.of(model)
     rounds = _differentiate(model, columns.table(rows), len(rows), balance_of(model, rows))[1]
-    system, weights = _labelled(model, columns, rows, rounds + 1, first)
+    count = 0 if stated is None else len(stated)
+    system, labels = _labelled(model, columns, rows, rounds + 1, first, count)
     free = columns.unknown[system.row[columns.unknown] < 0]
-    return Dependencies(
-        weights,
-        system.entries(np.flatnonzero(system.pivot < 0), columns.source),
-        np.any(system.null_directions(free)[columns.unknown], axis=1),
-    )
+    undetermined = np.any(system.null_directions(free)[columns.unknown], axis=1)
+    if stated is not None:
+        beside = np.hstack([columns.table(stated), np.zeros((count, len(labels) - count)), np.eye(count)])
+        system.append(beside, beside**2)
+        system.reduce(columns.unknown)
+        system.reduce(columns.state, ordered=True)
+    redundant = np.flatnonzero(system.pivot < 0)
+    own, others = np.split(system.entries(redundant, labels), [len(labels) - count], axis=1)
+    weights = own.reshape(len(redundant), rounds + 1, len(rows) - first)
+    return Dependencies(weights, system.entries(redundant, columns.source), undetermined, others)
 
 
 def _labelled(
-    model: AffineModel, columns: Columns, rows: Rows, orders: int, first: int = 0
+    model: AffineModel, columns: Columns, rows: Rows, orders: int, first: int = 0, more: int = 0
 ) -> tuple[Elimination, np.ndarray]:
-    """The elimination with labels on rows differentiated up to ``orders - 1`` times, and those of the redundant rows.
+    """The elimination with labels on rows differentiated up to ``orders - 1`` times, and the columns of the labels.
 
-    With one order all derivatives of a row have its label. Rows before the ``first`` one have none.
+    With one order all derivatives of a row have its label. Rows before the ``first`` one have none, and the last ``more``
+    labels are for rows that are yet to come.
     """
     table, m = columns.table(rows), len(rows) - first
-    labelled = np.hstack([table, np.eye(len(rows), m * orders, -first)])
+    labelled = np.hstack([table, np.eye(len(rows), m * orders, -first), np.zeros((len(rows), more))])
     system, _ = _differentiate(model, labelled, m, balance_of(model, rows))
-    redundant = np.flatnonzero(system.pivot < 0)
-    labels = np.arange(table.shape[1], labelled.shape[1])
-    return system, system.entries(redundant, labels).reshape(len(redundant), orders, m)
+    return system, np.arange(table.shape[1], labelled.shape[1])
 
 
 def _culprits(
     model: AffineModel, mode: Mode, redundant: np.ndarray, some: np.ndarray | slice = slice(None)
 ) -> list[str]:
     """Equations and elements combined in redundant rows, or in some of them."""
-    involved = _labelled(model, Columns.of(model), model.rows(mode), 1)[1][redundant[some], 0] != 0.0
+    system, labels = _labelled(model, Columns.of(model), model.rows(mode), 1)
+    involved = system.entries(np.flatnonzero(system.pivot < 0)[redundant[some]], labels) != 0.0
     return [model.name_of_row(mode, i) for row in involved for i in np.flatnonzero(row).tolist()]
 
 

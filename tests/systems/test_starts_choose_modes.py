@@ -248,3 +248,112 @@ def test_a_value_that_no_mode_can_hold_is_told(method: str) -> None:
     with pytest.warns(UserWarning, match=r"moves `r\.v` from -5 to 3"):
         result = ac.simulate(c, 1e-3, method=method)
     assert result["r.i"].at(0.0) == pytest.approx(1.5)
+
+
+Part = tuple[str, int, int, float]
+Values = dict[tuple[int, str], float]
+
+
+def network(parts: list[Part], given: dict[tuple[int, str], Any]) -> ac.Circuit:
+    """Parts between numbered nodes, the first of which is the ground; a source has 0.1 Ohm in series."""
+    c = ac.Circuit()
+    pins: list[list[Any]] = [[] for _ in range(1 + max(max(p, n) for _, p, n, _ in parts))]
+    for k, (kind, p, n, value) in enumerate(parts):
+        own = {name: start for (j, name), start in given.items() if j == k}
+        made: Any
+        if kind == "V":
+            made, inner = c.add(f"V{k}", el.ConstantVoltage(V=value)), c.add(f"e{k}", el.Resistor(R=0.1))
+            c.connect(made.n, inner.p)
+            pins[p].append(made.p)
+            pins[n].append(inner.n)
+            continue
+        if kind == "D":
+            made = el.IdealDiode(**own)
+        else:
+            class_, name = {"R": (el.Resistor, "R"), "L": (el.Inductor, "L"), "C": (el.Capacitor, "C")}[kind]
+            made = class_(**{name: value}, **own)
+        c.add(f"e{k}", made)
+        pins[p].append(made.p)
+        pins[n].append(made.n)
+    pins[0].append(c.add("ground", el.Ground()).p)
+    for node in pins:
+        c.connect(*node)
+    return c
+
+
+RESTATED: dict[str, tuple[list[Part], Values, list[tuple[int, str]]]] = {
+    "a diode carries the current of a coil": (
+        [("D", 0, 1, 0.0), ("R", 1, 0, 2.0), ("L", 0, 1, 0.01)], {(2, "i"): -3.0}, [(0, "i")],
+    ),
+    "two diodes share the current of a coil": (
+        [("D", 1, 0, 0.0), ("L", 1, 0, 0.02), ("D", 1, 0, 0.0)], {(1, "i"): -3.0}, [(2, "i")],
+    ),
+    "a diode blocks and another conducts": (
+        [("C", 1, 0, 5e-4), ("R", 2, 0, 1.0), ("V", 1, 2, 5.0), ("D", 0, 2, 0.0), ("L", 0, 1, 0.05), ("D", 2, 1, 0.0)],
+        {(0, "v"): 2.0, (4, "i"): 4.0}, [(3, "v"), (0, "i")],
+    ),
+    "four diodes": (
+        [("D", 1, 0, 0.0), ("R", 1, 2, 1.0), ("C", 3, 2, 1e-3), ("D", 4, 1, 0.0), ("V", 3, 4, -5.0), ("D", 2, 4, 0.0),
+         ("L", 3, 1, 0.02), ("D", 3, 0, 0.0), ("L", 1, 2, 0.005)],
+        {(2, "v"): -1.0, (6, "i"): 2.0, (8, "i"): -3.0}, [(3, "v")],
+    ),
+    "the current of a capacitor beside its diode": (
+        [("L", 1, 0, 0.02), ("V", 1, 2, 10.0), ("V", 2, 0, -10.0), ("D", 0, 1, 0.0), ("D", 1, 2, 0.0), ("R", 2, 0, 5.0),
+         ("D", 0, 2, 0.0), ("L", 2, 1, 0.005)],
+        {(0, "i"): 1.0, (7, "i"): -2.0}, [(3, "i")],
+    ),
+    "two resistors that say what flows in their branches": (
+        [("R", 1, 0, 0.5), ("R", 0, 2, 0.5), ("R", 3, 2, 1.0), ("D", 1, 4, 0.0), ("D", 0, 2, 0.0), ("C", 1, 4, 5e-3),
+         ("D", 4, 2, 0.0), ("R", 1, 0, 0.5), ("L", 3, 4, 0.05)],
+        {(5, "v"): -2.0, (8, "i"): -1.0}, [(1, "i"), (2, "i")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("how", ["given", "fixed"])
+@pytest.mark.parametrize("name", RESTATED)
+def test_values_of_a_point_that_its_states_lead_to_hold(name: str, how: str, method: str) -> None:
+    """What a start in the states gives for other variables is the start of a run without these states."""
+    parts, states, restated = RESTATED[name]
+    point = ac.simulate(network(parts, states), 1e-9)
+    values: Values = {(k, of): point[f"e{k}.{of}"].at(1e-9) for k, of in restated}
+    result = run(network(parts, {at: stated(how, v) for at, v in values.items()}), 1e-9, method=method)
+    for (k, of), value in values.items():
+        assert result[f"e{k}.{of}"].at(0.0) == pytest.approx(value, rel=1e-6, abs=1e-9)
+
+
+def test_values_that_no_mode_has_are_told_and_the_others_hold() -> None:
+    c = coil(R={"v": 2.0})
+    V, r, D, g = (
+        c.add("V2", el.ConstantVoltage(V=-5.0)),
+        c.add("R2", el.Resistor(R=1.0, v=2.0)),
+        c.add("D2", el.IdealDiode()),
+        c.add("g2", el.Ground()),
+    )
+    c.connect(V.p, r.p)
+    c.connect(r.n, D.p)
+    c.connect(D.n, V.n, g.p)
+    with pytest.warns(UserWarning, match=r"moves `R2\.v` from 2 to 0"):
+        result = ac.simulate(c, 1e-3)
+    assert [result[path].at(0.0) for path in ("R.v", "R2.v")] == pytest.approx([2.0, 0.0], abs=1e-12)
+
+
+def test_as_many_analyses_as_for_one_element() -> None:
+    """All that have to move do so together: frictions in a row of masses with a speed each."""
+    count, c = 12, ac.Circuit()
+    x = c.add("x", tr.Fixed())
+    masses = [c.add(f"m{k}", tr.Mass(m=1.0)) for k in range(count)]
+    for k, mass in enumerate(masses):
+        friction = c.add(f"f{k}", tr.CoulombFriction(f_coulomb=10.0))
+        damper = c.add(f"d{k}", tr.Damper(d=1.0, v_rel=-1.0 - k))
+        c.connect(x.flange, friction.flange_a, damper.flange_a)
+        c.connect(mass.flange_a, friction.flange_b, damper.flange_b)
+        if k:
+            spring = c.add(f"s{k}", tr.Spring(c=1.0))
+            c.connect(masses[k - 1].flange_b, spring.flange_a)
+            c.connect(spring.flange_b, mass.flange_b)
+    result = run(c, 1e-4)
+    speeds = [result[f"m{k}.v"].at(0.0) for k in range(count)]
+    assert speeds == pytest.approx([-1.0 - k for k in range(count)])
+    assert result.stats.mode_analyses <= 3

@@ -35,7 +35,7 @@ Settle = Callable[[Mode, Collection[int]], Mode | None]
 _ONE_LEVEL = {Kind.COMPLEMENTARITY: (0, 1), Kind.FRICTION: (0, 1, 2)}
 _PATIENCE = 8
 """Steps of whole blocks without fewer negative guards, after which elements move one by one until there are fewer."""
-_PIVOTS = 8
+PIVOTS = 8
 """Modes examined per element: pivoting that ends takes a small multiple of their number."""
 _PARALLEL = 1e-9
 
@@ -50,7 +50,7 @@ class NoMove(Exception):
 
 def most_modes(model: AffineModel) -> int:
     """Modes after which a search ends: where pivoting leads nowhere, each branch of an element may have to be tried."""
-    return sum(max(_PIVOTS, len(element.branches)) for element in model.elements)
+    return sum(max(PIVOTS, len(element.branches)) for element in model.elements)
 
 
 def free_branches(element: Element) -> Sequence[int]:

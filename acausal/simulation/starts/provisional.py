@@ -17,7 +17,6 @@ from ..instants.choice import BESIDE, choose, derivatives
 from ..instants.search import Choice, NoConsistentMode
 from ..instants.transition import Instant
 from ..nonlinear.state_selection import DependentConstraints
-from ..numeric import NumericCore
 from .completion import MOST_MOVES
 from .left_limits import agreeing
 from .problem import Refused, StartProblem
@@ -42,15 +41,6 @@ class Beginning:
     sides: tuple[int, ...] = ()
     pieces: tuple[float, ...] | None = None
     """Pieces of tables, and integer parts, in which the first mode is sought; None for those of the start values."""
-
-
-def freedom(core: NumericCore, mode: Mode) -> int:
-    """The number of states in a mode; -1 if its equations cannot be solved."""
-    try:
-        data = core.mode(mode)
-    except (Inadmissible, ConsistencyError, *UNSOLVED):
-        return -1
-    return -1 if len(data.admissible) else len(data.states)
 
 
 def known_relations(problem: StartProblem) -> np.ndarray:
@@ -79,7 +69,7 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
     z = agreeing(problem.program, problem.linearisation.base, problem.starts, problem.z, problem.xi)
     problem, nonlinear = problem.at(z=z), problem.reduced.nonlinear
     if nonlinear and not problem.core.model.elements:
-        found = _as_it_is(problem)
+        found = as_it_is(problem)
         if found is not None:
             return found
     kept = tuple(b if b >= 0 else branches.get(k, -1) for k, b in enumerate(problem.state.forced))
@@ -88,13 +78,13 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
         try:
             return _after(problem, _chosen(problem, kept).restart)
         except (NoConsistentMode, *UNSOLVED):
-            found = _beside(problem) if nonlinear else None
+            found = beside(problem) if nonlinear else None
             if found is not None:
                 return found
     try:
         restart = _chosen(problem, problem.state.forced).restart
     except (NoConsistentMode, ConsistencyError, *UNSOLVED) as error:
-        found = _beside(problem) if nonlinear else None
+        found = beside(problem) if nonlinear else None
         if found is not None:
             return found
         if isinstance(error, ConsistencyError):
@@ -145,25 +135,26 @@ def _chosen(problem: StartProblem, forced: tuple[int, ...]) -> Choice:
     return _searched(problem, forced, ())
 
 
-def _as_it_is(problem: StartProblem) -> StartProblem | None:
+def as_it_is(problem: StartProblem) -> StartProblem | None:
     """In the present mode, linearised where that is; None unless its equations can be solved there."""
-    lin, mode = problem.linearisation, problem.mode
+    lin, mode, nonlinear = problem.linearisation, problem.mode, problem.reduced.nonlinear
     try:
         data = lin.core.mode(mode)
-        lin.mode(mode, lin.z, problem.slopes, problem.xi, problem.values)
+        if nonlinear:
+            lin.mode(mode, lin.z, problem.slopes, problem.xi, problem.values)
     except (Inadmissible, ConsistencyError, *UNSOLVED):
         return None
-    if len(data.admissible):
+    if nonlinear and len(data.admissible):
         return None  # Equations depend on each other there.
     return problem.within(data)
 
 
-def _beside(problem: StartProblem) -> StartProblem | None:
+def beside(problem: StartProblem) -> StartProblem | None:
     """In the present mode, linearised beside start values at which it has no tangents; None if it has none there either."""
     mode = tuple(f if f >= 0 else b for f, b in zip(problem.state.forced, problem.mode, strict=True))
     for k in range(MOST_MOVES):
         linearise_beside(problem, k)
-        found = _as_it_is(problem.at(mode=mode))
+        found = as_it_is(problem.at(mode=mode))
         if found is not None:
             return found
     still = np.zeros(len(problem.z))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -12,13 +11,14 @@ from itertools import chain, combinations, islice, product
 import numpy as np
 
 from ...errors import AcausalError, InitializationError
-from ...reduction.affine import Kind, Mode
+from ...reduction.affine import Mode
 from ..confirmation import require
 from ..failures import DiscreteUnsound, MovesForEver, NotSolved, Started, StartSteep
 from ..instants.discrete import Outcome
-from ..instants.pivoting import free_branches
+from ..instants.pivoting import PIVOTS, most_modes
 from ..loop import Loop
 from ..state import NOT_REDUNDANT, State
+from .admitting import Admitting
 from .homotopy import along_homotopy
 from .initialization import (
     Completed,
@@ -35,11 +35,8 @@ from .kept import moved_for_nothing
 from .left_limits import AGREES, disagreement, left_limits
 from .priorities import MISSED, SETTLED
 from .problem import Refused, StartProblem, StartTables
-from .provisional import Beginning, Branches, entered, freedom, known_relations, leaves_out
+from .provisional import Beginning, Branches, entered, known_relations, leaves_out
 from .report import reporter
-
-MOST_ATTEMPTS = 512
-"""Beginnings that are tried when conditions do not hold after the first one, and choices of branches among which they are."""
 
 
 def start(run: Loop) -> None:
@@ -71,7 +68,7 @@ class Starting:
             run.starts, run.discrete, run.hints, held, run.values.P, run.bounds, run.numerical, run.work
         )  # fmt: skip
         self.ticks = run.take_ticks()
-        self.before, self.tried, self.left = run.snapshot(), False, False
+        self.before, self.tried, self.left, self.stands = run.snapshot(), False, False, False
 
     def _problem(self, xi: np.ndarray, near: np.ndarray | None = None) -> StartProblem:
         """What the run is before an attempt."""
@@ -100,7 +97,7 @@ class Starting:
         except AcausalError as failure:
             if run.core.system is not None:
                 raise  # Nothing but branches and pieces of laws, which are told apart in analysed modes, begins otherwise.
-            for beginning in islice(self._where_it_may_begin(failure), MOST_ATTEMPTS):
+            for beginning in self._some(self._where_it_may_begin(failure)):
                 with suppress(AcausalError, Refused):
                     return self._unless_starts_move(self._attempt(beginning), beginning)
             raise
@@ -110,9 +107,9 @@ class Starting:
         """Beginnings after one that has failed, likely ones first."""
         demanded = isinstance(failure, InitializationError)
         if demanded or len(self.run.program.names.pieces):
-            yield from chain(self._admitting(Beginning()), self._reached())
+            yield from self._sided(True)
         if demanded:
-            yield from chain(self._opened(), self._others(), self._other_sides())
+            yield from chain(self._admitted(Beginning()), self._other_sides())
 
     def _unless_starts_move(
         self, found: Completed | None, begun: Beginning, near: np.ndarray | None = None
@@ -127,7 +124,7 @@ class Starting:
         if self.run.core.system is not None:
             return found
         best, least, last = begun, self._moved(found), begun
-        for last in islice(self._ways(least), MOST_ATTEMPTS):
+        for last in self._some(self._ways(begun, least)):
             try:
                 other = self._attempt(last)
             except (AcausalError, Refused):
@@ -137,45 +134,58 @@ class Starting:
                 best, least, found = last, moved, other
             if not any(least):
                 break
-        return found if best is last else self._attempt(best, 1.0, near if best is begun else None)
+        if best is last and self.stands:
+            return found
+        return self._attempt(best, 1.0, near if best is begun else None)
 
-    def _ways(self, moved: tuple[int, ...]) -> Iterator[Beginning]:
+    def _ways(self, begun: Beginning, moved: tuple[int, ...]) -> Iterator[Beginning]:
         """Beginnings from which fewer start values may be moved."""
         if moved[1] or moved[2] or (moved[0] and self.run.program.reduced.nonlinear):
-            yield from self._opened()
+            yield from self._admitted(begun)
         if any(moved) and self._open_relations():
-            yield from self._admitting(Beginning())
-            if self.left:
-                yield from self._reached()
+            yield from self._sided(False)
 
-    def _opened(self) -> Iterator[Beginning]:
-        """The beginning in the present branches, of which some are changed where others leave more states free."""
-        mode, now = self.run.state.mode, freedom(self.run.core, self.run.state.mode)
-        for k in self._branches(mode):
-            element = self.run.core.model.elements[k]
-            for b in free_branches(element):
-                other = (*mode[:k], b, *mode[k + 1 :])
-                free = freedom(self.run.core, other)
-                if free > now:
-                    mode, now = other, free
-                    break  # Analyses are dear, and a second direction of the same motion is found by the micro-steps.
-        branches = self._branches(mode)
+    def _sided(self, failed: bool) -> Iterator[Beginning]:
+        """Beginnings in other pieces, and on other sides of relations: where start values lead, then where a start has led."""
+        yield from self._admitting(Beginning(), self.run.starts.value)
+        if failed or self.left:
+            yield from self._reached()
+
+    def _admitted(self, begun: Beginning) -> Iterator[Beginning]:
+        """A beginning in the mode that admits the given values which hold together, if one is found."""
+        run, mode = self.run, self.run.state.mode
+        run.begin_anew(self.before)
+        self.stands = False
+        problem = self._provisional(begun, None)
+        found = Admitting(problem).mode(mode)
+        branches = {} if found is None else self._branches(found, problem.state.forced)
         if branches:
-            yield Beginning(branches)
+            yield replace(begun, branches=branches)
 
-    def _admitting(self, beginning: Beginning, x: np.ndarray | None = None) -> Iterator[Beginning]:
-        """Other beginnings, in whose pieces and on whose sides of relations equations contradict fewer start values.
+    def _admitting(self, beginning: Beginning, x: np.ndarray) -> Iterator[Beginning]:
+        """Beginnings in whose pieces and on whose sides of relations equations contradict fewer start values.
 
-        ``x`` are values of all variables in the pieces of the first one; start values without them.
+        Of the relations that lower their number one after the other is put on its other side. Some may stand for each other, as
+        both ends of a piece do: the choices between them are made in turn. ``x`` are values of all variables in the pieces of
+        the first one.
         """
-        missed, better = self._contradicted(beginning), False
-        for i in self._open_relations() if missed else ():
-            other = self._beside(beginning, i, self.run.starts.value if x is None else x)
-            if self._contradicted(other) < missed:
-                better = True
-                yield from self._admitting(other, x)
-        if not better and beginning != Beginning():
-            yield beginning
+        found, missed = beginning, self._contradicted(beginning)
+        choices: list[list[int]] = []
+        open_ = self._open_relations() if missed else []
+        lower = [i for i in open_ if self._contradicted(self._beside(found, i, x)) < missed]
+        while lower:
+            found = self._beside(found, lower[0], x)
+            missed = self._contradicted(found)
+            left = [i for i in lower[1:] if self._contradicted(self._beside(found, i, x)) < missed]
+            choices.append([i for i in lower if i not in left])
+            # What has become lower by this step may follow it: a piece beyond the next one.
+            lower = left or [
+                i for i in open_ if missed and self._contradicted(self._beside(found, i, x)) < missed
+            ]
+        for chosen in product(*choices):
+            made = reduce(lambda made, i: self._beside(made, i, x), chosen, beginning)
+            if made != Beginning():
+                yield made
 
     def _contradicted(self, beginning: Beginning) -> int:
         """Constraints of all modes that the start values contradict."""
@@ -270,6 +280,7 @@ class Starting:
         if isinstance(q, MovesForEver):
             raise run.failed(q)
         run.begun(q, reporter(problem, q, completed))
+        self.stands = True
         return completed
 
     def _provisional(self, beginning: Beginning, near: np.ndarray | None) -> StartProblem:
@@ -378,9 +389,9 @@ class Starting:
 
     # -- other beginnings ----------------------------------------------------------------------------------------
 
-    def _branches(self, mode: Mode) -> Branches:
+    def _branches(self, mode: Mode, forced: tuple[int, ...]) -> Branches:
         """Branches in a mode of the elements that neither a control nor a given start decides."""
-        given, forced = self.run.starts.branches, self.run.state.forced
+        given = self.run.starts.branches
         return {k: b for k, b in enumerate(mode) if forced and forced[k] < 0 and k not in given}
 
     def _reached(self) -> Iterator[Beginning]:
@@ -400,35 +411,13 @@ class Starting:
             for k, table, select in run.tables.conditions:
                 mode[k] = select(np.array(table.signs(run.y, run.known)[0]))
             sides, pieces = tuple(np.flatnonzero(R != known).tolist()), tuple(D[ids].tolist())
-            reached = Beginning(self._branches(tuple(mode)), sides, pieces)
+            reached = Beginning(self._branches(tuple(mode), run.state.forced), sides, pieces)
             if reached in tried:
                 return
             tried.append(reached)
             x = run.starts.value.copy()
             x[list(run.discrete.x_ids)] = run.read(run.discrete.x_ids)
             yield from self._admitting(reached, x)
-
-    def _others(self) -> Iterator[Beginning]:
-        """Branches of the elements whose branch the equations may leave open, fewest changes first.
-
-        Those of monotone elements follow from the states, which are open where conditions determine them.
-        """
-        present, forced, given = self.run.state.mode, self.run.state.forced, self.run.starts.branches
-        elements = self.run.core.model.elements
-        known = not (self.run.starts.steady.any() or self.run.program.reduced.initials)
-        free = [
-            k
-            for k, e in enumerate(elements)
-            if not ((e.monotone and known) or e.kind is Kind.CONTROLLED or forced[k] >= 0 or k in given)
-        ]
-        choices = [[b for b in free_branches(elements[k]) if elements[k].shown_as(b) == b] for k in free]
-        if not math.prod(map(len, choices)) <= MOST_ATTEMPTS:
-            return
-        found = [dict(zip(free, chosen, strict=True)) for chosen in product(*choices)]
-        changes = [sum(present[k] != b for k, b in branches.items()) for branches in found]
-        for n in sorted(range(len(found)), key=lambda n: changes[n]):
-            if changes[n]:
-                yield Beginning(found[n])
 
     def _other_sides(self) -> Iterator[Beginning]:
         """Relations of variables that may be on the other side than where a start begins, fewest changes first.
@@ -439,6 +428,10 @@ class Starting:
         open_, x = self._open_relations(), self.run.starts.value
         for sides in chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1)):
             yield reduce(lambda beginning, i: self._beside(beginning, i, x), sides, Beginning())
+
+    def _some(self, beginnings: Iterator[Beginning]) -> Iterator[Beginning]:
+        """As many of the beginnings as a search for a mode examines: relations count as elements do."""
+        return islice(beginnings, most_modes(self.run.core.model) + PIVOTS * len(self._open_relations()))
 
     def _open_relations(self) -> list[int]:
         """Relations of variables."""
