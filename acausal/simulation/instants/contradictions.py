@@ -44,7 +44,7 @@ def jump_apart(core: NumericCore, jump: Jump, moment: Moment) -> tuple[Jump, tup
     moved = np.array([impulses[at].any() for at in ranges], bool)
     found = left_apart(
         reduced, core.values, (core.exosystem, xi), begin, np.concatenate([scale, scale / model.T0]), part_of,
-        (part_of >= 0) & ~moved[part_of],
+        np.append(~moved, False)[part_of],
     )  # fmt: skip
     limits = found.values.reshape(2, -1).copy()
     made = replace(jump, apart=limits)
