@@ -18,8 +18,9 @@ from acausal.components.planar import (
     Spring,
     World,
 )
-from acausal.components.rotational import BearingFriction, ConstantSpeed, Damper, Inertia
+from acausal.components.rotational import BearingFriction, ConstantSpeed, CoulombFriction, Damper, Inertia
 from acausal.components.rotational import Fixed as Housing
+from acausal.components.rotational import Spring as TorsionSpring
 from tests.oracles.linkages import FourBar, SliderCrank
 from tests.oracles.reference_data import load_case, requires_case
 
@@ -56,6 +57,30 @@ class DoublePendulum(Component):
         yield connect(self.revolute2.frame_b, self.bar2.frame_a)
         yield connect(self.housing.flange, self.damper.flange_a)
         yield connect(self.damper.flange_b, self.revolute1.axis)
+
+
+@pytest.mark.parametrize("links", [1, 2, 3])
+def test_a_pendulum_with_friction_in_its_hinges_begins_after_few_searches(links: int) -> None:
+    """The point beside start values, which are far from a mechanism, was sought 80 times although its mode was known."""
+    model, angles, speeds = Circuit(), (0.3, -0.5, 0.4), (1.0, -2.0, 0.5)
+    frame = model.add("world", World()).frame_b
+    for k in range(links):
+        joint = model.add(f"joint{k}", Revolute(useAxisFlange=True, phi=angles[k], w=speeds[k]))
+        bar, housing = model.add(f"bar{k}", Bar()), model.add(f"housing{k}", Housing())
+        beside = [CoulombFriction(tau_coulomb=0.5), Damper(d=0.1), TorsionSpring(c=3.0)]
+        parts = [model.add(f"part{k}{j}", part) for j, part in enumerate(beside)]
+        model.connect(frame, joint.frame_a)
+        model.connect(joint.frame_b, bar.frame_a)
+        model.connect(housing.flange, *(part.flange_a for part in parts))
+        model.connect(joint.axis, *(part.flange_b for part in parts))
+        frame = bar.frame_b
+    result = simulate(model, 0.01)
+    for k in range(links):
+        assert result[f"joint{k}.phi"].at(0.0) == pytest.approx(angles[k], rel=1e-12)
+        assert result[f"joint{k}.w"].at(0.0) == pytest.approx(speeds[k], rel=1e-12)
+        assert result[f"part{k}0.tau"].at(0.0) == pytest.approx(0.5 * np.sign(speeds[k]), rel=1e-12)
+    assert result.stats.searches < 10
+    assert result.check().ok
 
 
 @pytest.fixture(scope="module")

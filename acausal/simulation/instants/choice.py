@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -62,13 +62,37 @@ def choose(
     mode; where tangents lead to and fro between modes, with the last one. Where a hint foretells the mode and nothing
     can jump in it, the first round would do no more than name it.
     """
-    z, slopes = begin
-    foreseen = None if hint is None else _foreseen(lin, search, slopes, z_minus, xi, values, present, hint)
+    foreseen = None if hint is None else _foreseen(lin, search, begin[1], z_minus, xi, values, present, hint)
     if foreseen is not None:
         return foreseen
+    nearest = np.inf
+    for choice, again, far in _rounds(lin, search, begin, xi, values, present):
+        if again and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
+            return choice
+        nearest = far
+    raise AssertionError("rounds end with a choice or an error")
+
+
+def mode_beside(
+    lin: Linearisation, search: Search, begin: tuple[np.ndarray, np.ndarray], xi: np.ndarray, values: Values,
+    present: Mode,
+) -> Choice:  # fmt: skip
+    """The mode that two rounds of `choose` find one after the other, restarted on the tangents of the second.
+
+    Where left limits are far from all that equations admit, as start values may be, the point needs many more rounds, or never
+    stays, and what is sought from there does not depend on it.
+    """
+    return next(choice for choice, again, _ in _rounds(lin, search, begin, xi, values, present) if again)
+
+
+def _rounds(
+    lin: Linearisation, search: Search, begin: tuple[np.ndarray, np.ndarray], xi: np.ndarray, values: Values,
+    present: Mode,
+) -> Iterator[tuple[Choice, bool, float]]:  # fmt: skip
+    """What each round finds, whether in the mode of the one before, and how far from its point."""
+    z, slopes = begin
     tried: list[Mode] = []
     first: NoConsistentMode | None = None
-    nearest = np.inf
     for k in range(MOST_ROUNDS):
         try:
             choice = search(present)
@@ -85,11 +109,13 @@ def choose(
             choice = search(tried[-1])
         restart, mode = choice.restart, choice.restart.data.mode
         if lin.exact(mode, values) is not None:
-            return choice  # The nonlinear rows, whose tangents may lie elsewhere, have no part in it.
+            yield (
+                choice,
+                True,
+                0.0,
+            )  # The nonlinear rows, whose tangents may lie elsewhere, have no part in it.
         far = _distance(lin, restart.z, lin.z)
-        if tried and mode == tried[-1] and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
-            return Choice(restart, choice.history, others=choice.others)
-        nearest = far
+        yield Choice(restart, choice.history, others=choice.others), mode in tried[-1:], far
         tried.append(mode)
         point, rates = _point(lin, restart, xi, values)
         lin.linearise(point, rates, xi, values, derivatives(restart)[1])

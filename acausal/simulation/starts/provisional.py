@@ -13,7 +13,7 @@ from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Mode, Restart
 from ...reduction.open_mode import StructurallySingular
 from ..failures import UNSOLVED, NotSolved, SearchFailed
-from ..instants.choice import BESIDE, choose, derivatives
+from ..instants.choice import BESIDE, derivatives, mode_beside
 from ..instants.search import Choice, NoConsistentMode
 from ..instants.transition import Instant
 from ..nonlinear.state_selection import DependentConstraints
@@ -118,7 +118,7 @@ def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[
 
     if not problem.reduced.nonlinear:
         return search(problem.mode)
-    return choose(lin, search, (z, problem.slopes), z, xi, problem.values, problem.mode, None)
+    return mode_beside(lin, search, (z, problem.slopes), xi, problem.values, problem.mode)
 
 
 def _chosen(problem: StartProblem, forced: tuple[int, ...]) -> Choice:
