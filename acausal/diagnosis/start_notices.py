@@ -6,6 +6,7 @@ import numpy as np
 
 from ..reduction.rounding import SUMMED
 from ..simulation.failures import Started
+from ..simulation.large.demands import guesses
 from ..simulation.standing import Standing
 from ..simulation.starts.initialization import Completed
 from ..simulation.starts.priorities import MISSED
@@ -59,8 +60,9 @@ def _moved(now: Standing, completed: Completed | None) -> list[str]:
     """
     starts = now.starts
     given = starts.given & ~starts.fixed
-    # Nothing was completed in a large model: its states have their starts, all other starts are guesses.
-    guessed = set(np.flatnonzero(~now.reduced.differentiated)) if completed is None else completed.guessed()
+    guessed = set() if completed is None else completed.guessed()
+    if now.core.system is not None:
+        guessed = set(guesses(now.core, given & ~now.reduced.differentiated))
     # Beside a demanded steady state all starts are guesses.
     guessed |= set(np.flatnonzero(given).tolist()) if starts.steady.any() else set()
     guessed |= set(now.flat.computed.tolist())

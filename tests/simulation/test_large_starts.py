@@ -1,6 +1,8 @@
 """Starts of models too large for dense matrices."""
 
+import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from acausal import (
     Program,
     Result,
     Statement,
+    Structural,
     Variable,
     compile_model,
     der,
@@ -21,9 +24,10 @@ from acausal import (
     when,
 )
 from acausal.api import program as programs
+from acausal.components.electrical import Capacitor, Resistor
 from acausal.simulation.large import sizes
 from acausal.simulation.large.sizes import LARGE
-from tests.systems.ladder import Ladder
+from tests.systems.ladder import Ladder, Section
 from tests.systems.test_homotopy import Fading, Follower, Relaxing
 
 COUNT = LARGE + 20
@@ -170,3 +174,86 @@ def test_an_instant_that_undoes_the_steady_state(monkeypatch: pytest.MonkeyPatch
         patched.setattr(programs, "EXACT_STATES", 0)
         with pytest.raises(InitializationError, match=r"der\(`x`\) = 0 does not hold"):
             compile_model(Restarted()).simulate(1e-3, initial="steady state")
+
+
+def stated(parts: dict[tuple[int, str], dict[str, float]]) -> Component:
+    """A ladder of eight sections, with starts of some of their parts."""
+
+    class Stated(Section):
+        number: Structural[int] = Structural(int)
+
+        def build(self) -> None:
+            r, c = (dict[str, Any](parts.get((self.number, name), {})) for name in "rc")
+            self.r, self.c = Resistor(R=self.R, **r), Capacitor(C=self.C, **c)
+
+    class StatedLadder(Ladder):
+        def build(self) -> None:
+            super().build()
+            self.section = [Stated(R=1 / 8, C=1 / 8, number=k) for k in range(8)]
+
+    return StatedLadder(n=8)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {(1, "r"): {"v": 0.25}},
+        {(1, "r"): {"i": 2.0}},
+        {(1, "c"): {"i": 2.0}},
+        {(1, "c"): {"v": 0.3}, (1, "r"): {"v": 0.25}},
+    ],
+)
+def test_given_starts_of_others_than_states_hold(
+    parts: dict[tuple[int, str], dict[str, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = both(stated(parts), monkeypatch, {})
+    for result in results:
+        for (k, part), starts in parts.items():
+            for name, value in starts.items():
+                assert result[f"section[{k}].{part}.{name}"].at(0.0) == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parts", "moved"),
+    [
+        ({(0, "c"): {"v": 0.1}, (1, "c"): {"v": 0.3}, (1, "r"): {"v": 0.25}}, r"`section\[1\].r.v` from 0.25 to -0.2"),
+        ({(1, "r"): {"v": 0.25, "i": 3.0}}, r"`section\[1\].r.v` from 0.25 to 0, `section\[1\].r.i` from 3 to 0"),
+    ],
+)  # fmt: skip
+def test_given_starts_that_do_not_hold_are_told(
+    parts: dict[tuple[int, str], dict[str, float]], moved: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of states come first, and stay."""
+    for large in (True, False):
+        with pytest.warns(UserWarning, match=moved), monkeypatch.context() as patched:
+            if large:
+                patched.setattr(sizes, "LARGE", 0)
+                patched.setattr(sizes, "MAX_UNKNOWNS", 0)
+                patched.setattr(programs, "EXACT_STATES", 0)
+            result = compile_model(stated(parts)).simulate(1e-3)
+        for (k, part), starts in parts.items():
+            if part == "c":
+                assert result[f"section[{k}].c.v"].at(0.0) == starts["v"]
+
+
+def test_starts_beside_nonlinear_equations_hold_and_those_that_these_give_are_guesses() -> None:
+    class Rated(Root):
+        w: Variable = Variable()
+
+        def equations(self) -> Iterator[Statement]:
+            yield from super().equations()
+            yield Eq(self.w + der(self.x), self.x)
+
+    class Cells(Component):
+        def build(self) -> None:
+            self.cell = [Rated(y=-1.0 if k % 3 else 1.0, w=3.0 + k) for k in range(300)]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = compile_model(Cells()).simulate(1e-3)
+    found = np.array([[result[f"cell[{k}].{name}"].at(0.0) for name in "wxy"] for k in range(300)])
+    w = 3.0 + np.arange(300)
+    roots = np.where(np.arange(300) % 3, -1.0, 1.0) * np.sqrt(w / 2.0)
+    assert found == pytest.approx(np.column_stack([w, w / 2.0, roots]), rel=1e-9)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...errors import Location
 from ...values import frozen
+from ..numeric import NumericCore
 from ..starts.conditions import Condition, Conditions
 from ..starts.left_limits import AGREES
 from ..starts.stated import Rank
@@ -42,10 +43,14 @@ class Demand:
             nonlinear[k] = row
         return cls(rows, constant, nonlinear[which], [conditions.items[k] for k in which.tolist()])
 
-    def of_states(self, nx: int) -> bool:
-        """Whether each of them is the value of one state."""
-        alone = np.diff(self.rows.indptr) == 1
-        return not (self.nonlinear >= 0).any() and bool(alone.all()) and bool((self.rows.indices < nx).all())
+    @property
+    def guesses(self) -> bool:
+        """Whether given starts of variables that are no states are among them: those of states come before these."""
+        return any(c.rank is Rank.GUESS for c in self.conditions)
+
+    def of_states(self, states: np.ndarray) -> bool:
+        """Whether each of them is the value of one state, which has it at the start values."""
+        return bool(np.isin([c.unknown for c in self.conditions], states).all())
 
     def hold(self, v: np.ndarray) -> bool:
         """Whether all of them are affine and hold at a point to rounding."""
@@ -60,16 +65,60 @@ class Demand:
         return "; ".join(c.text for c in some) + more, tuple(p for c in some for p in c.where)
 
 
-def demands(conditions: Conditions, system: LargeSystem) -> tuple[Demand, Demand | None]:
-    """Return what must hold at the start, and that with the wishes that are met if they agree with it.
+def demands(conditions: Conditions, system: LargeSystem) -> list[Demand]:
+    """What must hold at the start, last, and before it that with the wishes that are met if they agree with it.
 
-    Wishes are derivatives of fixed variables that are to be zero; None where there are none.
+    Wishes are derivatives of fixed variables that are to be zero, and before these given starts of variables that are no states,
+    where no iteration computes them.
     """
-    counts = binding(conditions, system)
-    stated = np.flatnonzero(counts & (conditions.rank <= Rank.STEADY))
-    wished = np.flatnonzero(counts & (conditions.rank == Rank.STEADY_FIXED))
-    found = Demand.of(conditions, stated, system)
-    return found, Demand.of(conditions, np.append(stated, wished), system) if len(wished) else None
+    counts, found = binding(conditions, system), []
+    own = conditions.rank == Rank.GUESS
+    if own.any():
+        counts[own] &= ~_reads_iterated(conditions, np.flatnonzero(own), system)
+    for highest in (Rank.STEADY, Rank.STEADY_FIXED, Rank.GUESS):
+        which = np.flatnonzero(counts & (conditions.rank <= highest) & (conditions.rank != Rank.GIVEN))
+        if not found or len(which) > len(found[0].conditions):
+            found.insert(0, Demand.of(conditions, which, system))
+    return found
+
+
+def _reads_iterated(conditions: Conditions, which: np.ndarray, system: LargeSystem) -> np.ndarray:
+    """Mask over some conditions: what they are about follows from unknowns that nonlinear equations give."""
+    rows = Demand.of(conditions, which, system).rows
+    return abs(rows)[:, system.nx : system.nx + system.n] @ iterated(system) > 0.0
+
+
+def guesses(core: NumericCore, given: np.ndarray) -> list[int]:
+    """Variables of a mask whose given starts are no more than guesses of what nonlinear equations give."""
+    ids, system = np.flatnonzero(given), core.system
+    if not len(ids) or system is None:
+        return []
+    rows = abs(core.reduced.W_core[ids]) @ abs(system.mode.z_of)
+    return ids[rows[:, system.nx : system.nx + system.n] @ iterated(system) > 0.0].tolist()
+
+
+def iterated(system: LargeSystem) -> np.ndarray:
+    """Mask (n,) of the unknowns that follow from such as nonlinear equations give: starts of these are guesses."""
+    found = np.zeros(system.n, bool)
+    if not len(system.nonlinear_rows):
+        return found
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order, maximum_bipartite_matching
+
+    pattern = system.pattern
+    read = pattern.over_unknowns(np.ones(len(system.nonlinear_rows.owner))).tocoo()
+    bent = (np.diff(pattern.of_values.indptr) > 0) | (np.diff(pattern.of_slopes.indptr) > 0)
+    # Every row is solved for one unknown, which follows from all others in it.
+    rows = csr_array((np.ones(len(read.row)), (read.row, read.col)), shape=read.shape)
+    solved = maximum_bipartite_matching(rows, perm_type="column")
+    first = solved[np.unique(pattern.indices[bent])]
+    begin = np.concatenate([read.col, np.full(len(first), system.n)])
+    end = np.concatenate([solved[read.row], first])
+    known = end >= 0
+    follows = csr_array((np.ones(int(known.sum())), (begin[known], end[known])), shape=(system.n + 1,) * 2)
+    reached = breadth_first_order(follows, system.n, return_predecessors=False)
+    found[reached[reached < system.n]] = True
+    return found
 
 
 def binding(conditions: Conditions, system: LargeSystem) -> np.ndarray:

@@ -17,6 +17,7 @@ from ..nonlinear.motion import Motion
 from ..nonlinear.newton import Linearized, NewtonFailure, newton
 from ..starts.conditions import Conditions
 from ..starts.problem import StartProblem
+from ..starts.stated import Rank
 from .demands import NAMED, Demand, demands
 from .system import LargeSystem
 
@@ -262,11 +263,20 @@ def begun(problem: StartProblem) -> StartProblem:
     ------
     NewtonFailure, InitializationError
     """
-    stated, wished = demands(Conditions(problem, wishes=False), _equations(problem))
+    starts = problem.starts
+    guessed = (
+        starts.given & ~starts.fixed & ~problem.reduced.differentiated
+    ).any() and not starts.steady.any()
+    conditions = Conditions(problem, Rank.GUESS if guessed else Rank.STEADY_FIXED)
+    *wished, stated = demands(conditions, _equations(problem))
+    given = problem.program.unknowns.among_core(starts.given & ~starts.fixed & problem.reduced.differentiated)
     point = None
-    if wished is not None:
-        with suppress(InitializationError):
-            point = _point(problem, wished)
+    for wish in wished:
+        with suppress(InitializationError, *UNSOLVED):
+            found = _point(problem, wish)
+            if not wish.guesses or (found[0] == problem.z)[given].all():
+                point = found
+                break
     z, slopes = point or _point(problem, stated)
     lin = problem.linearisation
     lin.linearise(z, slopes, problem.xi, problem.values)
@@ -281,7 +291,7 @@ def _equations(problem: StartProblem) -> LargeSystem:
 def _point(problem: StartProblem, stated: Demand) -> tuple[np.ndarray, np.ndarray]:
     """Core unknowns and their slopes where what is stated holds, those of the starts where they meet it."""
     system, xi = _equations(problem), problem.xi[: _equations(problem).q]
-    ids, alone = system.mode.open, stated.of_states(system.nx)
+    ids, alone = system.mode.open, stated.of_states(system.mode.states)
     guess = np.where(system.mode.slopes, 0.0, problem.z[ids])
     try:
         motion = _motion(problem, problem.z, problem.slopes)

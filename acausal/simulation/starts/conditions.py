@@ -72,11 +72,11 @@ class Conditions:
     Parameters
     ----------
     problem : StartProblem
-    wishes : bool, optional
-        With given and default starts of variables that need not hold.
+    highest : Rank, optional
+        With given and default starts of variables that need not hold, up to this rank.
     """
 
-    def __init__(self, problem: StartProblem, wishes: bool = True) -> None:
+    def __init__(self, problem: StartProblem, highest: Rank = Rank.COMPUTED) -> None:
         self.problem, self.xi = problem, problem.xi
         self.items: list[Condition] = []
         self._ids: list[int] = []
@@ -88,8 +88,10 @@ class Conditions:
         self.observed: list[tuple[int, int]] = []
         """(condition, variable) of the variables that are evaluated outside the core."""
         self._demands()
-        if wishes:
-            self._wishes()
+        if highest >= Rank.GUESS:
+            self._given()
+        if highest >= Rank.DEFAULT:
+            self._defaults()
         self.rank = np.array([c.rank for c in self.items], np.int64)
         self.unknown = np.array([c.unknown for c in self.items], np.int64)
         self.rate_of = np.array([c.rate_of for c in self.items], np.int64)
@@ -106,11 +108,14 @@ class Conditions:
         if starts.steady.any():
             self._derivatives(np.setdiff1d(np.flatnonzero(starts.steady), self.problem.flat.computed))
 
-    def _wishes(self) -> None:
+    def _given(self) -> None:
         starts, model = self.problem.starts, self.problem.reduced
         given = starts.given & ~starts.fixed
         self._variables(np.flatnonzero(given & model.differentiated), Rank.GIVEN)
         self._variables(np.flatnonzero(given & ~model.differentiated), Rank.GUESS)
+
+    def _defaults(self) -> None:
+        starts, model = self.problem.starts, self.problem.reduced
         rest = np.flatnonzero(model.differentiated & ~starts.given & ~starts.fixed)
         targets = ((x, self.problem.program.unknowns.settable(x)) for x in rest.tolist())
         differentiated = self.problem.core.model.differentiated

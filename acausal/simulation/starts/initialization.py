@@ -95,7 +95,7 @@ class Completed:
 def check_conditions(completed: Completed | None, now: StartProblem) -> None:
     """Raise InitializationError unless conditions that were met hold at another point."""
     if completed is None:
-        conditions = Conditions(now, wishes=False)
+        conditions = Conditions(now, Rank.STEADY_FIXED)
         _check(conditions, set(np.flatnonzero(~binding(conditions, now.core.system)).tolist()), now)
         return
     conditions, system = completed.conditions, completed.found.system
