@@ -100,6 +100,11 @@ class PointFrame:
         """Magnitudes of ``T`` and ``Ay``, which have no signs."""
         return self.T, abs(self.Ay)
 
+    @cached_property
+    def fastest(self) -> float:
+        """Largest sum of the magnitudes of the coefficients of a rate."""
+        return float(self.sizes[1].sum(axis=1).max(initial=0.0))
+
 
 ReadMode = ExactMode | PointFrame
 """What reading needs of a mode."""
