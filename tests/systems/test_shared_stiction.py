@@ -29,12 +29,7 @@ def pulled(levels, pull, **more):
         ("pull.y", "force.f"),
         ("force.flange", "mass.flange_a", *[f"{name}.flange_a" for name in parts], *more.pop("joined", ())),
         ("wall.flange", *[f"{name}.flange_b" for name in parts], *more.pop("held", ())),
-        wall=Fixed(),
-        mass=Mass(m=2.0),
-        force=Force(),
-        pull=pull,
-        **parts,
-        **more,
+        **{"wall": Fixed(), "mass": Mass(m=2.0), "force": Force(), "pull": pull, **parts, **more},
     )
 
 
@@ -104,6 +99,26 @@ def test_arriving_contacts_stick_up_to_the_sum() -> None:
     assert result["mass.v"].final == pytest.approx(0.0, abs=1e-13)
     assert abs(result["mass.s"].final) < travelled
     assert all(result[f"f{k}.state"].final == FrictionState.STICK.value for k in range(3))
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(
+    "levels", [[(2.0, 2.0), (3.0, 4.0)], [(3.0, 4.0), (2.0, 2.0)], [(2.0, 3.0), (3.0, 4.0)]]
+)
+def test_contacts_that_come_to_rest_under_a_pull_stick_up_to_the_sum(levels, sign, method) -> None:
+    """2 kg at 1 m/s, braked by what sliding takes beyond the pull of 4 N; that grows by 2 N/s once the mass rests."""
+    slide, hold = np.sum(levels, axis=0)
+    rest = 2.0 / (slide - 4.0)
+    pull = Ramp(offset=4.0 * sign, height=40.0 * sign, duration=20.0, startTime=rest)
+    result = simulate(pulled(levels, pull, mass=Mass(m=2.0, v=sign)), 6.0, method=method)
+    breaks = rest + (hold - 4.0) / 2.0
+    assert result["mass.v"].at(np.linspace(rest + 1e-6, breaks - 1e-6, 9)) == pytest.approx(
+        np.zeros(9), abs=1e-12
+    )
+    t = np.linspace(breaks, 6.0, 5)
+    speed = ((t - breaks) * (hold - slide) + (t - breaks) ** 2) / 2.0
+    assert result["mass.v"].at(t) == pytest.approx(sign * speed, rel=1e-5, abs=1e-9)
 
 
 def test_friction_between_bodies_in_a_triangle() -> None:

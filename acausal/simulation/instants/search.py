@@ -92,7 +92,7 @@ class Search:
                 self._parts = _parts_of(self._model)
             mode = trial.by_parts(start, verdict, self._parts) if len(self._parts) > 1 else start
             verdict = trial.settled(mode)
-        verdict = self._held_again(trial, begin, verdict)
+        verdict = self._held_again(trial, verdict)
         assert verdict.restart is not None
         history, others = trial.history, ()
         if (begin, verdict.mode) not in self._named:
@@ -101,40 +101,48 @@ class Search:
                 self._named.add((begin, verdict.mode))
         return Choice(verdict.restart, history, verdict.signs, others)
 
-    def _held_again(self, trial: _Trial, begin: Mode, chosen: Verdict) -> Verdict:
-        """The mode in which frictions that the solution at the levels before released, and this one does not move, are at rest.
+    def _held_again(self, trial: _Trial, chosen: Verdict) -> Verdict:
+        """The mode in which frictions that slide and do not move are at rest, where they hold with more than they slide with.
 
-        What drags them may have dropped to just the level with which they slide. Nothing else changes where they rest.
+        The solution at the levels before may have released them, and what drags them dropped to just the level with which they
+        slide; or others that came to rest beside them hold them. Nothing else changes where they rest.
         """
-        _, still = self._released(begin, chosen)
+        still = [k for k in self._sliding(chosen) if not self._moves(chosen, k)]
         if not still:
             return chosen
-        held = trial.examine(tuple(STICK if k in still else b for k, b in enumerate(chosen.mode)))
-        return held if held.consistent else chosen
+        mode = tuple(STICK if k in still else b for k, b in enumerate(chosen.mode))
+        held = trial.examine(mode)
+        if not held.consistent:
+            # Those that rest beside them may hold with all that they can.
+            try:
+                held = trial.settled(mode)
+            except NoConsistentMode:
+                return chosen
+        return chosen if any(held.mode[k] in SLIDING for k in still) else held
 
-    def _released(self, begin: Mode, chosen: Verdict) -> tuple[list[int], list[int]]:
-        """Frictions that slide, from rest, at less than they held with: those that move, and those that do not."""
-        released = [
+    def _sliding(self, chosen: Verdict) -> list[int]:
+        """Frictions that slide with less than they hold with."""
+        return [
             k
             for k, element in enumerate(self._model.elements)
-            if element.kind is Kind.FRICTION
-            and not element.monotone
-            and chosen.mode[k] in SLIDING
-            and begin[k] not in SLIDING
+            if element.kind is Kind.FRICTION and not element.monotone and chosen.mode[k] in SLIDING
         ]
-        if not released:
-            return [], []
+
+    def _moves(self, chosen: Verdict, k: int) -> bool:
+        """Whether a friction that slides has or gets a speed."""
         assert chosen.restart is not None and chosen.signs is not None
         tables = self.test.tables(chosen.restart.data)
-        moving = {guard[0] for sign, (*_, guard) in zip(chosen.signs, tables.origin, strict=True) if sign > 0}
-        return [k for k in released if k in moving], [k for k in released if k not in moving]
+        return any(
+            sign > 0 and guard[0] == k for sign, (*_, guard) in zip(chosen.signs, tables.origin, strict=True)
+        )
 
     def _others(self, trial: _Trial, instant: Instant, begin: Mode, chosen: Verdict) -> Iterator[Mode]:
         """Consistent modes with fewer frictions that break away, of those that the tableau finds.
 
         At their breakaway levels all of them move; at the lower ones of sliding, those that others drag may rest again.
         """
-        released, mode = self._released(begin, chosen)[0], chosen.mode
+        mode = chosen.mode
+        released = [k for k in self._sliding(chosen) if begin[k] not in SLIDING and self._moves(chosen, k)]
         if len(released) < 2:
             return
         found, position = [], self._tableau(chosen).at(instant)
