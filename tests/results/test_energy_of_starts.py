@@ -261,6 +261,21 @@ def test_what_a_switch_joins_is_known_at_the_start_too(at: float) -> None:
     assert result.audit().lost == pytest.approx({"s.closed": 25.0}, rel=1e-12)
 
 
+def test_angles_that_are_integrals_are_read_at_the_start() -> None:
+    """Beside wheels that a gear with losses joins, whose starts contradict each other, one turns by 7 rad."""
+    losses = ((0.0, 0.9, 0.85, 0.0, 0.0), (3.0, 0.95, 0.9, 0.2, 0.1))
+    model = Circuit()
+    a, b = model.add("a", rot.Inertia(J=1.0, w=3.0)), model.add("b", rot.Inertia(J=2.0, w=0.0))
+    gear = model.add("gear", rot.LossyGear(ratio=1.0, lossTable=losses))
+    model.add("free", rot.Inertia(J=5.0, w=7.0))
+    model.connect(a.flange_b, gear.flange_a)
+    model.connect(gear.flange_b, b.flange_a)
+    result = simulate(model, 1.0)
+    assert result["free.phi"].final == pytest.approx(7.0, rel=1e-12)
+    assert result.energy("free") == pytest.approx(0.0, abs=1e-12)
+    assert result["a.w"].at(0.0) == pytest.approx(result["b.w"].at(0.0), rel=1e-12)
+
+
 def test_starts_that_agree_lose_nothing() -> None:
     model = circuit(
         ("a", el.Capacitor(C=1.0, v=5.0), "n", "0"),

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...dynamics.readout import Moment
 from ...reduction.affine import Inadmissible, Kind, Mode, Restart
 from ...reduction.impacts import FREE, lost_energy
 from ...reduction.rounding import ROUNDING
@@ -84,9 +83,7 @@ def jump_record(
     ways = tuple(_part(run, s, xi) for s in parts)
     apart: tuple[tuple[str, float], ...] = ()
     if contradicting:
-        first, apart = jump_apart(
-            run.core, ways[0], Moment(run.state.t, run.state.D, run.state.R, np.zeros(0))
-        )
+        first, apart = jump_apart(run.core, ways[0], run.moment())
         ways = first, *ways[1:]
     lost = np.zeros(len(model.elements))
     for p, s in zip(ways, parts, strict=True):
