@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -107,3 +108,19 @@ def test_the_piece_among_very_many_is_found_at_once() -> None:
     assert result["i"].at(0.0) == pytest.approx(3.0, rel=1e-14)
     assert result["v"].at(0.0) == pytest.approx(np.interp(3.0, ys, xs), rel=1e-10)
     assert len([e for e in result.events if e.t < 1e-9]) <= 1
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("values", [(0.5, 0.5), (0.5, 3.0, 0.5)])
+def test_tables_find_their_pieces_whatever_the_others_choose(values: tuple[float, ...], fixed: bool) -> None:
+    """Each begins in a flat piece, beside which either neighbour agrees with the state, and one of them with its own range."""
+
+    class Several(ac.Component):
+        def build(self) -> None:
+            self.part = [curve("flat in the middle", 2.0, start=i, fixed=fixed) for i in values]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = ac.simulate(Several(), 1e-3)
+    for k, i in enumerate(values):
+        assert result[f"part[{k}].i"].at(0.0) == pytest.approx(i, abs=1e-12)

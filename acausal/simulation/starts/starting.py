@@ -327,10 +327,13 @@ class Starting:
         ``x`` are values of all variables in the piece.
         """
         begun, ids = self._begun(self.before, beginning), self.run.program.names.pieces
+        present = self._first(begun, x).D[ids]
         begun.R[i] = 1.0 - begun.R[i]
         pieces = self._first(begun, x).D[ids]
-        if not np.array_equal(pieces, begun.D[ids]):
-            return replace(beginning, pieces=tuple(pieces.tolist()))
+        # Other tables stay in the pieces that were chosen for them, whatever the values say.
+        moved = pieces != present
+        if moved.any():
+            return replace(beginning, pieces=tuple(np.where(moved, pieces, begun.D[ids]).tolist()))
         return replace(beginning, sides=tuple(sorted({*beginning.sides} ^ {i})))
 
     def _relations(self, state: State, sides: tuple[int, ...] = ()) -> np.ndarray:
