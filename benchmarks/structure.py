@@ -186,9 +186,30 @@ def takers_of_run(tree: ast.Module) -> int:
     return sum(any(_changes(a) for a in _arguments(n)) for n in functions)
 
 
+LOOP = ("acausal.simulation.loop", "acausal.simulation.run", "acausal.simulation.nonlinear.numerical")
+"""The loop: what moves a run, what it consists of, and the steps of its integrated segments."""
+
+
+def indirect_takers(tree: Tree) -> list[str]:
+    """Functions below the loop that take what changes during a run though the loop does not call them itself."""
+    below, todo = set[str](LOOP), list[str](LOOP)
+    while todo:
+        new = tree.imports(todo.pop()) - below
+        below |= new
+        todo.extend(sorted(new))
+    calls = [n for m in LOOP for n in ast.walk(tree.parsed[m]) if isinstance(n, ast.Call)]
+    called = {ast.unparse(n.args[0] if ast.unparse(n.func) == "partial" else n.func) for n in calls}
+    return sorted(
+        f"{tree.place(m)}: {n.name}"
+        for m in below - set(LOOP)
+        for n in ast.walk(tree.parsed[m])
+        if isinstance(n, FUNCTIONS) and any(_changes(a) for a in _arguments(n)) and n.name not in called
+    )
+
+
 def _changes(argument: ast.arg) -> bool:
     of = ast.unparse(argument.annotation).strip("'\"") if argument.annotation else ""
-    return argument.arg == "run" or of in ("Run", "State")
+    return argument.arg == "run" or of in ("Run", "Loop", "State")
 
 
 def implementations(text: str) -> dict[str, tuple[int, list[str]]]:
@@ -232,6 +253,7 @@ def figures(tree: Tree) -> dict[str, str]:
         "modules in the largest import cycle": len(found[0]) if found else 0,
         "import cycles": len(found),
         "functions that take the run or its state": sum(takers_of_run(t) for t in parsed),
+        "of these below the loop, and not called by it directly": len(indirect_takers(tree)),
         "stores to objects of other modules": sum(len(foreign_stores(t)) for t in parsed),
         "places that read an error's text": reading,
         "class names with several meanings": len(duplicate_classes(tree)),

@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,7 @@ from benchmarks.structure import (
     foreign_stores,
     implementations,
     import_cycles,
+    indirect_takers,
     made_of,
     opened,
     readers_of_texts,
@@ -43,7 +45,7 @@ FOREIGN_STORES = {
 TAKERS_OF_RUN = {
     "api": 7,
     "results": 1,
-    "simulation": 37,
+    "simulation": 24,
 }
 """Functions per package that take the run or its state, which change while it goes on: upper bounds, which may only fall.
 Those of the loop and of what it calls directly stay; what explains a failure reads a value, `Standing`."""
@@ -79,6 +81,24 @@ def test_no_more_functions_take_what_changes_during_a_run() -> None:
     for m, tree in ENGINE.parsed.items():
         counts[m.split(".")[1] if "." in m else m] += takers_of_run(tree)
     assert {package: n for package, n in counts.items() if n > TAKERS_OF_RUN.get(package, 0)} == {}
+
+
+def test_nothing_but_the_loop_and_what_it_calls_takes_what_changes_during_a_run() -> None:
+    assert indirect_takers(ENGINE) == []
+
+
+def test_a_function_that_the_loop_does_not_call_itself_is_seen(tmp_path: Path) -> None:
+    texts = {
+        "loop": "from .checks import confirm\n\n\ndef advance(run):\n    confirm(run)\n",
+        "checks": "def confirm(run):\n    _look(run)\n\n\ndef _look(run):\n    pass\n",
+        "run": "",
+        "nonlinear/numerical": "",
+    }
+    for name, text in texts.items():
+        path = tmp_path / "acausal/simulation" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert indirect_takers(Tree(tmp_path)) == ["acausal/simulation/checks.py: _look"]
 
 
 def test_the_documentation_names_the_implementations_of_each_step() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 
 import numpy as np
@@ -24,7 +24,6 @@ from ..reduction.affine import (
     ModeData,
     Restart,
 )
-from ..reduction.open_mode import AFFINE
 from ..reduction.rounding import SUMMED, UNIT
 from ..results.record import Jump, MicroStep, Record
 from .failures import Inconsistent
@@ -64,13 +63,16 @@ from .self_check import (
 
 def confirm_instant(run: Run) -> None:
     """Raise ConsistencyError unless guards, relations and branches hold at the point an instant leads to."""
-    rows = _in_force(run, run.tables)
-    data, y = run.data, run.y
-    if rows is None or rows.clear(y, _late(run, data, y, run.state.t)):
+    state, data, y, steps = run.state, run.data, run.y, run.integration.steps
+    rows = in_force(run.core, run.tables, *run.situation())
+    if rows is None:
         return
-    terms = np.concatenate([_terms(run)[data.states], np.abs(y[len(data.states) :])])
-    doubt = Doubt(terms, _moved(run), _tolerance(run))
-    require(run, left_branch(rows, run.state.mode, y, doubt), run.state.t)
+    late = lateness(state.t, run.tolerance) * (data.Ay @ y)
+    if rows.clear(y, late):
+        return
+    terms = np.concatenate([_terms(state.z, state.error, steps)[data.states], np.abs(y[len(data.states) :])])
+    doubt = Doubt(terms, np.abs(late) + rounded_step(data, y, _longest(steps)), run.method.missed)
+    require(run, left_branch(rows, state.mode, y, doubt), state.t)
 
 
 def missed_statement(program: DiscreteProgram, outcome: Outcome) -> Violation:
@@ -96,25 +98,27 @@ def confirm_jump(
     Where contacts have ``collided``, the law of impact stands for their equations, and what their rounds leave of speeds and
     impulses is measured by those of the largest one.
     """
-    state = run.state
+    state, lin, data, steps = run.state, run.linearisation, run.data, run.integration.steps
     model, tolerance = run.core.model, SOLVED if run.reduced.nonlinear else ELIMINATED
-    free, doubt = [j for j, _ in reinits], ROUNDED * _terms(run) + NOTHING * model.scale
+    was = _terms(state.z, state.error, steps)
+    free, doubt = [j for j, _ in reinits], ROUNDED * was + NOTHING * model.scale
     if run.record.steps:  # Before the first of them nothing has moved.
-        doubt += run.data.sizes[0] @ _moved(run)
+        late = lateness(state.t, run.tolerance) * (data.Ay @ run.y)
+        doubt += data.sizes[0] @ (np.abs(late) + rounded_step(data, run.y, _longest(steps)))
     parts = [_parts_of_jump(stage, known.apart if collided else known) for stage in stages]
     sizes = [np.max([part[k] for part in parts], axis=0) for k in range(2)]
     for stage, (*_, explains) in zip(stages, parts, strict=True):
         mode = stage.after.mode
-        which = _affine_rows(run, mode)
+        which = lin.affine_rows(mode)
         if collided:
-            which = np.setdiff1d(which, _rows_of_contacts(run, mode))
+            which = np.setdiff1d(which, _rows_of_contacts(model, mode))
         jump, off = (stage.z_before, stage.z_after, stage.J1), (doubt, explains)
         require(run, unconserved(model.rows(mode), which, jump, sizes, free, off, tolerance), state.t)
     at = replace(point_of(model, restart.data, restart.y, np.abs(restart.y)), z=restart.z)
     mode = restart.data.mode
-    require(run, run.core.equations.unsolved(mode, _affine_rows(run, mode), at, tolerance), state.t)
+    require(run, run.core.equations.unsolved(mode, lin.affine_rows(mode), at, tolerance), state.t)
     if run.reduced.nonlinear:
-        size, constants = np.maximum(_terms(run), np.abs(at.z)), run.tangents.constants(run.present)
+        size, constants = np.maximum(was, np.abs(at.z)), run.tangents.constants(run.present)
         require(run, _nonlinear(run.tangents, mode, at, size, constants), state.t)
 
 
@@ -136,15 +140,15 @@ def _parts_of_jump(stage: Stage, known: Uncertainty) -> tuple[np.ndarray, np.nda
 
 def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart) -> None:
     """Raise ConsistencyError unless recorded parts of a jump lead to its end: energies read them."""
-    which = np.flatnonzero(run.core.model.differentiated)
+    state, which = run.state, np.flatnonzero(run.core.model.differentiated)
     lost, terms = restart.z - z_before, np.abs(restart.z) + np.abs(z_before)
     if parts:
         ends = [part.after.T @ part.y_after for part in parts]
         lost = lost - (ends[-1] - parts[0].z_before)
         terms += np.sum(np.abs(ends), axis=0)  # what comes to rest has moved on the way
     tolerance = SOLVED if run.reduced.nonlinear else ROUNDED
-    allowed = tolerance * (terms + _terms(run))
-    require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), run.state.t)
+    allowed = tolerance * (terms + _terms(state.z, state.error, run.integration.steps))
+    require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), state.t)
 
 
 def _unlocated(
@@ -177,17 +181,21 @@ def confirm_flow(
 
     ``known`` is how exactly its begin was known, and by how much the crossing there may have been late.
     """
-    state, late = run.state, known.late
-    require(run, _unlocated(run.core.model, run.data, trajectory, known, length), state.t)
-    rows_held = _in_force(run, tables)
+    state, data = run.state, run.data
+    require(run, _unlocated(run.core.model, data, trajectory, known, length), state.t)
+    rows_held = in_force(run.core, tables, *run.situation())
+    left = None
     if rows_held is not None:
-        require(run, _left_on_the_way(run, rows_held, trajectory, length, length, late), state.t + length)
+        explained = partial(_share_of_rounding, run.record, run.core, known.late)
+        left = partial(_left_on_the_way, rows_held, data, trajectory, length, explained)
+        late = lateness(state.t + length, run.tolerance)
+        require(run, left(length, run.y, late), state.t + length)
     if not inside:
         return
     h, size = WHERE[0] * length, trajectory.magnitude(length)
-    data, t, y = run.data, state.t + h, trajectory.at(h)
-    if rows_held is not None:
-        require(run, _left_on_the_way(run, rows_held, trajectory, length, h, late), t)
+    t, y = state.t + h, trajectory.at(h)
+    if left is not None:
+        require(run, left(h, y, lateness(t, run.tolerance)), t)
     at = point_of(run.core.model, data, y, size)
     require(run, run.core.equations.unsolved(state.mode, None, at, ELIMINATED), t)
     least = NOTHING * run.core.model.scale[data.states]
@@ -232,27 +240,29 @@ def _hidden(
 
 
 def _left_on_the_way(
-    run: Run, rows_held: Held, trajectory: Trajectory, length: float, h: float, located: float
-) -> Violation | None:
-    """The guard, relation or branch that is left at a time of a segment in closed form.
+    rows_held: Held, data: ModeData, trajectory: Trajectory, length: float, explained: Callable[[], float],
+    h: float, y: np.ndarray, seconds: float,
+) -> Violation | None:  # fmt: skip
+    """The guard, relation or branch that is left at ``y``, after ``h`` seconds of a segment in closed form.
 
-    The crossing that began it may have been off by ``located`` seconds, as the search for it says.
+    Events may be ``seconds`` late; ``explained()`` is the part that rounding explains of what the search for the crossing that
+    began the segment left open.
     """
-    y = run.y if h == length else trajectory.at(h)
-    late = np.abs(_late(run, run.data, y, run.state.t + h))
+    late = np.abs(seconds * (data.Ay @ y))
     if rows_held.clear(y, late):
         return None
     if trajectory.shift is not None:
-        # As far as rounding explains it that this check reckons by itself.
-        part = min(1.0, _unlocated_time(run.record, run.core) / located)
-        late += part * np.abs(trajectory.flow.start(trajectory.shift).at(h))
-    return left_branch(rows_held, run.state.mode, y, doubt_along(trajectory, length, h, late))
+        late += explained() * np.abs(trajectory.flow.start(trajectory.shift).at(h))
+    return left_branch(rows_held, data.mode, y, doubt_along(trajectory, length, h, late))
 
 
-def _unlocated_time(record: Record, core: NumericCore) -> float:
-    """Seconds within which rounding hides the crossing between the last two segments; infinite where there is one alone."""
+def _share_of_rounding(record: Record, core: NumericCore, located: float) -> float:
+    """The part of ``located`` seconds within which rounding hides the crossing between the last two segments.
+
+    This check reckons rounding by itself. Where there is one segment alone nothing is known of it, and all is explained.
+    """
     if len(record.segments) < 2:
-        return math.inf
+        return 1.0
     before, now = record.segments[-2:]
     first = list(takewhile(lambda step: step.t == now.start, reversed(record.steps)))[-1]
     data, motion, h = before.data, before.trajectory, before.end - before.start
@@ -260,24 +270,51 @@ def _unlocated_time(record: Record, core: NumericCore) -> float:
     row = core.tables(data).forms[first.triggers[0]]
     slope = abs(float(row @ motion.slope(h)))
     rounded = EVALUATED * float(np.abs(row) @ motion.magnitude(h))
-    return rounded / slope if slope else math.inf
+    return min(1.0, rounded / slope / located) if slope else 1.0
 
 
 def confirm_steps(run: Run, length: float) -> None:
     """The same after a segment of integration, with guards and relations at the ends of all steps."""
-    steps, watched = run.integration.steps, run.integration.watched
+    state, data, core, steps = run.state, run.data, run.core, run.integration.steps
+    watched = run.integration.watched
     assert steps is not None
     assert watched is not None
+    rows_held = in_force(core, run.tables, *run.situation())
     if steps.forms.count:
-        require(run, *_along(run, steps, np.array(watched.which), length))
-    if run.visit():
-        h = WHERE[0] * length
-        require(run, _inside(run, steps, h, length), run.state.t + h)
+        stepped = rounded_step(data, run.y, _longest(steps))
+        rounded = 0.0 if rows_held is None else np.abs(rows_held.rows) @ stepped
+        late = lateness(state.t + length, run.tolerance)
+        found, h = _along(steps, np.array(watched.which), length, rounded, late, run.method.missed)
+        require(run, found, state.t + h)
+    if not run.visit():
+        return
+    h, system = WHERE[0] * length, steps.motion.system
+    t, mode, lin = state.t + h, state.mode, run.linearisation
+    at, size = _point_of_steps(steps, h, length, run.xi, NOTHING * core.model.scale)
+    require(
+        run, core.equations.unsolved(mode, lin.affine_rows(mode), at, SOLVED if system.m else ELIMINATED), t
+    )
+    require(run, _nonlinear(run.tangents, mode, at, size, steps.motion.constants), t)
+    if rows_held is None:
+        return
+    over = data.states
+    point = np.concatenate([at.z[over], at.xi])
+    rate = np.concatenate([at.slopes[over], (data.Ay @ point)[len(over) :]])
+    if not run.reduced.nonlinear:  # Then steps follow the rates of a mode that has a closed form.
+        largest = np.concatenate([size[over], np.abs(at.xi)])
+        require(run, drifting(data, run.tables.flow, largest, length), t)
+    released = _released(run.record.steps, state.t, core.model.elements, mode)
+    require(run, resting(rows_held, released, [(point, rate)], data.Ay), t)
 
 
-def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Violation | None, float]:
-    """The guard or relation that is left at a step or at the end, and the time of that."""
-    state = run.state
+def _along(
+    steps: Steps, which: np.ndarray, length: float, rounded: np.ndarray | float, late: float, missed: float
+) -> tuple[Violation | None, float]:
+    """The guard or relation, of those in ``which``, that is left at a step or at the end, and after how many seconds.
+
+    Forms may be off by what is ``rounded`` in a step, by what moves in ``late`` seconds, and by the part ``missed`` by
+    integration of what they were on the way.
+    """
     forms, motion = steps.forms, steps.motion
     end, slope = motion.jets(steps.place(length))
     times = np.array([0.0, *(a.step.t1 for a in steps.accepted)])
@@ -286,22 +323,18 @@ def _along(run: Run, steps: Steps, which: np.ndarray, length: float) -> tuple[Vi
     looked = np.flatnonzero(np.append(times < length, True))
     values_there = values[looked]
     if values_there.min() >= 0.0:
-        return None, state.t
+        return None, 0.0
     # What was integrated may be off by its tolerance of what it was on the way, the whole last step included.
     way = np.abs(values).max(axis=0)
     worst_at = looked[np.argmin(values_there, axis=0)]
     terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
-    late = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
-    rounded = SOLVED if motion.system.m else ROUNDED
-    allowed = _tolerance(run) * way + rounded * terms + lateness(state.t + length, run.tolerance) * late
-    rows_held = _in_force(run, run.tables)
-    if rows_held is not None:
-        stepped = rounded_step(run.data, run.y, _longest(steps))
-        allowed = allowed + np.abs(rows_held.rows) @ stepped
+    speed = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
+    solved = SOLVED if motion.system.m else ROUNDED
+    allowed = missed * way + solved * terms + late * speed + rounded
     lowest = values[worst_at, np.arange(forms.count)]
     found = worst("guard", which, -lowest, terms, allowed)
     at = 0 if found is None else int(worst_at[np.flatnonzero(which == found.which)[0]])
-    return found, state.t + min(length, float(np.append(times, length)[at]))
+    return found, min(length, float(np.append(times, length)[at]))
 
 
 def _longest(steps: Steps | None) -> float:
@@ -309,31 +342,18 @@ def _longest(steps: Steps | None) -> float:
     return 0.0 if steps is None else max((a.step.t1 - a.step.t0 for a in steps.accepted), default=0.0)
 
 
-def _inside(run: Run, steps: Steps, h: float, length: float) -> Violation | None:
-    state = run.state
+def _point_of_steps(
+    steps: Steps, h: float, length: float, xi: np.ndarray, least: np.ndarray
+) -> tuple[Point, np.ndarray]:
+    """The point after ``h`` seconds of an integrated segment, and the magnitudes of its terms on the way."""
     system, place = steps.motion.system, steps.place(h)
     v, v1 = steps.motion.jets(place)
-    way = np.maximum(np.abs(v), steps.largest())
-    size = abs(system.z_of)
-    least = NOTHING * run.core.model.scale
-    doubt = ROUNDED * (size @ way) + least, ROUNDED * (size @ np.abs(v1)) + least / length
-    xi = run.xi.copy()
-    xi[: len(place.xi)] = place.xi
-    at = Point(system.z_of @ v, system.z_of @ v1, xi, doubt)
-    which = _affine_rows(run, state.mode)
-    found = run.core.equations.unsolved(state.mode, which, at, SOLVED if system.m else ELIMINATED)
-    found = found or _nonlinear(run.tangents, state.mode, at, size @ way, steps.motion.constants)
-    rows_held = _in_force(run, run.tables)
-    if found is not None or rows_held is None:
-        return found
-    over = run.data.states
-    point = np.concatenate([at.z[over], xi])
-    rate = np.concatenate([at.slopes[over], (run.data.Ay @ point)[len(over) :]])
-    if not run.reduced.nonlinear:  # Then steps follow the rates of a mode that has a closed form.
-        largest = np.concatenate([(size @ way)[over], np.abs(xi)])
-        found = drifting(run.data, run.tables.flow, largest, length)
-    released = _released(run.record.steps, state.t, run.core.model.elements, state.mode)
-    return found or resting(rows_held, released, [(point, rate)], run.data.Ay)
+    over = abs(system.z_of)
+    size = over @ np.maximum(np.abs(v), steps.largest())
+    doubt = ROUNDED * size + least, ROUNDED * (over @ np.abs(v1)) + least / length
+    return Point(
+        system.z_of @ v, system.z_of @ v1, np.concatenate([place.xi, xi[len(place.xi) :]]), doubt
+    ), size
 
 
 def _released(steps: Sequence[MicroStep], t: float, elements: Sequence[Element], mode: Mode) -> list[int]:
@@ -367,15 +387,6 @@ def _nonlinear(
     return worst("equation", which, np.abs(value[rows]), terms, SOLVED * terms + REACHED * rounded[rows])
 
 
-def _in_force(run: Run, tables: ModeTables) -> Held | None:
-    """What has to hold in the situation of the run, None for nothing."""
-    state = run.state
-    if not len(tables.forms):
-        return None
-    operators, relations = run.program.unknowns.relation_operators, run.discrete.state_relations
-    return in_force(run.core, tables, operators, (state.R, relations), state.forced, state.disabled)
-
-
 def in_force(
     core: NumericCore,
     tables: ModeTables,
@@ -383,8 +394,10 @@ def in_force(
     relations: tuple[np.ndarray, np.ndarray],
     forced: tuple[int, ...],
     disabled: frozenset[tuple[int, int, int]],
-) -> Held:
-    """What has to hold with the values of the ``relations``, all and which of them, from the cache if possible."""
+) -> Held | None:
+    """What has to hold with the values of the ``relations``, all and which of them; None for nothing."""
+    if not len(tables.forms):
+        return None
     values = relations[0][relations[1]]
     key = values.tobytes(), forced, disabled
     found = tables.situations.get(key)
@@ -394,17 +407,11 @@ def in_force(
     return found
 
 
-def _tolerance(run: Run) -> float:
-    return run.method.accuracy if run.numerical else 0.0
-
-
-def _terms(run: Run) -> np.ndarray:
+def _terms(z: np.ndarray, error: np.ndarray | None, steps: Steps | None) -> np.ndarray:
     """Magnitudes of what the core unknowns were computed from in the last segment, or were along it."""
-    state = run.state
-    terms, steps = np.abs(state.z), run.integration.steps
     if steps is not None:
-        return np.maximum(terms, steps.largest(steps.motion.system.z_of))
-    return terms if state.error is None else terms + state.error / SUMMED
+        return np.maximum(np.abs(z), steps.largest(steps.motion.system.z_of))
+    return np.abs(z) if error is None else np.abs(z) + error / SUMMED
 
 
 def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
@@ -415,25 +422,7 @@ def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray
     return Point(data.T @ y, data.T @ rate, y[len(data.states) :], doubt)
 
 
-def _late(run: Run, data: ModeData, y: np.ndarray, t: float) -> np.ndarray:
-    return lateness(t, run.tolerance) * (data.Ay @ y)
-
-
-def _moved(run: Run) -> np.ndarray:
-    """How far the state vector moves while an event may be late, or may be off by what its steps rounded."""
-    stepped = rounded_step(run.data, run.y, _longest(run.integration.steps))
-    return np.abs(_late(run, run.data, run.y, run.state.t)) + stepped
-
-
-def _affine_rows(run: Run, mode: Mode) -> np.ndarray:
-    """Which equations of a mode are affine."""
-    if run.reduced.nonlinear:
-        return np.flatnonzero(np.asarray(run.tangents.numbers_in_force(mode)) == AFFINE)
-    return np.arange(run.core.model.n)
-
-
-def _rows_of_contacts(run: Run, mode: Mode) -> np.ndarray:
-    model = run.core.model
+def _rows_of_contacts(model: AffineModel, mode: Mode) -> np.ndarray:
     counts = [len(e.branches[b].equations) for e, b in zip(model.elements, mode, strict=True)]
     contacts = np.repeat([e.kind is Kind.IMPACT for e in model.elements], counts)
     return len(model.base) + np.flatnonzero(contacts)

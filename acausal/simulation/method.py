@@ -42,3 +42,8 @@ class Method:
     def accuracy(self) -> float:
         """Part of the magnitudes that values may miss."""
         return SOLVED + STEPS * self.tolerances.rtol * self.numerical
+
+    @property
+    def missed(self) -> float:
+        """Part of their magnitudes on the way that guards may be off by where modes are integrated, else none."""
+        return self.accuracy if self.numerical else 0.0

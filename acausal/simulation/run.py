@@ -103,8 +103,7 @@ class Run:
         self.report: Callable[[float], object] | None = None
         """Called with the time reached; what it raises ends the run."""
         self._mark: tuple[State, Status, int, int] | None = None
-        self.last: tuple[Any, ...] = ()
-        self.repeats = 0
+        self.last, self.repeats = tuple[Any, ...](), 0
         """Key of the last instant, and instants before it that had the same."""
 
     def _prepare_numerical(self) -> None:
@@ -200,8 +199,7 @@ class Run:
 
     def mark(self) -> None:
         """Note that the run is between two instants, to go back to where it is interrupted."""
-        now = State(*values_of(self.state))
-        self._mark = now, self.status, len(self.record.segments), len(self.record.steps)
+        self._mark = self.snapshot(), self.status, len(self.record.segments), len(self.record.steps)
 
     @property
     def marked(self) -> State | None:
@@ -226,6 +224,11 @@ class Run:
         self.refresh_core()
         self.xi = self.sources.states(self.state.t, self.state.D, self.state.R)
         self.place()
+
+    def situation(self) -> tuple[Any, ...]:
+        """What is in force beside the mode: relations with their operators, forced and disabled branches."""
+        now, relations = self.state, self.discrete.state_relations
+        return self.program.unknowns.relation_operators, (now.R, relations), now.forced, now.disabled
 
     # -- access for the instants ---------------------------------------------------------------------------------
 
@@ -292,8 +295,7 @@ class Run:
 
     def moment(self) -> Moment:
         """What the present segment has besides its trajectory."""
-        now = self.state
-        return Moment(now.t, now.D, now.R, now.q)
+        return Moment(self.state.t, self.state.D, self.state.R, self.state.q)
 
     def read(self, ids: tuple[int, ...], slopes: tuple[int, ...] = ()) -> np.ndarray:
         """Values of continuous variables, then time derivatives of others, after the previous micro-step."""

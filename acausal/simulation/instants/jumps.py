@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...reduction.affine import Inadmissible, Kind, Mode, Restart
+from ...reduction.core import Values
 from ...reduction.impacts import FREE, lost_energy
 from ...reduction.rounding import ROUNDING
 from ...results.record import Jump
 from ..failures import ImpactsUnending
+from ..nonlinear.linearisation import Linearisation
 from ..run import Run
 from .choice import bend_along
 from .collisions import Stage, collisions
@@ -80,7 +82,7 @@ def jump_record(
     largest = model.largest_of_unit(np.maximum(np.abs(restart.z), np.abs(z_minus)))
     moved = np.flatnonzero(model.differentiated & (np.abs(restart.z - z_minus) > ROUNDING * largest))
     jumps = tuple((model.names[j], float(z_minus[j]), float(restart.z[j])) for j in moved.tolist())
-    ways = tuple(_part(run, s, xi) for s in parts)
+    ways = tuple(_part(run.linearisation, s, xi, run.present) for s in parts)
     apart: tuple[tuple[str, float], ...] = ()
     if contradicting:
         first, apart = jump_apart(run.core, ways[0], run.moment())
@@ -93,9 +95,9 @@ def jump_record(
     return {"impulses": impulses, "jumps": jumps, "lost": apart + losses, "parts": ways}
 
 
-def _part(run: Run, s: Stage, xi: np.ndarray) -> Jump:
+def _part(lin: Linearisation, s: Stage, xi: np.ndarray, values: Values) -> Jump:
     jump = Jump(s.before, s.y_before, s.z_before, s.after, s.y_after, s.J1)
-    if not run.reduced.nonlinear or not s.J1.any():
+    if not lin.core.reduced.nonlinear or not s.J1.any():
         return jump
-    bend = bend_along(run.linearisation, s.before.mode, s.z_before, s.z_after, xi, run.present)
+    bend = bend_along(lin, s.before.mode, s.z_before, s.z_after, xi, values)
     return jump if bend is None else replace(jump, mean=0.5 * (jump.left + jump.right)[: len(bend)] + bend)

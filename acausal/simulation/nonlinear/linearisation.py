@@ -8,6 +8,7 @@ from ...dynamics.work import Work
 from ...flattening.flat_model import FlatModel
 from ...reduction.affine import Mode
 from ...reduction.core import Values
+from ...reduction.open_mode import AFFINE
 from ...reduction.reduced_model import ReducedModel
 from ...values import frozen
 from ..compiled import CompiledModel
@@ -71,6 +72,12 @@ class Linearisation:
     ) -> None:
         """Take the affine model that linearises at a point."""
         self.z, self.core = z, self.tangents.at(z, slopes, xi, values, bends)
+
+    def affine_rows(self, mode: Mode) -> np.ndarray:
+        """Numbers of the equations of a mode that are affine."""
+        if not self.core.reduced.nonlinear:
+            return np.arange(self.core.model.n)
+        return np.flatnonzero(np.asarray(self.tangents.numbers_in_force(mode)) == AFFINE)
 
     def exact(self, mode: Mode, values: Values) -> NumericCore | None:
         """The model in which a mode has a closed form, None where an equation in force, or what ends it, is not affine."""

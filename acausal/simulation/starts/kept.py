@@ -78,7 +78,7 @@ def _holds(now: StartProblem, restart: Restart) -> bool:
     relations = state.R, now.tables.discrete.state_relations
     operators = now.program.unknowns.relation_operators
     rows = in_force(core, core.tables(data), operators, relations, state.forced, state.disabled)
-    if not admits(rows, data.mode, y, data.Ay):
+    if rows is not None and not admits(rows, data.mode, y, data.Ay):
         return False
     at = point_of(model, data, y, np.abs(y))
     return core.equations.unsolved(data.mode, None, at, ELIMINATED) is None
