@@ -43,15 +43,16 @@ class Uncertainty(NamedTuple):
     """Tells the time derivatives (n,) of the core unknowns before the instant; None where what moves in ``late`` does not
     count."""
     sources: np.ndarray | None = None
-    """How far sources (q,) may have moved because they are fitted anew; None where they go on."""
+    """How far sources (q,) may be off because they are fitted, or evaluated, anew; None where they go on."""
     shift: np.ndarray | None = None
     """How far core unknowns and sources (n + q, ...) move while the time of a crossing is open; None if it is not. Of two ways to
     tell it (n + q, 2), a row is off by the smaller one: time alone, and time that makes up for states that are off."""
 
     @classmethod
-    def at(cls, t: float) -> Uncertainty:
-        """At a time that is located to its last places."""
-        return cls(LOCATED * math.ulp(t))
+    def at(cls, t: float, rates: np.ndarray | None = None) -> Uncertainty:
+        """At a time that is located to its last places; sources with these ``rates`` (q,) round as it does."""
+        late = LOCATED * math.ulp(t)
+        return cls(late, sources=None if rates is None else late * np.abs(rates))
 
     def part(self, which: np.ndarray, sources: np.ndarray, n: int) -> Uncertainty:
         """The same for some of ``n`` unknowns and of the sources."""

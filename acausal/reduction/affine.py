@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from ..values import frozen
+from .rounding import ROUNDING, SUMMED, amplitudes
 
 PREFERENCE = 2.0**10
 """Factor by which a variable of the next higher priority may be the worse pivot and still be kept as a state."""
@@ -316,8 +317,13 @@ class ModeData(ExactMode):
 
     @cached_property
     def constraint_sizes(self) -> np.ndarray:
-        """Magnitudes of the coefficients of the constraints, and of those of the equations each combines, also what cancels."""
-        return self.sizes_of_constraints()
+        """Magnitudes of the coefficients of the constraints, and of those of the equations each combines, also what cancels.
+
+        Sources round by their amplitudes, also where they vanish.
+        """
+        found, n, states = self.sizes_of_constraints(), len(self.T), len(self.states)
+        found[:, n:] += found[:, n:] @ (SUMMED / ROUNDING * amplitudes(self.Ay[states:, states:]))
+        return found
 
     @property
     def unmet(self) -> np.ndarray:

@@ -15,3 +15,12 @@ SUMMED = 4.0 * UNIT
 ROUNDING = 1e-14
 """Part of its terms below which a sum is zero, some fifty roundings of coefficients and values: for constraints as for guards,
 both speak of the same left limits."""
+
+
+def amplitudes(S: np.ndarray) -> np.ndarray:
+    """Matrix by which the magnitudes of sources give at least their amplitudes: a sinusoid keeps its own where it vanishes."""
+    found, (i, j) = np.eye(len(S)), np.nonzero(S)
+    both = S[j, i] != 0.0
+    i, j = i[both], j[both]
+    found[i, j] += np.sqrt(np.abs(S[i, j] / S[j, i]))
+    return found

@@ -159,7 +159,7 @@ class Loop(Run):
         t = horizon if hit is None else state.t + h
         if h > 0.0:
             self.keep(*motion.dense(), t)
-        end = motion.end(h)
+        end = motion.end(h, t)
         if end is not None:
             self.follow(end)
         if h > 0.0:
@@ -347,7 +347,7 @@ class Loop(Run):
         begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
         left = partial(way, self, first, z_minus if begin is None else begin)
         crossed = None if k else partial(self._crossed, triggers, xi)
-        known = self._known(kind == "start")
+        known = self._known(kind == "start", xi)
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed)
         try:
             choice = self.next_mode(state.mode, instant, triggers)
@@ -411,13 +411,14 @@ class Loop(Run):
                 return CrossingUnresolved(crossed[1][0])
         return SearchFailed(error, instant.forced, requested, kind)
 
-    def _known(self, start: bool) -> Uncertainty:
+    def _known(self, start: bool, xi: np.ndarray) -> Uncertainty:
         """How exactly left limits are known: the first instant is when it is, others are as late as what moves in them."""
         state, known = self.state, self.known
         if start:
             # What Newton's method completes is as exact as its last step; what is stated is exact.
             solved = ROUNDING * self.core.model.scale if self.reduced.nonlinear else None
-            return Uncertainty(known.late, solved, shift=known.shift)
+            at = Uncertainty.at(state.t, self.core.model.S @ xi)
+            return at._replace(error=solved, shift=known.shift)
         slopes = state.slopes
         rate = (lambda: slopes) if self.numerical else partial(_rate, self.data, self.y)
         doubt = self.sources.doubt(state.t) if self.sources.fitted else None
@@ -564,12 +565,17 @@ class ClosedForm:
             tables.keep(tables.watches, key, found)
         return found
 
-    def end(self, h: float) -> Arrival | None:
-        """The point after ``h`` seconds."""
+    def end(self, h: float, t: float) -> Arrival | None:
+        """The point after ``h`` seconds, at ``t``.
+
+        Sources are evaluated there as the instant that follows does. What depends on them alone, as the voltage of a
+        capacitor at a source, then is the same before and after it: no rounding of its motion is left to be a difference.
+        """
         if not h > 0.0:
             return None
         data, trajectory, run = self._data, self._trajectory, self._run
         y, states, shift = trajectory.at(h), len(data.states), None
+        run.sources.evaluate(t, run.state.D, run.state.R, y[states:])
         if not math.isfinite(sum(y.tolist())):
             wrong = np.flatnonzero(~np.isfinite(y[:states]))
             raise run.failed(NotFinite("state", tuple(wrong.tolist())))

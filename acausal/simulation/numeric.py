@@ -29,9 +29,10 @@ from ..reduction.index_reduction import source_conditions
 from ..reduction.labels import Labels
 from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magnitudes
 from ..reduction.reduced_model import ReducedModel
+from ..reduction.rounding import amplitudes
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
 from .instants.search import Search
-from .instants.transition import CandidateTest, ModeTables, SignTable, amplitudes
+from .instants.transition import CandidateTest, ModeTables, SignTable
 from .self_check import ModelRows
 from .sources.source_states import OpenInput
 

@@ -52,8 +52,8 @@ class Propagator(Protocol):
         """What a record keeps: how the state is read, and the state at any time; before `advance` that of the present point."""
         ...
 
-    def end(self, h: float) -> Arrival | None:
-        """The point after ``h`` seconds; None where all that is known of the present one still holds."""
+    def end(self, h: float, t: float) -> Arrival | None:
+        """The point after ``h`` seconds, at the time ``t``; None where all that is known of the present one still holds."""
         ...
 
     def confirm(self, h: float) -> None:

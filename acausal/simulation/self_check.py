@@ -21,7 +21,7 @@ import numpy as np
 from ..compilation.discrete_check import ROUNDED as ROUNDED
 from ..dynamics.closed_form import AffineFlow, Trajectory
 from ..reduction.affine import SLIDING, AffineModel, Element, Kind, ModeData, Rows
-from ..reduction.rounding import TINY
+from ..reduction.rounding import TINY, amplitudes
 from ..values import frozen
 from .nonlinear.system import beside
 from .watch import can_trigger, orientations
@@ -158,12 +158,16 @@ def _speeds(data: ModeData, model: AffineModel, which: np.ndarray) -> tuple[tupl
 
 
 def over_y(rows: Rows, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
-    """Forms over the state vector of a mode, and magnitudes of the products that make each coefficient."""
+    """Forms over the state vector of a mode, and magnitudes of the products that make each coefficient.
+
+    A source that vanishes is made of no less than its amplitude: its parts count what moves it too.
+    """
     slopes, k, (over, speed) = data.T @ data.Ay, len(data.states), data.sizes
     value = rows.A @ data.T + rows.E @ slopes
     parts = np.abs(rows.A) @ over + np.abs(rows.E) @ (over @ speed)
     value[:, k:] += rows.B
     parts[:, k:] += np.abs(rows.B)
+    parts[:, k:] = parts[:, k:] @ amplitudes(data.Ay[k:, k:])
     return value, parts
 
 

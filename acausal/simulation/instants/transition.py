@@ -35,7 +35,7 @@ from ...reduction.affine import (
 )
 from ...reduction.impacts import Contacts
 from ...reduction.index_reduction import Dependencies, dependencies
-from ...reduction.rounding import ROUNDING, SUMMED
+from ...reduction.rounding import ROUNDING, SUMMED, amplitudes
 from ..self_check import Held
 
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
@@ -281,12 +281,12 @@ class SignTable:
             bound += ROUNDING * terms
             self.coefficients = ROUNDING * np.maximum(terms - size, 0.0)
         nx = len(data.states)
-        sources = SUMMED * (size[:, nx:] @ amplitudes(data.Ay[nx:, nx:]))
-        bound[:, nx:] += sources
-        self.coefficients[:, nx:] += sources
+        evaluated = SUMMED * amplitudes(data.Ay[nx:, nx:])
+        self.coefficients[:, nx:] += size[:, nx:] @ evaluated
         self._size, self._states, self._chosen = len(over_y), data.states, data.chosen
-        self.noise, self._tau, self._flow = bound, tau, flow
-        forms, moved, bounds = _surfaces(over_y, bound, flow, data.balance.z[data.states])
+        self._tau, self._flow = tau, flow
+        forms, moved, bounds = _surfaces(over_y, bound, flow, data.balance.z[data.states], evaluated)
+        self.noise = bounds[0]
         self._forms, self._rounding = np.vstack([*forms, *moved]), np.vstack(bounds)
         self._seconds = tau ** np.arange(3.0)[:, None]
         self._over_z, self._z_scale = over_z, z_scale
@@ -358,18 +358,22 @@ class SignTable:
 
 
 def _surfaces(
-    form: np.ndarray, bound: np.ndarray, flow: np.ndarray, weight: np.ndarray
+    form: np.ndarray, bound: np.ndarray, flow: np.ndarray, weight: np.ndarray, evaluated: np.ndarray
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
     """Rows of the value and of two derivatives, each where those before it vanish.
 
     So flows that agree where a form vanishes decide alike, as those of both sides of a characteristic with a kink: how far the
     value may be off, times what one of them makes of it, is in neither. It is the states, of magnitudes ``weight``, that may be
-    off; the sources are known. With them the rates of these rows while those before them go on to vanish, and bounds of their
-    rounding.
+    off; the sources are known, but for rounding where they are ``evaluated``: it counts in every row that reads them, so that the
+    modes on both sides of a guard, which read a source in derivatives of other orders, tell alike where it vanishes. With
+    them the rates of these rows while those before them go on to vanish, and bounds of their rounding.
     """
-    forms, rates, bounds, states = [form], [], [bound], slice(len(weight))
+    states, sources = slice(len(weight)), slice(len(weight), None)
+    bound[:, sources] += np.abs(form[:, sources]) @ evaluated
+    forms, rates, bounds = [form], [], [bound]
     for _ in range(3):
         row, least = forms[-1] @ flow, bounds[-1] @ np.abs(flow)
+        least[:, sources] += np.abs(row[:, sources]) @ evaluated
         for before, rounding in zip(forms, bounds, strict=True):
             if before is forms[-1]:
                 rates.append(row)
@@ -390,15 +394,6 @@ def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
     over_y = rows.A @ data.T + rows.E @ (data.T @ data.Ay)
     over_y[:, len(data.states) :] += rows.B
     return over_y
-
-
-def amplitudes(S: np.ndarray) -> np.ndarray:
-    """Matrix by which the magnitudes of sources give at least their amplitudes: a sinusoid keeps its own where it vanishes."""
-    found, (i, j) = np.eye(len(S)), np.nonzero(S)
-    both = S[j, i] != 0.0
-    i, j = i[both], j[both]
-    found[i, j] += np.sqrt(np.abs(S[i, j] / S[j, i]))
-    return found
 
 
 def form_scale(over_z: np.ndarray, z_scale: np.ndarray) -> np.ndarray:

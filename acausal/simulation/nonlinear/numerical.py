@@ -12,6 +12,7 @@ from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_mode
 from ...dynamics.quadrature import Course
 from ...dynamics.readout import PointFrame
 from ...dynamics.scan import Watch
+from ...reduction.affine import ModeData
 from ...reduction.labels import nonlinear_row
 from ..confirmation import confirm_steps
 from ..failures import UNSOLVED, ChangePointPassed, NotSolved, Sliding
@@ -145,12 +146,23 @@ class Integrated:
 
         return report
 
-    def end(self, h: float) -> Arrival:
-        """The point after ``h`` seconds."""
+    def end(self, h: float, t: float) -> Arrival:
+        """The point after ``h`` seconds, at ``t``, with sources evaluated as the instant that follows does."""
         run, steps = self._run, self._run.integration
         z, slopes, xi = self._point(h)
+        if h > 0.0 and isinstance(run.data, ModeData):
+            z, xi = self._with_sources(z, xi, t)
         second = steps.bends() if run.tangents.deep else np.zeros(len(z))
         return Arrival(z, slopes, second, self._rounding(steps.lasting), steps.late, steps.shift, xi=xi)
+
+    def _with_sources(self, z: np.ndarray, xi: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """A point with sources as they are evaluated at ``t``, which differ from those that moved by rounding."""
+        run, steps = self._run, self._run.integration.steps
+        assert steps is not None
+        moved, evaluated = len(steps.begin.xi), xi.copy()
+        run.sources.evaluate(t, run.state.D, run.state.R, evaluated)
+        evaluated[moved:] = xi[moved:]  # Only results read these.
+        return z + run.data.T[:, len(run.data.states) :] @ (evaluated - xi), evaluated
 
     def _rounding(self, h: float) -> np.ndarray:
         """Rounding (n,) of the core unknowns that stays for ``h`` seconds, zero for those that follow from the states."""

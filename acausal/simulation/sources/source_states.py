@@ -146,13 +146,7 @@ class SourceStates:
             return self.constant
         xi = np.zeros(self.q)
         xi[0] = 1.0
-        f = self._function
-        if len(self.positions):
-            f.inputs[1][:] = D[self.program.d]
-            f.inputs[2][:] = R[self.program.r]
-            f.inputs[3][0] = t
-            f()
-            xi[self.positions] = f.outputs[0]
+        self.evaluate(t, D, R, xi)
         self._fit(t, D, R)
         for fitted in self.fitted:
             first = fitted.first
@@ -163,6 +157,16 @@ class SourceStates:
         if not self.varies:
             self.constant = xi
         return xi
+
+    def evaluate(self, t: float, D: np.ndarray, R: np.ndarray, xi: np.ndarray) -> None:
+        """Put what functions of time are at ``t``, which have no breaks while relations stay, into ``xi`` (q,)."""
+        if len(self.positions):
+            f = self._function
+            f.inputs[1][:] = D[self.program.d]
+            f.inputs[2][:] = R[self.program.r]
+            f.inputs[3][0] = t
+            f()
+            xi[self.positions] = f.outputs[0]
 
     def doubt(self, t: float) -> np.ndarray | None:
         """How far the states may move at ``t`` because pieces end there that are not exact, (q,); None where none do."""

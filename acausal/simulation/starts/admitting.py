@@ -127,7 +127,8 @@ class Admitting:
         return CompletedMode(mode, missed, verdict)
 
     def _instant(self, at: StartProblem) -> Instant:
-        return Instant(Uncertainty.at(at.state.t), at.z, at.xi, self._forced, at.state.disabled, ())
+        known = Uncertainty.at(at.state.t, at.core.model.S @ at.xi)
+        return Instant(known, at.z, at.xi, self._forced, at.state.disabled, ())
 
     def _blocking(self, mode: Mode) -> list[Row]:
         """The rows of a mode, and of what is demanded in it, in which all unknowns cancel."""

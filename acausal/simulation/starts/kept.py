@@ -56,11 +56,11 @@ def _with(now: StartProblem, ids: Sequence[int]) -> Restart | None:
     # A search of its own, for that of the run must not learn from it, and a short one, in which every element may move: values
     # that contradict each other lead through all combinations of branches.
     search, z, mode = core.search, now.z, now.mode
-    limit = len(core.model.elements) + 1
+    limit, known = len(core.model.elements) + 1, Uncertainty.at(state.t, core.model.S @ now.xi)
     try:
         # Values that are put in are an impulse, which may need another mode than what follows.
         for reinits in (list(stated.items()), []):
-            instant = Instant(Uncertainty.at(state.t), z, now.xi, state.forced, state.disabled, reinits)
+            instant = Instant(known, z, now.xi, state.forced, state.disabled, reinits)
             restart = search.search(instant, search.begin(mode, state.forced), SearchStats(), limit).restart
             z, mode = restart.z, restart.data.mode
     except (NoConsistentMode, Inadmissible, ConsistencyError):

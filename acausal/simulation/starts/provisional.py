@@ -110,7 +110,7 @@ def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[
     lin, z, xi, tables = problem.linearisation, problem.z, problem.xi, problem.tables
 
     def search(begin: Mode) -> Choice:
-        known, disabled = Uncertainty.at(problem.state.t), problem.state.disabled
+        known, disabled = Uncertainty.at(problem.state.t, lin.core.model.S @ xi), problem.state.disabled
         instant = Instant(known, z, xi, forced, disabled, list(reinits))
         # As the first micro-step asks, so that it finds the mode at once.
         present = tuple(f if f >= 0 else b for f, b in zip(forced, begin, strict=True))
