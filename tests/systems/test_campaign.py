@@ -228,6 +228,15 @@ def test_a_small_current_beside_large_voltages_is_known_as_well_as_they_are(resi
     assert judged(case, answer).outcome == "right"
 
 
+def test_a_run_that_is_stiff_for_an_explicit_method_is_refused_and_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("acausal.dynamics.automatic.MOST_HELD", 400)
+    family = FAMILIES["nonlinear runs"]
+    verdict = family.run(family.describe(950020), "explicit")
+    assert verdict.outcome == "right refusal", verdict
+
+
 @pytest.mark.parametrize("kind", ["V", "I"])
 @pytest.mark.parametrize("size", [Fraction(1, 10**6), Fraction(4), Fraction(10**6)])
 def test_a_diode_that_a_source_bars_is_told_at_once(
