@@ -228,6 +228,17 @@ def test_a_small_current_beside_large_voltages_is_known_as_well_as_they_are(resi
     assert judged(case, answer).outcome == "right"
 
 
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+def test_a_voltage_that_a_law_gives_as_zero_is_shown_at_few_points(method: str) -> None:
+    """What Newton's method leaves of the voltage of a junction was resolved as a signal, at a million points."""
+    family = FAMILIES["nonlinear runs"]
+    case = network_case(family.describe(970008), family.change)
+    answer = attempt(case, family.span, method=method)
+    assert isinstance(answer, Result), answer
+    assert len(answer.t) < 2000
+    assert judged(case, answer, 1e-5).outcome == "right"
+
+
 def test_a_run_that_is_stiff_for_an_explicit_method_is_refused_and_judged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from ...compilation.rounding import REACHED
 from ...dynamics.noise import MISSED, StepNoise, lasting
 from ...dynamics.step import Step
-from ...reduction.rounding import ROUNDING, SUMMED
+from ...reduction.rounding import ROUNDING, SUMMED, UNIT
 from ...values import frozen
 from .forms import Forms
 from .motion import Motion, Place
@@ -241,13 +241,18 @@ def balancing(motion: Motion, place: Place) -> np.ndarray:
     return np.divide(terms, J, out=np.full(J.shape, np.inf), where=J > 0.0).min(axis=0)
 
 
-def terms(motion: Motion, place: Place, solved: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Magnitudes of the terms that give coordinates and open unknowns ``y`` at a place, or their slopes.
+def terms(motion: Motion, place: Place, solved: np.ndarray) -> np.ndarray:
+    """Magnitudes (k, 2) of the terms that give coordinates and open unknowns at a place, and their slopes.
 
-    What is solved for takes over the rounding of all rows; no number where it does not exist.
+    What is solved for takes over the rounding of all rows, that of what their operations give on the way included: it may vanish
+    where none of that does. No number where it does not exist.
     """
-    J, found = _slopes(motion.system.linear(place.y, place.xi, motion.constants)), np.abs(y)
-    found[solved] = _through(J[:, solved], np.abs(J) @ found)
+    system = motion.system
+    found = np.abs(np.column_stack((place.y, motion.slopes(place))))
+    J = _slopes(system.linear(place.y, place.xi, motion.constants))
+    cancel = np.abs(J) @ found
+    cancel[:, 0] += system.rounding(place.y, place.xi, motion.constants) / UNIT
+    found[solved] = _through(J[:, solved], cancel)
     return found
 
 

@@ -74,8 +74,7 @@ class SampledMotion:
             for p in (a.end, *(a.bridge.edges if a.bridge is not None else ()))
         ]
         for place, solved in places:
-            y = np.column_stack((place.y, motion.slopes(place)))
-            both, xi = np.fmax(both, terms(motion, place, solved, y)), np.maximum(xi, np.abs(place.xi))
+            both, xi = np.fmax(both, terms(motion, place, solved)), np.maximum(xi, np.abs(place.xi))
         v0, v1 = (abs(jet.y) @ both[:, 0] + abs(jet.xi) @ xi for jet in (system.v0, system.v1))
         v1[len(system.mode.states) + system.algebraic] = both[nx + system.algebraic, 1]
         z_of = abs(system.z_of)
