@@ -72,7 +72,12 @@ def confirm_instant(run: Run) -> None:
         return
     terms = np.concatenate([_terms(state.z, state.error, steps)[data.states], np.abs(y[len(data.states) :])])
     doubt = Doubt(terms, np.abs(late) + rounded_step(data, y, _longest(steps)), run.method.missed)
-    require(run, left_branch(rows, state.mode, y, doubt), state.t)
+    found = left_branch(rows, state.mode, y, doubt)
+    if found is not None and run.numerical and run.reduced.nonlinear:
+        # What nonlinear equations give is as exact as their terms are, which may be large where it vanishes.
+        solved = run.linearisation.solved_from(state.z, state.slopes, run.xi, run.system(), run.present)
+        found = left_branch(rows, state.mode, y, replace(doubt, solved=solved))
+    require(run, found, state.t)
 
 
 def missed_statement(program: DiscreteProgram, outcome: Outcome) -> Violation:
@@ -331,6 +336,9 @@ def _along(
     speed = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
     solved = SOLVED if motion.system.m else ROUNDED
     allowed = missed * way + solved * terms + late * speed + rounded
+    if motion.batched:
+        cancel = np.array([steps.solved(p, length)[k] for k, p in enumerate(worst_at.tolist())])
+        terms, allowed = terms + cancel, allowed + ROUNDED * cancel
     lowest = values[worst_at, np.arange(forms.count)]
     found = worst("guard", which, -lowest, terms, allowed)
     at = 0 if found is None else int(worst_at[np.flatnonzero(which == found.which)[0]])

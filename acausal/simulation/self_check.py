@@ -77,8 +77,14 @@ class Doubt:
     """Along a closed form the products (ny, k) and (k, ny) that are summed, with what has become of the states at its start,
     and where those of each function begin; None elsewhere."""
 
-    def of(self, rows: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """By how much rows over it may be off, which were computed from coefficients of the magnitudes ``parts``."""
+    solved: np.ndarray | None = None
+    """Magnitudes (n,) of what unknowns were solved from where nonlinear equations give them; None elsewhere."""
+
+    def of(self, rows: np.ndarray, parts: np.ndarray, reads: np.ndarray) -> np.ndarray:
+        """By how much rows over it may be off, which were computed from coefficients of the magnitudes ``parts``.
+
+        ``reads`` are the magnitudes of their coefficients over the unknowns.
+        """
         found = (ROUNDED if self.flow is None else EVALUATED) * parts.dot(self.terms)
         found += np.abs(rows).dot(np.abs(self.late))
         if self.flow is not None:
@@ -86,6 +92,8 @@ class Doubt:
             # Products of one function may cancel in a row whatever the states are.
             by_function = np.add.reduceat(rows.dot(left)[:, :, None] * right, first, axis=1)
             found += ROUNDED * np.abs(by_function).sum(axis=(1, 2))
+        if self.solved is not None:
+            found += ROUNDED * reads.dot(self.solved)
         return found + self.tolerance * np.abs(rows).dot(self.terms) if self.tolerance else found
 
 
@@ -106,8 +114,10 @@ class Held:
     parts: np.ndarray
     which: np.ndarray
     """Numbers of the rows among all forms of the mode."""
-    selections: tuple[tuple[int, np.ndarray, np.ndarray, Callable[[np.ndarray], int]], ...]
-    """Element, relations over ``y`` with their parts, and the branch that their signs select."""
+    reads: np.ndarray
+    """Magnitudes (rows, n) of the coefficients over the unknowns."""
+    selections: tuple[tuple[int, np.ndarray, np.ndarray, np.ndarray, Callable[[np.ndarray], int]], ...]
+    """Element, relations over ``y`` with their parts and what they read, and the branch that their signs select."""
     speeds: tuple[tuple[int, int], ...] = ()
     """Elements of friction that slides, and at rest holds more than it has then, with the places of the rows of their speeds."""
 
@@ -142,8 +152,9 @@ def held(
     for number, element in enumerate(model.elements):
         given, select = element.relations, element.select
         if element.kind is Kind.CONDITION and given is not None and select and forced[number] < 0:
-            selections.append((number, *over_y(given, data), select))
-    return Held(rows[which] * side, parts[which], which, tuple(selections), _speeds(data, model, which))
+            selections.append((number, *over_y(given, data), np.abs(given.A), select))
+    reads, speeds = np.abs(np.concatenate([in_mode.A, relations.A])[which]), _speeds(data, model, which)
+    return Held(rows[which] * side, parts[which], which, reads, tuple(selections), speeds)
 
 
 def _speeds(data: ModeData, model: AffineModel, which: np.ndarray) -> tuple[tuple[int, int], ...]:
@@ -185,15 +196,15 @@ def left_branch(rows: Held, mode: Sequence[int], y: np.ndarray, doubt: Doubt) ->
     values = rows.rows.dot(y)
     low = np.flatnonzero(~(values >= 0.0))
     if len(low):
-        left, parts = rows.rows[low], rows.parts[low]
-        found = worst("guard", rows.which[low], -values[low], parts.dot(np.abs(y)), doubt.of(left, parts))
+        parts, off = rows.parts[low], doubt.of(rows.rows[low], rows.parts[low], rows.reads[low])
+        found = worst("guard", rows.which[low], -values[low], parts.dot(np.abs(y)), off)
         if found is not None:
             return found
-    for number, forms, parts, select in rows.selections:
+    for number, forms, parts, reads, select in rows.selections:
         values = forms.dot(y)
         if select(np.sign(values)) == mode[number]:
             continue
-        allowed = doubt.of(forms, parts)
+        allowed = doubt.of(forms, parts, reads)
         # Where one of them may be zero, signs of derivatives decide.
         if not (np.abs(values) <= allowed).any():
             k = int(np.argmin(np.abs(values)))
@@ -211,7 +222,7 @@ def admits(rows: Held, mode: Sequence[int], y: np.ndarray, Ay: np.ndarray) -> bo
     rising = slopes > ROUNDED * (rows.parts @ (np.abs(Ay) @ np.abs(y)))
     if not ((values > rounded) | ((np.abs(values) <= rounded) & rising)).all():
         return False
-    for number, forms, parts, select in rows.selections:
+    for number, forms, parts, _, select in rows.selections:
         values = forms @ y
         if (np.abs(values) <= ROUNDED * (parts @ np.abs(y))).any() or select(np.sign(values)) != mode[number]:
             return False

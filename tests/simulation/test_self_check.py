@@ -395,7 +395,7 @@ def test_a_current_that_functions_hide_from_each_other_is_found_or_nothing_is_hi
 def left(
     rows: np.ndarray, y: list[float], terms: list[float], late: float = 0.0, tolerance: float = 0.0
 ) -> Violation | None:
-    held = Held(rows, np.abs(rows), np.array([3, 7]), ())
+    held = Held(rows, np.abs(rows), np.array([3, 7]), np.abs(rows), ())
     doubt = Doubt(np.array(terms), np.full(2, late), tolerance)
     return left_branch(held, (), np.array(y), doubt)
 

@@ -228,6 +228,56 @@ def test_a_small_current_beside_large_voltages_is_known_as_well_as_they_are(resi
     assert judged(case, answer).outcome == "right"
 
 
+JUNCTION_WITHOUT_CURRENT = (
+    Element("N", "NR1", "n1", GROUND, Fraction(1)),
+    Element("J", "JR2", "n2", GROUND, Fraction(4)),
+    Element("I", "I1", "n3", "n2", Fraction(-5, 2)),
+    Element("R", "R3", "n3", "n2", Fraction(10)),
+    Element("V", "V1", "n4s", "n1", Fraction(-5)),
+    Element("N", "NR4", "n4", "n4s", Fraction(1, 2)),
+    Element("J", "JR5", "n5", "n3", Fraction(1)),
+    Element("X", "X1", "n5", "n3", Fraction(-1), ("n5", "n4")),
+    Element("X", "X2", "n1", "n2", Fraction(2), ("n5", "n3")),
+)
+BESIDE = (
+    Element("D", "D3", "n3", "n4", None, (Fraction(1, 1000), Fraction(1, 10**6))),
+    Element("D", "D5", "n2", GROUND, None),
+)
+ALONG = (
+    Element("R", "R6", "n6", "n4", Fraction(1, 2)),
+    Element("Y", "YL1", "n5", "n1", Fraction(1, 4), Fraction(0)),
+    Element("T", "T1", "n6", "n3", False),
+    Element("C", "C1", "n6", "n5", Fraction(1), Fraction(0)),
+    Element("D", "D4", "n2", "n1", None),
+)
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+@pytest.mark.parametrize(
+    ("parts", "source"),
+    [
+        (BESIDE, 1),
+        (ALONG, 1),
+        (ALONG, Fraction(1, 1000)),
+        (ALONG, 100),
+    ],
+)
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-9])
+def test_the_voltage_of_a_junction_without_current_is_rounding_of_its_law(
+    parts: tuple[Element, ...], source: Fraction, rtol: float, method: str
+) -> None:
+    """No current flows through the junction to ground: what Newton's method leaves of its voltage holds or leaves a guard."""
+    network = [
+        e._replace(value=e.value * source) if e.kind in "VI" else e
+        for e in (*JUNCTION_WITHOUT_CURRENT, *parts)
+    ]
+    case = network_case(network, 0.7)
+    answer = attempt(case, 1.0, method=method, rtol=rtol)
+    assert isinstance(answer, Result), answer
+    assert np.abs(answer["JR2.v"].at(np.linspace(0.0, 1.0, 20))).max() < 1e-12
+    assert judged(case, answer, max(1e-5, 10 * rtol)).outcome == "right"
+
+
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_a_voltage_that_a_law_gives_as_zero_is_shown_at_few_points(method: str) -> None:
     """What Newton's method leaves of the voltage of a junction was resolved as a signal, at a million points."""

@@ -256,6 +256,13 @@ def terms(motion: Motion, place: Place, solved: np.ndarray) -> np.ndarray:
     return found
 
 
+def unknowns_from(motion: Motion) -> np.ndarray:
+    """Magnitudes of the terms that give the core unknowns at the last point."""
+    place, system = motion.last, motion.system
+    of_place = terms(motion, place, motion.solved)[:, 0]
+    return abs(system.z_of) @ (abs(system.v0.y) @ of_place + abs(system.v0.xi) @ np.abs(place.xi))
+
+
 def _slopes(lin: Linear) -> np.ndarray:
     """Derivatives of all rows by coordinates and open unknowns."""
     return np.vstack([lin.C_y, lin.F_y])

@@ -15,8 +15,11 @@ from ..compiled import CompiledModel
 from ..large.motion import LargeMotion
 from ..large.system import LargeSystem
 from ..numeric import NumericCore
+from .accuracy import unknowns_from
 from .beginning import settled
 from .motion import Motion
+from .newton import NewtonFailure
+from .state_selection import DependentConstraints
 from .system import NonlinearSystem
 from .tangents import Tangents
 
@@ -129,6 +132,19 @@ class Linearisation:
         kind = LargeMotion if isinstance(system, LargeSystem) else Motion
         motion = self.last = kind(system, sources, constants, X, H, self._work)
         return motion
+
+    def solved_from(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, system: NonlinearSystem, values: Values
+    ) -> np.ndarray | None:
+        """Magnitudes (n,) of the terms that give the core unknowns at a point; None where they are not told."""
+        last = self.last
+        try:
+            motion = self.begin(z, slopes, xi, system, values)
+        except (NewtonFailure, DependentConstraints):
+            return None
+        finally:
+            self.last = last
+        return unknowns_from(motion) if motion.batched else None
 
     def forget_motion(self) -> None:
         """The last motion may have been left with half of its values."""

@@ -18,7 +18,7 @@ from ...dynamics.step import Step
 from ...dynamics.stepper import Demands, Stepper
 from ...reduction.rounding import UNIT
 from ...values import frozen
-from .accuracy import RESOLVED, Accuracy, Resolution, Tolerances, cubic, straight
+from .accuracy import RESOLVED, Accuracy, Resolution, Tolerances, cubic, straight, terms
 from .change_points import Bridge, bridge, singular_between
 from .forms import Forms
 from .left_out import require_left_out
@@ -310,6 +310,19 @@ class Steps:
             v = v0(p.y, p.xi)
             found = np.maximum(found, np.abs(v if rows is None else rows @ v))
         return found
+
+    def solved(self, number: int, length: float) -> np.ndarray:
+        """Magnitudes (forms,) of the terms that cancel in what forms read of the equations solved for it.
+
+        ``number`` counts the begin, the ends of all steps, and then the end of the segment after ``length``.
+        """
+        motion, count = self.motion, len(self.accepted)
+        place = (
+            self.place(length) if number > count else self.accepted[number - 1].end if number else self.begin
+        )
+        a = self.at(length) if number > count else self.accepted[max(number - 1, 0)]
+        tangent = self.forms.tangent(motion, motion.system.v0(place.y, place.xi))
+        return np.abs(tangent(motion.system.v0.y)) @ terms(motion, place, motion.solved_of(a.selection))[:, 0]
 
     def place(self, h: float) -> Place:
         """The point at a time within the steps made."""
