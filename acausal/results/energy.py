@@ -169,8 +169,15 @@ def leaves(flat: FlatModel) -> list[tuple[int, np.ndarray]]:
     ]
 
 
+CUT = 0.6180339887498949
+"""Part of a run after which energies are counted anew: after whole periods they are back where they were, however large they are
+in between. No period divides a run like this."""
+
+
 def balances(result: Recording, times: np.ndarray) -> list[tuple[str, float, float, float]]:
     """(what, time, sum, sum of the magnitudes) of the energies into all parts: of the run and of every instant with a jump.
+
+    Magnitudes of a run are those of two parts of it.
 
     Of a run that was integrated, the powers where they balance worst among ``times`` are taken in place of energies.
     """
@@ -181,8 +188,10 @@ def balances(result: Recording, times: np.ndarray) -> list[tuple[str, float, flo
         # What nothing determines at the start is left out, with all of that instant.
         lost = lost_by_starts(result)
         begin, lost = (np.nextafter(result.t_start, np.inf), 0.0) if np.isnan(lost) else (None, lost)
-        total, _ = energies(result, parts, begin, None)
-        size = float(np.abs(total).sum()) + abs(lost)
+        cut = result.t_start + CUT * (result.t_end - result.t_start)
+        windows = [energies(result, parts, a, b)[0] for a, b in ((begin, cut), (cut, None))]
+        total = windows[0] + windows[1]
+        size = float(np.abs(windows).sum()) + abs(lost)
         whole = ("energies into all parts", result.t_end, float(total.sum()) + lost, size)
     else:
         whole = _worst_power(result, parts, times)

@@ -129,7 +129,7 @@ def make_starts(
     UnknownPathError
         For a path that names nothing in the model.
     ParameterError
-        For a value that is no finite number, no branch, and not "steady state".
+        For a value that is no finite number, no branch, and not "steady state", or for two values of one variable.
     """
     flat, branches, discretes, of_run = program.flat, {}, {}, set()
     steady = np.zeros(flat.nv, bool)
@@ -140,7 +140,14 @@ def make_starts(
         (program.names.component(what) if isinstance(what, Component) else program.names.path(what), value)
         for what, value in mapping("initial", initial, example).items()
     ]
-    elements = _elements(program, [path for path, _ in stated])
+    paths = [path for path, _ in stated]
+    twice = next((path for k, path in enumerate(paths) if path in paths[:k]), None)
+    if twice is not None:
+        raise ParameterError(
+            f"`initial` gives `{twice or 'the whole model'}` twice, as a handle and as a path",
+            hint="give it once",
+        )
+    elements = _elements(program, paths)
     for path, value in stated:
         found = elements.get(path)
         if found is not None:

@@ -71,6 +71,7 @@ def begin_of(program: CompiledModel, t_start: float | None, start: Any) -> float
     return 0.0 if t_start is None else t_start
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # as in `Loop.advance`
 def begin(run: Loop, start: Any = None, inputs: Mapping[str, Any] | None = None) -> None:
     """Process the first instant of a run, or of the continuation of the result ``start`` with new inputs."""
     run.work.enter("start")

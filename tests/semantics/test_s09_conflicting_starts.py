@@ -11,7 +11,9 @@ from acausal import (
     Component,
     Eq,
     InitializationError,
+    NonFiniteError,
     Parameter,
+    ParameterError,
     Start,
     Variable,
     connect,
@@ -366,3 +368,24 @@ def test_fixed_values_hold_as_exactly_as_the_states_that_they_follow_from_round(
     assert result["x"].at(0.0) == pytest.approx(26372.656 + 0.1 * np.sin(0.3), rel=1e-14)
     assert result["y"].at(0.0) == pytest.approx(1e-13, abs=1e-10)
     assert result["u"].at(0.0) == pytest.approx(0.3, abs=1e-9)
+
+
+def test_one_variable_has_one_start() -> None:
+    circuit = Circuit()
+    a, ground = circuit.add("a", Capacitor(C=1e-6)), circuit.add("ground", Ground())
+    load = circuit.add("load", Resistor(R=1e3))
+    circuit.connect(a.p, load.p)
+    circuit.connect(a.n, load.n, ground.p)
+    with pytest.raises(ParameterError, match=r"`initial` gives `a\.v` twice"):
+        simulate(circuit, 1e-3, initial={a.v: 5.0, "a.v": 6.0})
+
+
+def test_a_start_beyond_the_range_of_numbers_is_named_without_warnings() -> None:
+    circuit = Circuit()
+    source, ground = circuit.add("source", ConstantVoltage(V=10.0)), circuit.add("ground", Ground())
+    load, a = circuit.add("load", Resistor(R=1e3)), circuit.add("a", Capacitor(C=1e-6))
+    circuit.connect(source.p, load.p)
+    circuit.connect(load.n, a.p)
+    circuit.connect(source.n, a.n, ground.p)
+    with pytest.raises(NonFiniteError, match="beyond the range of doubles"):
+        simulate(circuit, 1e-3, initial={"a.v": 1e308})
