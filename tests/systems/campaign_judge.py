@@ -318,10 +318,12 @@ def _integral_defects(
 
     Integrated runs are as exact as the largest variable of a unit needs, and as their absolute tolerance says, which is in units
     of the largest magnitude that a variable has had. Derivatives in closed form are rounded as much as the fastest motion of
-    their mode needs.
+    their mode needs, and values as what they turn into each other: a speed beside a loaded spring is rounded as that which the
+    spring can give.
     """
     found: dict[str, str] = {}
     size: dict[str, float] = {}
+    inertias = _inertias(case) if limit <= EXACT else {}
     had = {c: abs(float(case.starts[c])) for c in case.states}
     for c in case.states:
         reach = max(np.abs(result[case.paths[c]].values).max(), abs(float(case.starts[c])))
@@ -330,6 +332,7 @@ def _integral_defects(
         t0, h = a + 0.6 * (b - a), 0.05 * (b - a)
         rounding = 1e-13 + (UNIT * h / time_constant(result, t0) if limit <= EXACT else 0.0)
         x = {c: read(case, result, c, np.array([t0, t0 + h])) for c in case.states}
+        swings = _swings(case, {c: float(v[0]) for c, v in x.items()}, inertias)
         for c in case.states:
             rates = rate(case, result, c, t0 + h / 2 * (NODES + 1))
             fine = h / 2 * WEIGHTS @ rates
@@ -338,7 +341,28 @@ def _integral_defects(
             had[c] = max(had[c], np.abs(x[c]).max())
             missed = limit * (around + ABSOLUTE * had[c]) if limit > EXACT else 0.0
             allowed = limit * abs(fine) + missed + rounding * size[c[0]]
-            allowed += 2 * np.spacing(b) * np.abs(rates).max()
+            allowed += 2 * np.spacing(b) * np.abs(rates).max() + UNIT * swings.get(c[0], 0.0)
             if abs(fine - coarse) <= 1e-2 * allowed and abs(x[c][1] - x[c][0] - fine) > allowed:
                 found.setdefault(c, f"{c} does not follow its derivative at t = {t0:.6g}")
     return list(found.values())
+
+
+def _inertias(case: Case) -> dict[str, float]:
+    """States in whose squares energy is stored -> twice the energy that each stores at one."""
+    found = {}
+    for c in case.states:
+        down, rest, up = (
+            float(case.stored({**dict.fromkeys(case.states, 0.0), c: v})) for v in (-1.0, 0.0, 1.0)
+        )
+        if (twice := up + down - 2.0 * rest) > 0.0:
+            found[c] = twice
+    return found
+
+
+def _swings(case: Case, x: dict[str, float], inertias: dict[str, float]) -> dict[str, float]:
+    """Letters before the point of a state -> what one of them is where it alone has all energy that is stored."""
+    found: dict[str, float] = {}
+    energy = float(case.stored(x)) if inertias else 0.0
+    for c, inertia in inertias.items():
+        found[c[0]] = max(found.get(c[0], 0.0), (2.0 * energy / inertia) ** 0.5)
+    return found

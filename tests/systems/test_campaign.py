@@ -13,7 +13,8 @@ from tests.oracles.circuits import random_circuit
 from tests.oracles.lines import Part
 from tests.oracles.networks import GROUND, Element
 from tests.oracles.random_lines import random_mechanism
-from tests.systems.campaign_cases import line_case, network_case
+from tests.systems import campaign_judge
+from tests.systems.campaign_cases import Case, line_case, network_case
 from tests.systems.campaign_families import FAMILIES, LossyCircuit, refused
 from tests.systems.campaign_judge import attempt, judged
 from tests.systems.campaign_steps import stepping_defects
@@ -24,7 +25,7 @@ SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
     "free networks": (2, 5, 7, 9, 11, 16, 200019, 420038, 900070),
     "ideal networks": (0, 1, 2, 3, 4, 6, 8, 10),
-    "resting": (3, 5, 9, 10, 14, 16, 19, 900007, 900070),
+    "resting": (3, 5, 9, 10, 14, 16, 19, 900007, 900070, 970002),
     "moving": (0, 4, 5, 12, 820024),
     "copies": (0, 1, 3, 6, 900070),
     "chains": (2, 14, 34, 181, 1117, 970006),
@@ -359,6 +360,31 @@ def test_small_steps_go_as_far_as_the_run_they_judge() -> None:
         answer = attempt(case, span)
         assert isinstance(answer, Result)
         assert stepping_defects(case, answer) == ("agrees", [])
+
+
+@pytest.mark.parametrize(("off", "outcome"), [(0.0, "right"), (6e-16, "right"), (1e-13, "wrong")])
+@pytest.mark.parametrize("size", [1, 1000])
+def test_a_small_speed_beside_a_loaded_spring_is_rounded_as_what_the_spring_can_give(
+    size: int, off: float, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spring with 2 J at 2 kg gives 1.4 m/s, and is held but for 1 mN; ``off`` is a jump of the speed, in parts of 1 m/s."""
+    push, read = Fraction(4 * size) + Fraction(size, 1000), campaign_judge.read
+    parts = [
+        Part("M", "M", "a", GROUND, Fraction(2), (Fraction(size), Fraction(0))),
+        Part("K", "K", "a", GROUND, Fraction(4), Fraction(0)),
+        Part("B", "B", "a", GROUND, push, push),
+    ]
+    case = line_case(parts, 1e-3)
+    answer = attempt(case, 2e-3)
+
+    def jumping(case: Case, result: Result, unknown: str, t: np.ndarray, side: str = "right") -> np.ndarray:
+        late = (t > 6.2e-4) & (unknown == "v.a")
+        return read(case, result, unknown, t, side) + np.where(late, off * size, 0.0)
+
+    monkeypatch.setattr(campaign_judge, "read", jumping)
+    verdict = judged(case, answer)
+    assert verdict.outcome == outcome, verdict.why
+    assert ("v.a does not follow" in verdict.why) == (outcome == "wrong")
 
 
 def test_the_judge_sees_a_wrong_number() -> None:
