@@ -387,6 +387,21 @@ def test_a_small_speed_beside_a_loaded_spring_is_rounded_as_what_the_spring_can_
     assert ("v.a does not follow" in verdict.why) == (outcome == "wrong")
 
 
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_start_that_its_mode_contradicts_is_no_rounding_of_a_scale(turned: bool, method: str) -> None:
+    """A capacitor of -3 V across a diode that conducts began at 0 V, for its scale of 4e9 V in some lengths of the run."""
+    parts = FAMILIES["free runs"].describe(970053)
+    case = network_case(parts[::-1] if turned else parts, 0.7)
+    answer = attempt(case, 0.0005739651405, method=method)
+    assert isinstance(answer, Result), answer
+    assert answer["C3.v"].at(0.0, side="left") == -3.0
+    assert [answer[f"{c}.v"].at(0.0) for c in ("C1", "C3", "C4", "C5")] == pytest.approx(
+        [-2.5, 0.0, 2.5, -2.5]
+    )
+    assert judged(case, answer, 1e-5).outcome == "right"
+
+
 def test_the_judge_sees_a_wrong_number() -> None:
     """The equations of another resistor, mass or force are violated by a right run."""
     network = random_circuit(10, grounded=True)

@@ -107,7 +107,8 @@ class ConditionRows:
         largest = np.abs(rows).max(axis=1, initial=0.0)
         # Values are given with a relative precision: rows count by their largest term, be it known or not.
         terms = self._terms(value, rows, at.x / self.frame.scale)
-        divisor = np.where(flat, size, np.maximum.reduce((largest, terms, size)))[which]
+        divisor = np.where(flat, self._known(point, terms, size), np.maximum.reduce((largest, terms, size)))
+        divisor = divisor[which]
         hard = point.hard * self.frame.scale
         hard_size = np.abs(hard).max(axis=1, initial=0.0)
         hard_size[hard_size == 0.0] = 1.0
@@ -137,11 +138,27 @@ class ConditionRows:
         unit = self.problem.program.unknowns.unit
         return [unit(c.variable) if c.variable >= 0 else "" for c in self.conditions.items]
 
+    @cached_property
+    def _core_units(self) -> list[str]:
+        unit = self.problem.program.unknowns.unit_of_core
+        return [unit(j) for j in range(len(self.problem.core.model.scale))]
+
     def _terms(self, value: np.ndarray, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Largest terms of the conditions: what the scaled coordinates contribute, the rest, and what is prescribed."""
         known = value - rows @ x - self.constant
         parts = (np.abs(rows * x).max(axis=1, initial=0.0), np.abs(known), np.abs(self.constant))
         return np.maximum.reduce(parts)
+
+    def _known(self, point: Linearised, terms: np.ndarray, size: np.ndarray) -> np.ndarray:
+        """Sizes of conditions that no coordinate moves: the largest value of their unit at the point, at most ``size``.
+
+        A scale says how large a variable could become, and nothing of how exactly it is known: in units of one that exceeds all
+        values by decades a start that the mode contradicts would count as met.
+        """
+        values = largest_alike(np.concatenate([terms, np.abs(point.z)]), self._units + self._core_units)
+        values, rates = values[: len(terms)], np.asarray(self._sizes_D.sum(axis=1)).ravel() > 0.0
+        known = (values > 0.0) & (np.array(self._units) != "") & ~rates
+        return np.where(known, np.minimum(values, size), size)
 
     def _release(self, point: Linearised, A: np.ndarray, rank: np.ndarray, which: np.ndarray) -> None:
         """Let variables move that follow from fixed ones, as these may: lower the ranks of their rates."""
