@@ -15,7 +15,7 @@ from ..errors import UnknownPathError, nearest
 from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
 from .power import Instances, powers_of
-from .record import STARTS, Jump, KnownJump, MicroStep
+from .record import STARTS, Jump, MicroStep
 from .recording import Recording
 from .segments import Segment, window
 
@@ -119,7 +119,7 @@ def energies(
     return flow + impulsive, impulsive
 
 
-def jumps_within(result: Recording, a: float, b: float) -> list[tuple[float, Jump | KnownJump, Segment]]:
+def jumps_within(result: Recording, a: float, b: float) -> list[tuple[float, Jump, Segment]]:
     """Times of parts of jumps in a window, the parts, and the segment that follows each."""
     found = []
     for step in _steps(result, a, b):

@@ -36,7 +36,7 @@ from .trace import record_of, trace_of
 
 FORMAT = 4
 """Of what is written."""
-_SINCE_4 = {"KnownJump": ("KnownJump", {})}
+_SINCE_4 = {"KnownJump": ("Jump", {})}
 _SINCE_3 = {
     **_SINCE_4,
     "Residual": ("ResidualStatement", {}),

@@ -14,7 +14,7 @@ from ..flattening.flat_model import Batch, kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
 from ..values import frozen
-from .record import Jump, KnownJump
+from .record import Jump
 from .segments import Products, Segment, SegmentGroup, Segments
 
 Factor = tuple[bool, int]
@@ -79,7 +79,7 @@ class Powers:
         parts = (values, rates, one)
         return np.vstack([part if isinstance(part, np.ndarray) else part.toarray() for part in parts])
 
-    def at_jump(self, jump: Jump | KnownJump, readout: Readout, moment: Moment) -> np.ndarray:
+    def at_jump(self, jump: Jump, readout: Readout, moment: Moment) -> np.ndarray:
         """Energies (owners,) that the impulses of a micro-step carry."""
         values, slopes, impulses, movements = read_impulses(jump, readout, moment, self.ids, self.slopes)
         return self.products.change(
@@ -191,7 +191,7 @@ def _no_product(text: str) -> DeclarationError:
 
 
 def read_impulses(
-    jump: Jump | KnownJump, readout: Readout, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
+    jump: Jump, readout: Readout, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Means of variables and slopes at an instant, and their time integrals over it."""
     frame, n, left, right = readout.frame, len(jump.J1), jump.left, jump.right

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..reduction.affine import Mode, ModeData
+from ..reduction.affine import Mode
 from ..values import frozen
 from .segments import BEFORE, Prefix, Segment, Segments
 
@@ -21,43 +21,16 @@ STARTS = "contradicting start values"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Jump:
-    """Both limits of a part of a micro-step in which differentiated variables moved, and the impulses J1 (n,)."""
-
-    before: ModeData
-    y_before: np.ndarray
-    z_before: np.ndarray
-    after: ModeData
-    y_after: np.ndarray
-    J1: np.ndarray
-    mean: np.ndarray | None = None
-    """Means (2 n,) of the core unknowns and their slopes over the instant, None for those of both limits."""
-    apart: np.ndarray | None = None
-    """Left limits (2, nv) of all variables and their slopes where starts contradict each other, NaN where they are open."""
-
-    @property
-    def left(self) -> np.ndarray:
-        """State ``[z, z', xi]`` before."""
-        return _point(self.z_before, self.before, self.y_before)
-
-    @property
-    def right(self) -> np.ndarray:
-        """State ``[z, z', xi]`` after."""
-        return _point(self.after.T @ self.y_after, self.after, self.y_after)
-
-
-def _point(z: np.ndarray, data: ModeData, y: np.ndarray) -> np.ndarray:
-    return np.concatenate([z, data.T @ (data.Ay @ y), y[len(data.states) :]])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KnownJump:
-    """The same with both limits as states ``[z, z', xi]``: what files hold."""
+    """Both limits, as states ``[z, z', xi]``, of a part of a micro-step in which differentiated variables moved."""
 
     left: np.ndarray
     right: np.ndarray
     J1: np.ndarray
+    """Impulses (n,)."""
     mean: np.ndarray | None = None
+    """Means (2 n,) of the core unknowns and their slopes over the instant, None for those of both limits."""
     apart: np.ndarray | None = None
+    """Left limits (2, nv) of all variables and their slopes where starts contradict each other, NaN where they are open."""
 
 
 class Ending(NamedTuple):
@@ -85,7 +58,7 @@ class MicroStep:
     """(variable, before, after)."""
     lost: tuple[tuple[str, float], ...] = ()
     """(element, energy absorbed)."""
-    parts: tuple[Jump | KnownJump, ...] = ()
+    parts: tuple[Jump, ...] = ()
     """What jumped, part by part: one, or with contacts that rebound one for each round of impacts."""
     D: np.ndarray | None = None
     """Discretes after the micro-step."""

@@ -17,7 +17,7 @@ from ..reduction.affine import ExactMode, Mode
 from ..reduction.reduced_model import ReducedModel
 from ..values import frozen
 from .objects import register
-from .record import KnownJump, MicroStep, Recorded
+from .record import Jump, MicroStep, Recorded
 from .segments import Segment
 from .series import SeriesMotion, series_of
 
@@ -63,7 +63,7 @@ class Trace:
     impulses: dict[int, tuple[Any, ...]]
     jumps: dict[int, tuple[Any, ...]]
     lost: dict[int, tuple[Any, ...]]
-    parts: dict[int, tuple[KnownJump, ...]]
+    parts: dict[int, tuple[Jump, ...]]
     z: np.ndarray
     left: np.ndarray
     """Left limits of core unknowns and discretes at the start."""
@@ -72,7 +72,7 @@ class Trace:
     """Variables over the core unknowns: what the states mean."""
 
 
-register(ExactMode, Numbers, Trace, KnownJump, SeriesMotion, PointFrame, AffineFlow)
+register(ExactMode, Numbers, Trace, Jump, SeriesMotion, PointFrame, AffineFlow)
 register(Basis, without=("_latest",))
 
 
@@ -132,8 +132,8 @@ def trace_of(record: Recorded, which: np.ndarray, hs: np.ndarray) -> Trace:
         modes.items, [Numbers(r.VK, r.P) for r in numbers.items], flows.items, motions, rows.items,
         np.array([s.t for s in steps]), numbered, step_rows, branches.items, kinds.items, triggers.items,
         _those(s.impulses for s in steps), _those(s.jumps for s in steps), _those(s.lost for s in steps),
-        _those(tuple(KnownJump(p.left, p.right, p.J1, p.mean, p.apart) for p in s.parts) for s in steps),
-        record.z, record.D, record.reasons(), segments[0].readout.model.W_core if segments else None,
+        _those(s.parts for s in steps), record.z, record.D, record.reasons(),
+        segments[0].readout.model.W_core if segments else None,
     )  # fmt: skip
 
 

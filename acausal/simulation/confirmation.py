@@ -148,8 +148,8 @@ def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, rest
     state, which = run.state, np.flatnonzero(run.core.model.differentiated)
     lost, terms = restart.z - z_before, np.abs(restart.z) + np.abs(z_before)
     if parts:
-        ends = [part.after.T @ part.y_after for part in parts]
-        lost = lost - (ends[-1] - parts[0].z_before)
+        ends = [part.right[: len(lost)] for part in parts]
+        lost = lost - (ends[-1] - parts[0].left[: len(lost)])
         terms += np.sum(np.abs(ends), axis=0)  # what comes to rest has moved on the way
     tolerance = SOLVED if run.reduced.nonlinear else ROUNDED
     allowed = tolerance * (terms + _terms(state.z, state.error, run.integration.steps))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...reduction.affine import Inadmissible, Kind, Mode, Restart
+from ...reduction.affine import Inadmissible, Kind, Mode, ModeData, Restart
 from ...reduction.core import Values
 from ...reduction.impacts import FREE, lost_energy
 from ...reduction.rounding import ROUNDING
@@ -90,14 +90,20 @@ def jump_record(
     lost = np.zeros(len(model.elements))
     for p, s in zip(ways, parts, strict=True):
         if p.apart is None:
-            lost += lost_energy(model, p.before, p.after, p.z_before, s.z_after, p.J1, xi, p.mean)
+            lost += lost_energy(model, s.before, s.after, s.z_before, s.z_after, s.J1, xi, p.mean)
     losses = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
     return {"impulses": impulses, "jumps": jumps, "lost": apart + losses, "parts": ways}
 
 
 def _part(lin: Linearisation, s: Stage, xi: np.ndarray, values: Values) -> Jump:
-    jump = Jump(s.before, s.y_before, s.z_before, s.after, s.y_after, s.J1)
+    right = _point(s.after.T @ s.y_after, s.after, s.y_after)
+    jump = Jump(_point(s.z_before, s.before, s.y_before), right, s.J1)
     if not lin.core.reduced.nonlinear or not s.J1.any():
         return jump
     bend = bend_along(lin, s.before.mode, s.z_before, s.z_after, xi, values)
     return jump if bend is None else replace(jump, mean=0.5 * (jump.left + jump.right)[: len(bend)] + bend)
+
+
+def _point(z: np.ndarray, data: ModeData, y: np.ndarray) -> np.ndarray:
+    """The state ``[z, z', xi]``."""
+    return np.concatenate([z, data.T @ (data.Ay @ y), y[len(data.states) :]])
