@@ -568,14 +568,15 @@ class ClosedForm:
     def end(self, h: float, t: float) -> Arrival | None:
         """The point after ``h`` seconds, at ``t``.
 
-        Sources are evaluated there as the instant that follows does. What depends on them alone, as the voltage of a
-        capacitor at a source, then is the same before and after it: no rounding of its motion is left to be a difference.
+        Sources are evaluated there as the instant that follows does. What depends on them alone then is the same before and
+        after it: no rounding of its motion is left to be a difference.
         """
         if not h > 0.0:
             return None
         data, trajectory, run = self._data, self._trajectory, self._run
         y, states, shift = trajectory.at(h), len(data.states), None
-        run.sources.evaluate(t, run.state.D, run.state.R, y[states:])
+        if run.sources.constant is None:
+            run.sources.evaluate(t, run.state.D, run.state.R, y[states:])
         if not math.isfinite(sum(y.tolist())):
             wrong = np.flatnonzero(~np.isfinite(y[:states]))
             raise run.failed(NotFinite("state", tuple(wrong.tolist())))
