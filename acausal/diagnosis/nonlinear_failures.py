@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..dynamics.automatic import BOUNDARY
 from ..dynamics.directions import generic_direction
-from ..dynamics.problem import StepSizeError, StiffnessError
+from ..dynamics.problem import StepSizeError
 from ..errors import (
     AcausalError,
     ConvergenceError,
@@ -195,8 +194,6 @@ def _unsettled(now: Standing, failure: NoConsistentPoint, at: str) -> AcausalErr
 def _step_size(now: Standing, failure: StepSizeError) -> AcausalError:
     motion = now.linearisation.last
     at, point = f"integration at t = {now.state.t + failure.t:.9g}", accepted(now)
-    if isinstance(failure, StiffnessError):
-        return _stiff(now, failure, at)
     inner = motion.failure if motion is not None else None
     if inner is not None:
         return _not_solved(now, inner, at, point)
@@ -204,7 +201,12 @@ def _step_size(now: Standing, failure: StepSizeError) -> AcausalError:
     singular = None if near is None else _singular_nearby(now, near, at, point)
     if singular is not None:
         return singular
-    name = _component(now, failure.component)
+    component = failure.component
+    name = ""
+    if motion is not None and component is not None:
+        X = motion.selection.states[component]
+        states = motion.system.mode.states
+        name = f" of `{now.program.unknowns.state_name(int(states[X]))}`" if X < len(states) else ""
     z = core_at(now, point)
     found = stated(now, rows_of_largest(now, z))
     return found.error(
@@ -214,24 +216,6 @@ def _step_size(now: Standing, failure: StepSizeError) -> AcausalError:
         why="the solution has a singularity there, or bends faster than doubles resolve",
         hint=_growth(now)
         + "look for a division by zero or a root of zero; state jumps of the equations as elements or relations",
-    )
-
-
-def _component(now: Standing, component: int | None) -> str:
-    """The state that is a component of the motion, as "of" it."""
-    motion = now.linearisation.last
-    if motion is None or component is None:
-        return ""
-    X, states = motion.selection.states[component], motion.system.mode.states
-    return f" of `{now.program.unknowns.state_name(int(states[X]))}`" if X < len(states) else ""
-
-
-def _stiff(now: Standing, failure: StiffnessError, at: str) -> AcausalError:
-    return ConvergenceError(
-        f"{at}: the explicit method makes steps of {failure.h:.3g} s for its stability alone",
-        why=f"the model is stiff: a motion{_component(now, failure.component)} with a time constant of about"
-        f" {failure.h / BOUNDARY:.3g} s has died away, and its steps must follow it all the same",
-        hint='leave the choice to `method="auto"`, or take `method="implicit"`',
     )
 
 

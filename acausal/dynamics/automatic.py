@@ -15,7 +15,7 @@ from ..reduction.rounding import TINY
 from .directions import generic_direction
 from .dormand_prince import DormandPrince
 from .linear import Shifted
-from .problem import Problem, StiffnessError
+from .problem import Problem
 from .rosenbrock import Rosenbrock
 from .step import Step
 from .stepper import Demands
@@ -33,9 +33,6 @@ LOOK_EVERY = 10
 """Implicit steps between two looks at the eigenvalues."""
 INSIDE = 0.25
 """Implicit step times largest eigenvalue below which the explicit method would make the same steps."""
-MOST_HELD = 4000
-"""Steps in a row beyond the boundary after which a method that is to stay explicit gives up: the motion that holds them has died
-away over more than ten thousand of its time constants then."""
 POWERS = 8
 """Multiplications with a Jacobian that has no entries."""
 MOST_EIGENVALUES = 64
@@ -65,26 +62,6 @@ class Stiffness:
     def settle(self, stiff: bool) -> None:
         """Take a decision and begin to count anew."""
         self.stiff, self.near, self.quiet, self.implicit = stiff, 0, 0, 0
-
-
-class Explicit(DormandPrince):
-    """Dormand-Prince alone, which says so where stability holds its steps for good, as DOPRI5 of the reference does."""
-
-    _held = 0
-
-    def step(self, limit: float) -> Step:
-        """One accepted step, as `Stepper.step`.
-
-        Raises
-        ------
-        StiffnessError
-        """
-        step = super().step(limit)
-        self._held = self._held + 1 if self.reach > BOUNDARY else 0
-        if self._held >= MOST_HELD:
-            reason = f"stability has held {MOST_HELD} steps in a row"
-            raise StiffnessError(reason, self.t, self.fastest, step.t1 - step.t0)
-        return step
 
 
 class Automatic:

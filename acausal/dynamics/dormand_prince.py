@@ -106,23 +106,11 @@ class DormandPrince(Stepper):
 
         The last two stages are at the same time: by the difference of their rates over that of their arguments.
         """
-        apart, change = (self.y - self._before_last) / self._scale, self._stages_apart
+        scale = self.demands.atol + self.demands.rtol * self._size
+        apart = (self.y - self._before_last) / scale
+        change = (self._slopes[6] - self._slopes[5]) / scale
         distance = float(apart.dot(apart))
         return self._made * math.sqrt(float(change.dot(change)) / distance) if distance > 0.0 else 0.0
-
-    @property
-    def fastest(self) -> int:
-        """Component that this eigenvalue moves most."""
-        return int(np.argmax(np.abs(self._stages_apart)))
-
-    @property
-    def _scale(self) -> np.ndarray:
-        return self.demands.atol + self.demands.rtol * self._size
-
-    @property
-    def _stages_apart(self) -> np.ndarray:
-        """Difference of the rates of the last two stages, in units of the tolerances."""
-        return (self._slopes[6] - self._slopes[5]) / self._scale
 
     def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
         return self._slopes[6].copy()

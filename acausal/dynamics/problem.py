@@ -59,7 +59,3 @@ class StepSizeError(Exception):
 
     def __reduce__(self) -> Any:
         return type(self), (self.reason, self.t, self.component, self.h)
-
-
-class StiffnessError(StepSizeError):
-    """Stability, and not accuracy, has held all of many steps of an explicit method: they would go on without end."""

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from acausal.dynamics.automatic import BOUNDARY, MOST_HELD, Automatic, Explicit, Stiffness
+from acausal.dynamics.automatic import Automatic, Stiffness
 from acausal.dynamics.dormand_prince import DormandPrince
-from acausal.dynamics.problem import StepFailure, StiffnessError
+from acausal.dynamics.problem import StepFailure
 from acausal.dynamics.rosenbrock import Rosenbrock
 from acausal.dynamics.stepper import Demands, Stepper
 
@@ -64,30 +64,6 @@ def test_a_stiff_problem_costs_little_more_than_by_the_implicit_method(stiffness
             assert step.y1 == pytest.approx(exact(np.array([step.t1]))[0], abs=1e-5)
         counts.append(problem.rates + problem.jacobians)
     assert counts[0] < 1.5 * counts[1]
-
-
-@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
-@pytest.mark.parametrize("stiffness", [1e4, 1e8])
-def test_an_explicit_method_gives_up_where_stability_holds_its_steps(stiffness: float, rtol: float) -> None:
-    given, exact = prothero_robinson(stiffness)
-    stepper = Explicit(given, 0.0, np.array([1.0]), Demands(rtol, np.array([1e-2 * rtol])), span=10.0)
-    with pytest.raises(StiffnessError) as caught:
-        march(stepper, 10.0)
-    assert caught.value.component == 0
-    assert caught.value.h * stiffness == pytest.approx(BOUNDARY, rel=0.1)
-    assert MOST_HELD <= stepper.steps < MOST_HELD + 1000
-    assert stepper.y == pytest.approx(exact(np.array([stepper.t]))[0], abs=10 * rtol)
-
-
-@pytest.mark.parametrize("rtol", [1e-2, 1e-6])
-def test_an_explicit_method_follows_an_oscillation_for_as_long_as_it_lasts(
-    rtol: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Accuracy holds its steps, however many there are and however long for a tolerance."""
-    monkeypatch.setattr("acausal.dynamics.automatic.MOST_HELD", 20)
-    stepper = Explicit(pendulum(), 0.0, np.array([0.1, 0.0]), Demands(rtol, np.full(2, rtol)), span=10.0)
-    march(stepper, 300.0)
-    assert stepper.steps > 100
 
 
 @pytest.mark.parametrize("mu", [10.0, 30.0, 100.0])

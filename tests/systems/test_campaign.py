@@ -311,15 +311,6 @@ def test_a_voltage_that_a_law_gives_as_zero_is_shown_at_few_points(method: str) 
     assert judged(case, answer, 1e-5).outcome == "right"
 
 
-def test_a_run_that_is_stiff_for_an_explicit_method_is_refused_and_judged(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("acausal.dynamics.automatic.MOST_HELD", 400)
-    family = FAMILIES["nonlinear runs"]
-    verdict = family.run(family.describe(950020), "explicit")
-    assert verdict.outcome == "right refusal", verdict
-
-
 @pytest.mark.parametrize("kind", ["V", "I"])
 @pytest.mark.parametrize("size", [Fraction(1, 10**6), Fraction(4), Fraction(10**6)])
 def test_a_diode_that_a_source_bars_is_told_at_once(

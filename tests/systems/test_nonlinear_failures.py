@@ -1,7 +1,6 @@
 """Nonlinear models that cannot be solved: kind of error, text, place, last values, remedy, and the result until then."""
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -170,33 +169,6 @@ def test_solution_that_escapes_in_finite_time(method: str) -> None:
     assert error.result["second.area"].final == pytest.approx(0.5, rel=1e-5)
     assert error.result["first.x"].final == pytest.approx(1.0 / 3.0, rel=1e-5)
     assert error.result.status.startswith("failed")
-
-
-@pytest.mark.parametrize("rate", [1e4, 1e8])
-def test_motion_too_fast_for_an_explicit_method(rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What dies away in `1 / rate` holds the steps of what it follows: what was found is kept, and right."""
-    monkeypatch.setattr("acausal.dynamics.automatic.MOST_HELD", 100)
-
-    class Model(Component):
-        x = Variable(start=0.0, fixed=True)
-        y = Variable(start=1.0, fixed=True)
-
-        def equations(self) -> Statements:
-            yield Eq(der(self.x), rate * (self.y**2 - self.x))
-            yield Eq(der(self.y), -self.y)
-
-    error = failed(ConvergenceError, Model(), method="explicit")
-    assert "for its stability alone" in error.what
-    told = re.search(r"`x` with a time constant of about (\S+) s", error.why)
-    assert told
-    assert float(told[1]) * rate == pytest.approx(1.0, rel=0.1)
-    assert "implicit" in error.hint
-    t = error.result.t_end
-    assert t * rate > 300.0
-    assert error.result["x"].at(t) == pytest.approx(math.exp(-2.0 * t) * (1.0 + 2.0 / rate), rel=1e-4)
-    assert error.result["y"].at(t) == pytest.approx(math.exp(-t), rel=1e-6)
-    for method in ("auto", "implicit"):
-        assert simulate(Model(), 1.0, method=method)["x"].final == pytest.approx(math.exp(-2.0), rel=1e-3)
 
 
 def test_solution_that_reaches_a_pole() -> None:

@@ -74,7 +74,7 @@ def test_what_follows_a_crossing_is_known_as_well_as_its_time(Ron: float, Goff: 
 
 
 @pytest.mark.parametrize("Goff", [0.0, 1e-9])
-@pytest.mark.parametrize("Ron", [3e-12, 2e-12, 1e-12, 3e-13, 1e-13])
+@pytest.mark.parametrize("Ron", [3e-12, 2e-12, 1e-12, 3e-13])
 def test_a_crossing_whose_time_is_lost_is_refused_with_the_way_out(Ron: float, Goff: float) -> None:
     """v / Ron of source and capacitor are 3e14 A each: what moves both alike leaves their difference, which is rounded."""
     with pytest.raises(
@@ -84,7 +84,7 @@ def test_a_crossing_whose_time_is_lost_is_refused_with_the_way_out(Ron: float, G
     assert "zero, which is exact" in info.value.hint
 
 
-@pytest.mark.parametrize("Ron", [1e-15, 1e-16])
+@pytest.mark.parametrize("Ron", [1e-13, 1e-15, 1e-16])
 def test_a_current_that_rounding_hides_is_refused(Ron: float) -> None:
     """Rounding of v / Ron is 600 A at 1 fOhm: the guard of a diode that has to turn off never leaves it."""
     with pytest.raises(ConsistencyError, match="hides whether a guard of") as info:

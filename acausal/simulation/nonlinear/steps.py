@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...dynamics.automatic import Automatic, Explicit, Stiffness
+from ...dynamics.automatic import Automatic, Stiffness
+from ...dynamics.dormand_prince import DormandPrince
 from ...dynamics.noise import StepNoise, rounded_states
 from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
@@ -42,7 +43,7 @@ TURN = 0.25
 """Longest step in periods of the fastest source where nothing is nonlinear: what the source does shows at the stages."""
 PULSE = 0.025
 """The same where something is nonlinear: a pulse in every period, as of an exponential, may not pass between the stages."""
-SOLVERS: dict[str, type[Stepper]] = {"explicit": Explicit, "implicit": Rosenbrock}
+SOLVERS: dict[str, type[Stepper]] = {"explicit": DormandPrince, "implicit": Rosenbrock}
 
 
 @dataclass(slots=True, eq=False)
