@@ -14,10 +14,11 @@ the given numbers make of it, without any growth.
 
 No estimate brings back what a number that has grown has pushed out of a sum: 9.8 beside 1e17. A pivot that is weak in its
 row, while others of its column are not in theirs, waits for them (threshold pivoting; Duff, Erisman and Reid, Direct Methods
-for Sparse Matrices, 2017). Once no pivot is left, all values are put into the rows as they were given; where an entry does
-not meet them by its own terms, values are refined in twice the digits. What is lost all the same is found by the check of a
-mode, in `identities`. Entries are judged one by one, and one that is rounding by its own estimate may be what another row
-needs: it counts where others would miss a given row without it, so that rows agree about what is zero.
+for Sparse Matrices, 2017). Once no pivot is left, values are refined: what they miss in the rows as they were given is reckoned
+in twice the digits. Every entry then has all its digits, also one that is a difference of large ones: two ways to the same
+quantity agree. What is lost all the same is found by the check of a mode, in `identities`. Entries are judged one by one, and
+one that is rounding by its own estimate may be what another row needs: it counts where others would miss a given row without
+it, so that rows agree about what is zero.
 """
 
 from __future__ import annotations
@@ -203,19 +204,25 @@ class Elimination:
         return self._judged((rows[:, None], columns))[1]
 
     def _restore(self) -> None:
-        """Evaluate anew the values that do not meet the given rows: growth has pushed something out of a sum."""
+        """Refine solved rows, and evaluate anew the others whose values do not meet the given rows by their own terms.
+
+        Growth has pushed something out of a sum. Entry by entry: what is small beside others of its row may be all that a column
+        has.
+        """
         solved, left, free = map(np.flatnonzero, (self.pivot >= 0, self.pivot < 0, self.row < 0))
+        if not len(free):
+            return
+        self._refine(solved)
+        if not len(left):
+            return
         directions = np.zeros((len(self.row), len(free)))
         directions[free, np.arange(len(free))] = 1.0
         directions[self.pivot[solved]] = -self.value[solved[:, None], free]
-        defect = self._given_rows @ directions
-        defect[left] -= self.value[left[:, None], free]
-        # Entry by entry: what is small beside others of its row may be all that a column has.
-        wrong = (np.abs(defect) > _CANCELLED * (abs(self._given_rows) @ np.abs(directions))).any(axis=1)
+        given = _compact(self._given[left])
+        defect = np.abs(given @ directions - self.value[left[:, None], free])
+        wrong = (defect > _CANCELLED * (abs(given) @ np.abs(directions))).any(axis=1)
         if wrong.any():
-            self._refine(solved)
-        if wrong[left].any():
-            self._improve(left[wrong[left]])
+            self._improve(left[wrong])
 
     def _improve(self, rows: np.ndarray) -> None:
         """Evaluate rows anew, and keep of every entry the value with the smaller error.
@@ -230,35 +237,53 @@ class Elimination:
             array[rows] = np.where(worse, old, array[rows])
 
     def _refine(self, solved: np.ndarray) -> None:
-        """Correct entries by what they miss in the given rows, reckoned in twice the digits, as long as that gains some.
+        """Correct entries by what they miss in the given rows, until they have all their digits.
 
-        What the steps know to be none can only sink, unless others would miss a row without it. (Demmel et al., "Error bounds
-        from extra-precise iterative refinement", ACM Transactions on Mathematical Software 32, 2006.)
+        What the steps know to be none can only sink, unless others would miss a row without it.
         """
-        factors, weight, scale = GivenRows(self._given_rows, self.weight).factors(solved, self.pivot[solved])
         at = solved[:, None], (self.row < 0).nonzero()[0]
-        given, certain = self._given[solved], self._judged(at)[1]
-        held = value = self.value[at]
-        left, off = value.size + 1, math.inf
+        certain, held = self._judged(at)[1], self.value[at]
+        factors = GivenRows(self._given_rows, self.weight).factors(solved, self.pivot[solved])
+        value, wanted = held, certain
         while True:
+            value, settled = self._corrected(solved, at[1], factors, value, wanted)
+            sure = certain & (value * value > _CANCELLED**2 * self.variance[at])
+            more = wanted | self._missing(solved, value, ~sure)
+            if (settled | ~more | wanted).all():
+                break
+            wanted = more
+        back = self._missing(solved, np.where(sure | settled, value, 0.0), ~sure)
+        self.value[at] = np.where((sure & settled) | back | (np.abs(value) < np.abs(held)), value, held)
+        for estimate, unit in ((self.variance, value * value), (self.least, np.abs(value))):
+            estimate[at] = np.where(back, unit, estimate[at])
+
+    def _corrected(
+        self, solved: np.ndarray, free: np.ndarray, factors: Any, value: np.ndarray, wanted: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Entries with all their digits, as far as steps gain some, and which of them a last step has not moved.
+
+        What they miss in the given rows is reckoned in twice the digits, from which also what is small beside others of its
+        column gets all of its own (Demmel et al., "Error bounds from extra-precise iterative refinement", ACM Transactions on
+        Mathematical Software 32, 2006). Steps end when those that are ``wanted`` have settled.
+        """
+        given, (lower_upper, weight, scale) = self._given[solved], factors
+        left, off, count = value.size + 1, math.inf, 1
+        while count:
             defect = Accumulator(value.shape)
-            defect.add(given[:, at[1]], np.ones((1, 1)))
+            defect.add(given[:, free], np.ones((1, 1)))
             defect.add_rows(given[:, self.pivot[solved]], -value)
-            change = scale[:, None] * factors.solve(weight[:, None] * defect.value, "T")
+            change = scale[:, None] * lower_upper.solve(weight[:, None] * defect.value, "T")
             size, moved = np.abs(value), np.abs(change)
             settled = moved <= _CANCELLED * size
-            near = ~settled & (moved < _DOMINANT * size)
-            count, most = np.count_nonzero(~settled), np.max(moved[near] / size[near], initial=0.0)
+            moving = wanted & ~settled
+            near = moving & (moved < _DOMINANT * size)
+            count, most = np.count_nonzero(moving), np.max(moved[near] / size[near], initial=0.0)
             value = value + change
             if count >= left and not 0.0 < most < _DOMINANT * off:
                 break
             # The best so far: values that swing gain nothing.
             left, off = min(left, count), min(off, most or off)
-        certain &= value * value > _CANCELLED**2 * self.variance[at]
-        back = self._missing(solved, np.where(certain | settled, value, 0.0), ~certain)
-        self.value[at] = np.where((certain & settled) | back | (np.abs(value) < np.abs(held)), value, held)
-        for estimate, unit in ((self.variance, value * value), (self.least, np.abs(value))):
-            estimate[at] = np.where(back, unit, estimate[at])
+        return value, settled
 
     @cached_property
     def _given_rows(self) -> Any:
