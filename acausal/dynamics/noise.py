@@ -245,10 +245,11 @@ class StepNoise:
         How far the begin is off because the crossing there may be late: errors of the steps before. What has been farther from
         zero has left them, and they allow no step to miss as much.
     drift : callable, optional
-        Rounding (forms,) of the states that stays for some seconds.
+        Rounding (forms,) of the states that stays for some seconds; by default none.
 
     Attributes
     ----------
+    drift : callable
     resolution : (forms,) array
         Rounding of an evaluation after the last step.
     missed : (forms,) array
@@ -258,7 +259,7 @@ class StepNoise:
     def __init__(
         self, begin: np.ndarray, late: np.ndarray, drift: Callable[[float], np.ndarray] | None = None
     ) -> None:
-        self._begin, self.late, self._drift = begin, late, drift
+        self._begin, self.late, self.drift = begin, late, drift or (lambda _: np.zeros(len(begin)))
         self._error, self._terms, self.missed = np.zeros((3, len(begin)))
         self.resolution = begin.copy()
 
@@ -275,7 +276,6 @@ class StepNoise:
     def follow(self, h: float, terms: np.ndarray, error: np.ndarray) -> None:
         """Take a step with the terms of the forms at its end and their errors; rounding stays for ``h`` seconds."""
         self.resolution[:] = self._begin + TWICE * ROUNDING * np.maximum(terms, self._terms)
-        if self._drift is not None:
-            self.resolution += TWICE * self._drift(h)
+        self.resolution += TWICE * self.drift(h)
         self.missed[:] = MISSED * np.maximum(error, self._error)
         self._error, self._terms = error, terms

@@ -117,6 +117,8 @@ class Accuracy:
             # Terms of what is solved for are no terms of the form: a force that vanishes beside others is rounding of theirs.
             solved = self._tangent(motion.system.v0.y[:, motion.solved])
             hidden = np.abs(solved) @ uncertainty(motion, self._place)
+            # What leaves zero slower than in proportion to time is rounding of its rate at first, however short the step is.
+            hidden += self._noise.drift(t1 - self._place.h)
             found = float((self.error / (may_be + hidden)).max(initial=0.0))
         return found
 
