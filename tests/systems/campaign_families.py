@@ -225,12 +225,16 @@ def refused(
 
 
 def drowned(ideal: Result, kind: str, size: float) -> float:
-    """Part of what the storages of a circuit hold that rounding moves where losses of a kind and size join them."""
-    paths = [
-        path.rsplit(".", 1)[0] for path in ideal.states if path.endswith(".v" if kind == "Ron" else ".i")
-    ]
-    stores = [float(ideal[f"{path}.{'C' if kind == 'Ron' else 'L'}"].final) for path in paths]
-    return rounded_share(stores, size, ideal.t_end)
+    """Part of what flows through losses of a kind and size, or of what the storages that they join hold, that is rounding.
+
+    The drop along a resistance is a difference of what stands at its ends: what flows is rounding of these over the resistance.
+    """
+    across, through, store = ("v", "i", "C") if kind == "Ron" else ("i", "v", "L")
+    stores = [float(ideal[f"{p[:-2]}.{store}"].final) for p in ideal.states if p.endswith(f".{across}")]
+    owners = [p.rsplit(".", 1)[0] for p in ideal.parameters if p.endswith(f".{kind}")]
+    ends, flows = (max(abs(ideal[f"{p}.{x}"]).max() for p in owners) for x in (across, through))
+    rounded = UNIT * ends / (size * flows) if flows else np.inf
+    return max(rounded_share(stores, size, ideal.t_end), rounded)
 
 
 ROUGH = 1e-3
