@@ -33,6 +33,7 @@ from .errors import RequirementError as RequirementError
 from .errors import SimulationError as SimulationError
 from .errors import SingularModelError as SingularModelError
 from .errors import StatementError as StatementError
+from .errors import StiffnessWarning as StiffnessWarning
 from .errors import StructuralError as StructuralError
 from .errors import UnconnectedInputError as UnconnectedInputError
 from .errors import UnitError as UnitError

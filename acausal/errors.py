@@ -284,7 +284,11 @@ def shortened(text: str, most: int) -> str:
 PACKAGE = f"{os.path.dirname(os.path.abspath(__file__))}{os.sep}"
 
 
-def warn(message: str) -> None:
+class StiffnessWarning(UserWarning):
+    """Stability has long held the steps of an explicit method, which an implicit one would make longer."""
+
+
+def warn(message: str, kind: type[UserWarning] = UserWarning) -> None:
     """Warn at the line of the user that led here, the first one outside this package."""
     level, frame = 1, inspect.currentframe()
     # Cached properties are called by way of functools, what np.errstate decorates by way of NumPy.
@@ -292,4 +296,4 @@ def warn(message: str) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back
     # `warnings.warn` counts from this function, level one.
-    warnings.warn(message, stacklevel=level)
+    warnings.warn(message, kind, stacklevel=level)

@@ -50,7 +50,7 @@ def _statistics(run: Loop) -> Statistics:
     return Statistics(
         counts.flattenings, counts.presolves, counts.symbolic_analyses, analysed,
         search.searches, search.hints, search.candidates, len(run.record.segments), len(run.record.steps),
-        rejections=work.rejections, evaluations=work.evaluations, jacobians=work.jacobians,
+        rejections=work.rejections, held=work.held, evaluations=work.evaluations, jacobians=work.jacobians,
         factorisations=work.factorisations, newton_iterations=work.iterations,
         seconds={**work.seconds, "compile": counts.seconds}, peak_memory=peak_memory(),
     )  # fmt: skip

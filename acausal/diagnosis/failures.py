@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import AcausalError, warn
+from ..errors import AcausalError, StiffnessWarning, warn
 from ..simulation.failures import (
     ChangePointPassed,
     CrossingUnresolved,
@@ -14,6 +14,7 @@ from ..simulation.failures import (
     Failure,
     FlowInterrupted,
     GivenContradict,
+    HeldByStability,
     ImpactsUnending,
     Inconsistent,
     MovesForEver,
@@ -38,7 +39,7 @@ from ..simulation.standing import Standing
 from .inconsistent import inconsistent
 from .instant_failures import equations_lost, not_finite, unsettled
 from .interruption import flow_interrupted
-from .nonlinear_failures import change_point_passed, nonlinear_failed
+from .nonlinear_failures import change_point_passed, held_by_stability, nonlinear_failed
 from .relation_names import sliding, without_progress
 from .search_failures import (
     crossing_unresolved,
@@ -102,5 +103,7 @@ def notify(now: Standing, notice: Notice) -> None:
         warn(unending_impacts(now, notice))
     elif isinstance(notice, ChangePointPassed):
         warn(change_point_passed(now, notice))
+    elif isinstance(notice, HeldByStability):
+        warn(held_by_stability(now, notice), StiffnessWarning)
     elif isinstance(notice, SeveralModes):
         warn(several_modes(now, notice))

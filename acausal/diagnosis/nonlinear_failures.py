@@ -19,7 +19,7 @@ from ..flattening.open_ports import with_open_ports
 from ..reduction.affine import Inadmissible
 from ..reduction.labels import nonlinear_row
 from ..reduction.open_mode import StructurallySingular
-from ..simulation.failures import ChangePointPassed, NoConsistentPoint, NotSolved
+from ..simulation.failures import ChangePointPassed, HeldByStability, NoConsistentPoint, NotSolved
 from ..simulation.nonlinear.newton import NewtonFailure
 from ..simulation.nonlinear.singular_points import NEARLY_SINGULAR, Surroundings
 from ..simulation.nonlinear.state_selection import DependentConstraints
@@ -176,6 +176,26 @@ def change_point_passed(now: Standing, notice: ChangePointPassed) -> str:
     )
 
 
+def held_by_stability(now: Standing, notice: HeldByStability) -> str:
+    """Return the warning of steps that stability alone holds."""
+    fastest = notice.fastest
+    return (
+        f"integration at t = {notice.t:.9g}: stability alone has held {notice.count} steps of the explicit method, now of"
+        f" {fastest.h:.3g} s: the model is stiff, since a motion{_component(now, fastest.component)} with a time constant of"
+        f" {fastest.time_constant:.3g} s has died away, and steps have to follow it all the same; leave the choice to"
+        f' method="auto", or take method="implicit"'
+    )
+
+
+def _component(now: Standing, component: int | None) -> str:
+    """The state that is a component of the motion, as "of" it."""
+    motion = now.linearisation.last
+    if motion is None or component is None:
+        return ""
+    X, states = motion.selection.states[component], motion.system.mode.states
+    return f" of `{now.program.unknowns.state_name(int(states[X]))}`" if X < len(states) else ""
+
+
 def _unsettled(now: Standing, failure: NoConsistentPoint, at: str) -> AcausalError:
     names = [e.path for e in now.core.model.elements]
     moving = [n for k, n in enumerate(names) if len({m[k] for m in failure.modes[-4:]}) > 1]
@@ -201,12 +221,7 @@ def _step_size(now: Standing, failure: StepSizeError) -> AcausalError:
     singular = None if near is None else _singular_nearby(now, near, at, point)
     if singular is not None:
         return singular
-    component = failure.component
-    name = ""
-    if motion is not None and component is not None:
-        X = motion.selection.states[component]
-        states = motion.system.mode.states
-        name = f" of `{now.program.unknowns.state_name(int(states[X]))}`" if X < len(states) else ""
+    name = _component(now, failure.component)
     z = core_at(now, point)
     found = stated(now, rows_of_largest(now, z))
     return found.error(

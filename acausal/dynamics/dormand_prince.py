@@ -80,14 +80,16 @@ class DormandPrince(Stepper):
         super().__init__(*args, **options)
         self._slopes = np.zeros((7, self.y.size))
         self._scaled = np.empty_like(STAGES)
-        self._before_last, self._made = self.y, 0.0
+        self._before_last = self.y
+        self.made = 0.0
+        """Size of the last step."""
         # Views: slicing in the loop would take as long as the arithmetic.
         self._inner = [(k, NODES[k], self._scaled[k, :k], self._slopes[:k]) for k in range(1, 6)]
         self._outer = (self._scaled[6, :6], self._slopes[:6])
 
     def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
         t, y, slopes = self.t, self.y, self._slopes
-        h = self._made = t1 - t
+        h = self.made = t1 - t
         slopes[0] = self._rate
         np.multiply(STAGES, h, out=self._scaled)
         for k, node, weights, known in self._inner:
@@ -106,11 +108,23 @@ class DormandPrince(Stepper):
 
         The last two stages are at the same time: by the difference of their rates over that of their arguments.
         """
-        scale = self.demands.atol + self.demands.rtol * self._size
-        apart = (self.y - self._before_last) / scale
-        change = (self._slopes[6] - self._slopes[5]) / scale
+        apart, change = (self.y - self._before_last) / self._scale, self._stages_apart
         distance = float(apart.dot(apart))
-        return self._made * math.sqrt(float(change.dot(change)) / distance) if distance > 0.0 else 0.0
+        return self.made * math.sqrt(float(change.dot(change)) / distance) if distance > 0.0 else 0.0
+
+    @property
+    def quickest(self) -> int:
+        """Component that the motion with this eigenvalue moves most, in units of the tolerances."""
+        return int(np.argmax(np.abs(self._stages_apart)))
+
+    @property
+    def _scale(self) -> np.ndarray:
+        return self.demands.atol + self.demands.rtol * self._size
+
+    @property
+    def _stages_apart(self) -> np.ndarray:
+        """Difference of the rates of the last two stages, in units of the tolerances."""
+        return (self._slopes[6] - self._slopes[5]) / self._scale
 
     def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
         return self._slopes[6].copy()

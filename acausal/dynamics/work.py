@@ -19,6 +19,10 @@ class Work:
     factorisations: int = 0
     iterations: int = 0
     """Of Newton's method."""
+    held: int = 0
+    """Accepted steps of an explicit method that its stability held."""
+    lead: int = 0
+    """How many more of them than others there were of late."""
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _stage: str = ""
     _since: float = 0.0
@@ -31,6 +35,11 @@ class Work:
     def rejected(self) -> None:
         """Count a rejected step."""
         self.rejections += 1
+
+    def advanced(self, *, held: bool) -> None:
+        """Count a step of an explicit method, which its stability held or not."""
+        self.held += held
+        self.lead = max(self.lead + (1 if held else -1), 0)
 
     def linearised(self) -> None:
         """Count a call of a Jacobian."""

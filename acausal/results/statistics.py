@@ -39,6 +39,8 @@ class Statistics:
         How many visited modes took which way of integration.
     steps, rejections : int
         Accepted and rejected steps of numerical integration.
+    held : int
+        Accepted steps of ``method="explicit"`` that its stability held, not the accuracy of the solution.
     evaluations, jacobians, factorisations : int
         Calls of the rate of the states and of its Jacobian, and factorised matrices of implicit steps.
     newton_iterations : int
@@ -67,6 +69,7 @@ class Statistics:
     paths: dict[str, int] = field(default_factory=dict)
     steps: int = 0
     rejections: int = 0
+    held: int = 0
     evaluations: int = 0
     jacobians: int = 0
     factorisations: int = 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.explicit import Fastest
 from ..dynamics.problem import StepSizeError
 from ..errors import AcausalError, Location
 from ..modeling.expressions import Expr
@@ -227,6 +228,15 @@ class ChangePointPassed(Notice):
     between: tuple[float, float]
     point: tuple[np.ndarray, np.ndarray, np.ndarray]
     """Coordinates, open unknowns and sources there."""
+
+
+@frozen
+class HeldByStability(Notice):
+    """Stability alone holds the steps of an explicit method: ``count`` until time ``t``, by the motion ``fastest``."""
+
+    t: float
+    count: int
+    fastest: Fastest
 
 
 @frozen

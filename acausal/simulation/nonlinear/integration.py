@@ -179,12 +179,12 @@ class Integration:
         self._stiff = Stiffness()
         self._length = 0.0
         self._hidden = 0
-        self.told = False
-        """Whether it was said that change points are passed."""
+        self.told: set[type] = set()
+        """Kinds of notices that a run gives once, and has given."""
 
-    def tell(self) -> None:
-        """It was said that change points are passed."""
-        self.told = True
+    def tell(self, kind: type) -> None:
+        """A notice of this kind was given."""
+        self.told.add(kind)
 
     def begin(self) -> None:
         """Forget the steps of the last segment."""

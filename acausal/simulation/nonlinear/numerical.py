@@ -15,7 +15,7 @@ from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
 from ...reduction.labels import nonlinear_row
 from ..confirmation import confirm_steps
-from ..failures import UNSOLVED, ChangePointPassed, NotSolved, Sliding
+from ..failures import UNSOLVED, ChangePointPassed, HeldByStability, NotSolved, Sliding
 from ..propagator import Arrival
 from ..run import Run
 from ..watch import can_trigger, open_at_zero, orientations
@@ -63,9 +63,9 @@ class Integrated:
         """Say once that a change point was passed."""
         run, integration = self._run, self._run.integration
         steps, t = integration.steps, run.state.t
-        over = None if steps is None or integration.told else steps.bridge
+        over = None if steps is None or ChangePointPassed in integration.told else steps.bridge
         if steps is not None and over is not None:
-            integration.tell()
+            integration.tell(ChangePointPassed)
             place, between = over.place(steps.motion, over.passed), (t + over.course.t0, t + over.course.t1)
             run.notify(ChangePointPassed(t + over.passed, between, (place.X, place.H, place.xi)))
 
@@ -113,14 +113,30 @@ class Integrated:
         ends = self.guards()
         motion = run.linearisation.begin(state.z, state.slopes, run.xi, system, run.present)
         hidden = run.core.model.q - len(motion.sources.y0)
-        watching = run.program.nonlinear_rows.eventless
-        report = (
-            self._report(len(motion.selection.states), motion.unknowns, hidden) if watching else run.report
-        )
+        looks: list[Callable[[float], object]] = []
+        if run.program.nonlinear_rows.eventless:
+            looks.append(self._sliding(len(motion.selection.states), motion.unknowns, hidden))
+        if run.method.solver == "explicit" and HeldByStability not in run.integration.told:
+            looks.append(self._held)
+        if run.report is not None:
+            looks.append(run.report)
+
+        def report(t: float) -> None:
+            for look in looks:
+                look(t)
+
         span = Span(state.t, length, run.tolerance, report)
         return run.integration.segment(motion, ends, state.mode, state.z, span, hidden)
 
-    def _report(
+    def _held(self, t: float) -> None:
+        """Say once that stability alone holds the steps."""
+        run, integration = self._run, self._run.integration
+        fastest = None if integration.steps is None else integration.steps.fastest
+        if fastest is not None and HeldByStability not in integration.told:
+            integration.tell(HeldByStability)
+            run.notify(HeldByStability(t, run.work.held, fastest))
+
+    def _sliding(
         self, freedom: int, unknowns: Callable[[Place], tuple[np.ndarray, np.ndarray]], hidden: int
     ) -> Callable[[float], None]:
         """What looks after each step whether the motion slides along a comparison that makes no event."""
@@ -133,7 +149,7 @@ class Integrated:
             times = np.array([p.h for p in places])
             return run.core.readout.expressions(between, self._frame(freedom), ys, run.moment(), times)
 
-        def report(t: float) -> None:
+        def look(t: float) -> None:
             steps = run.integration.steps
             assert steps is not None
             count = len(steps.accepted)
@@ -141,10 +157,8 @@ class Integrated:
             sliding = slides(steps, values, least) if count > least and not count & (count - 1) else []
             if sliding:
                 raise run.failed(Sliding(t, tuple(which[k] for k in sliding)))
-            if run.report is not None:
-                run.report(t)
 
-        return report
+        return look
 
     def end(self, h: float, t: float) -> Arrival:
         """The point after ``h`` seconds, at ``t``, with sources evaluated as the instant that follows does."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...dynamics.automatic import Automatic, Stiffness
-from ...dynamics.dormand_prince import DormandPrince
+from ...dynamics.explicit import Explicit, Fastest
 from ...dynamics.noise import StepNoise, rounded_states
 from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
@@ -43,7 +43,7 @@ TURN = 0.25
 """Longest step in periods of the fastest source where nothing is nonlinear: what the source does shows at the stages."""
 PULSE = 0.025
 """The same where something is nonlinear: a pulse in every period, as of an exponential, may not pass between the stages."""
-SOLVERS: dict[str, type[Stepper]] = {"explicit": DormandPrince, "implicit": Rosenbrock}
+SOLVERS: dict[str, type[Stepper]] = {"explicit": Explicit, "implicit": Rosenbrock}
 
 
 @dataclass(slots=True, eq=False)
@@ -143,6 +143,11 @@ class Steps:
     def end(self) -> Place:
         """The point up to which steps are accepted."""
         return self._place
+
+    @property
+    def fastest(self) -> Fastest | None:
+        """What holds the steps of the explicit method, where its stability did for long."""
+        return self._stepper.fastest if isinstance(self._stepper, Explicit) else None
 
     def _new(self, h: float, first: float | None) -> Stepper | Automatic:
         motion, y = self.motion, self._place.X[self.motion.selection.states]

@@ -1,0 +1,47 @@
+"""An explicit method that notices where its stability, and not the accuracy of the solution, holds its steps.
+
+Reference: E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, section IV.2 (stiffness
+detection of DOPRI5: the estimate of the eigenvalue, and the counting of steps).
+"""
+
+from __future__ import annotations
+
+from ..values import frozen
+from .dormand_prince import DormandPrince
+from .step import Step
+
+HELD = 2.5
+"""Step size times eigenvalue from which stability holds a step. The boundary of the stability domain is 2.6 to 3.4 from zero for
+motions that lose more than 9 % of their amplitude in a radian. Those that lose nothing have theirs at 1: however rough the
+tolerance is, none of them is taken for one that has died away."""
+LONG = 1000
+"""So many more steps that stability holds than others mean a stiff problem, as DOPRI5 looks for one after 1000 steps."""
+
+
+@frozen
+class Fastest:
+    """What holds the steps of an explicit method."""
+
+    h: float
+    """Size of the last step."""
+    time_constant: float
+    """That of the fastest motion: one over the magnitude of its eigenvalue."""
+    component: int
+    """Which moves most with it, in units of the tolerances."""
+
+
+class Explicit(DormandPrince):
+    """Dormand-Prince that counts the steps which stability holds."""
+
+    def step(self, limit: float) -> Step:
+        """One accepted step, as `Stepper.step`."""
+        step = super().step(limit)
+        if self.y.size:
+            self.work.advanced(held=self.reach > HELD)
+        return step
+
+    @property
+    def fastest(self) -> Fastest | None:
+        """What holds the steps, where stability did for long; None where it is accuracy."""
+        reach = self.reach if self.work.lead >= LONG else 0.0
+        return Fastest(self.made, self.made / reach, self.quickest) if reach > HELD else None
