@@ -3,7 +3,8 @@
 Every seed of a family is a model. It runs on every path that can take it, each run in a process of its own under a limit of
 time, and is judged by the oracles of `tests/oracles`: laws and balances by direct evaluation, modes and jumps by exact
 complementarity problems, trajectories by small implicit steps, refusals by whether the problem of their instant has a
-solution. Findings are printed with the family and the seed that reproduce them; the exit code is 1 where there are any. With a
+solution. An explicit method that says a model is stiff is stopped soon after, judged as far as it went, and counted as such.
+Findings are printed with the family and the seed that reproduce them; the exit code is 1 where there are any. With a
 log a campaign goes on where the last one ended, and counts what that has found.
 
     python benchmarks/campaign.py                          two minutes over all families

@@ -6,6 +6,8 @@ detection of DOPRI5: the estimate of the eigenvalue, and the counting of steps).
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..values import frozen
 from .dormand_prince import DormandPrince
 from .step import Step
@@ -17,6 +19,9 @@ tolerance is, none of them is taken for one that has died away."""
 LONG = 1000
 """So many more steps that stability holds than others mean a stiff problem, as DOPRI5 looks for one after 1000 steps."""
 
+SMALL = 1e-2
+"""Absolute tolerances in units of the relative one and of the largest values so far, unless others are asked for."""
+
 
 @frozen
 class Fastest:
@@ -27,7 +32,7 @@ class Fastest:
     time_constant: float
     """That of the fastest motion: one over the magnitude of its eigenvalue."""
     component: int
-    """Which moves most with it, in units of the tolerances."""
+    """Which moves most with it, in units of the absolute tolerances."""
 
 
 class Explicit(DormandPrince):
@@ -39,6 +44,11 @@ class Explicit(DormandPrince):
         if self.y.size:
             self.work.advanced(held=self.reach > HELD)
         return step
+
+    @property
+    def _scale(self) -> np.ndarray:
+        """Of the components so far: where one of an oscillation passes zero, its eigenvalue would seem larger than it is."""
+        return np.maximum(self.demands.atol, SMALL * self.demands.rtol * self._size)
 
     @property
     def fastest(self) -> Fastest | None:

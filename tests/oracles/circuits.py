@@ -224,19 +224,6 @@ def with_nonlinear(network: Sequence[Element]) -> list[Element]:
     return found
 
 
-def without_nonlinear(network: Sequence[Element]) -> list[Element]:
-    """The network with a resistor or an inductor in the place of every nonlinear part."""
-    linear = {
-        "N": lambda e: ("R", 1 / e.value),
-        "J": lambda e: ("R", Fraction(1, 10)),
-        "Y": lambda e: ("L", e.value / 4),
-    }
-    return [
-        e._replace(kind=linear[e.kind](e)[0], value=linear[e.kind](e)[1]) if e.kind in NONLINEAR else e
-        for e in network
-    ]
-
-
 # -- random networks -------------------------------------------------------------------------------------------------
 
 

@@ -140,11 +140,6 @@ def with_nonlinear(parts: Sequence[Part]) -> list[Part]:
     return found
 
 
-def without_nonlinear(parts: Sequence[Part]) -> list[Part]:
-    """The mechanism with linear springs and dampers."""
-    return [e._replace(kind={"Q": "K", "A": "D"}.get(e.kind, e.kind)) for e in parts]
-
-
 def _copy(e: Part, k: int) -> Part:
     a, b = (n if n == GROUND else f"{n}_{k}" for n in (e.a, e.b))
     return e._replace(name=f"{e.name}_{k}", a=a, b=b)

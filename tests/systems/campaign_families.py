@@ -20,7 +20,7 @@ from tests.oracles.random_lines import random_chain, random_mechanism
 from tests.oracles.rounding import rounded_share
 from tests.systems import general_path_cases
 from tests.systems.campaign_cases import Case, line_case, network_case
-from tests.systems.campaign_judge import EXACT, TRAJECTORY, UNIT, Verdict, attempt, judged
+from tests.systems.campaign_judge import EXACT, TRAJECTORY, UNIT, StoppedError, Verdict, attempt, judged, stopped_where_stiff
 from tests.systems.circuits import circuit, diode_bridge
 from tests.systems.general_path_cases import CASES
 
@@ -43,8 +43,6 @@ class Family:
         Time of the change and end of the run, in seconds; spans of some milliseconds show decisions, not trajectories.
     methods : tuple of str
         Paths on which every model is run.
-    linear : callable
-        Parts -> parts in whose place nonlinear ones stand, whose motions tell how far an explicit method can go.
     """
 
     describe: Callable[[int], Sequence[Any]]
@@ -52,7 +50,6 @@ class Family:
     change: float
     span: float
     methods: tuple[str, ...] = ("auto",)
-    linear: Callable[[Sequence[Any]], Sequence[Any]] = lambda parts: parts
 
     @property
     def decides(self) -> bool:
@@ -65,11 +62,8 @@ class Family:
 
     def run(self, parts: Sequence[Any], method: str, ran: Callable[[], None] = lambda: None) -> Verdict:
         """Run a description and judge it; ``ran`` is called in between."""
-        case, span = self.case(parts, self.change), self.span
-        if method == "explicit":
-            exact = attempt(self.case(self.linear(parts), self.change), self.span, method="exact")
-            span *= share(exact if isinstance(exact, Result) else getattr(exact, "result", None))
-        answer = attempt(case, span, method=method)
+        case = self.case(parts, self.change)
+        answer = attempt(case, self.span, method=method)
         ran()
         found = judged(case, answer, LIMITS[method])
         return replace(found, parts=case.parts, elements=case.elements)
@@ -100,16 +94,6 @@ LOSSY = (
 )
 WRONG = 100.0
 """Error in units of the relative tolerance from which an integrated run is called wrong."""
-STIFFEST = 1e4
-"""Time constants of the fastest motion over which an explicit method is asked to go, instead of the whole run."""
-
-
-def share(exact: Result | None) -> float:
-    """Part of a run in closed form over which an explicit method is asked to go."""
-    fastest = max((1.0 / s.data.tau for s in exact.segments.all), default=0.0) if exact is not None else 0.0
-    return (
-        min(1.0, STIFFEST / (fastest * exact.t_end)) if exact is not None and fastest * exact.t_end else 1.0
-    )
 
 
 class LossyCircuit(NamedTuple):
@@ -148,24 +132,24 @@ class GeneralPath:
         losses = {p: getattr(given, p.rsplit(".", 1)[1]) for p in paths if p.endswith((".Ron", ".Goff"))}
         allowed, run = WRONG * given.rtol, partial(program.simulate, **found.options)
         size = {"parts": len(losses), "elements": len(losses) // 2}
+        closed = partial(run, method="exact", parameters=losses)
+        integrated = partial(run, method=method, rtol=given.rtol)
         exact = None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                exact = whole = run(found.span, method="exact", parameters=losses)
-                if method == "explicit" and share(whole) < 1.0:
-                    exact = run(found.span * share(whole), method="exact", parameters=losses)
-                answer = run(exact.t_end, method=method, rtol=given.rtol, parameters=losses)
+                exact = closed(found.span)
+                answer, stiff = as_far_as_it_goes(partial(integrated, exact.t_end, parameters=losses))
+                ran()
+                off, why = against(closed(answer.t_end) if stiff else exact, answer, exact)
             except AcausalError as error:
                 ran()
-                integrated = partial(run, method=method, rtol=given.rtol)
-                if exact is not None and has_way_out(integrated, exact, losses, allowed):
+                if exact is not None and has_way_out(integrated, closed, exact, losses, allowed):
                     return Verdict("right refusal", error=type(error).__name__, **size)
                 return replace(refused(program, found, given, error), **size)
-        ran()
-        off, why = against(exact, answer, whole)
+        right = "stiff" if stiff else "right"
         return Verdict(
-            "right" if off <= allowed else "wrong",
+            right if off <= allowed else "wrong",
             "" if off <= allowed else why,
             len(exact.events),
             len(answer.events),
@@ -174,14 +158,27 @@ class GeneralPath:
         )
 
 
+def as_far_as_it_goes(simulate: Callable[..., Result]) -> tuple[Result, bool]:
+    """What a run computes, and whether it was stopped as a stiff one."""
+    try:
+        return stopped_where_stiff(simulate), False
+    except StoppedError as stopped:
+        return stopped.result, True
+
+
 def has_way_out(
-    integrated: Callable[..., Result], exact: Result, losses: dict[str, float], allowed: float
+    integrated: Callable[..., Result],
+    closed: Callable[[float], Result],
+    exact: Result,
+    losses: dict[str, float],
+    allowed: float,
 ) -> bool:
     """Whether with small losses of one kind at zero, as a refusal advises, a run is right within its tolerance."""
     for kind in (".Ron", ".Goff"):
         with suppress(AcausalError):
             rest = {path: 0.0 if path.endswith(kind) else loss for path, loss in losses.items()}
-            if against(exact, integrated(exact.t_end, parameters=rest), exact)[0] <= allowed:
+            answer, stiff = as_far_as_it_goes(partial(integrated, exact.t_end, parameters=rest))
+            if against(closed(answer.t_end) if stiff else exact, answer, exact)[0] <= allowed:
                 return True
     return False
 
@@ -383,7 +380,6 @@ FAMILIES: dict[str, Family | GeneralPath | WeakLosses] = {
         0.7,
         2.0,
         INTEGRATING,
-        circuits.without_nonlinear,
     ),
     "general path": GeneralPath(),
     "weak losses": WeakLosses(),
@@ -396,6 +392,5 @@ FAMILIES: dict[str, Family | GeneralPath | WeakLosses] = {
         0.7,
         2.0,
         INTEGRATING,
-        random_lines.without_nonlinear,
     ),
 }  # fmt: skip

@@ -3,20 +3,22 @@
 A run is right when at every time all equations and laws hold, when differentiated variables integrate their derivatives and
 stored energy the powers, and when at every event they jump as the exact complementarity problem of that instant says, without
 gain of energy. Nonlinear parts stand in that problem as lines through the points that the run has found. A refusal is right
-when the problem has no solution.
+when the problem has no solution. An explicit method that says a model is stiff need not go on to the end: what it has computed is
+judged.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from acausal import AcausalError, ModeNotSquareError, Result, compile_model
+from acausal import AcausalError, ModeNotSquareError, Result, StiffnessWarning, compile_model
 from tests.oracles.complementarity import Instant, NotSquareError, residuals
 from tests.systems.campaign_cases import Case
 from tests.systems.campaign_steps import stepping_defects
@@ -35,11 +37,15 @@ TRAJECTORY = 0.1
 """Seconds from which a run is a trajectory, not a decision."""
 BALANCED = 16
 """Segments of a run over which energies are balanced."""
+FURTHER = 1000
+"""Steps and instants that a run goes on after it has said that the model is stiff."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one run: ``right``, ``right refusal``, ``wrong``, ``wrong refusal`` or ``unjudged``, and why.
+    """What came of one run, and why: ``right``, ``stiff``, ``right refusal``, ``wrong``, ``wrong refusal`` or ``unjudged``.
+
+    A run that was stopped as a stiff one, and is right as far as it went, is ``stiff``.
 
     Attributes
     ----------
@@ -60,15 +66,37 @@ class Verdict:
     stepping: str = ""
 
 
-def attempt(case: Case, span: float, **options: Any) -> Result | Exception:
-    """Run a case; a failure is an answer too."""
-    with warnings.catch_warnings():
+class StoppedError(Exception):
+    """A run was stopped that stability holds; what it has computed is its result."""
+
+    result: Result
+
+
+def stopped_where_stiff(simulate: Callable[..., Result]) -> Result:
+    """Call what runs a model; where it says that the model is stiff, `StoppedError` ends it some steps later."""
+    further = 0
+
+    def progress(t: float) -> None:
+        nonlocal further
+        further += any(issubclass(told.category, StiffnessWarning) for told in warned)
+        if further > FURTHER:
+            raise StoppedError(f"stopped at t = {t:.3g} s")
+
+    with warnings.catch_warnings(record=True) as warned:
         # Islands without ground, explicit starts that move: both are frequent here.
-        warnings.simplefilter("ignore")
-        try:
-            return compile_model(case.build()).simulate(span, impulses="allow", **options)
-        except Exception as error:
-            return error
+        warnings.simplefilter("always")
+        return simulate(progress=progress)
+
+
+def attempt(case: Case, span: float, **options: Any) -> Result | Exception:
+    """Run a case; a failure is an answer too, and so is a stop."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = compile_model(case.build())
+        return stopped_where_stiff(partial(program.simulate, span, impulses="allow", **options))
+    except Exception as error:
+        return error
 
 
 class UnjudgedError(Exception):
@@ -79,6 +107,9 @@ def judged(case: Case, answer: Result | Exception, limit: float = EXACT) -> Verd
     """Judge what came of a case; ``limit`` is the relative error that is allowed."""
     if isinstance(answer, AcausalError):
         return refusal(case, answer)
+    if isinstance(answer, StoppedError):
+        found = judged(case, answer.result, limit)
+        return replace(found, outcome="stiff", why=str(answer)) if found.outcome == "right" else found
     if isinstance(answer, Exception):
         return Verdict("wrong", f"{type(answer).__name__}: {answer}"[:200], error=type(answer).__name__)
     try:

@@ -1,6 +1,7 @@
 """A small part of the random campaign of `benchmarks/campaign.py`: every run is right, every refusal too."""
 
 from fractions import Fraction
+from functools import partial
 
 import mpmath as mp
 import numpy as np
@@ -12,7 +13,7 @@ from tests.oracles.lines import Part
 from tests.oracles.networks import GROUND, Element
 from tests.oracles.random_lines import random_mechanism
 from tests.systems.campaign_cases import line_case, network_case
-from tests.systems.campaign_families import FAMILIES, LossyCircuit, refused
+from tests.systems.campaign_families import FAMILIES, LossyCircuit, against, refused
 from tests.systems.campaign_judge import attempt, judged
 from tests.systems.general_path_cases import CASES
 
@@ -33,6 +34,8 @@ SEEDS = {
 """Seeds of every family that have found defects; the many others are left to the campaign."""
 LONG = {"moving": (9,), "network runs": (700017,), "mechanism runs": (4,)}
 """Those that take longest."""
+RUN = {"exact": ("right",), "implicit": ("right",), "explicit": ("right", "stiff")}
+"""What comes of a right run."""
 
 
 @pytest.mark.parametrize(
@@ -93,13 +96,20 @@ def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: st
     family = FAMILIES["general path"]
     for seed in (3, 18, 20, 25):
         verdict = family.run(family.describe(seed), method)
-        assert verdict.outcome == "right", (seed, verdict.why)
+        assert verdict.outcome in RUN[method], (seed, verdict.why)
 
 
 def test_rounding_of_what_cancels_in_a_closed_form_is_no_error_of_the_other_path() -> None:
-    """An explicit method goes 1 ns far, where a capacitor has 2e-8 V and the terms of the closed form 24 V."""
-    verdict = FAMILIES["general path"].run(FAMILIES["general path"].describe(200002), "explicit")
-    assert verdict.outcome == "right", verdict.why
+    """After 1 ns a capacitor has 2e-8 V, and the terms of the closed form 24 V."""
+    (given,) = FAMILIES["general path"].describe(200002)
+    found = CASES[given.name]
+    program = compile_model(found.build())
+    paths = [program.flat.parameter(k) for k in range(program.flat.npar)]
+    losses = {p: getattr(given, p.rsplit(".", 1)[1]) for p in paths if p.endswith((".Ron", ".Goff"))}
+    run = partial(program.simulate, parameters=losses, **found.options)
+    whole, exact = (run(span, method="exact") for span in (found.span, 1e-9))
+    answer = run(1e-9, method="explicit", rtol=given.rtol)
+    assert against(exact, answer, whole)[0] < given.rtol < 1e-2 * against(exact, answer, exact)[0]
 
 
 def test_losses_are_compared_with_stronger_ones_of_their_kind() -> None:
@@ -147,7 +157,7 @@ def test_a_small_current_against_a_diode_is_seen_where_a_large_one_has_died_away
     """One of 0.16 A followed 4e5 A and went on for 0.5 ms: steps missed as much as a crossing before them had."""
     family = FAMILIES["network runs"]
     verdict = family.run(family.describe(950031), "explicit")
-    assert verdict.outcome == "right", verdict.why
+    assert verdict.outcome == "stiff", verdict.why
 
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
@@ -227,7 +237,7 @@ def test_a_current_that_was_large_long_ago_turns_off_in_time(method: str) -> Non
     """Of 7e6 A through 1e-6 Ohm one is left where the diode opens, which was found 7 % late."""
     family = FAMILIES["nonlinear runs"]
     verdict = family.run(family.describe(710000), method)
-    assert verdict.outcome == "right", verdict.why
+    assert verdict.outcome in RUN[method], verdict.why
 
 
 @pytest.mark.parametrize("resistance", [Fraction(1, 10**k) for k in (3, 5, 6, 7)])

@@ -14,7 +14,7 @@ from tests.oracles.random_lines import random_mechanism
 from tests.systems import campaign_judge
 from tests.systems.campaign_cases import Case, line_case, network_case
 from tests.systems.campaign_families import FAMILIES
-from tests.systems.campaign_judge import attempt, judged
+from tests.systems.campaign_judge import StoppedError, attempt, judged
 from tests.systems.campaign_steps import stepping_defects
 
 
@@ -122,3 +122,39 @@ def test_the_judge_sees_wrong_characteristics_jumps_and_energies() -> None:
             {"power": lambda values, after, of=case.power: tuple(0.999 * x for x in of(values, after))},
         ):
             assert "energy" in judged(replace(case, **off), answer, 1e-5).why
+
+
+@pytest.mark.parametrize("kind", ["R", "N"])
+def test_a_stiff_run_is_judged_as_far_as_it_went(kind: str) -> None:
+    """A capacitor of 1 F is charged through 1 Ohm in 1 s, beside one that follows it in 10 us by a line or by a cubic law."""
+    network = [
+        Element("V", "V", "a", GROUND, Fraction(3)),
+        Element("R", "R", "a", "b", Fraction(1)),
+        Element("C", "C", "b", GROUND, Fraction(1), Fraction(1)),
+        Element(kind, "K", "a", "c", Fraction(10) if kind == "N" else Fraction(1, 10)),
+        Element("C", "F", "c", GROUND, Fraction(1, 10**4), Fraction(1)),
+    ]
+    case = network_case(network, 0.7)
+    answer = attempt(case, 2.0, method="explicit")
+    assert isinstance(answer, StoppedError)
+    assert 0.01 < answer.result.t_end < 1.0
+    assert 2000 <= answer.result.stats.held <= answer.result.stats.steps < 3000
+    verdict = judged(case, answer, 1e-5)
+    assert (verdict.outcome, verdict.why) == ("stiff", f"stopped at t = {answer.result.t_end:.3g} s")
+    for k in (1, 3):
+        other = [*network]
+        other[k] = network[k]._replace(value=network[k].value * Fraction(1001, 1000))
+        assert judged(network_case(other, 0.7), answer, 1e-5).outcome == "wrong"
+
+
+def test_a_run_that_is_not_stiff_is_not_stopped() -> None:
+    """Accuracy holds 3000 steps along an oscillation."""
+    network = [
+        Element("L", "L", "a", GROUND, Fraction(1, 10), Fraction(0)),
+        Element("C", "C", "a", GROUND, Fraction(1, 10), Fraction(1)),
+    ]
+    case = network_case(network, 0.7)
+    answer = attempt(case, 60.0, method="explicit")
+    assert isinstance(answer, Result), answer
+    assert answer.stats.steps > 2500
+    assert judged(case, answer, 1e-2).outcome == "right"
