@@ -285,7 +285,7 @@ PACKAGE = f"{os.path.dirname(os.path.abspath(__file__))}{os.sep}"
 
 
 class StiffnessWarning(UserWarning):
-    """Stability has long held the steps of an explicit method, which an implicit one would make longer."""
+    """Stability has long held the steps of ``method="explicit"``: "auto" and "implicit" make fewer. Warned of once in a run."""
 
 
 def warn(message: str, kind: type[UserWarning] = UserWarning) -> None:

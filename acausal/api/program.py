@@ -96,7 +96,8 @@ class Program(CompiledModel):
     method : str
         "auto": closed forms in each mode in which all equations of the dynamic core are affine, with at most 300
         states, else numerical integration, by an explicit method until the steps show that the mode is stiff. "exact" refuses
-        models that need the latter, "explicit" (Dormand-Prince) and "implicit" (Rosenbrock) ask for one method in all modes.
+        models that need the latter, "explicit" (Dormand-Prince) and "implicit" (Rosenbrock) ask for one method in all modes. The
+        former tells with a `StiffnessWarning` that stability alone holds its steps.
     rtol, atol : float
         Tolerances of numerical integration, relative to each variable, and in units of its magnitude in
         the model (by default a hundredth of ``rtol``); without effect on the exact path.

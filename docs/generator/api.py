@@ -82,7 +82,9 @@ def page(name: str) -> str:
     lines = [f"# {heading}", "", text]
     if name == "errors":
         base = acausal.AcausalError
-        return "\n".join([*lines, "", "## AcausalError", "", markdown(base), "", *error_rows(base, 0)]) + "\n"
+        lines += ["", "## AcausalError", "", markdown(base), "", *error_rows(base, 0)]
+        warning = acausal.StiffnessWarning
+        return "\n".join([*lines, "", f"## {warning.__name__}", "", markdown(warning)]).rstrip() + "\n"
     groups = by_module(name)
     lines.append("")
     for module, names in groups:

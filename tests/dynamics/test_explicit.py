@@ -10,9 +10,7 @@ from .problems import Given, march, pendulum, prothero_robinson
 
 
 def start(problem: Given, y: list[float], rtol: float) -> Explicit:
-    return Explicit(
-        problem, 0.0, np.array(y), Demands(rtol, np.full(len(y), 1e-2 * rtol)), span=10.0
-    )
+    return Explicit(problem, 0.0, np.array(y), Demands(rtol, np.full(len(y), 1e-2 * rtol)), span=10.0)
 
 
 def march_until_stiff(stepper: Explicit, end: float) -> None:

@@ -20,7 +20,16 @@ from tests.oracles.random_lines import random_chain, random_mechanism
 from tests.oracles.rounding import rounded_share
 from tests.systems import general_path_cases
 from tests.systems.campaign_cases import Case, line_case, network_case
-from tests.systems.campaign_judge import EXACT, TRAJECTORY, UNIT, StoppedError, Verdict, attempt, judged, stopped_where_stiff
+from tests.systems.campaign_judge import (
+    EXACT,
+    TRAJECTORY,
+    UNIT,
+    StoppedError,
+    Verdict,
+    attempt,
+    judged,
+    stopped_where_stiff,
+)
 from tests.systems.circuits import circuit, diode_bridge
 from tests.systems.general_path_cases import CASES
 

