@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import Location
+from ..flattening.flat_model import kind_of
+from ..flattening.locating import locate_symbol
+from ..modeling.expressions import Symbol, walk
 from ..reduction.reduced_model import ReducedModel
 
 
@@ -126,6 +129,19 @@ class Unknowns:
         kept, sign = self.aliases
         at = self.core_index[kept[self.reduced.differentiated & (sign != 0)]]
         found[at[at >= 0]] = True
+        return found
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """Mask over the core unknowns of positions: powers of ports contain their rates, and nothing conserved moves them."""
+        ids: list[int] = []
+        for s in self.flat.batches:
+            for node in (node for power in s.template.powers for node in walk(power) if node.op == "der"):
+                of = node.args[0]
+                if isinstance(of, Symbol) and kind_of(of) == "v":
+                    ids += (s.vb + locate_symbol(s.template, "v", of)).tolist()
+        found = np.zeros(len(self.reduced.core), bool)
+        found[self.reduced.W_core[ids].indices] = True
         return found
 
     def reinit_target(self, x: int) -> tuple[Any, ...]:

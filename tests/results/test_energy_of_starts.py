@@ -1,5 +1,6 @@
 """Energies of starts that contradict each other: parts are joined as by an ideal switch, and what is open is said."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from math import sin
 from pathlib import Path
@@ -151,7 +152,47 @@ def amplified(*more: float) -> Circuit:
     return made
 
 
+def uncharged() -> Circuit:
+    """No start is given: the default is the charge before the first instant."""
+    return circuit(("a", el.ConstantVoltage(V=5.0), "n", "0"), ("b", el.Capacitor(C=2.0), "n", "0"))
+
+
+def uncharged_behind_a_switch() -> Circuit:
+    return circuit(
+        ("a", el.ConstantVoltage(V=5.0), "n", "m"),
+        ("s", el.IdealClosingSwitch(control=True), "n", "k"),
+        ("b", el.Capacitor(C=2.0), "k", "m"),
+        ("to", el.Resistor(R=1.0), "m", "0"),
+    )
+
+
+def without_flux() -> Circuit:
+    return circuit(("a", el.ConstantCurrent(I=4.0), "0", "n"), ("b", el.Inductor(L=2.0), "n", "0"))
+
+
+def beside_a_given_one() -> Circuit:
+    """A given start that holds goes on to hold, and the default that follows it does not jump."""
+    return circuit(
+        ("a", el.ConstantVoltage(V=5.0), "n", "0"),
+        ("b", el.Capacitor(C=2.0), "n", "0"),
+        ("c", el.Capacitor(C=1.0, v=2.0), "n", "m"),
+        ("d", el.Capacitor(C=1.0), "m", "0"),
+    )
+
+
+def driven() -> Circuit:
+    made = Circuit()
+    a, b = made.add("a", rot.ConstantSpeed(w_fixed=3.0)), made.add("b", rot.Inertia(J=2.0))
+    made.connect(a.flange, b.flange_a)
+    return made
+
+
 CLOSED_FORMS = {
+    uncharged: ({"a": -50.0, "b": 25.0}, 25.0),
+    uncharged_behind_a_switch: ({"a": -50.0, "b": 25.0, "s": 25.0, "to": 0.0}, 25.0),
+    without_flux: ({"a": -32.0, "b": 16.0}, 16.0),
+    beside_a_given_one: ({"a": -50.0, "b": 25.0, "c": 0.0, "d": 0.0}, 25.0),
+    driven: ({"a": -18.0, "b": 9.0}, 9.0),
     parallel: ({"a": -37.5, "b": 12.5}, 25.0),
     series: ({"s": -80.0, "a": 32.0, "b": 8.0}, 40.0),
     on_a_source: ({"a": -60.0, "b": 42.0}, 18.0),
@@ -248,6 +289,24 @@ def test_the_energy_of_what_carries_no_impulse_is_known() -> None:
     assert known == pytest.approx(25.0, rel=1e-12)
 
 
+@pytest.mark.parametrize("at", [-1.0, 0.0, 1.0], ids=["closed", "start", "later"])
+def test_switches_around_empty_capacitors_in_series_take_what_they_held(at: float) -> None:
+    """One of the capacitors is bridged: the other one takes all of the voltage, which one of the switches held alone."""
+    model = circuit(
+        ("s", el.ConstantVoltage(V=5.0), "n", "0"),
+        ("k", el.IdealClosingSwitch(control=time >= at), "n", "a"),
+        ("c", el.Capacitor(C=2.0), "a", "b"),
+        ("across", el.IdealClosingSwitch(control=time >= at), "a", "b"),
+        ("d", el.Capacitor(C=3.0), "b", "0"),
+    )
+    result = simulate(model, END)
+    found = {part.path: part.energy for part in result.audit()}
+    expected = {"s": -75.0, "k": 37.5, "c": 0.0, "across": 0.0, "d": 37.5, "ground": 0.0}
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert result.audit().energy_lost == pytest.approx(37.5, rel=1e-12)
+    assert result.check().ok and not result.check().unchecked
+
+
 @pytest.mark.parametrize("at", [0.0, 1.0])
 def test_what_a_switch_joins_is_known_at_the_start_too(at: float) -> None:
     model = circuit(
@@ -285,6 +344,69 @@ def test_starts_that_agree_lose_nothing() -> None:
     result = simulate(model, 100.0)
     assert [result.energy(p) for p in ("a", "b", "r")] == pytest.approx([-12.5, -12.5, 25.0], rel=1e-12)
     assert result.audit().lost == {}
+
+
+JUMPS = {
+    uncharged: (("b.v", 0.0, 5.0), ("a.p.i", -10.0, "A.s")),
+    uncharged_behind_a_switch: (("b.v", 0.0, 5.0), ("s.i", 10.0, "A.s")),
+    without_flux: (("b.i", 0.0, 4.0), ("a.n.v", 8.0, "V.s")),
+    beside_a_given_one: (("b.v", 0.0, 5.0), ("b.p.i", 10.0, "A.s")),
+    driven: (("b.w", 0.0, 3.0), ("a.flange.tau", -6.0, "N.m.s")),
+}
+
+
+@pytest.mark.parametrize("build", JUMPS, ids=lambda b: b.__name__)
+def test_a_default_that_the_equations_contradict_jumps_without_a_warning(
+    build: Callable[[], Circuit],
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = simulate(build(), END)
+    first, (jump, impulse) = result.events[0], JUMPS[build]
+    assert len(first.jumps) == 1
+    assert first.jumps[0] == (*jump[:2], pytest.approx(jump[2], rel=1e-12))
+    assert first.impulses[0] == (impulse[0], pytest.approx(impulse[1], rel=1e-12), impulse[2])
+    assert f"jumps from {jump[1]:g}" in str(result.initial)
+
+
+def at_a_wall() -> Circuit:
+    made = Circuit()
+    wall, rod, mass = (
+        made.add("wall", tr.Fixed(s0=0.3)),
+        made.add("rod", tr.Rod(L=0.5)),
+        made.add("a", tr.Mass(m=1.0)),
+    )
+    made.connect(wall.flange, rod.flange_a)
+    made.connect(rod.flange_b, mass.flange_a)
+    return made
+
+
+def between_walls() -> Circuit:
+    made = Circuit()
+    walls, damper = (
+        [made.add(f"w{k}", tr.Fixed(s0=0.3 + k)) for k in range(2)],
+        made.add("d", tr.Damper(d=1.0)),
+    )
+    made.connect(walls[0].flange, damper.flange_a)
+    made.connect(walls[1].flange, damper.flange_b)
+    return made
+
+
+@pytest.mark.parametrize("build", [at_a_wall, between_walls])
+def test_default_positions_only_say_where_to_look(build: Callable[[], Circuit]) -> None:
+    result = simulate(build(), END)
+    assert not result.events[0].jumps and not result.audit().lost
+    assert not result.check().unchecked
+
+
+def test_defaults_follow_given_starts() -> None:
+    """Of two masses in one piece the speed of one is given: that of the other was the same before."""
+    model = Circuit()
+    a, b = model.add("a", tr.Mass(m=1.0, v=3.0)), model.add("b", tr.Mass(m=3.0))
+    model.connect(a.flange_b, b.flange_a)
+    result = simulate(model, END)
+    assert result["b.v"].at(0.0) == pytest.approx(3.0, rel=1e-12)
+    assert not result.events[0].jumps and not result.audit().lost
 
 
 @pytest.mark.parametrize("build", [parallel, masses, joined_and_switched])

@@ -202,8 +202,11 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
         clash[clash] = _clashing(found, np.flatnonzero(clash))
     else:
         clash &= missed & ~_bound(conditions, found)
+    # Defaults that the equations alone contradict are left as given ones are; of positions they only say where to look.
+    prescribed = own & missed & found.determined & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
+    prescribed[prescribed] = ~conditions.problem.program.unknowns.positions[conditions.unknown[prescribed]]
     left = np.zeros(len(found.z), bool)
-    left[conditions.unknown[contradict | clash]] = True
+    left[conditions.unknown[contradict | clash | prescribed]] = True
     return left
 
 

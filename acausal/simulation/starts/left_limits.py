@@ -67,11 +67,12 @@ def agreeing(
         weight=np.concatenate([np.ones(k), scale / largest_alike(scale, units)]),
     )
     stays = (found.missed & found.room)[k:]
-    given = found.missed[k:] & (rank == Rank.GIVEN)
-    if given.any():
-        # What sources prescribe jumps from the start that was given.
+    # Of positions the default only says where to look.
+    jumps = found.missed[k:] & ((rank == Rank.GIVEN) | ((own < 1) & ~program.unknowns.positions[at]))
+    if jumps.any():
+        # What sources prescribe jumps from its start.
         free = least_squares(A, np.zeros(k))[1]
-        stays |= given & (np.abs(free).max(axis=1, initial=0.0) <= MISSED)
+        stays |= jumps & (np.abs(free).max(axis=1, initial=0.0) <= MISSED)
     moved, made = np.flatnonzero(found.missed[k:] & ~stays), z.copy()
     # What follows from starts that contradict each other follows from what they have in common, whichever equation gives it.
     between = stays & found.missed[k:]
