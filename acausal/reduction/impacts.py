@@ -116,12 +116,15 @@ def start_limits(model: AffineModel, z: np.ndarray, xi: np.ndarray) -> np.ndarra
     change = np.linalg.lstsq(over[:, free] / size[:, None], -defect / size, rcond=None)[0]
     found = z.copy()
     found[free] += model.scale[free] * change
-    return found if meets(np.hstack([A, B]), np.concatenate([found, xi])) else None
+    # What a change takes to zero is known to the rounding of where it was.
+    size = np.concatenate([np.maximum(np.abs(z), np.abs(found)), np.abs(xi)])
+    return found if meets(np.hstack([A, B]), np.concatenate([found, xi]), size) else None
 
 
-def meets(rows: np.ndarray, values: np.ndarray) -> bool:
-    """Whether values satisfy rows that are to be zero."""
-    return bool((np.abs(rows @ values) <= MEETS * (np.abs(rows) @ np.abs(values))).all())
+def meets(rows: np.ndarray, values: np.ndarray, size: np.ndarray | None = None) -> bool:
+    """Whether values, made of terms of some ``size`` if that is not their own, satisfy rows that are to be zero."""
+    terms = np.abs(rows) @ (np.abs(values) if size is None else size)
+    return bool((np.abs(rows @ values) <= MEETS * terms).all())
 
 
 def lost_energy(
