@@ -5,6 +5,7 @@ A file is a zip archive of NumPy arrays, as `numpy.load` reads, with a checksum 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -107,11 +108,27 @@ def _damage(data: bytes, marked: bool) -> str:
 
 
 def write_whole(file: Any, data: bytes) -> None:
-    """Write a file beside its place and rename it, so that an older one lives until the new one is complete."""
+    """Write a file beside its place and rename it, so that an older one lives until the new one is complete.
+
+    Raises
+    ------
+    OSError
+        With the path as it was given.
+    """
     if hasattr(file, "write"):
         file.write(data)
         return
     path = Path(os.path.realpath(os.fspath(file)))
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, f"{os.strerror(errno.EISDIR)}, name a file in it")
+        _replace(path, data)
+    except OSError as error:
+        # What is beside the place is no business of those who named it.
+        raise type(error)(error.errno, error.strerror, os.fspath(file)) from None
+
+
+def _replace(path: Path, data: bytes) -> None:
     mode = path.stat().st_mode & 0o7777 if path.exists() else None
     handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:

@@ -177,3 +177,13 @@ def test_a_plot_without_names_shows_the_states(buck: Result, pyplot: object) -> 
     labels = [ax.get_ylabel() for ax in buck.plot().axes]
     assert labels == ["inductor.i [A]", "capacitor.v [V]"]
     assert len(buck["load.v"].plot().axes) == 1
+
+
+@pytest.mark.parametrize("where", ["", "none/run", "file/run"])
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(where: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    path = f"{tmp_path}/{where}"
+    with pytest.raises(OSError, match="irectory") as caught:
+        simulate(Discharge(), 1e-3).save(path)
+    assert caught.value.filename == path and caught.value.filename2 is None
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
