@@ -87,6 +87,26 @@ class Signal(OverTime, NDArrayOperatorsMixin):
             hint="ask for one of them, signal.final, signal.at(t) or signal.min(); write & and | for `and` and `or`",
         )
 
+    def __float__(self) -> float:
+        raise self._no_number()
+
+    def __int__(self) -> int:
+        raise self._no_number()
+
+    def __complex__(self) -> complex:
+        raise self._no_number()
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise self._no_number()
+        return str(self)
+
+    def _no_number(self) -> ParameterError:
+        return ParameterError(
+            f"`{self.path}` is no number: it has values over time",
+            hint="ask for one of them, signal.final, signal.at(t) or signal[-1], or for a number over time, signal.mean()",
+        )
+
     def __getattr__(self, name: str) -> Any:
         over = f"; `signal.values.{name}` is over the points" if hasattr(np.ndarray, name) else ""
         raise UnknownNameError(f"a signal has no `{name}`{over}")

@@ -1,10 +1,12 @@
 """Functions of signals: of continuous and of piecewise constant ones, against closed forms."""
 
 import copy
+import math
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -210,6 +212,13 @@ def test_a_signal_is_neither_true_nor_false(result: Result) -> None:
     with pytest.raises(UnknownNameError, match=r"`signal.values.all` is over the points"):
         (x > 0.1).all()
     assert not hasattr(x, "tolist")
+
+
+@pytest.mark.parametrize("use", [float, int, complex, "{:.3f}".format, lambda x: math.sin(x)])
+def test_a_signal_is_no_number(result: Result, use: Callable[[Any], object]) -> None:
+    with pytest.raises(ParameterError, match=r"`x` is no number[\s\S]*signal.final, signal.at\(t\)"):
+        use(result["x"])
+    assert f"{result['x']}" == repr(result["x"])
 
 
 def test_beside_arrays_and_over_points_a_signal_is_its_values(result: Result) -> None:
