@@ -503,7 +503,7 @@ class ClosedForm:
 
     def __init__(self, run: Loop) -> None:
         state, self._run, self._data = run.state, run, run.data
-        self._tables, self._late = run.tables, 0.0
+        self._tables, self._late, self._crossing = run.tables, 0.0, 0
         self._begin = Uncertainty(state.late, state.error)
         found = None if state.shift is None else run.known.shift
         moved = None if found is None else run.data.chosen(found)
@@ -545,6 +545,7 @@ class ClosedForm:
             )
             h = h if again else zero if zero > self._run.tolerance else 0.0
             self._late = watch.lateness(trajectory, h, k)
+        self._crossing = form
         return h, form
 
     def guards(self) -> FlowWatch:
@@ -576,7 +577,13 @@ class ClosedForm:
         data, trajectory, run = self._data, self._trajectory, self._run
         y, states, shift = trajectory.at(h), len(data.states), None
         if run.sources.constant is None:
+            followed = y.copy()
             run.sources.evaluate(t, run.state.D, run.state.R, y[states:])
+            if self._late:
+                # What rounding of the sources moves the form that crosses by, its zero moves too.
+                form = self._tables.forms[self._crossing]
+                moved, slope = abs(form.dot(y - followed)), abs(form.dot(data.Ay.dot(y)))
+                self._late += moved / slope if slope * h > moved else 0.0
         if not math.isfinite(sum(y.tolist())):
             wrong = np.flatnonzero(~np.isfinite(y[:states]))
             raise run.failed(NotFinite("state", tuple(wrong.tolist())))

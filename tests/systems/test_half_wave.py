@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from acausal import Circuit, Result, simulate
-from acausal.components.electrical import IdealDiode, Inductor, Resistor, SineVoltage
+from acausal.components.electrical import Capacitor, IdealDiode, Inductor, Resistor, SineVoltage
 from tests.oracles.rectifiers import HalfWaveRL, half_wave_rl, half_wave_rl_current
 from tests.systems.circuits import circuit, commutations, falls, rises
 
@@ -66,3 +66,30 @@ def test_a_leaking_diode_tends_to_the_ideal_one(Goff: float) -> None:
     # The leakage current at extinction, at most V * Goff, moves the zero by itself over the slope of the current.
     slope = abs(V * np.sin(exact.beta)) / 0.05
     assert abs(off - exact.extinction_time) <= 2 * V * Goff / slope
+
+
+@pytest.mark.parametrize(
+    ("C", "load", "R_source", "amplitude", "frequency"),
+    [(2e-6, 11.7, 1.0, 10.0, 60.0), (8.95e-6, 526.2, 1e-3, 10.0, 1.0), (9.75e-4, 10.32, 1e-3, 1.0, 1.0)],
+)
+def test_a_peak_rectifier_turns_off_in_one_event(
+    C: float, load: float, R_source: float, amplitude: float, frequency: float
+) -> None:
+    """What sources evaluated anew round differently, a conductance of 1e6 S makes visible in the guard that has just vanished."""
+    for factor in np.linspace(0.9, 1.1, 12):
+        model = circuit(
+            ("source", SineVoltage(V=amplitude, f=frequency), "a", "0"),
+            ("inner", Resistor(R=R_source), "a", "b"),
+            ("diode", IdealDiode(Ron=1e-6), "b", "c"),
+            ("capacitor", Capacitor(C=factor * C), "c", "0"),
+            ("load", Resistor(R=load), "c", "0"),
+        )
+        result = simulate(model, 19.9 / frequency)
+        events = [e for e in result.events if e.kind == "state"]
+        assert all(e.modes for e in events)
+        off = falls(result, "diode.on")
+        assert len(off) == 20 and len(events) <= 40
+        # The capacitor leaves the sine where the load takes its current: tan(phase) = -w C R, up to the loss at the source.
+        phase = (np.pi - np.arctan(2 * np.pi * frequency * load * factor * C)) / (2 * np.pi)
+        small = 2.0 * np.pi * frequency * factor * C * R_source + R_source / load
+        np.testing.assert_allclose(off * frequency - np.arange(20), phase, atol=small)
