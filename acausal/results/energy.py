@@ -44,8 +44,9 @@ class Audit(tuple[Part, ...]):
     Attributes
     ----------
     lost : dict
-        Element -> energy in J that it absorbed within instants. What connections lose between parts whose starts contradict
-        each other stands under "contradicting start values".
+        Element -> energy in J that it absorbed within instants. Elements that share impulses stand together, "a, b", where
+        straight lines between both limits, by which energies of instants are split, make one of them negative. What connections
+        lose between parts whose starts contradict each other stands under "contradicting start values".
     """
 
     lost: dict[str, float]

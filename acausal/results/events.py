@@ -45,7 +45,8 @@ class Event:
     jumps : tuple of (str, float, float)
         (differentiated variable, before, after).
     lost : dict
-        Element -> energy in J that it absorbed within the instant, as `Audit.lost` has it.
+        Element -> energy in J that it absorbed within the instant, as `Audit.lost` has it; "a, b" -> the sum of elements
+        that share impulses, of which no split is known.
     micro_steps : int
     """
 

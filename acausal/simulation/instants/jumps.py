@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...reduction.affine import Inadmissible, Kind, Mode, ModeData, Restart
+from ...reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
 from ...reduction.core import Values
-from ...reduction.impacts import FREE, lost_energy
+from ...reduction.impacts import FREE, MEETS, lost_energy
 from ...reduction.rounding import ROUNDING
-from ...results.record import Jump
+from ...results.record import STARTS, Jump
 from ..failures import ImpactsUnending
 from ..nonlinear.linearisation import Linearisation
 from ..run import Run
@@ -92,7 +92,45 @@ def jump_record(
         if p.apart is None:
             lost += lost_energy(model, s.before, s.after, s.z_before, s.z_after, s.J1, xi, p.mean)
     losses = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
-    return {"impulses": impulses, "jumps": jumps, "lost": apart + losses, "parts": ways}
+    return {"impulses": impulses, "jumps": jumps, "lost": _together(model, apart + losses), "parts": ways}
+
+
+def _together(model: AffineModel, lost: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:
+    """Energies that elements absorb, in one sum for those that share impulses where straight lines make some of them negative.
+
+    Which of them absorbs what is decided by the order, within no time, in which their values change. No order lets one give
+    energy that stores none: where straight lines do, there is no such order, and what is known is the sum.
+    """
+    largest = max((abs(energy) for _, energy in lost), default=0.0)
+    if not any(energy < -MEETS * largest for path, energy in lost if path != STARTS):
+        return lost
+    part = _connected(model)
+    sharing: dict[int, list[tuple[str, float]]] = {}
+    for path, energy in lost:
+        if path in part:
+            sharing.setdefault(part[path], []).append((path, energy))
+    made = [entry for entry in lost if entry[0] not in part]
+    for entries in sharing.values():
+        if any(energy < -MEETS * largest for _, energy in entries):
+            paths = ", ".join(dict.fromkeys(path for path, _ in entries))
+            entries = [(paths, sum(energy for _, energy in entries))]
+        made += entries
+    return tuple(made)
+
+
+def _connected(model: AffineModel) -> dict[str, int]:
+    """Path of every element -> number of the part of the model in which it lies: parts share no unknown."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows = [np.abs(model.base.E) + np.abs(model.base.A)]
+    rows += [np.abs(np.vstack([b.A for b in e.blocked])).sum(axis=0, keepdims=True) for e in model.elements]
+    over = np.vstack(rows)
+    row, unknown = np.nonzero(over)
+    count = len(over) + model.n
+    graph = csr_array((np.ones(len(row)), (row, len(over) + unknown)), shape=(count, count))
+    label = connected_components(graph, directed=False)[1][len(model.base) : len(over)]
+    return {e.path: int(k) for e, k in zip(model.elements, label, strict=True)}
 
 
 def _part(lin: Linearisation, s: Stage, xi: np.ndarray, values: Values) -> Jump:
