@@ -203,7 +203,9 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
     else:
         clash &= missed & ~_bound(conditions, found)
     # Defaults that the equations alone contradict are left as given ones are; of positions they only say where to look.
+    # Beside nonlinear constraints others follow a curve, and what is carried would be known in part only.
     prescribed = own & missed & found.determined & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
+    prescribed &= not (found.system.which < 0).any()
     prescribed[prescribed] = ~conditions.problem.program.unknowns.positions[conditions.unknown[prescribed]]
     left = np.zeros(len(found.z), bool)
     left[conditions.unknown[contradict | clash | prescribed]] = True
