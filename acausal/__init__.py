@@ -2,7 +2,7 @@
 
 from .api.program import Program as Program
 from .api.program import compile_model as compile_model
-from .api.simulate import simulate as simulate
+from .api.program import simulate as simulate
 from .compilation.residual import Residual as Residual
 from .diagnosis.structure import Structure as Structure
 from .errors import AcausalError as AcausalError

@@ -48,6 +48,7 @@ LONGEST_MODULE = 450
 KERNELS = {
     "acausal/dynamics/closed_form.py",
     "acausal/dynamics/scan.py",
+    "acausal/reduction/elimination.py",
     "acausal/simulation/instants/transition.py",
     "acausal/simulation/loop.py",
 }

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..errors import AcausalError
-from ..reduction.given_rows import OutOfRange
+from ..reduction.elimination import OutOfRange
 from ..results.record import Ending
 from ..results.result import Result
 from ..results.segments import Segment

@@ -40,11 +40,11 @@ def two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Accumulator:
-    """Sum of matrix products, kept as an unevaluated pair of doubles."""
+    """Sum of a matrix and of matrix products, kept as an unevaluated pair of doubles."""
 
-    def __init__(self, shape: tuple[int, int]) -> None:
-        self.high = np.zeros(shape)
-        self.low = np.zeros(shape)
+    def __init__(self, first: np.ndarray) -> None:
+        self.high = np.array(first, dtype=float)
+        self.low = np.zeros_like(self.high)
 
     def add(self, a: np.ndarray, b: np.ndarray) -> None:
         """Add the elementwise product of two arrays that broadcast to the shape."""
@@ -65,11 +65,15 @@ class Accumulator:
         """Add the matrix product ``a @ b`` of a matrix ``a`` with few entries in each row."""
         row, column = a.nonzero()
         place = np.arange(len(row)) - np.searchsorted(row, row)
+        p, error = two_product(a[row, column][:, None], b[column])
         for k in range(place.max(initial=-1) + 1):
-            coefficient, of = np.zeros((len(a), 1)), np.zeros(len(a), int)
-            at = row[place == k], column[place == k]
-            coefficient[at[0], 0], of[at[0]] = a[at], at[1]
-            self.add(coefficient, b[of])
+            at = place == k
+            rows, products = row[at], p[at]
+            high = self.high[rows]
+            total = high + products
+            z = total - high
+            self.low[rows] += (high - (total - z)) + (products - z) + error[at]
+            self.high[rows] = total
 
     def _sum(self, p: np.ndarray) -> None:
         total = self.high + p
@@ -93,7 +97,7 @@ def residual(A: NDArray[np.float64] | Complex, P: Complex, T: Complex) -> Comple
     T : (m, m), or (m,) for a diagonal matrix; complex
     """
     m = P.shape[1]
-    acc = Accumulator((len(A), 2 * m))
+    acc = Accumulator(np.zeros((len(A), 2 * m)))
     wide, rotated = _add_complex_product(acc, A, P)
     if T.ndim == 1:
         acc.add(wide, np.tile(-T.real, 2))
@@ -109,7 +113,7 @@ def residual(A: NDArray[np.float64] | Complex, P: Complex, T: Complex) -> Comple
 def product(A: Complex, B: NDArray[np.float64] | Complex) -> Complex:
     """``A B``, every element rounded once; `B` has few entries in each column."""
     rows = len(A)
-    acc = Accumulator((B.shape[1], 2 * rows))
+    acc = Accumulator(np.zeros((B.shape[1], 2 * rows)))
     acc.add_rows(B.real.T, np.hstack([A.real.T, A.imag.T]))
     if B.imag.any():
         acc.add_rows(B.imag.T, np.hstack([-A.imag.T, A.real.T]))
@@ -127,7 +131,7 @@ def dual(P: Complex) -> Complex:
     """
     U = np.linalg.inv(P)
     n = len(P)
-    acc = Accumulator((n, 2 * n))
+    acc = Accumulator(np.zeros((n, 2 * n)))
     _add_complex_product(acc, U, P)
     acc.add(-np.eye(n, 2 * n), np.ones((1, 1)))
     r = acc.value

@@ -14,8 +14,8 @@ the given numbers make of it, without any growth.
 
 No estimate brings back what a number that has grown has pushed out of a sum: 9.8 beside 1e17. A pivot that is weak in its
 row, while others of its column are not in theirs, waits for them (threshold pivoting; Duff, Erisman and Reid, Direct Methods
-for Sparse Matrices, 2017). Once no pivot is left, values are refined: what they miss in the rows as they were given is reckoned
-in twice the digits. Every entry then has all its digits, also one that is a difference of large ones: two ways to the same
+for Sparse Matrices, 2017). Before they are read, values are refined: what they miss in the rows as they were given is reckoned in
+twice the digits. Every entry then has all its digits, also one that is a difference of large ones: two ways to the same
 quantity agree. What is lost all the same is found by the check of a mode, in `identities`. Entries are judged one by one, and
 one that is rounding by its own estimate may be what another row needs: it counts where others would miss a given row without
 it, so that rows agree about what is zero.
@@ -26,12 +26,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .double_double import Accumulator
-from .given_rows import GivenRows, OutOfRange, combined
 from .scales import column_weights
 
 _CANCELLED = 2.0**-46
@@ -44,6 +43,10 @@ _WEAK = 2.0**-10
 """Strength below which a pivot waits: others may grow by three digits in a step, less than the check of a mode allows."""
 _DENSE = 40000
 """Entries up to which looking for zeros takes longer than computing with them."""
+
+
+class OutOfRange(ArithmeticError):
+    """Entries that doubles cannot decide: their squares are beyond the range, or all digits of a pivot block cancel."""
 
 
 def product(left: Any, right: Any) -> Any:
@@ -72,6 +75,41 @@ def _compact(matrix: np.ndarray) -> Any:
     from scipy.sparse import csr_array
 
     return csr_array(matrix)
+
+
+class GivenRows(NamedTuple):
+    """Rows as they were given, and the typical magnitudes of their columns."""
+
+    rows: Any
+    weight: np.ndarray
+
+    def cancel(self, w: np.ndarray, goal: np.ndarray, solved: np.ndarray, pivots: np.ndarray) -> None:
+        """Complete combinations ``w`` of the rows by the ``solved`` ones, so that their ``pivots`` get the ``goal``."""
+        block, (factors, size, scale) = self.rows[:, pivots], self.factors(solved, pivots)
+        # The second round makes errors small entry by entry (Higham, Accuracy and Stability, 2002, section 12.2).
+        for _ in range(2):
+            missing = (goal - w @ block) * scale
+            w[:, solved] += factors.solve(missing.T).T * size
+
+    def factors(self, solved: np.ndarray, pivots: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+        """LU factors of the transposed pivot block, with its columns times a size and its rows times a scale.
+
+        Raises
+        ------
+        OutOfRange
+        """
+        from scipy.sparse import csc_array
+        from scipy.sparse.linalg import splu
+
+        scale = self.weight[pivots]
+        A = csc_array(self.rows[solved][:, pivots].T)
+        scaled = A.data * scale[A.indices]
+        size = np.exp2(-np.floor(np.log2(np.maximum.reduceat(np.abs(scaled), A.indptr[:-1]))))
+        scaled *= np.repeat(size, np.diff(A.indptr))
+        try:
+            return splu(csc_array((scaled, A.indices, A.indptr), A.shape)), size, scale
+        except RuntimeError as error:
+            raise OutOfRange from error
 
 
 class Elimination:
@@ -106,6 +144,7 @@ class Elimination:
         """Column solved from a row, -1 if none."""
         self.row = np.full(rows.shape[1], -1)
         """Row a column is solved from, -1 if none."""
+        self._refined = True
         self._given = self.value.copy()
         self._given_variance = self.variance.copy()
 
@@ -141,6 +180,7 @@ class Elimination:
             changed = touched[self.pivot[touched] < 0]
             new.append(row)
         if new:
+            self._refined = False
             self._restore()
         return np.array(new, dtype=int)
 
@@ -204,25 +244,19 @@ class Elimination:
         return self._judged((rows[:, None], columns))[1]
 
     def _restore(self) -> None:
-        """Refine solved rows, and evaluate anew the others whose values do not meet the given rows by their own terms.
-
-        Growth has pushed something out of a sum. Entry by entry: what is small beside others of its row may be all that a column
-        has.
-        """
+        """Evaluate anew the values that do not meet the given rows: growth has pushed something out of a sum."""
         solved, left, free = map(np.flatnonzero, (self.pivot >= 0, self.pivot < 0, self.row < 0))
-        if not len(free):
-            return
-        self._refine(solved)
-        if not len(left):
-            return
         directions = np.zeros((len(self.row), len(free)))
         directions[free, np.arange(len(free))] = 1.0
         directions[self.pivot[solved]] = -self.value[solved[:, None], free]
-        given = _compact(self._given[left])
-        defect = np.abs(given @ directions - self.value[left[:, None], free])
-        wrong = (defect > _CANCELLED * (abs(given) @ np.abs(directions))).any(axis=1)
+        defect = self._given_rows @ directions
+        defect[left] -= self.value[left[:, None], free]
+        # Entry by entry: what is small beside others of its row may be all that a column has.
+        wrong = (np.abs(defect) > _CANCELLED * (abs(self._given_rows) @ np.abs(directions))).any(axis=1)
         if wrong.any():
-            self._improve(left[wrong])
+            self._refine()
+        if wrong[left].any():
+            self._improve(left[wrong[left]])
 
     def _improve(self, rows: np.ndarray) -> None:
         """Evaluate rows anew, and keep of every entry the value with the smaller error.
@@ -236,11 +270,14 @@ class Elimination:
         for array, old in zip(held, before, strict=True):
             array[rows] = np.where(worse, old, array[rows])
 
-    def _refine(self, solved: np.ndarray) -> None:
+    def _refine(self) -> None:
         """Correct entries by what they miss in the given rows, until they have all their digits.
 
         What the steps know to be none can only sink, unless others would miss a row without it.
         """
+        if self._refined:
+            return
+        self._refined, solved = True, (self.pivot >= 0).nonzero()[0]
         at = solved[:, None], (self.row < 0).nonzero()[0]
         certain, held = self._judged(at)[1], self.value[at]
         factors = GivenRows(self._given_rows, self.weight).factors(solved, self.pivot[solved])
@@ -248,11 +285,12 @@ class Elimination:
         while True:
             value, settled = self._corrected(solved, at[1], factors, value, wanted)
             sure = certain & (value * value > _CANCELLED**2 * self.variance[at])
-            more = wanted | self._missing(solved, value, ~sure)
-            if (settled | ~more | wanted).all():
+            back = self._missing(solved, value, ~sure)
+            if not (back & ~settled & ~wanted).any():
                 break
-            wanted = more
-        back = self._missing(solved, np.where(sure | settled, value, 0.0), ~sure)
+            wanted = wanted | back
+        if (back & ~settled).any():
+            back = self._missing(solved, np.where(sure | settled, value, 0.0), ~sure)
         self.value[at] = np.where((sure & settled) | back | (np.abs(value) < np.abs(held)), value, held)
         for estimate, unit in ((self.variance, value * value), (self.least, np.abs(value))):
             estimate[at] = np.where(back, unit, estimate[at])
@@ -269,8 +307,7 @@ class Elimination:
         given, (lower_upper, weight, scale) = self._given[solved], factors
         left, off, count = value.size + 1, math.inf, 1
         while count:
-            defect = Accumulator(value.shape)
-            defect.add(given[:, free], np.ones((1, 1)))
+            defect = Accumulator(given[:, free])
             defect.add_rows(given[:, self.pivot[solved]], -value)
             change = scale[:, None] * lower_upper.solve(weight[:, None] * defect.value, "T")
             size, moved = np.abs(value), np.abs(change)
@@ -291,12 +328,7 @@ class Elimination:
         return _compact(self._given)
 
     def _evaluate(self, rows: np.ndarray) -> None:
-        """Values of rows from those given, and their errors to first order in those of the given numbers.
-
-        Raises
-        ------
-        OutOfRange
-        """
+        """Values of rows from those given, and their errors to first order in those of the given numbers; may be `OutOfRange`."""
         R, spread = self._given_rows, _compact(self._given_variance)
         solved = (self.pivot >= 0).nonzero()[0]
         pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0]
@@ -323,13 +355,16 @@ class Elimination:
 
         solved = (self.pivot >= 0).nonzero()[0] if len(rows) else rows
         given = GivenRows(csr_array(self._given_rows[solved]), self.weight)
-        return partial(combined, given, self.pivot[solved], self.pivot[rows])
+        return partial(_combined, given, self.pivot[solved], self.pivot[rows])
 
     def judged_rows(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values, variances and lower estimates of rows; where estimates have grown apart values are evaluated anew."""
+        """Values, variances and lower estimates of rows; where estimates have grown apart these are made anew."""
+        self._refine()
         grown = (self.least[rows] < _UNRELIABLE * np.sqrt(self.variance[rows])).any(axis=1)
         if grown.any():
+            known = self.value[rows]
             self._evaluate(rows[grown])
+            self.value[rows] = np.where(known == 0.0, self.value[rows], known)
         return self.value[rows], self.variance[rows], self.least[rows]
 
     def append(self, rows: np.ndarray, variance: np.ndarray, least: np.ndarray | None = None) -> None:
@@ -354,6 +389,7 @@ class Elimination:
 
     def entries(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Block of the values, with exact zeros where they cancelled."""
+        self._refine()
         at = rows[:, None], columns
         return np.where(self._present(rows, columns) | self._needed[at], self.value[at], 0.0)
 
@@ -374,11 +410,12 @@ class Elimination:
             return missing
         pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0]
         given, unit = self._given[solved], np.sqrt(self._given_variance[solved])
+        over, terms = _compact(given[:, pivots]), _compact(unit[:, pivots])
         while True:
             kept = np.where(doubted & ~missing, 0.0, value)
-            allowed = _CANCELLED * (unit[:, free] + unit[:, pivots] @ np.abs(kept))
+            allowed = _CANCELLED * (unit[:, free] + terms @ np.abs(kept))
             before = np.count_nonzero(missing)
-            for row, column in np.argwhere(np.abs(given[:, free] - given[:, pivots] @ kept) > allowed):
+            for row, column in np.argwhere(np.abs(given[:, free] - over @ kept) > allowed):
                 missing[:, column] |= np.abs(given[row, pivots] * value[:, column]) > allowed[row, column]
             missing &= doubted
             if np.count_nonzero(missing) == before:
@@ -447,3 +484,12 @@ class Elimination:
         self.value[at], self.variance[at], self.least[at] = new, bound, lower
         self.value[left] = self.variance[left] = self.least[left] = 0.0
         return touched
+
+
+def _combined(given: GivenRows, pivots: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Magnitudes (k, N) of what makes the rows that are solved for ``wanted`` columns of those solved for ``pivots``."""
+    w = np.zeros((len(wanted), len(pivots)))
+    if len(wanted):
+        goal = (wanted[:, None] == pivots).astype(float)
+        given.cancel(w, goal, np.arange(len(pivots)), pivots)
+    return np.abs(w) @ abs(given.rows)
