@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...compilation.nonlinear_rows import NonlinearFunctions
+from ...compilation.rounding import REACHED
 from ...dynamics.assembly import flow_of_sources
 from ...dynamics.closed_form import AffineFlow, Trajectory
 from ...dynamics.directions import generic_direction
@@ -16,7 +17,7 @@ from ...reduction.core import NOTHING, TANGENT_STATES, Values
 from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linearised_rows
 from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
 from ...reduction.redundancy import least_rows, open_directions, redundant_rows
-from ...reduction.rounding import HALF, ROUNDING
+from ...reduction.rounding import HALF, ROUNDING, UNIT
 from ..analysed_modes import MODE_BYTES, Recent
 from ..numeric import NumericCore
 from ..state import Redundant
@@ -195,6 +196,7 @@ class Tangents:
     ) -> tuple[Rows, AffineModel]:
         core = self.core
         a0, value, gradient = self._tangent(self.arguments(z, slopes, xi), constants)
+        value = self._through_zero(a0, value, gradient, constants)
         moved, none = core.exosystem.S @ xi, np.zeros_like(slopes)
         a1 = self.arguments(slopes, none, moved)
         bend = self._remainder([a0, a1], constants)
@@ -292,6 +294,22 @@ class Tangents:
             a0 = np.where(wild[owner], 0.5 * a0, a0)
         gradient[wild[owner]], value[wild] = 1.0, 0.0
         return a0, value, gradient
+
+    def _through_zero(
+        self, a0: np.ndarray, value: np.ndarray, gradient: np.ndarray, constants: np.ndarray
+    ) -> np.ndarray:
+        """Values that take tangents through zero which miss it by no more than rounding of their row.
+
+        Signs would be read from it: the law of a junction without current is zero up to the rounding of its exponential.
+        """
+        owner, m = self.nonlinear_rows.owner, len(self.nonlinear_rows)
+        along = np.bincount(owner, gradient * a0, m)
+        off = np.abs(value - along)
+        small = (off > 0.0) & (off <= ROUNDING * np.bincount(owner, np.abs(gradient) * self.scale, m))
+        if not small.any():
+            return value
+        small &= off <= REACHED * self.functions.rounding(a0, constants, UNIT * np.abs(a0))
+        return np.where(small, along, value)
 
     def _without_noise(self, a0: np.ndarray, gradient: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """Slopes without those that the rounding of the point may have made, as of ``cos(x)`` at zero.
