@@ -470,19 +470,22 @@ class Elimination:
         self.pivot[row], self.row[column] = column, row
         if not len(touched):
             return touched
-        at, left = (touched[:, None], cells), (touched[:, None], [column])
-        factor, spread = self.value[left], self.variance[left]
+        # Flat views and indices: those of rows and columns would take longer than the arithmetic.
+        values, variances, leasts = (array.reshape(-1) for array in (self.value, self.variance, self.least))
+        first = touched[:, None] * self.value.shape[1]
+        at, left = first + cells, first + column
+        factor = values.take(left)
         square = factor * factor
-        doubts = np.maximum(spread - square, 0.0)
         change = factor * value
-        new = self.value[at] - change
-        bound = self.variance[at] + square * variance + doubts * (value * value)
-        exact = np.abs(new) <= _EXACT * np.abs(change)
-        weighed = np.maximum(_weighed(factor, self.least[left]), _weighed(value, least))
-        lower = self.least[at] + weighed * np.abs(change)
+        size, new = np.abs(change), values.take(at) - change
+        doubts = np.maximum(variances.take(left) - square, 0.0)
+        bound = variances.take(at) + square * variance + doubts * (value * value)
+        weighed = np.maximum(_weighed(factor, leasts.take(left)), _weighed(value, least))
+        lower = leasts.take(at) + weighed * size
+        exact = np.abs(new) <= _EXACT * size
         new[exact] = bound[exact] = lower[exact] = 0.0
-        self.value[at], self.variance[at], self.least[at] = new, bound, lower
-        self.value[left] = self.variance[left] = self.least[left] = 0.0
+        values[at], variances[at], leasts[at] = new, bound, lower
+        values[left] = variances[left] = leasts[left] = 0.0
         return touched
 
 

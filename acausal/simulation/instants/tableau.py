@@ -234,6 +234,19 @@ class Position:
         k = self.table.shape[1]
         self.slots = np.arange(len(self.table) - k, len(self.table))
         self.dependent: list[int] = []
+        # Guards in force of every branch: their rows, and what a negative one asks for.
+        off, forced = instant.disabled_guards, instant.forced
+        self._asked = [
+            [
+                [
+                    (row, (1, k, target))
+                    for g, (row, target) in enumerate(zip(rows, tableau.targets[k][b], strict=True))
+                    if forced[k] < 0 and (k, b, g) not in off
+                ]
+                for b, rows in enumerate(branches)
+            ]
+            for k, branches in enumerate(tableau.guards)
+        ]
 
     def enter(self, mode: Mode) -> None:
         """Exchange rows until those of a mode are the terms of the others; rows that depend on them are left over."""
@@ -282,17 +295,9 @@ class Position:
         if self.dependent and self.constants(self.dependent).any():
             return Judged(mode, False, ())
         tableau, instant = self._tableau, self._instant
-        asked: list[tuple[int, int, int]] = []
-        which: list[int] = []
-        for k, (rows, b, forced) in enumerate(zip(tableau.guards, mode, instant.forced, strict=True)):
-            if forced >= 0:
-                continue
-            for g, (row, target) in enumerate(zip(rows[b], tableau.targets[k][b], strict=True)):
-                if (k, b, g) not in instant.disabled_guards:
-                    asked.append((1, k, target))
-                    which.append(row)
-        negative = np.flatnonzero(self.constants(which) < 0.0).tolist()
-        violated = {asked[i][1]: asked[i] for i in reversed(negative)}
+        asked = [guard for k, b in enumerate(mode) for guard in self._asked[k][b]]
+        negative = np.flatnonzero(self.constants([row for row, _ in asked]) < 0.0).tolist()
+        violated = {asked[i][1][1]: asked[i][1] for i in reversed(negative)}
         for k, select in tableau.conditions:
             if instant.forced[k] < 0:
                 target = select(np.sign(self.constants(tableau.relations[k])).astype(int))

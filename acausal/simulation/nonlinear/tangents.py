@@ -300,7 +300,7 @@ class Tangents:
     ) -> np.ndarray:
         """Values that take tangents through zero which miss it by no more than rounding of their row.
 
-        Signs would be read from it: the law of a junction without current is zero up to the rounding of its exponential.
+        Signs would be read from it: an exponential law without flow is zero up to the rounding of its exponential.
         """
         owner, m = self.nonlinear_rows.owner, len(self.nonlinear_rows)
         along = np.bincount(owner, gradient * a0, m)
