@@ -55,8 +55,9 @@ def assemble(
     labels : Labels
         Names and units, which do not depend on numbers.
     """
+    cuts = _cut_flows(core.forms, labels.flow) if model.elements else []
     elements = tuple(
-        _element(model, core, values, rows, i, labels.flow) for rows, i in model.flat.each(model.elements)
+        _element(model, core, values, rows, i, cuts) for rows, i in model.flat.each(model.elements)
     )
     stacked, more = core.base, [b.equations for e in elements for b in e.branches]
     if more:
@@ -122,20 +123,22 @@ def core_magnitudes(model: ReducedModel, magnitudes: np.ndarray) -> np.ndarray:
     return known
 
 
+def _cut_flows(forms: Rows, flow: np.ndarray) -> list[bool]:
+    """Of every form, whether it says something of flows alone."""
+    reads = forms.A != 0.0
+    return (reads.any(axis=1) & ~reads[:, ~flow].any(axis=1) & ~forms.E.any(axis=1)).tolist()
+
+
 def _element(
-    model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int, flow: np.ndarray
+    model: ReducedModel, core: CoreMatrices, values: Values, rows: ElementRows, i: int, cuts: list[bool]
 ) -> Element:
     table, statement = rows.forms.statement.table, rows.forms.statement
     tables = [table.branches[b] for b in rows.shown]
     branches, blocked = [], []
     for made, (equations, guards, others) in zip(tables, rows.branches, strict=True):
         eq = core.forms.take([k + i for k in equations])
-        cuts = tuple(
-            bool((a != 0).any() and flow[a != 0].all() and not (e != 0).any())
-            for a, e in zip(eq.A, eq.E, strict=True)
-        )
-        targets = tuple(g.target for g in made.guards)
-        branches.append(Branch(made.name, eq, core.forms.take([k + i for k in guards]), targets, cuts))
+        targets, cut = tuple(g.target for g in made.guards), tuple(cuts[k + i] for k in equations)
+        branches.append(Branch(made.name, eq, core.forms.take([k + i for k in guards]), targets, cut))
         blocked.append(core.forms.take([k + i for k in others]))
     path = model.flat.path(rows.batch, i)
     kind = _KINDS.get(table.kind, Kind.CONDITION if rows.forms.continuous else Kind.CONTROLLED)

@@ -43,8 +43,8 @@ class Accumulator:
     """Sum of a matrix and of matrix products, kept as an unevaluated pair of doubles."""
 
     def __init__(self, first: np.ndarray) -> None:
-        self.high = np.array(first, dtype=float)
-        self.low = np.zeros_like(self.high)
+        self.high = np.array(first, dtype=float, order="C")
+        self.low = np.zeros(self.high.shape)
 
     def add(self, a: np.ndarray, b: np.ndarray) -> None:
         """Add the elementwise product of two arrays that broadcast to the shape."""
@@ -74,6 +74,29 @@ class Accumulator:
             z = total - high
             self.low[rows] += (high - (total - z)) + (products - z) + error[at]
             self.high[rows] = total
+
+    def add_sparse(self, a: np.ndarray, b: np.ndarray) -> None:
+        """Add the matrix product ``a @ b`` of matrices with few entries."""
+        row, of = a.nonzero()
+        inner, column = b.nonzero()
+        first = np.searchsorted(inner, np.arange(len(b) + 1))
+        count = first[of + 1] - first[of]
+        # All pairs of an entry of ``a`` and one of the row of ``b`` that it meets.
+        pair = np.repeat(np.arange(len(row)), count)
+        other = np.arange(len(pair)) + np.repeat(first[of] - np.cumsum(count) + count, count)
+        p, error = two_product(a[row, of][pair], b[inner, column][other])
+        at = row[pair] * b.shape[1] + column[other]
+        order = np.argsort(at, kind="stable")
+        at, p, error = at[order], p[order], error[order]
+        place = np.arange(len(at)) - np.searchsorted(at, at)
+        high, low = self.high.reshape(-1), self.low.reshape(-1)
+        for k in range(place.max(initial=-1) + 1):
+            now = at[place == k]
+            before, new = high[now], p[place == k]
+            total = before + new
+            z = total - before
+            low[now] += (before - (total - z)) + (new - z) + error[place == k]
+            high[now] = total
 
     def _sum(self, p: np.ndarray) -> None:
         total = self.high + p

@@ -308,8 +308,10 @@ class Elimination:
         left, off, count = value.size + 1, math.inf, 1
         while count:
             defect = Accumulator(given[:, free])
-            defect.add_rows(given[:, self.pivot[solved]], -value)
-            change = scale[:, None] * lower_upper.solve(weight[:, None] * defect.value, "T")
+            defect.add_sparse(given[:, self.pivot[solved]], -value)
+            left_over, change = defect.value, np.zeros_like(value)
+            some = left_over.any(axis=0)
+            change[:, some] = scale[:, None] * lower_upper.solve(weight[:, None] * left_over[:, some], "T")
             size, moved = np.abs(value), np.abs(change)
             settled = moved <= _CANCELLED * size
             moving = wanted & ~settled
@@ -405,11 +407,12 @@ class Elimination:
     def _missing(self, solved: np.ndarray, value: np.ndarray, doubted: np.ndarray) -> np.ndarray:
         """Mask over values of solved rows: those doubted without which others miss a given row by their own terms."""
         doubted = doubted & (value != 0.0)
-        missing = np.zeros_like(doubted)
-        if not doubted.any():
-            return missing
-        pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0]
-        given, unit = self._given[solved], np.sqrt(self._given_variance[solved])
+        found, some = np.zeros_like(doubted), doubted.any(axis=0)
+        if not some.any():
+            return found
+        value, doubted, missing = value[:, some], doubted[:, some], found[:, some]
+        pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0][some]
+        given, unit = (array[solved] for array in (self._given, np.sqrt(self._given_variance)))
         over, terms = _compact(given[:, pivots]), _compact(unit[:, pivots])
         while True:
             kept = np.where(doubted & ~missing, 0.0, value)
@@ -419,7 +422,8 @@ class Elimination:
                 missing[:, column] |= np.abs(given[row, pivots] * value[:, column]) > allowed[row, column]
             missing &= doubted
             if np.count_nonzero(missing) == before:
-                return missing
+                found[:, some] = missing
+                return found
 
     def solution(self, solved: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Coefficients of ``given`` in the columns ``solved``; zero rows where a column has no pivot."""

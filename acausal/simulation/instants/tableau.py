@@ -269,10 +269,12 @@ class Position:
         factors[slot] = 0.0
         (rows,), (used,) = column.nonzero(), factors.nonzero()
         rows = rows[:, None]
+        # Flat, as in `Elimination`.
+        table, at = self.table.reshape(-1), rows * len(factors) + used
         change = column[rows] * factors[used]
-        new = self.table[rows, used] - change
+        new = table.take(at) - change
         new[np.abs(new) <= _CANCELLED * np.abs(change)] = 0.0
-        self.table[rows, used] = new
+        table[at] = new
         self.table[:, slot] = column
         self.table[row] = 0.0
         self.table[row, slot] = 1.0

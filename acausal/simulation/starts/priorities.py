@@ -63,7 +63,7 @@ def _solve_block(
     """Conditions ``rows`` over the unknowns ``columns``; writes into ``found``."""
     part, target, order = A[np.ix_(rows, columns)], b[rows], rank[rows]
     x, free = np.zeros(len(columns)), np.eye(len(columns))
-    for level in np.unique(order).tolist():
+    for level in sorted(set(order.tolist())):
         at = np.flatnonzero(order == level)
         M, rest = part[at] @ free, target[at] - part[at] @ x
         room = np.abs(M).max(axis=1, initial=0.0) > MISSED
