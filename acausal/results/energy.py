@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -171,35 +172,56 @@ def leaves(flat: FlatModel) -> list[tuple[int, np.ndarray]]:
 
 
 CUT = 0.6180339887498949
-"""Part of a run after which energies are counted anew: after whole periods they are back where they were, however large they are
-in between. No period divides a run like this."""
+"""Part of a run, and of a segment, after which energies are counted anew: after whole periods they are back where they were,
+however large they are in between. No period divides a run like this."""
 
 
 def balances(result: Recording, times: np.ndarray) -> list[tuple[str, float, float, float]]:
     """(what, time, sum, sum of the magnitudes) of the energies into all parts: of the run and of every instant with a jump.
 
-    Magnitudes of a run are those of two parts of it.
+    Magnitudes of a run are those of two parts of it, where they are largest, or of an instant.
 
     Of a run that was integrated, the powers where they balance worst among ``times`` are taken in place of energies.
     """
     parts = leaves(result.names.flat)
     if not parts or not result.t_start < result.t_end:
         return []
-    if all(s.trajectory.reach >= 0.0 for s in result.segments.all if s.end > s.start):
-        # What nothing determines at the start is left out, with all of that instant.
-        lost = lost_by_starts(result)
-        begin, lost = (np.nextafter(result.t_start, np.inf), 0.0) if np.isnan(lost) else (None, lost)
-        cut = result.t_start + CUT * (result.t_end - result.t_start)
-        windows = [energies(result, parts, a, b)[0] for a, b in ((begin, cut), (cut, None))]
-        total = windows[0] + windows[1]
-        size = float(np.abs(windows).sum()) + abs(lost)
-        whole = ("energies into all parts", result.t_end, float(total.sum()) + lost, size)
-    else:
-        whole = _worst_power(result, parts, times)
     found = _energies_of_instants(result, parts)
     # Energies and powers are not compared with each other.
-    largest = max((entry[3] for entry in (found if whole[0] == POWERS else [whole, *found])), default=0.0)
+    largest = max((entry[3] for entry in found), default=0.0)
+    if all(s.trajectory.reach >= 0.0 for s in result.segments.all if s.end > s.start):
+        whole = _energies_of_run(result, parts, largest)
+        largest = max(largest, whole[3])
+    else:
+        whole = _worst_power(result, parts, times)
     return [whole, *(entry for entry in found if entry[3] > NEGLIGIBLE * largest)]
+
+
+def _energies_of_run(
+    result: Recording, parts: list[tuple[int, np.ndarray]], least: float
+) -> tuple[str, float, float, float]:
+    """The same of the run, with at least some magnitude."""
+    # What nothing determines at the start is left out, with all of that instant.
+    lost, begin = lost_by_starts(result), result.t_start
+    if np.isnan(lost):
+        lost, begin = 0.0, float(np.nextafter(begin, np.inf))
+    cuts = result.t_start + CUT * (result.t_end - result.t_start), _within_busiest(result, parts)
+    edges = sorted({begin, *(t for t in cuts if begin < t < result.t_end), result.t_end})
+    windows = np.array([energies(result, parts, a, b)[0] for a, b in pairwise(edges)])
+    sums = [np.abs([windows[:k].sum(axis=0), windows[k:].sum(axis=0)]).sum() for k in range(len(windows))]
+    total = float(windows.sum()) + lost
+    return "energies into all parts", result.t_end, total, max(*map(float, sums), least) + abs(lost)
+
+
+def _within_busiest(result: Recording, parts: list[tuple[int, np.ndarray]]) -> float:
+    """A time within the segment in which parts exchange most: what is lent there may be back at its end, and stay there."""
+    segments = result.segments
+    h = CUT * segments.length
+    exchanged = np.zeros(len(segments))
+    for powers in powers_of(segments.groups[0].readout, parts):
+        exchanged += segments.length * np.abs(powers.within(segments, h)).sum(axis=1)
+    k = int(np.argmax(exchanged))
+    return float(segments.start[k] + h[k])
 
 
 def _worst_power(

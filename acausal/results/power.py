@@ -64,6 +64,15 @@ class Powers:
         found = s.readout.columns(self.ids, self.slopes, s.data, s.trajectory, s.moment, hs, ys)
         return np.hstack([*found, np.ones((len(hs), 1))])
 
+    def within(self, segments: Segments, hs: np.ndarray) -> np.ndarray:
+        """Powers (k, owners) at one time since its start in each of all segments."""
+        every = np.arange(len(segments))
+        if self.exact:
+            m = len(self.ids) + len(self.slopes) + 1
+            return self.products.values(segments.affine(self._rows, m, every, hs))
+        each = zip(segments.all, hs.tolist(), strict=True)
+        return np.vstack([self.along(s, s.trajectory.sample(np.array([h])), np.array([h])) for s, h in each])
+
     def integral(self, segments: Segments, a: float, b: float) -> np.ndarray:
         """Energies (owners,) over [a, b] without those of impulses."""
         if self.exact:

@@ -26,14 +26,17 @@ from acausal import (
     sin,
     time,
 )
-from acausal.components.blocks import PWM, Ramp, Sine
+from acausal.components.blocks import PWM, BooleanStep, Ramp, Sine
 from acausal.components.electrical import (
     VCC,
     Capacitor,
     ConstantVoltage,
     Ground,
     IdealClosingSwitch,
+    IdealOpeningSwitch,
+    PulseVoltage,
     Resistor,
+    SineVoltage,
 )
 from acausal.components.rotational import Clutch, IdealPlanetary, Inertia
 from acausal.components.translational import Mass, Position
@@ -44,6 +47,7 @@ from acausal.simulation.nonlinear.integration import SampledMotion
 from tests.components.signals import assembled
 from tests.results.models import Buck, sharing
 from tests.results.test_saved_results import CASES, loaded
+from tests.systems.circuits import circuit
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -351,3 +355,49 @@ def test_energies_that_are_back_after_whole_periods_are_measured_by_what_they_we
     circuit.connect(table.flange, mass.flange_a)
     # The kinetic energy rises to 0.012 J and is zero again at the end, but for rounding.
     simulate(circuit, 5.0).check().require()
+
+
+@pytest.mark.parametrize("end", [0.75, 1.0, 5.0, 100.0])
+@pytest.mark.parametrize("switches", [1, 2])
+def test_energies_that_are_back_where_a_part_is_switched_off_are_measured_by_what_they_were(
+    end: float, switches: int
+) -> None:
+    step = BooleanStep(startTime=0.5)
+    opening = [
+        (f"s{k}", IdealOpeningSwitch(control=step.y), *nodes)
+        for k, nodes in enumerate((("n", "a"), ("b", "c")))
+    ]
+    joined = circuit(
+        ("source", SineVoltage(V=1.0, f=1.0), "n", "0"),
+        *opening[:switches],
+        ("c1", Capacitor(C=1.0), "a", "b"),
+        ("c2", Capacitor(C=2.0), "c" if switches == 2 else "b", "0"),
+        step=step,
+    )
+    result = simulate(joined, end)
+    # Both carry the charge of 2/3 F at the sine; at the next zero of it they are empty, and stay so.
+    charge = 2.0 / 3.0 * np.sin(2.0 * np.pi * 0.2)
+    half = result.audit(0.0, 0.2)
+    assert half.into("c1") == pytest.approx(0.5 * charge**2, rel=1e-13)
+    assert half.into("c2") == pytest.approx(0.25 * charge**2, rel=1e-13)
+    assert half.into("source") == pytest.approx(-0.75 * charge**2, rel=1e-13)
+    whole = result.audit()
+    assert max(abs(part.energy) for part in whole) <= 1e-15
+    assert whole.lost == {}
+    result.check().require()
+
+
+def test_energies_that_impulses_bring_and_take_are_measured_by_what_they_were() -> None:
+    rng = np.random.default_rng(0)
+    for V, *C in rng.uniform(0.1, 3.0, (24, 6)).tolist():
+        source = PulseVoltage(V=V, period=10.0, width=3.0, startTime=0.1)
+        parts = [(f"c{k}", Capacitor(C=c), f"n{k}", f"n{k + 1}") for k, c in enumerate(C[:4])]
+        result = simulate(
+            circuit(("source", source, "n0", "n4"), *parts, ("d", Capacitor(C=C[4]), "n0", "n4"), ground="n4"),
+            1.0, impulses="allow",
+        )  # fmt: skip
+        series = 1.0 / sum(1.0 / c for c in C[:4])
+        taken = -0.5 * (series + C[4]) * V**2
+        assert result.audit(0.0, 0.2).into("source") == pytest.approx(taken, rel=1e-13)
+        assert abs(result.audit().into("source")) <= 1e-14 * abs(taken)
+        result.check().require()
