@@ -124,6 +124,7 @@ class Readout:
         self.position = {k: n for n, k in enumerate(self.integrals)}
         self._rows: WeakKeyDictionary[ReadMode, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
+        self._points: dict[bytes, PointFrame] = {}
         self._observed: dict[int, list[tuple[int, int]]] = {}
         self._forms: dict[tuple[int, int], ArrayForm] = {}
         unknowns = np.zeros(model.W.shape[1])
@@ -179,11 +180,11 @@ class Readout:
             self._observed[k] = found
         return found
 
-    @cached_property
-    def frame(self) -> PointFrame:
+    def frame(self, S: np.ndarray) -> PointFrame:
         """Stands for a mode whose state is ``[z, z', xi]``: any point, on the constraints of a mode or not."""
-        n, q = self.model.W_core.shape[1], self.VK.shape[1]
-        return PointFrame(n, np.zeros((q, q)))
+        key = S.tobytes()
+        found = self._points[key] = self._points.get(key) or PointFrame(self.model.W_core.shape[1], S)
+        return found
 
     def moving_frame(self, S: np.ndarray, data: ReadMode, freedom: int, reason: str) -> PointFrame:
         """The same for a mode along its motion, with the generator of the sources; equal modes share one."""

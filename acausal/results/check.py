@@ -18,7 +18,7 @@ from ..reduction.rounding import ROUNDING, TINY
 from .energy import balances, jumps_within, unknown_at_start
 from .equations import FLOOR, EquationsAt, EvaluatedRows, rounded
 from .names import Names
-from .power import read_impulses
+from .power import generator_of, read_impulses
 from .segments import Segments
 
 EXACT = 1e-9
@@ -394,7 +394,8 @@ def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable
     times = np.array([t for t, _, _ in jumps])
     slopes = zip(at.slopes(times, "left"), at.slopes(times, "right"), strict=True)
     for n, ((t, jump, segment), (before, after)) in enumerate(zip(jumps, slopes, strict=True)):
-        _, _, impulses, movements = read_impulses(jump, segment.readout, segment.moment, (*x, *w), x)
+        _, _, impulses, movements = read_impulses(
+            jump, segment.readout, generator_of(segment.data), segment.moment, (*x, *w), x)  # fmt: skip
         terms = after * np.concatenate([movements, impulses])[columns]
         changed = rows[~np.isclose(before, after, rtol=EXACT, atol=0.0)]
         inside = (rows < base) & ~np.isin(rows, [*changed, *given] if t == result.t_start else changed)

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import UnknownPathError, nearest
 from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
-from .power import Instances, powers_of
+from .power import Instances, generator_of, powers_of
 from .record import STARTS, Jump, MicroStep
 from .recording import Recording
 from .segments import Segment, window
@@ -117,7 +117,7 @@ def energies(
         at = powers.owners
         flow[at] += powers.integral(result.segments, a, b)
         for _, jump, segment in jumps:
-            impulsive[at] += powers.at_jump(jump, segment.readout, segment.moment)
+            impulsive[at] += powers.at_jump(jump, segment.readout, generator_of(segment.data), segment.moment)
     return flow + impulsive, impulsive
 
 
@@ -258,7 +258,10 @@ def _energies_of_instants(
     instants: dict[float, list[np.ndarray]] = {}
     for t, jump, segment in jumps_within(result, -np.inf, result.t_end):
         carried = instants.setdefault(t, [])
-        carried += [powers.at_jump(jump, segment.readout, segment.moment) for powers in found]
+        carried += [
+            powers.at_jump(jump, segment.readout, generator_of(segment.data), segment.moment)
+            for powers in found
+        ]
     if result.t_start in instants:
         instants[result.t_start].append(np.array([lost_by_starts(result)]))
     sums = [(t, np.concatenate(energies)) for t, energies in instants.items() if energies]

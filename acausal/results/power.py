@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.readout import Moment, Readout
+from ..dynamics.readout import Moment, PointFrame, ReadMode, Readout
 from ..errors import DeclarationError
 from ..flattening.flat_model import Batch, kind_of
 from ..flattening.locating import locate_symbol
@@ -88,9 +88,11 @@ class Powers:
         parts = (values, rates, one)
         return np.vstack([part if isinstance(part, np.ndarray) else part.toarray() for part in parts])
 
-    def at_jump(self, jump: Jump, readout: Readout, moment: Moment) -> np.ndarray:
-        """Energies (owners,) that the impulses of a micro-step carry."""
-        values, slopes, impulses, movements = read_impulses(jump, readout, moment, self.ids, self.slopes)
+    def at_jump(self, jump: Jump, readout: Readout, generator: np.ndarray, moment: Moment) -> np.ndarray:
+        """Energies (owners,) that the impulses of a micro-step carry, with the generator of the sources."""
+        values, slopes, impulses, movements = read_impulses(
+            jump, readout, generator, moment, self.ids, self.slopes
+        )
         return self.products.change(
             np.concatenate([values, slopes, [1.0]]), np.concatenate([impulses, movements, [0.0]])
         )
@@ -199,11 +201,27 @@ def _no_product(text: str) -> DeclarationError:
     )
 
 
+def generator_of(data: ReadMode) -> np.ndarray:
+    """Generator (q, q) of the sources in a mode, whose state they end."""
+    if isinstance(data, PointFrame):
+        return data.S
+    own = data.Ay[len(data.states) :, len(data.states) :]
+    return own if isinstance(own, np.ndarray) else own.toarray()
+
+
 def read_impulses(
-    jump: Jump, readout: Readout, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
+    jump: Jump,
+    readout: Readout,
+    generator: np.ndarray,
+    moment: Moment,
+    ids: tuple[int, ...],
+    slopes: tuple[int, ...],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Means of variables and slopes at an instant, and their time integrals over it."""
-    frame, n, left, right = readout.frame, len(jump.J1), jump.left, jump.right
+    """Means of variables and slopes at an instant, and their time integrals over it.
+
+    With the generator of the sources: what they prescribe moves in the instant too, and takes work there.
+    """
+    frame, n, left, right = readout.frame(generator), len(jump.J1), jump.left, jump.right
     direction = np.zeros(len(left))
     moved = readout.dynamic
     direction[:n] = jump.J1
@@ -211,20 +229,20 @@ def read_impulses(
     mean = 0.5 * (left + right)
     if jump.mean is not None:
         mean[: len(jump.mean)] = jump.mean  # Slopes are not in files of format 4 from before they were kept.
-    X, S = _at(readout, mean, moment, ids, slopes)
+    X, S = _at(readout, frame, mean, moment, ids, slopes)
     dX, dS = readout.rows(frame, ids) @ direction, readout.slope_rows(frame, slopes) @ direction
     if readout.outside[[*ids, *slopes]].any():
         # Output equations are affine in what carries impulses: a step of the size of the mean loses no digits.
         size, base = float(np.abs(jump.J1).max(initial=0.0)), float(np.abs(mean).max(initial=1.0))
         unit = base / size if size > 0.0 else 1.0
-        X1, S1 = _at(readout, mean + unit * direction, moment, ids, slopes)
+        X1, S1 = _at(readout, frame, mean + unit * direction, moment, ids, slopes)
         dX = np.where(readout.outside[list(ids)], (X1 - X) / unit, dX)
         dS = np.where(readout.outside[list(slopes)], (S1 - S) / unit, dS)
     if jump.apart is not None:
         (begin, slope), at, ends = (
             jump.apart,
             list(slopes),
-            _at(readout, right, moment, (*ids, *slopes), slopes),
+            _at(readout, frame, right, moment, (*ids, *slopes), slopes),
         )
         X, S = 0.5 * (begin[list(ids)] + ends[0][: len(ids)]), 0.5 * (slope[at] + ends[1])
         dS = ends[0][len(ids) :] - begin[at]
@@ -232,8 +250,13 @@ def read_impulses(
 
 
 def _at(
-    readout: Readout, y: np.ndarray, moment: Moment, ids: tuple[int, ...], slopes: tuple[int, ...]
+    readout: Readout,
+    frame: PointFrame,
+    y: np.ndarray,
+    moment: Moment,
+    ids: tuple[int, ...],
+    slopes: tuple[int, ...],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values of variables and of time derivatives at a state ``[z, z', xi]``."""
-    values, rates = readout.columns(ids, slopes, readout.frame, None, moment, np.zeros(1), y[None])
+    values, rates = readout.columns(ids, slopes, frame, None, moment, np.zeros(1), y[None])
     return values[0], rates[0]

@@ -26,7 +26,7 @@ from acausal import (
     if_else,
     simulate,
 )
-from acausal.components.blocks import BooleanPulse
+from acausal.components.blocks import BooleanPulse, Sine
 from acausal.components.electrical import (
     Capacitor,
     Ground,
@@ -38,7 +38,16 @@ from acausal.components.electrical import (
     SineVoltage,
 )
 from acausal.components.rotational import BearingFriction, Clutch, Inertia
-from acausal.components.translational import CoulombFriction, Damper, Fixed, ImpactStop, Mass, Spring
+from acausal.components.translational import (
+    CoulombFriction,
+    Damper,
+    Fixed,
+    ImpactStop,
+    Mass,
+    Position,
+    Speed,
+    Spring,
+)
 from acausal.dynamics import quadrature
 from acausal.results.energy import Audit, Part
 from acausal.results.power import powers_of
@@ -372,3 +381,33 @@ def test_reading_an_integral_costs_a_quadrature_a_segment(
     assert mean == pytest.approx(np.trapezoid(power * (0.1 - t), t) / 0.1, rel=1e-8)
     assert most == pytest.approx(np.trapezoid(power, t), rel=1e-8)
     assert last == pytest.approx(most, rel=1e-13)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("given", ["position", "speed"])
+def test_a_table_whose_motion_is_given_works_on_what_hits_it(given: str, restitution: float) -> None:
+    """Whether its position or its speed is given, the impulse that holds its motion moves with it."""
+    m, rate, amplitude, v0 = 2.0, 0.4 * np.pi, 0.3, -0.1
+    c = Circuit()
+    if given == "position":
+        signal = c.add("signal", Sine(amplitude=amplitude, f=0.2))
+        table: Any = c.add("table", Position(s_ref=signal.y))
+    else:
+        signal = c.add("signal", Sine(amplitude=amplitude * rate, f=0.2, phase=0.5 * np.pi))
+        table = c.add("table", Speed(v_ref=signal.y))
+    stop, mass = c.add("stop", ImpactStop(restitution=restitution)), c.add("mass", Mass(m=m, s=0.2, v=v0))
+    c.connect(table.flange, stop.flange_a)
+    c.connect(stop.flange_b, mass.flange_a)
+    result = simulate(c, 0.5)
+    (t,) = result.events.after_start[:1]
+    assert amplitude * np.sin(rate * t) == pytest.approx(0.2 + v0 * t, rel=1e-13)
+    speed = amplitude * rate * np.cos(rate * t)
+    impulse = m * (1.0 + restitution) * (speed - v0)
+    after = v0 + impulse / m
+    lost = 0.5 * m * (1.0 - restitution**2) * (speed - v0) ** 2
+    carried = {part.path: part.impulsive for part in result.audit()}
+    assert carried["mass"] == pytest.approx(0.5 * m * (after**2 - v0**2), rel=1e-12)
+    assert carried["table"] == pytest.approx(-impulse * speed, rel=1e-12)
+    assert carried["stop"] == pytest.approx(lost, rel=1e-12, abs=1e-14)
+    assert result.events[1].energy_lost == pytest.approx(lost, rel=1e-12, abs=1e-14)
+    result.check().require()

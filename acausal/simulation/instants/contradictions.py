@@ -58,7 +58,7 @@ def jump_apart(core: NumericCore, jump: Jump, moment: Moment) -> tuple[Jump, tup
     unknown += _undetermined(core, made, found.open, impulses, scale, moment)
     for at in unknown:
         limits[:, at] = np.nan
-    into = sum(float(p.at_jump(made, readout, moment).sum()) for p in powers_of(readout, owners))
+    into = sum(float(p.at_jump(made, readout, model.S, moment).sum()) for p in powers_of(readout, owners))
     return made, (*_absorbed(core, made, impulses, moment), (STARTS, -into))
 
 
@@ -81,7 +81,7 @@ def _undetermined(
     found = set()
     for p in powers_of(core.readout, owners):
         at = list(p.slopes)
-        X, _, _, movements = read_impulses(jump, core.readout, moment, p.slopes, p.slopes)
+        X, _, _, movements = read_impulses(jump, core.readout, core.model.S, moment, p.slopes, p.slopes)
         movements[np.abs(movements) <= ROUNDING * (np.abs(X) + scale[at])] = 0.0
         carried = np.concatenate([impulses[list(p.ids)], movements, [0.0]])
         for n in directions:
@@ -99,7 +99,7 @@ def _absorbed(
     every = tuple(range(reduced.flat.nv))
     _, A = form_matrices(reduced, core.values)
     known = reduced.known_of_form @ (core.exosystem.K @ (core.exosystem.S @ jump.left[2 * core.model.n :]))
-    X, S, _, _ = read_impulses(jump, core.readout, moment, every, every)
+    X, S, _, _ = read_impulses(jump, core.readout, core.model.S, moment, every, every)
 
     def times(row: int, means: np.ndarray, other: int) -> float:
         carried = float((A[[other]] @ impulses)[0])

@@ -260,5 +260,5 @@ class Conditions:
         problem = self.problem
         ids = tuple(x for _, x in self.observed)
         y = np.concatenate([z, slopes, xi])
-        frame = problem.core.readout.frame
+        frame = problem.core.frame
         return problem.core.readout.at(ids, frame, y, problem.moment)
