@@ -34,9 +34,9 @@ from .record import Ending
 from .statistics import Statistics
 from .trace import record_of, trace_of
 
-FORMAT = 4
+FORMAT = 5
 """Of what is written."""
-_SINCE_4 = {"KnownJump": ("Jump", {})}
+_SINCE_4 = {"KnownJump": ("Jump", {}), "Statistics": ("Statistics", {})}
 _SINCE_3 = {
     **_SINCE_4,
     "Residual": ("ResidualStatement", {}),
@@ -55,7 +55,8 @@ FORMER: Mapping[int, Mapping[str, tuple[str, Mapping[str, str]]]] = {
         "AffineFlow": ("AffineFlow", {"_left": "left", "_right": "right", "_function": "function"}),
     },
     3: _SINCE_3,
-    FORMAT: _SINCE_4,
+    4: _SINCE_4,
+    FORMAT: {},
 }
 """Formats that are read: per name of a class in the file its name now, and attributes that were renamed. New attributes have
 their defaults."""
