@@ -65,15 +65,14 @@ class Accumulator:
         """Add the matrix product ``a @ b`` of a matrix ``a`` with few entries in each row."""
         row, column = a.nonzero()
         place = np.arange(len(row)) - np.searchsorted(row, row)
-        p, error = two_product(a[row, column][:, None], b[column])
         for k in range(place.max(initial=-1) + 1):
-            at = place == k
-            rows, products = row[at], p[at]
-            high = self.high[rows]
-            total = high + products
+            at = row[place == k], column[place == k]
+            p, error = two_product(a[at][:, None], b[at[1]])
+            high = self.high[at[0]]
+            total = high + p
             z = total - high
-            self.low[rows] += (high - (total - z)) + (products - z) + error[at]
-            self.high[rows] = total
+            self.low[at[0]] += (high - (total - z)) + (p - z) + error
+            self.high[at[0]] = total
 
     def add_sparse(self, a: np.ndarray, b: np.ndarray) -> None:
         """Add the matrix product ``a @ b`` of matrices with few entries."""
