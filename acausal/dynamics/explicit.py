@@ -20,7 +20,7 @@ LONG = 1000
 """So many more steps that stability holds than others mean a stiff problem, as DOPRI5 looks for one after 1000 steps."""
 
 SMALL = 1e-2
-"""Absolute tolerances in units of the relative one and of the largest values so far, unless others are asked for."""
+"""Least absolute tolerances by which steps are judged, in units of the relative one and of the present values."""
 
 
 @frozen
@@ -47,7 +47,7 @@ class Explicit(DormandPrince):
 
     @property
     def _scale(self) -> np.ndarray:
-        """Of the components so far: where one of an oscillation passes zero, its eigenvalue would seem larger than it is."""
+        """The absolute tolerances: with relative ones an eigenvalue seems too large where an oscillation passes zero."""
         return np.maximum(self.demands.atol, SMALL * self.demands.rtol * self._size)
 
     @property
