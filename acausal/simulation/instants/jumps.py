@@ -12,6 +12,7 @@ import numpy as np
 from ...reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
 from ...reduction.core import Values
 from ...reduction.impacts import FREE, MEETS, lost_energy
+from ...reduction.parts import independent_parts
 from ...reduction.rounding import ROUNDING
 from ...results.record import STARTS, Jump
 from ..failures import ImpactsUnending
@@ -104,7 +105,7 @@ def _together(model: AffineModel, lost: tuple[tuple[str, float], ...]) -> tuple[
     largest = max((abs(energy) for _, energy in lost), default=0.0)
     if not any(energy < -MEETS * largest for path, energy in lost if path != STARTS):
         return lost
-    part = _connected(model)
+    part = {model.elements[k].path: n for n, p in enumerate(independent_parts(model)) for k in p.elements}
     sharing: dict[int, list[tuple[str, float]]] = {}
     for path, energy in lost:
         if path in part:
@@ -116,21 +117,6 @@ def _together(model: AffineModel, lost: tuple[tuple[str, float], ...]) -> tuple[
             entries = [(paths, sum(energy for _, energy in entries))]
         made += entries
     return tuple(made)
-
-
-def _connected(model: AffineModel) -> dict[str, int]:
-    """Path of every element -> number of the part of the model in which it lies: parts share no unknown."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    rows = [np.abs(model.base.E) + np.abs(model.base.A)]
-    rows += [np.abs(np.vstack([b.A for b in e.blocked])).sum(axis=0, keepdims=True) for e in model.elements]
-    over = np.vstack(rows)
-    row, unknown = np.nonzero(over)
-    count = len(over) + model.n
-    graph = csr_array((np.ones(len(row)), (row, len(over) + unknown)), shape=(count, count))
-    label = connected_components(graph, directed=False)[1][len(model.base) : len(over)]
-    return {e.path: int(k) for e, k in zip(model.elements, label, strict=True)}
 
 
 def _part(lin: Linearisation, s: Stage, xi: np.ndarray, values: Values) -> Jump:
