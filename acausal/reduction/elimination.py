@@ -24,7 +24,8 @@ it, so that rows agree about what is zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -229,12 +230,16 @@ class Elimination:
         present, certain = self._judged((rows[:, None], columns))
         doubtful = np.flatnonzero((present & ~certain).any(axis=1))
         if len(doubtful):
-            doubted = rows[doubtful]
-            held = self.value[doubted]
-            certain[doubtful] = self._decide(doubted, columns)
-            # What is present is known better from the rows that it meets.
-            self.value[doubted] = np.where(held == 0.0, self.value[doubted], held)
+            with self._kept(rows[doubtful]):
+                certain[doubtful] = self._decide(rows[doubtful], columns)
         return certain
+
+    @contextmanager
+    def _kept(self, rows: np.ndarray) -> Iterator[None]:
+        """Keep what is present in rows that are evaluated anew: it is known better from the rows that it meets."""
+        held = self.value[rows]
+        yield
+        self.value[rows] = np.where(held == 0.0, self.value[rows], held)
 
     def _decide(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Evaluate rows anew; mask over a block of their values that are no rounding."""
@@ -364,9 +369,8 @@ class Elimination:
         self._refine()
         grown = (self.least[rows] < _UNRELIABLE * np.sqrt(self.variance[rows])).any(axis=1)
         if grown.any():
-            known = self.value[rows]
-            self._evaluate(rows[grown])
-            self.value[rows] = np.where(known == 0.0, self.value[rows], known)
+            with self._kept(rows[grown]):
+                self._evaluate(rows[grown])
         return self.value[rows], self.variance[rows], self.least[rows]
 
     def append(self, rows: np.ndarray, variance: np.ndarray, least: np.ndarray | None = None) -> None:
