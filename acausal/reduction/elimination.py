@@ -133,7 +133,7 @@ class Elimination:
 
     @np.errstate(over="ignore")
     def __init__(self, rows: np.ndarray, weight: np.ndarray) -> None:
-        self.value = np.array(rows, dtype=float)
+        self.value = np.array(rows, dtype=float, order="C")
         self.least = np.abs(self.value)
         """Lower estimate of the errors."""
         self.variance = self.value**2

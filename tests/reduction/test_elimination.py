@@ -225,6 +225,17 @@ def test_doubtful_values_of_a_long_chain_need_no_dense_factors() -> None:
     assert system.value[0, n] == 0.5**n * (-1.0) ** (n + 1)
 
 
+def test_rows_may_lie_in_memory_by_columns() -> None:
+    rows = np.array([[2.0, 1.0, 0.0, 3.0], [1.0, -3.0, 2.0, 0.0], [0.0, 1.0, 5.0, -1.0]])
+    found = []
+    for order in ("C", "F"):
+        system = Elimination(np.array(rows, order=order), np.ones(4))
+        system.reduce(np.arange(3))
+        found.append(system.solution(np.arange(3), np.array([3])).ravel())
+    assert found[0].tolist() == found[1].tolist()
+    assert found[0] == pytest.approx(exact_solution(rows[:, :3], -rows[:, 3]), rel=1e-15)
+
+
 def exact_solution(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solution of a regular system by elimination with fractions."""
     left = [[Fraction(x) for x in row] for row in np.column_stack([matrix, right]).tolist()]
