@@ -22,6 +22,8 @@ SPLITTER = 134217729.0
 """2**27 + 1: halves a 53 bit mantissa."""
 BATCH = 2**17
 """Elements of products formed together."""
+FEW = 0.1
+"""Part of the entries of a matrix up to which their indices cost less than products with zero."""
 
 
 def split(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -64,38 +66,31 @@ class Accumulator:
     def add_rows(self, a: np.ndarray, b: np.ndarray) -> None:
         """Add the matrix product ``a @ b`` of a matrix ``a`` with few entries in each row."""
         row, column = a.nonzero()
+        if np.count_nonzero(b) < FEW * b.size:
+            self._add_pairs(row, column, a[row, column], b)
+            return
         place = np.arange(len(row)) - np.searchsorted(row, row)
         for k in range(place.max(initial=-1) + 1):
             at = row[place == k], column[place == k]
-            p, error = two_product(a[at][:, None], b[at[1]])
-            high = self.high[at[0]]
-            total = high + p
-            z = total - high
-            self.low[at[0]] += (high - (total - z)) + (p - z) + error
-            self.high[at[0]] = total
+            _add_at(self.high, self.low, at[0], *two_product(a[at][:, None], b[at[1]]))
 
-    def add_sparse(self, a: np.ndarray, b: np.ndarray) -> None:
-        """Add the matrix product ``a @ b`` of matrices with few entries."""
-        row, of = a.nonzero()
-        inner, column = b.nonzero()
+    def _add_pairs(self, row: np.ndarray, column: np.ndarray, values: np.ndarray, b: np.ndarray) -> None:
+        """The same for the entries of ``a`` and a matrix ``b`` that has few: products of these alone."""
+        inner, outer = b.nonzero()
         first = np.searchsorted(inner, np.arange(len(b) + 1))
-        count = first[of + 1] - first[of]
+        count = first[column + 1] - first[column]
         # All pairs of an entry of ``a`` and one of the row of ``b`` that it meets.
         pair = np.repeat(np.arange(len(row)), count)
-        other = np.arange(len(pair)) + np.repeat(first[of] - np.cumsum(count) + count, count)
-        p, error = two_product(a[row, of][pair], b[inner, column][other])
-        at = row[pair] * b.shape[1] + column[other]
+        other = np.arange(len(pair)) + np.repeat(first[column] - np.cumsum(count) + count, count)
+        at = row[pair] * b.shape[1] + outer[other]
         order = np.argsort(at, kind="stable")
-        at, p, error = at[order], p[order], error[order]
+        at, pair, other = at[order], pair[order], other[order]
+        p, error = two_product(values[pair], b[inner[other], outer[other]])
         place = np.arange(len(at)) - np.searchsorted(at, at)
         high, low = self.high.reshape(-1), self.low.reshape(-1)
         for k in range(place.max(initial=-1) + 1):
-            now = at[place == k]
-            before, new = high[now], p[place == k]
-            total = before + new
-            z = total - before
-            low[now] += (before - (total - z)) + (new - z) + error[place == k]
-            high[now] = total
+            now = place == k
+            _add_at(high, low, at[now], p[now], error[now])
 
     def _sum(self, p: np.ndarray) -> None:
         total = self.high + p
@@ -107,6 +102,15 @@ class Accumulator:
     def value(self) -> np.ndarray:
         """The sum, rounded once."""
         return self.high + self.low
+
+
+def _add_at(high: np.ndarray, low: np.ndarray, at: np.ndarray, p: np.ndarray, error: np.ndarray) -> None:
+    """Add numbers with their errors at different places of a sum."""
+    before = high[at]
+    total = before + p
+    z = total - before
+    low[at] += (before - (total - z)) + (p - z) + error
+    high[at] = total
 
 
 def residual(A: NDArray[np.float64] | Complex, P: Complex, T: Complex) -> Complex:

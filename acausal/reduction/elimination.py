@@ -313,7 +313,7 @@ class Elimination:
         left, off, count = value.size + 1, math.inf, 1
         while count:
             defect = Accumulator(given[:, free])
-            defect.add_sparse(given[:, self.pivot[solved]], -value)
+            defect.add_rows(given[:, self.pivot[solved]], -value)
             left_over, change = defect.value, np.zeros_like(value)
             some = left_over.any(axis=0)
             change[:, some] = scale[:, None] * lower_upper.solve(weight[:, None] * left_over[:, some], "T")
@@ -393,6 +393,7 @@ class Elimination:
         self.variance = np.vstack([self.variance, variance])
         self.pivot = np.append(self.pivot, np.full(len(rows), -1))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def entries(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Block of the values, with exact zeros where they cancelled."""
         self._refine()

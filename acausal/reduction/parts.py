@@ -29,21 +29,27 @@ def independent_parts(model: AffineModel) -> tuple[IndependentPart, ...]:
     Unknowns are coupled where a base equation or anything of one element reads both, in whatever branch.
     Known sources couple nothing.
     """
-    sets = Union(model.n)
-    equations = [_read(model.base, i) for i in range(len(model.base))]
-    read = [_read_by(element) for element in model.elements]
-    for columns in (*equations, *read):
-        for other in columns[1:].tolist():
-            sets.join(other, int(columns[0]))
+    of_unknowns, of_rows, of_elements = couplings(model)
     members: dict[int, list[int]] = {}
-    for k, columns in enumerate(read):
-        members.setdefault(sets.find(int(columns[0])) if len(columns) else -1, []).append(k)
-    root = np.array([sets.find(j) for j in range(model.n)], dtype=int)
-    owner = np.array([root[columns[0]] if len(columns) else -1 for columns in equations], dtype=int)
+    for k, r in enumerate(of_elements.tolist()):
+        members.setdefault(r, []).append(k)
     return tuple(
-        _part(model, np.flatnonzero(root == r), np.flatnonzero(owner == r), tuple(elements))
+        _part(model, np.flatnonzero(of_unknowns == r), np.flatnonzero(of_rows == r), tuple(elements))
         for r, elements in members.items()
     )
+
+
+def couplings(model: AffineModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels (n,), (rows,), (elements,) of the parts to which unknowns, base equations and elements belong; -1 for none."""
+    sets = Union(model.n)
+    read = [_read(model.base, i) for i in range(len(model.base))]
+    read += [_read_by(element) for element in model.elements]
+    for columns in read:
+        for other in columns[1:].tolist():
+            sets.join(other, int(columns[0]))
+    root = np.array([sets.find(j) for j in range(model.n)], dtype=int)
+    owner = np.array([root[columns[0]] if len(columns) else -1 for columns in read], dtype=int)
+    return root, *np.split(owner, [len(model.base)])
 
 
 def _read(rows: Rows, i: int) -> np.ndarray:

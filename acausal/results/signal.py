@@ -96,10 +96,13 @@ class Signal(OverTime, NDArrayOperatorsMixin):
     def __complex__(self) -> complex:
         raise self._no_number()
 
+    def __round__(self, ndigits: int | None = None) -> float:
+        raise self._no_number()
+
     def __format__(self, spec: str) -> str:
-        if spec:
+        if spec[-1:] in tuple("bcdeEfFgGnoxX%"):
             raise self._no_number()
-        return str(self)
+        return format(str(self), spec)
 
     def _no_number(self) -> ParameterError:
         return ParameterError(

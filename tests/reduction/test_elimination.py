@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from acausal.reduction.double_double import Accumulator
 from acausal.reduction.elimination import Elimination, OutOfRange, product
 from acausal.reduction.rounding import UNIT
 from acausal.reduction.scales import column_weights
@@ -184,6 +185,27 @@ def test_entries_are_exact_to_the_last_digits(seed: int) -> None:
     found = eliminated(table.tolist(), n).solution(np.arange(n), n + np.arange(3))
     exact = np.column_stack([exact_solution(table[:, :n], -table[:, n + k]) for k in range(3)])
     np.testing.assert_allclose(found, exact, rtol=4 * UNIT)
+
+
+@pytest.mark.parametrize("density", [0.02, 0.5])
+def test_products_are_summed_in_twice_the_digits(density: float) -> None:
+    """With few entries and with many: the sum with its first matrix cancels to what fractions make of it."""
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(30, 25)) * (rng.random((30, 25)) < 0.1), rng.normal(size=(25, 20))
+    b *= rng.random(b.shape) < density
+    found = Accumulator(np.asfortranarray(-(a @ b)))
+    found.add_rows(a, b)
+    exact = [
+        [sum(Fraction(x) * Fraction(y) for x, y in zip(row, of, strict=True)) for of in b.T.tolist()]
+        for row in a.tolist()
+    ]
+    left = np.array(
+        [
+            [float(x - Fraction(y)) for x, y in zip(*rows, strict=True)]
+            for rows in zip(exact, (a @ b).tolist(), strict=True)
+        ]
+    )
+    np.testing.assert_allclose(found.value, left, rtol=1e-6, atol=1e-30)
 
 
 @pytest.mark.parametrize("loss", [1e-3, 1e-5, 1e-7])

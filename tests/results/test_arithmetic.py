@@ -214,7 +214,7 @@ def test_a_signal_is_neither_true_nor_false(result: Result) -> None:
     assert not hasattr(x, "tolist")
 
 
-@pytest.mark.parametrize("use", [float, int, complex, "{:.3f}".format, lambda x: math.sin(x)])
+@pytest.mark.parametrize("use", [float, int, complex, round, "{:.3f}".format, lambda x: math.sin(x)])
 def test_a_signal_is_no_number(result: Result, use: Callable[[Any], object]) -> None:
     with pytest.raises(ParameterError, match=r"`x` is no number[\s\S]*signal.final, signal.at\(t\)"):
         use(result["x"])

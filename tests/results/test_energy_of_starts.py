@@ -14,6 +14,7 @@ from acausal.components import rotational as rot
 from acausal.components import translational as tr
 from acausal.results.record import STARTS
 from tests.systems.circuits import circuit
+from tests.systems.test_pendulum import CartesianPendulum
 
 pytestmark = pytest.mark.filterwarnings("ignore:given starts contradict")
 END = 2.0
@@ -367,6 +368,19 @@ def test_a_default_that_the_equations_contradict_jumps_without_a_warning(
     assert first.jumps[0] == (*jump[:2], pytest.approx(jump[2], rel=1e-12))
     assert first.impulses[0] == (impulse[0], pytest.approx(impulse[1], rel=1e-12), impulse[2])
     assert f"jumps from {jump[1]:g}" in str(result.initial)
+
+
+@pytest.mark.parametrize("build", [uncharged, without_flux, driven, parallel, series])
+def test_what_stands_beside_changes_no_jump(build: Callable[[], Circuit]) -> None:
+    """Beside curves defaults follow; a pendulum that is connected to nothing is beside nothing else."""
+    alone, made = simulate(build(), END), build()
+    made.add("pendulum", CartesianPendulum(x=0.6, y=-0.8))
+    beside = simulate(made, END)
+    for name in ("jumps", "impulses"):
+        given, found = getattr(alone.events[0], name), getattr(beside.events[0], name)
+        assert [x[0] for x in found] == [x[0] for x in given]
+        assert [x[1] for x in found] == pytest.approx([x[1] for x in given], abs=1e-12)
+    assert sum(beside.audit().lost.values()) == pytest.approx(sum(alone.audit().lost.values()), rel=1e-9)
 
 
 def at_a_wall() -> Circuit:

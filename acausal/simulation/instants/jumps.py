@@ -102,7 +102,7 @@ def _together(model: AffineModel, lost: tuple[tuple[str, float], ...]) -> tuple[
     Which of them absorbs what is decided by the order, within no time, in which their values change. No order lets one give
     energy that stores none: where straight lines do, there is no such order, and what is known is the sum.
     """
-    largest = max((abs(energy) for _, energy in lost), default=0.0)
+    largest = max((abs(energy) for _, energy in lost if energy == energy), default=0.0)
     if not any(energy < -MEETS * largest for path, energy in lost if path != STARTS):
         return lost
     part = {model.elements[k].path: n for n, p in enumerate(independent_parts(model)) for k in p.elements}

@@ -20,6 +20,7 @@ from ...flattening.locating import locate_symbol
 from ...flattening.template import place_of
 from ...modeling.expressions import walk
 from ...reduction.affine import Inadmissible, ModeData
+from ...reduction.parts import couplings
 from ...values import frozen
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
@@ -195,21 +196,32 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
     # What fixed values and initial equations determine has no left limit of its own: it begins with their value.
     contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined)
     clash = own & room & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
-    if not (clash & missed).any():
-        clash[:] = False
-    elif (found.system.which < 0).any():
+    beside = _beside_curves(conditions.problem, found)
+    on_curve = clash & beside[conditions.unknown]
+    clash &= missed & ~on_curve
+    if clash.any():
+        clash &= ~_bound(conditions, found)
+    if (on_curve & missed).any():
         # On a curve of positions the nearest point is wanted; no quantity is conserved there.
-        clash[clash] = _clashing(found, np.flatnonzero(clash))
-    else:
-        clash &= missed & ~_bound(conditions, found)
+        clash[on_curve] = _clashing(found, np.flatnonzero(on_curve))
     # Defaults that the equations alone contradict are left as given ones are; of positions they only say where to look.
     # Beside nonlinear constraints others follow a curve, and what is carried would be known in part only.
     prescribed = own & missed & found.determined & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
-    prescribed &= not (found.system.which < 0).any()
-    prescribed[prescribed] = ~conditions.problem.program.unknowns.positions[conditions.unknown[prescribed]]
+    stays = conditions.problem.program.unknowns.positions | beside
+    prescribed[prescribed] = ~stays[conditions.unknown[prescribed]]
     left = np.zeros(len(found.z), bool)
     left[conditions.unknown[contradict | clash | prescribed]] = True
     return left
+
+
+def _beside_curves(problem: StartProblem, found: Completion) -> np.ndarray:
+    """Mask of the core unknowns that are coupled to nonlinear constraints, directly or by others."""
+    if not (found.system.which < 0).any():
+        return np.zeros(len(found.z), bool)
+    tangents, at = problem.linearisation.tangents, (found.z, problem.slopes, problem.xi)
+    numbering, model = tangents.numbering, tangents.at(*at, problem.values).model
+    unknowns, rows, elements = couplings(model)
+    return np.isin(unknowns, [*rows[numbering.nonlinear], *elements[np.array(numbering.bent, bool)]])
 
 
 def _exact(problem: StartProblem, conditions: Conditions, found: Completion, z: np.ndarray) -> np.ndarray:
