@@ -94,6 +94,8 @@ class Accuracy:
         )
         self._noise.follow(lasts, self._tangent.terms, self.error)
         self._absolute = np.maximum(self._tolerances.atol * size, hidden)
+        # Of what leaves zero; nothing else is driven by rounding alone.
+        self._leaves = np.where(np.abs(self._tangent.values) <= hidden, np.abs(slopes), np.inf)
 
     def __call__(self, t1: float, y1: np.ndarray, errors: np.ndarray) -> float:
         """Largest error over a step, relative to the values at both its ends.
@@ -118,7 +120,9 @@ class Accuracy:
             solved = self._tangent(motion.system.v0.y[:, motion.solved])
             hidden = np.abs(solved) @ uncertainty(motion, self._place)
             # What leaves zero slower than in proportion to time is rounding of its rate at first, however short the step is.
-            hidden += self._noise.drift(t1 - self._place.h)
+            h = t1 - self._place.h
+            drift = self._noise.drift(h)
+            hidden += np.where(self._leaves * h <= drift, drift, 0.0)
             found = float((self.error / (may_be + hidden)).max(initial=0.0))
         return found
 
