@@ -35,8 +35,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-JUDGEMENT = 60.0
-"""Seconds of a processor for the oracle."""
+JUDGEMENT = 300.0
+"""Seconds of a processor for the oracle, which reads integrals over up to 15 000 steps."""
 ASLEEP = 3600.0
 """Seconds on the clock without a sign of life."""
 FINDINGS = ("wrong", "wrong refusal", "unjudged", "hanging", "dead")
