@@ -220,27 +220,26 @@ def _hidden(
     core: NumericCore, data: ModeData, rows_held: Held, trajectory: Trajectory, length: float
 ) -> Violation | None:
     """The guard that rounding hides along a segment, where it matters for the motion whether it holds."""
-    # A flow that begins at zero and dies away is seen while the fastest motion lasts.
+    # A flow that begins at zero and dies away is seen while the fastest motion lasts; what is seen then may be hidden after it.
     times = np.array([0.0, min(data.tau / length, WHERE[0]), *WHERE]) * length
     y, k = trajectory.sample(times), len(data.states)
-    hidden = covered(data, rows_held, trajectory, y, length)
-    if not len(hidden):
-        return None
     z, states = y @ data.T.T, np.flatnonzero(core.model.differentiated)
     terms = _sizes_of_units(core.model, data, trajectory, length)[states]
-    for guard in hidden[hidden < len(data.guards)].tolist():
-        branches = list(data.mode)
-        branches[data.guard_element[guard]] = int(data.guard_target[guard])
-        try:
-            other = core.mode(tuple(branches))
-            begin = entered(core.model, other, z[0], y[0, k:])
-        except Inadmissible:
-            continue
-        moved = core.tables(other).flow.start(begin.y).sample(times) @ other.T.T
-        off = np.abs(moved - z).max(axis=0)[states]
-        found = worst("hidden", np.full(len(states), guard), off, terms, RESOLVED * terms)
-        if found is not None:
-            return found
+    for first in (0, len(times) - len(WHERE)):
+        hidden = covered(data, rows_held, trajectory, y[first:], length)
+        for guard in hidden[hidden < len(data.guards)].tolist():
+            branches = list(data.mode)
+            branches[data.guard_element[guard]] = int(data.guard_target[guard])
+            try:
+                other = core.mode(tuple(branches))
+                begin = entered(core.model, other, z[first], y[first, k:])
+            except Inadmissible:
+                continue
+            moved = core.tables(other).flow.start(begin.y).sample(times[first:] - times[first]) @ other.T.T
+            off = np.abs(moved - z[first:]).max(axis=0)[states]
+            found = worst("hidden", np.full(len(states), guard), off, terms, RESOLVED * terms)
+            if found is not None:
+                return found
     return None
 
 

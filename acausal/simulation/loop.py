@@ -582,7 +582,7 @@ class ClosedForm:
             if self._late:
                 # What rounding of the sources moves the form that crosses by, its zero moves too.
                 form = self._tables.forms[self._crossing]
-                moved, slope = abs(form.dot(y - followed)), abs(form.dot(data.Ay.dot(y)))
+                moved, slope = abs(form.dot(y - followed)), abs(form.dot(trajectory.slope(h)))
                 self._late += moved / slope if slope * h > moved else 0.0
         if not math.isfinite(sum(y.tolist())):
             wrong = np.flatnonzero(~np.isfinite(y[:states]))
@@ -592,7 +592,8 @@ class ClosedForm:
             rate = data.Ay @ y
             slopes, second = data.T @ rate, data.T @ (data.Ay @ rate)
         if self._late > LOCATED * math.ulp(run.state.t + h):
-            moved = self._late * data.Ay.dot(y)
+            # Rates over states would amplify their rounding by what is fast.
+            moved = self._late * trajectory.slope(h)
             shift = np.concatenate([data.T.dot(moved), moved[states:]])
         error = SUMMED * data.sizes[0].dot(trajectory.magnitude(h))
         return Arrival(data.T.dot(y), slopes, second, error, self._late, shift, y)

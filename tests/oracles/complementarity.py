@@ -332,16 +332,16 @@ def _described(
 ) -> Instant:
     """Right limits and impulses of everything; what depends on an undetermined value (None) is left out."""
     values: dict[str, Any] = {**dict.fromkeys(found.free), **pairs}
+    # As rows over undetermined values, which may cancel in a sum.
+    rows: dict[str, Row] = {c: {c: ONE} if v is None else {CONSTANT: v} for c, v in values.items()}
     for column, unit in reversed(found.solved):
-        total: Any = unit.get(CONSTANT, Fraction(0))
+        row = {CONSTANT: unit.get(CONSTANT, Fraction(0))}
         for c, v in unit.items():
-            if c in (CONSTANT, column):
-                continue
-            if values[c] is None:
-                total = None
-                break
-            total -= v * values[c]
-        values[column] = total
+            for known, w in rows[c].items() if c not in (CONSTANT, column) else ():
+                row[known] = row.get(known, Fraction(0)) - v * w
+        rows[column] = row
+        loose = any(v for c, v in row.items() if c != CONSTANT)
+        values[column] = None if loose else row[CONSTANT]
     limits, impulses, slopes = {}, {}, {}
     half = found.s.numerator.bit_length() // 2
     huge = 1 << half

@@ -185,7 +185,7 @@ def jump_defects(case: Case, result: Result, t: float, limit: float) -> list[str
 
 
 def _jump_defects(case: Case, result: Result, t: float, limit: float) -> list[str]:
-    expected, moved = _expected(case, result, t)
+    expected, moved = _expected(case, result, t, limit)
     if expected is None:
         return [f"a mode is found at t = {t:.9g} where there is none"]
     size: dict[str, float] = {}
@@ -213,7 +213,7 @@ def gains(case: Case, result: Result, times: Sequence[float], limit: float) -> l
     largest = max(np.max(before, initial=0.0), np.max(after, initial=0.0))
     found = []
     for k in np.flatnonzero(after > (1 + limit) * before + limit**2 * largest).tolist():
-        expected, _ = _expected(case, result, times[k])
+        expected, _ = _expected(case, result, times[k], limit)
         work = case.work(expected.impulses) if expected else 0.0
         gain = after[k] - before[k] + work
         if gain > limit * (before[k] + after[k] + abs(work)):
@@ -221,7 +221,7 @@ def gains(case: Case, result: Result, times: Sequence[float], limit: float) -> l
     return found
 
 
-def _expected(case: Case, result: Result, t: float) -> tuple[Instant | None, float]:
+def _expected(case: Case, result: Result, t: float, limit: float) -> tuple[Instant | None, float]:
     """What the exact problem of an instant says, and how far its left limits were moved."""
     states, moved = left_limits(case, result, t) if t else (case.starts, 0.0)
     now = np.array([t])
@@ -230,9 +230,25 @@ def _expected(case: Case, result: Result, t: float) -> tuple[Instant | None, flo
         return float(read(case, result, unknown, now)[0])
 
     try:
-        return case.instant(states, t >= case.change, right_limit), moved
+        found = case.instant(states, t >= case.change, right_limit)
+        # What has no mass leaps to what it meets, and what that leads to follows in the same instant.
+        while found is not None and (leaps := _leaps(case, found)):
+            # Where nothing drives it, it may as well stay.
+            states = {c: found.values.get(c, x) for c, x in states.items()}
+            leapt = {c: float(states[c]) + way for c, way in leaps.items()}
+            if not all(abs(right_limit(c) - x) <= limit * (1.0 + abs(x)) for c, x in leapt.items()):
+                break
+            states |= leapt
+            found = case.instant(states, t >= case.change, right_limit)
+        return found, moved
     except NotSquareError as error:
         raise UnjudgedError(f"no oracle for the instant t = {t:.9g}: {error}") from None
+
+
+def _leaps(case: Case, found: Instant) -> dict[str, float]:
+    """Ways by which positions leap: integrals of speeds over an instant."""
+    ways = {f"s.{c[2:]}": way for c, way in found.impulses.items() if c.startswith("v.")}
+    return {c: way for c, way in ways.items() if c in case.states}
 
 
 def _slope_defects(case: Case, result: Result, expected: Instant, limit: float) -> list[str]:
