@@ -11,7 +11,7 @@ import numpy as np
 
 from ...reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
 from ...reduction.core import Values
-from ...reduction.impacts import FREE, MEETS, lost_energy
+from ...reduction.impacts import CONTACT, FREE, MEETS, lost_energy
 from ...reduction.parts import independent_parts
 from ...reduction.rounding import ROUNDING
 from ...results.record import STARTS, Jump
@@ -50,19 +50,29 @@ def collide(
 def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
     """The way from the left limits to a restart.
 
-    Before the first instant nothing is in force; contacts were open where the start values agree with that.
+    Before the first instant nothing is in force; contacts were open where the start values agree with that. Later sources step
+    first, in the mode before or one with contacts and flows open, where that moves nothing that is conserved: what flows then
+    flows between their new values and those of the storages.
     """
-    before, y = run.data, run.y
-    if first:
-        model, mode = run.core.model, before.mode
-        opened = tuple(
-            FREE if e.kind is Kind.IMPACT else b for e, b in zip(model.elements, mode, strict=True)
-        )
-        if opened != mode:
-            with suppress(Inadmissible):
-                data = run.core.mode(opened)
-                found = entered(model, data, z_minus, y[len(before.states) :])
-                before, y = (before, y) if found.jumped else (data, found.y)
+    before, y, model = run.data, run.y, run.core.model
+    xi = y[len(before.states) :] if first else restart.y[len(restart.data.states) :]
+    steps = not run.reduced.nonlinear and not np.array_equal(xi, y[len(before.states) :])
+    kinds = (Kind.IMPACT,) if first else (Kind.IMPACT, Kind.COMPLEMENTARITY)
+    opened = tuple(
+        FREE if e.kind in kinds and b == CONTACT else b
+        for e, b in zip(model.elements, before.mode, strict=True)
+    )
+    modes = ((before.mode,) if steps else ()) + (
+        (opened,) if steps or (first and opened != before.mode) else ()
+    )
+    for mode in modes:
+        with suppress(Inadmissible):
+            data = run.core.mode(mode)
+            found = entered(model, data, z_minus, xi)
+            if not found.jumped:
+                before, y = data, found.y
+                z_minus = np.where(model.differentiated | first, z_minus, found.z)
+                break
     return Stage(before, y, z_minus, restart.data, restart.y, restart.z, restart.J1)
 
 
