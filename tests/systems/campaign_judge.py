@@ -231,15 +231,15 @@ def _expected(case: Case, result: Result, t: float, limit: float) -> tuple[Insta
 
     try:
         found = case.instant(states, t >= case.change, right_limit)
-        # What has no mass leaps to what it meets, and what that leads to follows in the same instant.
-        while found is not None and (leaps := _leaps(case, found)):
-            # Where nothing drives it, it may as well stay.
+        leaps = {} if found is None else _leaps(case, found)
+        if found is not None and leaps:
+            # What has no mass leaps to what it meets, and what that leads to follows in the same instant. Where nothing drives it,
+            # it may as well stay.
             states = {c: found.values.get(c, x) for c, x in states.items()}
             leapt = {c: float(states[c]) + way for c, way in leaps.items()}
-            if not all(abs(right_limit(c) - x) <= limit * (1.0 + abs(x)) for c, x in leapt.items()):
-                break
-            states |= leapt
-            found = case.instant(states, t >= case.change, right_limit)
+            if all(abs(right_limit(c) - x) <= limit * (1.0 + abs(x)) for c, x in leapt.items()):
+                after = case.instant({**states, **leapt}, t >= case.change, right_limit)
+                found = after and replace(after, impulses={**found.impulses, **after.impulses})
         return found, moved
     except NotSquareError as error:
         raise UnjudgedError(f"no oracle for the instant t = {t:.9g}: {error}") from None

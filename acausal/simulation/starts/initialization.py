@@ -197,7 +197,8 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
     contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined)
     clash = own & room & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
     beside = _beside_curves(conditions.problem, found)
-    on_curve = clash & beside[conditions.unknown]
+    on_curve = clash.copy()
+    on_curve[clash] = beside[conditions.unknown[clash]]
     clash &= missed & ~on_curve
     if clash.any():
         clash &= ~_bound(conditions, found)
