@@ -233,8 +233,8 @@ def _expected(case: Case, result: Result, t: float, limit: float) -> tuple[Insta
         found = case.instant(states, t >= case.change, right_limit)
         leaps = {} if found is None else _leaps(case, found)
         if found is not None and leaps:
-            # What has no mass leaps to what it meets, and what that leads to follows in the same instant. Where nothing drives it,
-            # it may as well stay.
+            # What has no mass leaps to what it meets, and what that leads to follows in the same instant. Where nothing drives
+            # it, it may as well stay.
             states = {c: found.values.get(c, x) for c, x in states.items()}
             leapt = {c: float(states[c]) + way for c, way in leaps.items()}
             if all(abs(right_limit(c) - x) <= limit * (1.0 + abs(x)) for c, x in leapt.items()):
