@@ -8,10 +8,10 @@ from ..simulation.failures import Inconsistent
 from ..simulation.standing import Standing
 from .relation_names import form_name, relation_place, relation_text
 
-HINT = (
-    "the result ends before it; set losses and leakages too small to matter to zero, which is exact, or run with a smaller"
-    " `rtol`; if that does not help it is a fault of the library: please report it with the model"
-)
+WAY_OUT = "the result ends before it; set losses and leakages too small to matter to zero, which is exact"
+HINT = f"{WAY_OUT}, or run with a smaller `rtol`; if that does not help it is a fault of the library: please report it with the model"
+HIDDEN = ("hidden", "crossing", "drift")
+"""What is no fault, but beyond the digits of doubles: no tolerance helps."""
 
 
 def inconsistent(now: Standing, failure: Inconsistent) -> ConsistencyError:
@@ -26,7 +26,7 @@ def inconsistent(now: Standing, failure: Inconsistent) -> ConsistencyError:
         f"the computed values do not satisfy the model at t = {failure.t:.9g} s: {name}",
         where=where,
         why=why,
-        hint=HINT, t=failure.t, value=found.value, relative=relative,
+        hint=WAY_OUT if found.what in HIDDEN else HINT, t=failure.t, value=found.value, relative=relative,
         allowed=found.allowed / found.terms if found.terms else 0.0,
     )  # fmt: skip
 
