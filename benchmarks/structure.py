@@ -362,7 +362,7 @@ def carrying(walk: Callable[[], object], wanted: Callable[[object], bool]) -> Wa
                 found.functions.add(code)
                 found.calls += 1
             sys.settrace(trace)
-            done = code.co_name == "reduce_mode"
+            done = code.co_name == "_analysed"
         return trace
 
     before = sys.gettrace()

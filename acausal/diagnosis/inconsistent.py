@@ -9,7 +9,7 @@ from ..simulation.standing import Standing
 from .relation_names import form_name, relation_place, relation_text
 
 WAY_OUT = "the result ends before it; set losses and leakages too small to matter to zero, which is exact"
-HINT = f"{WAY_OUT}, or run with a smaller `rtol`; if that does not help it is a fault of the library: please report it with the model"
+HINT = f"{WAY_OUT}, or run with a smaller `rtol`; if that does not help, please report the model: it is a fault of the library"
 HIDDEN = ("hidden", "crossing", "drift")
 """What is no fault, but beyond the digits of doubles: no tolerance helps."""
 
