@@ -307,6 +307,9 @@ def confirm_steps(run: Run, length: float) -> None:
     if not run.reduced.nonlinear:  # Then steps follow the rates of a mode that has a closed form.
         largest = np.concatenate([size[over], np.abs(at.xi)])
         require(run, drifting(data, run.tables.flow, largest, length), t)
+        first = _point_of_steps(steps, 0.0, length, run.xi, NOTHING * core.model.scale)[0]
+        motion = run.tables.flow.start(np.concatenate([first.z[over], first.xi]))
+        require(run, _hidden(core, data, rows_held, motion, length), t)
     released = _released(run.record.steps, state.t, core.model.elements, mode)
     require(run, resting(rows_held, released, [(point, rate)], data.Ay), t)
 
