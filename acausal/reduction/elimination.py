@@ -310,7 +310,7 @@ class Elimination:
         Mathematical Software 32, 2006). Steps end when those that are ``wanted`` have settled.
         """
         given, (lower_upper, weight, scale) = self._given[solved], factors
-        left, off, count = value.size + 1, math.inf, 1
+        left, off, count, settled = value.size + 1, math.inf, 1, ~wanted
         while count:
             defect = Accumulator(given[:, free])
             defect.add_rows(given[:, self.pivot[solved]], -value)

@@ -49,7 +49,8 @@ def couplings(model: AffineModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             sets.join(other, int(columns[0]))
     root = np.array([sets.find(j) for j in range(model.n)], dtype=int)
     owner = np.array([root[columns[0]] if len(columns) else -1 for columns in read], dtype=int)
-    return root, *np.split(owner, [len(model.base)])
+    of_rows, of_elements = np.split(owner, [len(model.base)])
+    return root, of_rows, of_elements
 
 
 def _read(rows: Rows, i: int) -> np.ndarray:
