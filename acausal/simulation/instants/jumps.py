@@ -56,7 +56,9 @@ def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
     """
     before, y, model = run.data, run.y, run.core.model
     xi = y[len(before.states) :] if first else restart.y[len(restart.data.states) :]
-    steps = not run.reduced.nonlinear and not np.array_equal(xi, y[len(before.states) :])
+    # A point of a large model has no mode that could be entered.
+    steps = isinstance(before, ModeData) and not run.reduced.nonlinear
+    steps = steps and not np.array_equal(xi, y[len(before.states) :])
     kinds = (Kind.IMPACT,) if first else (Kind.IMPACT, Kind.COMPLEMENTARITY)
     opened = tuple(
         FREE if e.kind in kinds and b == CONTACT else b
