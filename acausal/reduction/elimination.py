@@ -15,10 +15,10 @@ the given numbers make of it, without any growth.
 No estimate brings back what a number that has grown has pushed out of a sum: 9.8 beside 1e17. A pivot that is weak in its
 row, while others of its column are not in theirs, waits for them (threshold pivoting; Duff, Erisman and Reid, Direct Methods
 for Sparse Matrices, 2017). Before they are read, values are refined: what they miss in the rows as they were given is reckoned in
-twice the digits. Every entry then has all its digits, also one that is a difference of large ones: two ways to the same
-quantity agree. What is lost all the same is found by the check of a mode, in `identities`. Entries are judged one by one, and
-one that is rounding by its own estimate may be what another row needs: it counts where others would miss a given row without
-it, so that rows agree about what is zero.
+twice the digits. Every entry of a solved row then has all its digits, also one that is a difference of large ones: two ways to
+the same quantity agree. What is lost all the same is found by the check of a mode, in `identities`. Entries are judged one by
+one, and one that is rounding by its own estimate may be what another row needs: it counts where others would miss a given row
+without it, so that rows agree about what is zero.
 """
 
 from __future__ import annotations

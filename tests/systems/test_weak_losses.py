@@ -246,3 +246,16 @@ def test_a_small_capacitor_behind_a_small_loss_is_right_or_refused(C: float, Ron
         assert "set losses and leakages" in str(error)
         return
     assert found == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(("Ron", "C"), [(1e-9, 1e-9), (1e-6, 1e-12)])
+def test_a_guard_that_rounding_hides_along_steps_is_refused(Ron: float, C: float) -> None:
+    """The run went on to -3 V: seen at the start, the current of the diode is rounding of 10 V over the loss after that."""
+    model = circuit(
+        ("s", electrical.SineVoltage(V=10.0, f=50.0, phase=0.3), "m", "0"),
+        ("d", electrical.IdealDiode(Ron=Ron), "m", "n"),
+        ("c", electrical.Capacitor(C=C, v=0.0), "n", "0"),
+    )
+    with pytest.raises(ConsistencyError, match="hides whether a guard of `d` has been left") as info:
+        simulate(model, 0.05, method="implicit")
+    assert "zero, which is exact" in info.value.hint

@@ -64,9 +64,7 @@ def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
         FREE if e.kind in kinds and b == CONTACT else b
         for e, b in zip(model.elements, before.mode, strict=True)
     )
-    modes = ((before.mode,) if steps else ()) + (
-        (opened,) if steps or (first and opened != before.mode) else ()
-    )
+    modes = (before.mode, opened) if steps else (opened,) if first and opened != before.mode else ()
     for mode in modes:
         with suppress(Inadmissible):
             data = run.core.mode(mode)
