@@ -112,10 +112,18 @@ def stored(network: Sequence[Element], values: Mapping[str, Any]) -> Any:
         if e.kind in "LC":
             total = total + float(e.value) * values[state(e)] ** 2 / 2
         elif e.kind == "Y":
-            i = values[f"i.{e.name}"]
-            # The integral of i over psi.
+            # The integral of i over psi; the current of a left limit is not known by itself.
+            i = _magnetizing(4.0 * values[state(e)] / float(e.value))
             total = total + float(e.value) * (i**2 / 2 + 1.5 * np.log1p(i**2)) / 4
     return total
+
+
+def _magnetizing(flux: Any) -> Any:
+    """The current ``x`` of ``x + 3 atan(x) = flux``: Newton's method from outside, where the law bends towards the axis."""
+    x = flux
+    for _ in range(60):
+        x = x - (x + 3.0 * np.arctan(x) - flux) / (1.0 + 3.0 / (1.0 + x**2))
+    return x
 
 
 def power(network: Sequence[Element], values: Mapping[str, Any]) -> tuple[Any, Any]:

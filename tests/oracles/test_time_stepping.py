@@ -62,6 +62,17 @@ def test_frictions_hold_up_to_their_level_and_slide_above_it() -> None:
     assert -5.0 <= found.values["f.P"][-1] <= -1.0
 
 
+def test_what_turns_has_to_break_away() -> None:
+    """At rest a friction holds more than it slides with, also where no step ends at rest."""
+    # It slides with v' = 5 m/s2 for 0.1 s.
+    found = braked(4, Fraction(3), Fraction(-1, 2))
+    np.testing.assert_allclose(found.values["s.a"][-1], -0.025, atol=2e-3)
+    assert found.values["v.a"][-1] == 0.0
+    # A push of 5 N turns it, and it goes back to the stop.
+    found = braked(4, Fraction(5), Fraction(-1, 2))
+    assert found.values["s.a"][-1] > 1.0 - 1e-6
+
+
 @pytest.mark.parametrize("ratio", [Fraction(49), Fraction(3, 7), Fraction(-1, 3)])
 @pytest.mark.parametrize("place", [ONE, ONE / 3, Fraction(7, 10)])
 def test_rounding_of_positions_over_short_steps_releases_nothing(ratio: Fraction, place: Fraction) -> None:

@@ -193,20 +193,25 @@ def follow(
     x = np.array([float(starts[c]) for c in states])
     kept = np.array(model.kept)
     values = np.empty((steps, len(model.unknowns)))
-    resting = np.array([_still(system, f, starts) for f in frictions], bool)
+    way = np.array([_direction(system, f, starts) for f in frictions])
+    resting = way == 0.0
     for n in range(steps):
+        turned = np.zeros(len(frictions), bool)
         while True:
             for friction, rests in zip(frictions, resting, strict=True):
                 for k in friction.equations:
                     source[at[k]] = friction.breakaway if rests else friction.sliding
             known = np.concatenate([source, x])
             z, terms = model.step(known)
-            moving = _moving(model, known, z, terms, kept, frictions)
-            released = resting & moving
-            resting = resting & ~moving
-            if not released.any():
+            ways = _directions(model, known, z, terms, kept, frictions)
+            # A speed passes zero at rest: what turns within a step has to break away first.
+            turns = ~turned & (way * ways < 0.0)
+            turned |= turns
+            released = resting & (ways != 0.0) & ~turns
+            resting = resting & ~released | turns
+            if not (turns | released).any():
                 break
-        resting = ~moving
+        way, resting = ways, ways == 0.0
         values[n] = model.X @ z + model.K @ known
         x = values[n, list(model.states)]
         x[np.abs(x) <= ROUNDING * np.abs(x).max(initial=0.0)] = 0.0
@@ -214,7 +219,7 @@ def follow(
     return Trajectory(t, {c: values[:, k] for k, c in enumerate(model.unknowns)})
 
 
-def _moving(
+def _directions(
     model: Stepper,
     known: np.ndarray,
     z: np.ndarray,
@@ -222,13 +227,13 @@ def _moving(
     kept: np.ndarray,
     frictions: Sequence[Friction],
 ) -> np.ndarray:
-    """Which frictions slide: a part of their speed is more than rounding, which short steps between positions enlarge."""
+    """Which way frictions slide: a part of their speed is more than rounding, which short steps between positions enlarge."""
     if not frictions:
-        return np.zeros(0, bool)
+        return np.zeros(0)
     w = model.M @ z + model.Q @ known
     size = np.abs(model.M) @ np.abs(z) + np.abs(model.Q) @ np.abs(known)
     speed = np.where(kept, z > TINY * terms, w > TINY * size)
-    return np.array([speed[list(f.pairs)].any() for f in frictions])
+    return np.array([float(speed[f.pairs[0]]) - float(speed[f.pairs[1]]) for f in frictions])
 
 
 def holding(parts: Sequence[Part], model: System) -> tuple[Friction, ...]:
@@ -284,11 +289,12 @@ def graded(phases: Sequence[Phase], levels: int, ratio: int = 8) -> list[Phase]:
     return found
 
 
-def _still(system: System, friction: Friction, begin: Mapping[str, float]) -> bool:
-    """Whether a friction rests with these states: its parts of the speed are the difference of two speeds."""
-    parts = {system.pairs[k].a for k in friction.pairs}
-    row = next(e.value for e in system.equations if parts <= set(e.value))
-    return abs(sum(float(v) * begin[c] for c, v in row.items() if c not in parts)) <= RESTING
+def _direction(system: System, friction: Friction, begin: Mapping[str, float]) -> float:
+    """Which way a friction slides with these states: its parts of the speed are the difference of two speeds."""
+    first, second = (system.pairs[k].a for k in friction.pairs)
+    row = next(e.value for e in system.equations if {first, second} <= set(e.value))
+    speed = sum(float(v) * begin[c] for c, v in row.items() if c not in (first, second)) / -float(row[first])
+    return float(np.sign(speed)) if abs(speed) > RESTING else 0.0
 
 
 def mean_difference(first: Trajectory, second: Trajectory, unknown: str) -> float:
