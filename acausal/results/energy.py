@@ -209,8 +209,17 @@ def _energies_of_run(
     edges = sorted({begin, *(t for t in cuts if begin < t < result.t_end), result.t_end})
     windows = np.array([energies(result, parts, a, b)[0] for a, b in pairwise(edges)])
     sums = [np.abs([windows[:k].sum(axis=0), windows[k:].sum(axis=0)]).sum() for k in range(len(windows))]
-    total = float(windows.sum()) + lost
-    return "energies into all parts", result.t_end, total, max(*map(float, sums), least) + abs(lost)
+    total, size = abs(float(windows.sum()) + lost), max(*map(float, sums), least) + abs(lost)
+    if total > NEGLIGIBLE * size:
+        total = max(0.0, total - _rounded(result, parts))
+    return "energies into all parts", result.t_end, total, size
+
+
+def _rounded(result: Recording, parts: list[tuple[int, np.ndarray]]) -> float:
+    """By how much rounding of what is read from states may move the energies of the run."""
+    segments = result.segments
+    each = powers_of(segments.groups[0].readout, parts)
+    return sum(powers.rounding(segments, CUT * segments.length) for powers in each)
 
 
 def _within_busiest(result: Recording, parts: list[tuple[int, np.ndarray]]) -> float:

@@ -13,6 +13,7 @@ from ..errors import DeclarationError
 from ..flattening.flat_model import Batch, kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
+from ..reduction.rounding import ROUNDING
 from ..values import frozen
 from .record import Jump
 from .segments import Products, Segment, SegmentGroup, Segments
@@ -72,6 +73,21 @@ class Powers:
             return self.products.values(segments.affine(self._rows, m, every, hs))
         each = zip(segments.all, hs.tolist(), strict=True)
         return np.vstack([self.along(s, s.trajectory.sample(np.array([h])), np.array([h])) for s, h in each])
+
+    def rounding(self, segments: Segments, hs: np.ndarray) -> float:
+        """By how much the energies of all parts may be off in all because the terms cancel by which their factors are read.
+
+        Factors count with their values at one time since its start in each segment.
+        """
+        if not self.exact:
+            return 0.0
+        m = len(self.ids) + len(self.slopes) + 1
+        values = np.abs(segments.affine(self._rows, m, np.arange(len(segments)), hs))
+        rows = [np.abs(self._rows(group)) for group in segments.groups]
+        of = zip(segments.group_of.tolist(), segments.all, hs, strict=True)
+        off = ROUNDING * np.array([rows[g] @ s.trajectory.terms(np.array([h]))[0] for g, s, h in of])
+        moved = self.products.bounds(values + off) - self.products.bounds(values)
+        return float(segments.length @ moved.sum(axis=1))
 
     def integral(self, segments: Segments, a: float, b: float) -> np.ndarray:
         """Energies (owners,) over [a, b] without those of impulses."""

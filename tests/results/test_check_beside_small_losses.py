@@ -20,8 +20,10 @@ from acausal.components.electrical import (
     PulseVoltage,
     Resistor,
 )
+from acausal.results.power import Powers
 from acausal.results.segments import Affine
 from tests.systems.circuits import circuit
+from tests.systems.general_path_models import bridge_at_capacitor
 
 LOSSES = [10.0**-k for k in range(2, 10)]
 
@@ -87,6 +89,25 @@ def test_cut_currents_of_inductors_pass(Ron: float, Goff: float) -> None:
 def test_blocking_voltages_that_move_within_floats_of_time_pass(Ron: float, Goff: float) -> None:
     found = lossy(flyback(), 1e-4, "switch diode clamp", Ron, Goff).check(60)
     assert found.ok, found
+
+
+@pytest.mark.parametrize("Ron", [1e-6, 1e-8, 1e-9, 1e-10])
+def test_energies_with_a_current_that_cancels_pass(Ron: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``v / Ron`` of a bridge at 325 V is known to some 1e-14 V / Ron, and so are the energies that it carries."""
+    valves = "t0 t1 b0 b1"
+    result = lossy(bridge_at_capacitor(), 0.05, valves, Ron, 1e-9)
+    assert result.check().ok, result.check()
+    # A loss of more than that is found.
+    known = Powers.integral
+    missed = max(1e-8, 1e2 * 1e-14 / Ron)
+
+    def off(self: Powers, *window: Any) -> np.ndarray:
+        found = known(self, *window)
+        found[np.argmax(np.abs(found))] *= 1.0 - missed
+        return found
+
+    monkeypatch.setattr(Powers, "integral", off)
+    assert not result.check().ok
 
 
 @pytest.mark.parametrize("R", [1e-1, *LOSSES, 1e-10, 1e-11])
