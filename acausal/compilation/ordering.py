@@ -91,30 +91,25 @@ class Ordering:
 
     def writers(self, items: list[tuple[int, int, Any]]) -> dict[int, int]:
         """Item that determines each discrete; two are an error."""
-        batches = self.flat.batches
+        batches, location = self.flat.batches, self.flat.location
         modes = {
-            int(batches[k].db[i]) + (batches[k].template.index("d", e.name) or 0): self.flat.location(
-                k, i, e.origin
-            )
+            int(batches[k].db[i]) + (batches[k].template.index("d", e.name) or 0): (k, i, e)
             for k, i, e in self.flat.statements("elements")
         }
         writer: dict[int, int] = {}
         for n, (batch, instance, item) in enumerate(items):
-            place = self.flat.location(batch, instance, item.origin)
             for d in self.targets(batch, instance, item):
                 if d in self.context.new:
                     raise DuplicateWriterError(
                         f"`{self.flat.discrete(d)}` is an input of the model, and determined by a statement",
-                        where=(place,),
+                        where=(location(batch, instance, item.origin),),
                         hint="declare it as Discrete, or state the equation of another variable",
                     )
                 if d in writer or d in modes:
-                    other = modes.get(d) or self.flat.location(
-                        *items[writer[d]][:2], items[writer[d]][2].origin
-                    )
+                    both = modes[d] if d in modes else items[writer[d]], (batch, instance, item)
                     raise DuplicateWriterError(
                         f"`{self.flat.discrete(d)}` is determined by two statements",
-                        where=(other, place),
+                        where=tuple(location(k, i, s.origin) for k, i, s in both),
                         hint="one Eq, one when chain (with elsewhen), one transitions or one mode statement per discrete",
                     )
                 writer[d] = n

@@ -55,7 +55,10 @@ class Rows:
         return self.E, self.A, self.B
 
     def take(self, which: np.ndarray | list[int] | slice) -> Rows:
-        """Some of the forms, by their numbers."""
+        """Some of the forms, by their numbers; one alone, or none, is a view."""
+        if isinstance(which, list) and len(which) < 2:
+            first = which[0] if which else 0
+            which = slice(first, first + len(which))
         return Rows(self.E[which], self.A[which], self.B[which])
 
 

@@ -51,9 +51,24 @@ def solve(
     k, m = A.shape
     found = Solution(np.zeros(m), np.zeros(k, bool), np.zeros(k, bool))
     # Each part alone: what is rounded in one moves no start of another, and zeros of it stay zeros.
+    alone = []
     for rows, columns in independent(A):
-        _solve_block(A, b, rank, rows, columns, damping, weight, found)
+        if len(rows) == len(columns) == 1:
+            alone.append((rows[0], columns[0]))
+        else:
+            _solve_block(A, b, rank, rows, columns, damping, weight, found)
+    if alone:
+        _solve_alone(A, b, np.array(alone).T, damping, found)
     return found
+
+
+def _solve_alone(A: np.ndarray, b: np.ndarray, places: np.ndarray, damping: float, found: Solution) -> None:
+    """The same of conditions that have an unknown each to themselves: of any rank, all at once."""
+    rows, columns = places
+    a, target = A[rows, columns], b[rows]
+    step = np.divide(target, a, out=np.zeros(len(a)), where=np.abs(a) > RANK * np.maximum(np.abs(a), 1.0))
+    found.room[rows], found.missed[rows] = np.abs(a) > MISSED, np.abs(a * step - target) > MISSED
+    found.step[columns] = step / (1.0 + damping)
 
 
 def _solve_block(
