@@ -204,10 +204,10 @@ def follow(
             known = np.concatenate([source, x])
             z, terms = model.step(known)
             ways = _directions(model, known, z, terms, kept, frictions)
-            # A speed passes zero at rest: what turns within a step has to break away first.
+            # A speed passes zero at rest: what turns within a step has to break away first, from whatever holds it then.
             turns = ~turned & (way * ways < 0.0)
+            released = resting & (ways != 0.0) & ~turns.any()
             turned |= turns
-            released = resting & (ways != 0.0) & ~turns
             resting = resting & ~released | turns
             if not (turns | released).any():
                 break
