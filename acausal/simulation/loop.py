@@ -345,9 +345,9 @@ class Loop(Run):
         reinits = self.apply_reinits(requested) if requested else []
         z_minus, first = state.z, kind == "start" and k == 0
         begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
-        left = partial(way, self, first, z_minus if begin is None else begin)
         crossed = None if k else partial(self._crossed, triggers, xi)
         known = self._known(kind == "start", xi)
+        left = partial(way, self, first, z_minus if begin is None else begin, known)
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed)
         try:
             choice = self.next_mode(state.mode, instant, triggers)

@@ -1,11 +1,49 @@
 """Energies of instants in which sources step: what flows then flows from their new values."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from acausal import Circuit, if_else, simulate, time
-from acausal.components.electrical import Capacitor, IdealClosingSwitch, IdealDiode, PulseVoltage, StepVoltage
-from acausal.components.translational import ImpactStop, Mass, Speed
-from tests.systems.circuits import circuit
+from acausal.components.electrical import (
+    Capacitor,
+    ConstantVoltage,
+    Diode,
+    IdealClosingSwitch,
+    IdealDiode,
+    PulseVoltage,
+    Resistor,
+    StepVoltage,
+)
+from acausal.components.translational import (
+    CubicSpring,
+    Fixed,
+    ImpactStop,
+    Mass,
+    QuadraticSpeedDependentForce,
+    Speed,
+)
+from tests.systems.circuits import Branch, circuit
+
+BESIDE: dict[str, list[tuple[str, Callable[[], Any], str, str]]] = {
+    "nothing": [],
+    "a junction apart": [
+        ("v0", lambda: ConstantVoltage(V=1.0), "a", "0"),
+        ("r0", lambda: Resistor(R=100.0), "a", "b"),
+        ("d0", Diode, "b", "0"),
+    ],
+    "a junction that discharges": [
+        ("c0", lambda: Capacitor(C=1.0, v=0.7), "a", "0"),
+        ("d0", Diode, "a", "0"),
+    ],
+}
+
+
+def beside(name: str) -> list[Branch]:
+    """Parts that share nothing with the sources that step."""
+    return [(part, make(), p, n) for part, make, p, n in BESIDE[name]]
+
 
 STEPS = {
     # Source steps to 10 V, and 5 C flow from it: it gives 50 J, the capacitor takes 37.5 J.
@@ -14,23 +52,43 @@ STEPS = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
+@pytest.mark.parametrize("other", BESIDE)
 @pytest.mark.parametrize("name", STEPS)
-def test_sources_step_before_what_flows_from_them(name: str) -> None:
+def test_sources_step_before_what_flows_from_them(name: str, other: str, method: str) -> None:
     """Along a straight line from the source before its step the diode gave 12.5 J."""
     make, losses, energies = STEPS[name]
     model = circuit(
         ("s", StepVoltage(V=10.0, startTime=1.0), "n", "0"),
         ("d", make(), "n", "k"),
         ("c", Capacitor(C=1.0, v=5.0), "k", "0"),
+        *beside(other),
     )
-    result = simulate(model, 2.0)
+    result = simulate(model, 2.0, method=method)
     lost = [(event.t, sum(event.lost.values())) for event in result.events if event.lost]
     assert lost == [pytest.approx(x) for x in losses]
     assert {part: result.energy(part) for part in energies} == pytest.approx(energies)
     assert result.audit().balance == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_charge_pump_loses_half_of_what_it_moves() -> None:
+def test_a_source_that_steps_may_feed_a_junction() -> None:
+    """What nonlinear rows give at the new value is no part of the jump: the diode takes 12.5 J at the step, and nothing later."""
+    model = circuit(
+        ("s", StepVoltage(V=10.0, startTime=1.0), "n", "0"),
+        ("d", IdealDiode(), "n", "k"),
+        ("c", Capacitor(C=1.0, v=5.0), "k", "0"),
+        ("r", Resistor(R=100.0), "n", "b"),
+        ("j", Diode(), "b", "0"),
+    )
+    result = simulate(model, 2.0)
+    assert [event.lost for event in result.events if event.lost] == [{"d.on": pytest.approx(12.5)}]
+    fed = result.energy("r") + result.energy("j")
+    assert 0.9 < fed < 1.0
+    assert [result.energy(part) for part in "sdc"] == pytest.approx([-50.0 - fed, 12.5, 37.5])
+
+
+@pytest.mark.parametrize("other", BESIDE)
+def test_a_charge_pump_loses_half_of_what_it_moves(other: str) -> None:
     """In every stroke 5, 5, 2.5, 2.5, ... C flow, and a diode takes half of each square: the source gives all of it."""
     model = circuit(
         ("s", PulseVoltage(V=10.0, period=1.0, startTime=0.5), "n", "0"),
@@ -38,6 +96,7 @@ def test_a_charge_pump_loses_half_of_what_it_moves() -> None:
         ("d1", IdealDiode(), "0", "m"),
         ("d2", IdealDiode(), "m", "k"),
         ("c2", Capacitor(C=1.0, v=0.0), "k", "0"),
+        *beside(other),
     )
     result = simulate(model, 3.2)
     lost = [sum(event.lost.values()) for event in result.events if event.lost]
@@ -47,13 +106,27 @@ def test_a_charge_pump_loses_half_of_what_it_moves() -> None:
     assert result.energy("s") == pytest.approx(-(sum(lost) + 0.5 * 8.75**2))
 
 
-def test_a_pusher_that_starts_at_once_works_on_what_it_hits() -> None:
-    """A mass of 1 kg is hit plastically with 10 m/s: the pusher gives 100 J, 50 J stay in the stop."""
+@pytest.mark.parametrize("nonlinear", ["", "spring", "drag", "spring at the pusher", "drag at the pusher"])
+@pytest.mark.parametrize(("e", "energies"), [(0.0, [-100.0, 50.0, 50.0]), (0.5, [-150.0, 37.5, 112.5])])
+def test_a_pusher_that_starts_at_once_works_on_what_it_hits(
+    nonlinear: str, e: float, energies: list[float]
+) -> None:
+    """A mass of 1 kg is hit with 10 m/s: it takes (1 + e) 10 N.s, and (1 - e**2) 50 J stay in the stop."""
     model = Circuit()
     pusher = model.add("s", Speed(v_ref=if_else(time >= 1.0, 10.0, 0.0)))
-    stop, mass = model.add("k", ImpactStop(restitution=0.0)), model.add("m", Mass(m=1.0, s=0.0, v=0.0))
+    stop, mass = model.add("k", ImpactStop(restitution=e)), model.add("m", Mass(m=1.0, s=0.0, v=0.0))
     model.connect(pusher.flange, stop.flange_a)
     model.connect(stop.flange_b, mass.flange_a)
-    result = simulate(model, 2.0)
-    assert result.events[-1].lost == {"k.contact": pytest.approx(50.0)}
-    assert [result.energy(part) for part in "skm"] == pytest.approx([-100.0, 50.0, 50.0])
+    at = pusher.flange if "pusher" in nonlinear else mass.flange_b
+    if "spring" in nonlinear:
+        spring = model.add("c", CubicSpring(c=1.0, c3=1.0))
+        model.connect(model.add("f", Fixed()).flange, spring.flange_a)
+        model.connect(spring.flange_b, at)
+    if "drag" in nonlinear:
+        drag = model.add(
+            "c", QuadraticSpeedDependentForce(f_nominal=-0.1, v_nominal=1.0, ForceDirection=False)
+        )
+        model.connect(drag.flange, at)
+    result = simulate(model, 1.0)
+    assert result.events[-1].lost == {"k.contact": pytest.approx(energies[1])}
+    assert [result.energy(part) for part in "skm"] == pytest.approx(energies)

@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from ...dynamics.directions import generic_direction
+from ...dynamics.noise import Uncertainty
 from ...reduction.affine import Mode, Restart
 from ...reduction.core import Values
 from ..failures import NoConsistentPoint
@@ -15,6 +16,7 @@ from ..nonlinear.linearisation import Linearisation
 from ..nonlinear.newton import NewtonFailure
 from ..nonlinear.state_selection import DependentConstraints
 from .search import Choice, NoConsistentMode
+from .transition import restart as entered
 
 WAY_POINTS = (6, 12, 24, 48, 96)
 """Points of Gauss rules along an instant, until two agree."""
@@ -83,6 +85,30 @@ def mode_beside(
     stays, and what is sought from there does not depend on it.
     """
     return next(choice for choice, again, _ in _rounds(lin, search, begin, xi, values, present) if again)
+
+
+def restarted(
+    lin: Linearisation, mode: Mode, begin: tuple[np.ndarray, np.ndarray], xi: np.ndarray, values: Values,
+    known: Uncertainty,
+) -> Restart:  # fmt: skip
+    """The restart in one mode, whatever its guards say; the model in force stays.
+
+    Raises
+    ------
+    Inadmissible, NoConsistentPoint, NewtonFailure, DependentConstraints
+    """
+
+    def enter(present: Mode) -> Choice:
+        return Choice(entered(lin.core.model, lin.core.mode(present), begin[0], xi, (), known), ())
+
+    if not lin.base.reduced.nonlinear:
+        return enter(mode).restart
+    before = lin.core, lin.z, lin.last
+    try:
+        lin.linearise(*begin, xi, values)
+        return choose(lin, enter, begin, begin[0], xi, values, mode, None).restart
+    finally:
+        lin.go_back(*before)
 
 
 def _rounds(

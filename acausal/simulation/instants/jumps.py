@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from ...dynamics.noise import Uncertainty
 from ...reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
 from ...reduction.core import Values
 from ...reduction.impacts import CONTACT, FREE, MEETS, lost_energy
 from ...reduction.parts import independent_parts
 from ...reduction.rounding import ROUNDING
 from ...results.record import STARTS, Jump
-from ..failures import ImpactsUnending
+from ..failures import UNSOLVED, ImpactsUnending
 from ..nonlinear.linearisation import Linearisation
 from ..run import Run
-from .choice import bend_along
+from .choice import bend_along, restarted
 from .collisions import Stage, collisions
 from .contradictions import jump_apart
 from .transition import Choice, Instant
-from .transition import restart as entered
 
 
 def collide(
@@ -47,7 +47,7 @@ def collide(
     return found.restart, found.stages
 
 
-def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
+def way(run: Run, first: bool, z_minus: np.ndarray, known: Uncertainty, restart: Restart) -> Stage:
     """The way from the left limits to a restart.
 
     Before the first instant nothing is in force; contacts were open where the start values agree with that. Later sources step
@@ -57,8 +57,7 @@ def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
     before, y, model = run.data, run.y, run.core.model
     xi = y[len(before.states) :] if first else restart.y[len(restart.data.states) :]
     # A point of a large model has no mode that could be entered.
-    steps = isinstance(before, ModeData) and not run.reduced.nonlinear
-    steps = steps and not np.array_equal(xi, y[len(before.states) :])
+    steps = isinstance(before, ModeData) and not np.array_equal(xi, y[len(before.states) :])
     kinds = (Kind.IMPACT,) if first else (Kind.IMPACT, Kind.COMPLEMENTARITY)
     opened = tuple(
         FREE if e.kind in kinds and b == CONTACT else b
@@ -66,11 +65,10 @@ def way(run: Run, first: bool, z_minus: np.ndarray, restart: Restart) -> Stage:
     )
     modes = (before.mode, opened) if steps else (opened,) if first and opened != before.mode else ()
     for mode in modes:
-        with suppress(Inadmissible):
-            data = run.core.mode(mode)
-            found = entered(model, data, z_minus, xi)
+        with suppress(Inadmissible, *UNSOLVED):
+            found = restarted(run.linearisation, mode, (z_minus, run.state.slopes), xi, run.present, known)
             if not found.jumped:
-                before, y = data, found.y
+                before, y = found.data, found.y
                 z_minus = np.where(model.differentiated | first, z_minus, found.z)
                 break
     return Stage(before, y, z_minus, restart.data, restart.y, restart.z, restart.J1)
