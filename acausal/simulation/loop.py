@@ -368,7 +368,7 @@ class Loop(Run):
                 cut = interruption(self.core.model, restart, z_minus, self.options.impulses)
                 if cut is not None:
                     raise self.failed(cut)
-            contradicting, stages = begin is None, parts or (left(restart),)
+            contradicting, stages = begin is None, parts or left(restart)
             if first and not contradicting and restart.J1.any():
                 contradicting = not meets(self._constraints(z_minus, xi), np.concatenate([z_minus, xi]))
             confirm_jump(self, restart, stages, reinits, known, bool(parts))

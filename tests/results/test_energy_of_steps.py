@@ -14,6 +14,7 @@ from acausal.components.electrical import (
     IdealDiode,
     PulseVoltage,
     Resistor,
+    StepCurrent,
     StepVoltage,
 )
 from acausal.components.translational import (
@@ -87,6 +88,68 @@ def test_a_source_that_steps_may_feed_a_junction() -> None:
     assert [result.energy(part) for part in "sdc"] == pytest.approx([-50.0 - fed, 12.5, 37.5])
 
 
+RECTIFIED: list[Branch] = [
+    ("s", StepVoltage(V=10.0, startTime=1.0), "n", "0"),
+    ("d", IdealDiode(), "n", "k"),
+    ("c", Capacitor(C=1.0, v=5.0), "k", "0"),
+]
+CARRIED: dict[str, tuple[list[Branch], dict[str, float]]] = {
+    "elsewhere": (
+        [
+            *RECTIFIED,
+            ("s2", StepVoltage(V=10.0, startTime=1.0), "x", "0"),
+            ("c2", Capacitor(C=1.0, v=0.0), "x", "0"),
+        ],
+        {"s": -50.0, "d": 12.5, "c": 37.5, "s2": -50.0, "c2": 50.0},
+    ),
+    "at the source": (
+        [*RECTIFIED, ("c2", Capacitor(C=1.0, v=0.0), "n", "0")],
+        {"s": -100.0, "d": 12.5, "c": 37.5, "c2": 50.0},
+    ),
+    # The divider rises to 5 V and has 2 F: with 1 F at 1 V there flow 8/3 C between 4 V and nothing.
+    "divider": (
+        [
+            ("s", StepVoltage(V=10.0, startTime=1.0), "n", "0"),
+            ("c", Capacitor(C=1.0, v=0.0), "n", "m"),
+            ("c2", Capacitor(C=1.0, v=0.0), "m", "0"),
+            ("d", IdealDiode(), "m", "k"),
+            ("c3", Capacitor(C=1.0, v=1.0), "k", "0"),
+        ],
+        {"d": 16.0 / 3.0, "c3": 0.5 * (11.0 / 3.0) ** 2 - 0.5},
+    ),
+    "behind a switch that opens": (
+        [
+            *RECTIFIED,
+            ("c2", Capacitor(C=1.0, v=0.0), "n", "0"),
+            ("w", IdealClosingSwitch(control=time < 1.0), "n", "x"),
+            ("c3", Capacitor(C=1.0, v=0.0), "x", "0"),
+        ],
+        {"s": -100.0, "d": 12.5, "c": 37.5, "c2": 50.0, "w": 0.0, "c3": 0.0},
+    ),
+    # With the switch open the current would have no way.
+    "beside a mode that cannot be": (
+        [
+            *RECTIFIED,
+            ("i", StepCurrent(I=1.0, startTime=1.0), "0", "x"),
+            ("w", IdealClosingSwitch(control=time >= 1.0), "x", "y"),
+            ("r", Resistor(R=1.0), "y", "0"),
+        ],
+        {"s": -50.0, "d": 12.5, "c": 37.5, "w": 0.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("other", BESIDE)
+@pytest.mark.parametrize("name", CARRIED)
+def test_sources_carry_storages_along_before_anything_else_flows(name: str, other: str) -> None:
+    """What moves with a source, there or elsewhere, is no reason to let all else flow from its value before."""
+    parts, energies = CARRIED[name]
+    result = simulate(circuit(*parts, *beside(other)), 2.0)
+    assert result.events[-1].lost == {"d.on": pytest.approx(energies["d"])}
+    assert {part: result.energy(part) for part in energies} == pytest.approx(energies)
+    assert result.audit().balance == pytest.approx(0.0, abs=1e-12)
+
+
 @pytest.mark.parametrize("other", BESIDE)
 def test_a_charge_pump_loses_half_of_what_it_moves(other: str) -> None:
     """In every stroke 5, 5, 2.5, 2.5, ... C flow, and a diode takes half of each square: the source gives all of it."""
@@ -106,10 +169,13 @@ def test_a_charge_pump_loses_half_of_what_it_moves(other: str) -> None:
     assert result.energy("s") == pytest.approx(-(sum(lost) + 0.5 * 8.75**2))
 
 
-@pytest.mark.parametrize("nonlinear", ["", "spring", "drag", "spring at the pusher", "drag at the pusher"])
+@pytest.mark.parametrize(
+    "beside",
+    ["", "mass", "spring", "drag", "spring at the pusher", "drag at the pusher", "mass, drag at the pusher"],
+)
 @pytest.mark.parametrize(("e", "energies"), [(0.0, [-100.0, 50.0, 50.0]), (0.5, [-150.0, 37.5, 112.5])])
 def test_a_pusher_that_starts_at_once_works_on_what_it_hits(
-    nonlinear: str, e: float, energies: list[float]
+    beside: str, e: float, energies: list[float]
 ) -> None:
     """A mass of 1 kg is hit with 10 m/s: it takes (1 + e) 10 N.s, and (1 - e**2) 50 J stay in the stop."""
     model = Circuit()
@@ -117,12 +183,15 @@ def test_a_pusher_that_starts_at_once_works_on_what_it_hits(
     stop, mass = model.add("k", ImpactStop(restitution=e)), model.add("m", Mass(m=1.0, s=0.0, v=0.0))
     model.connect(pusher.flange, stop.flange_a)
     model.connect(stop.flange_b, mass.flange_a)
-    at = pusher.flange if "pusher" in nonlinear else mass.flange_b
-    if "spring" in nonlinear:
+    at = pusher.flange if "pusher" in beside else mass.flange_b
+    if "spring" in beside:
         spring = model.add("c", CubicSpring(c=1.0, c3=1.0))
         model.connect(model.add("f", Fixed()).flange, spring.flange_a)
         model.connect(spring.flange_b, at)
-    if "drag" in nonlinear:
+    if "mass" in beside:  # Carried along: it takes 50 J of its own.
+        model.connect(pusher.flange, model.add("m2", Mass(m=1.0)).flange_a)
+        energies = [energies[0] - 50.0, *energies[1:]]
+    if "drag" in beside:
         drag = model.add(
             "c", QuadraticSpeedDependentForce(f_nominal=-0.1, v_nominal=1.0, ForceDirection=False)
         )

@@ -92,7 +92,7 @@ def can_collide(model: AffineModel, after: Restart) -> bool:
 
 def collisions(
     after: Restart,
-    begin: Callable[[Restart], Stage],
+    begin: Callable[[Restart], tuple[Stage, ...]],
     instant: Instant,
     numbers: Callable[[], NumericCore],
     solve: Solve,
@@ -134,7 +134,7 @@ def collisions(
                 after = solve(instant, after.data.mode, tuple(instant.forced), first)
             break
         if found.base.jumped:
-            stages.append(begin(found.base) if first else _next(stages[-1], found.base))
+            stages += begin(found.base) if first else _next(stages[-1], found.base)
         which = tuple(found.contacts.which.tolist())
         stages += found.stages()
         plastic += found.contacts.which[found.impacts.plastic].tolist()
@@ -147,14 +147,14 @@ def collisions(
         raise ImpactFailed("unsettled", which)
     # What the end is moved by without an impulse belongs to the way there too.
     if first or (after.z != stages[-1].z_after).any():
-        stages.append(begin(after) if first else _next(stages[-1], after))
+        stages += begin(after) if first else _next(stages[-1], after)
     J1 = np.sum([s.J1 for s in stages], axis=0)
     return Collided(Restart(after.data, after.y, after.z, J1, True), tuple(stages), tuple(plastic))
 
 
-def _next(before: Stage, after: Restart) -> Stage:
+def _next(before: Stage, after: Restart) -> tuple[Stage]:
     """What follows on another part of the instant."""
-    return Stage(before.after, before.y_after, before.z_after, after.data, after.y, after.z, after.J1)
+    return (Stage(before.after, before.y_after, before.z_after, after.data, after.y, after.z, after.J1),)
 
 
 def _opened(model: AffineModel, instant: Instant) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...dynamics.noise import Uncertainty
-from ...reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
+from ...reduction.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart
 from ...reduction.core import Values
 from ...reduction.impacts import CONTACT, FREE, MEETS, lost_energy
 from ...reduction.parts import independent_parts
@@ -24,12 +24,15 @@ from .collisions import Stage, collisions
 from .contradictions import jump_apart
 from .transition import Choice, Instant
 
+Enter = Callable[[Iterable[Mode]], Iterator[Restart]]
+"""Restarts from the left limits in those of some modes that can exist."""
+
 
 def collide(
     run: Run,
     restart: Restart,
     instant: Instant,
-    left: Callable[[Restart], Stage],
+    left: Callable[[Restart], tuple[Stage, ...]],
     next_mode: Callable[[Mode, Instant, tuple[str, ...]], Choice],
 ) -> tuple[Restart, tuple[Stage, ...]]:
     """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse, and the way."""
@@ -47,12 +50,14 @@ def collide(
     return found.restart, found.stages
 
 
-def way(run: Run, first: bool, z_minus: np.ndarray, known: Uncertainty, restart: Restart) -> Stage:
+def way(
+    run: Run, first: bool, z_minus: np.ndarray, known: Uncertainty, restart: Restart
+) -> tuple[Stage, ...]:
     """The way from the left limits to a restart.
 
     Before the first instant nothing is in force; contacts were open where the start values agree with that. Later sources step
     first, in the mode before or one with contacts and flows open, where that moves nothing that is conserved: what flows then
-    flows between their new values and those of the storages.
+    flows between their new values and those of the storages. Where they carry storages along, that is a stage of its own.
     """
     before, y, model = run.data, run.y, run.core.model
     xi = y[len(before.states) :] if first else restart.y[len(restart.data.states) :]
@@ -64,14 +69,65 @@ def way(run: Run, first: bool, z_minus: np.ndarray, known: Uncertainty, restart:
         for e, b in zip(model.elements, before.mode, strict=True)
     )
     modes = (before.mode, opened) if steps else (opened,) if first and opened != before.mode else ()
-    for mode in modes:
-        with suppress(Inadmissible, *UNSOLVED):
-            found = restarted(run.linearisation, mode, (z_minus, run.state.slopes), xi, run.present, known)
-            if not found.jumped:
-                before, y = found.data, found.y
-                z_minus = np.where(model.differentiated | first, z_minus, found.z)
-                break
-    return Stage(before, y, z_minus, restart.data, restart.y, restart.z, restart.J1)
+
+    def enter(modes: Iterable[Mode]) -> Iterator[Restart]:
+        for mode in modes:
+            with suppress(Inadmissible, *UNSOLVED):
+                yield restarted(run.linearisation, mode, (z_minus, run.state.slopes), xi, run.present, known)
+
+    stages = ()
+    found = next((found for found in enter(modes) if not found.jumped), None)
+    if found is not None:
+        before, y = found.data, found.y
+        z_minus = np.where(model.differentiated | first, z_minus, found.z)
+    elif steps and (found := _carried_along(model, restart, modes, enter)) is not None:
+        stages = (Stage(before, y, z_minus, found.data, found.y, found.z, found.J1),)
+        before, y, z_minus = found.data, found.y, found.z
+        restart = replace(restart, J1=restart.J1 - found.J1)
+    return *stages, Stage(before, y, z_minus, restart.data, restart.y, restart.z, restart.J1)
+
+
+def _carried_along(
+    model: AffineModel, restart: Restart, modes: Iterable[Mode], enter: Enter
+) -> Restart | None:
+    """To where sources carry storages along before anything else jumps; None where that is the whole way.
+
+    Every independent part is in one of the modes for it if nothing of it moves there, else in the last of those that can exist,
+    else in the mode of the restart.
+    """
+    mode, found = restart.data.mode, None
+    for part in independent_parts(model):
+        branches = [
+            tuple(other[k] if k in part.elements else b for k, b in enumerate(mode)) for other in modes
+        ]
+        reached = [r for other in branches for r in _without_impulses(model, other, restart, enter)]
+        still = [r for r in reached if not r.J1[part.columns].any()]
+        if reached:
+            found = (still or reached[::-1])[0]
+            mode = found.data.mode
+    return found if mode != restart.data.mode else None
+
+
+def _without_impulses(model: AffineModel, mode: Mode, after: Restart, enter: Enter) -> Iterator[Restart]:
+    """The restart in a mode in which no element that changes its branch after that transmits an impulse.
+
+    One that would is in its later branch from the begin: a switch that opens is open before storages behind it are carried along.
+    """
+    for found in enter((mode,)):
+        size = ROUNDING * model.largest_of_unit(np.abs(found.J1))
+        later = tuple(
+            other if b != other and _transmits(e, found.J1, size) else b
+            for e, b, other in zip(model.elements, mode, after.data.mode, strict=True)
+        )
+        if later == mode:
+            yield found
+        else:
+            yield from _without_impulses(model, later, after, enter)
+
+
+def _transmits(element: Element, J1: np.ndarray, size: np.ndarray) -> bool:
+    """Whether an element takes part in impulses above some size of each unknown."""
+    return any((np.abs(rows.A @ J1) > np.abs(rows.A) @ size).any() for rows in element.blocked)
 
 
 def jump_record(
