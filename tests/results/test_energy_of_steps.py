@@ -7,6 +7,7 @@ import pytest
 
 from acausal import Circuit, if_else, simulate, time
 from acausal.components.electrical import (
+    VCV,
     Capacitor,
     ConstantVoltage,
     Diode,
@@ -86,6 +87,34 @@ def test_a_source_that_steps_may_feed_a_junction() -> None:
     fed = result.energy("r") + result.energy("j")
     assert 0.9 < fed < 1.0
     assert [result.energy(part) for part in "sdc"] == pytest.approx([-50.0 - fed, 12.5, 37.5])
+
+
+@pytest.mark.parametrize("carried", [0.0, 1.0])
+@pytest.mark.parametrize(("V", "R"), [(10.0, 100.0), (300.0, 1e-3)])
+def test_what_nonlinear_rows_make_of_a_step_comes_before_what_flows_from_it(
+    V: float, R: float, carried: float
+) -> None:
+    """The voltage of a junction steps and is copied: a capacitor of 1 F is charged from its new value, not from a tangent."""
+    model = circuit(
+        ("s", StepVoltage(V=V, startTime=1.0), "a", "0"),
+        ("r", Resistor(R=R), "a", "b"),
+        ("j", Diode(), "b", "0"),
+        ("d", IdealDiode(), "n", "k"),
+        ("c", Capacitor(C=1.0, v=0.2), "k", "0"),
+        ("c2", Capacitor(C=carried, v=0.0), "n", "0"),
+    )
+    gain = model.add("g", VCV(gain=1.0))
+    for pin, part in ((gain.p1, model.j.p), (gain.n1, model.j.n), (gain.p2, model.d.p), (gain.n2, model.j.n)):
+        model.connect(pin, part)
+    result = simulate(model, 1.0)
+    v = result["j.v"].final
+    energies = {
+        "d": 0.5 * (v - 0.2) ** 2,
+        "c": 0.5 * (v**2 - 0.04),
+        "c2": 0.5 * carried * v**2,
+        "g": -v * (v - 0.2) - 0.5 * carried * v**2,
+    }
+    assert {part: result.energy(part) for part in energies} == pytest.approx(energies, rel=1e-9)
 
 
 RECTIFIED: list[Branch] = [
