@@ -1,20 +1,36 @@
 """Energies of instants in which sources step: what flows then flows from their new values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from acausal import Circuit, if_else, simulate, time
+from acausal import (
+    Circuit,
+    Component,
+    Eq,
+    Expr,
+    Input,
+    Result,
+    Statement,
+    Structural,
+    compile_model,
+    connect,
+    if_else,
+    simulate,
+    time,
+)
 from acausal.components.electrical import (
     VCV,
     Capacitor,
     ConstantVoltage,
     Diode,
+    Ground,
     IdealClosingSwitch,
     IdealDiode,
     PulseVoltage,
     Resistor,
+    SignalVoltage,
     StepCurrent,
     StepVoltage,
 )
@@ -177,6 +193,80 @@ def test_sources_carry_storages_along_before_anything_else_flows(name: str, othe
     assert result.events[-1].lost == {"d.on": pytest.approx(energies["d"])}
     assert {part: result.energy(part) for part in energies} == pytest.approx(energies)
     assert result.audit().balance == pytest.approx(0.0, abs=1e-12)
+
+
+class Fed(Component):
+    """A capacitor behind a diode, and perhaps one before it, at a signal; a junction or a resistor apart."""
+
+    u: Input = Input(float)
+    carried: Structural[bool] = Structural(bool, default=False)
+    bent: Structural[bool] = Structural(bool, default=False)
+
+    def build(self) -> None:
+        self.s, self.d, self.c, self.g = SignalVoltage(), IdealDiode(), Capacitor(C=1.0, v=5.0), Ground()
+        self.v0, self.r0 = ConstantVoltage(V=1.0), Resistor(R=1.0)
+        self.d0 = Diode() if self.bent else Resistor(R=1.0)
+        self.c2 = Capacitor(C=1.0 if self.carried else 0.0, v=0.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.s.v, self.signal())
+        yield connect(self.s.p, self.d.p, self.c2.p)
+        yield connect(self.d.n, self.c.p)
+        yield connect(self.v0.p, self.r0.p)
+        yield connect(self.r0.n, self.d0.p)
+        yield connect(self.g.p, self.s.n, self.c.n, self.c2.n, self.v0.n, self.d0.n)
+
+    def signal(self) -> Expr:
+        """The input."""
+        return self.u
+
+
+class Amplified(Fed):
+    """The same at a voltage that is measured, by a factor that steps."""
+
+    def build(self) -> None:
+        super().build()
+        self.v1, self.r1, self.r2 = ConstantVoltage(V=1.0), Resistor(R=1.0), Resistor(R=1.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield connect(self.v1.p, self.r1.p)
+        yield connect(self.r1.n, self.r2.p)
+        yield connect(self.g.p, self.v1.n, self.r2.n)
+
+    def signal(self) -> Expr:
+        """Half of 1 V, amplified."""
+        return if_else(time >= 1.0, 20.0, 0.0) * self.r2.v
+
+
+def of_steps(model: Fed, method: str) -> Result:
+    run = compile_model(model).start(inputs={"u": 0.0}, method=method)
+    run.advance(1.0)
+    run.advance(2.0, inputs={"u": 10.0})
+    return run.result
+
+
+def of_continued_runs(model: Fed, method: str) -> Result:
+    program = compile_model(model)
+    before = program.simulate(1.0, inputs={"u": 0.0}, method=method)
+    return program.simulate(2.0, start=before, inputs={"u": 10.0}, method=method)
+
+
+def of_factors(model: Fed, method: str) -> Result:
+    return simulate(Amplified(carried=model.carried, bent=model.bent), 2.0, inputs={"u": 0.0}, method=method)
+
+
+@pytest.mark.parametrize("method", ["auto", "implicit"])
+@pytest.mark.parametrize("bent", [False, True])
+@pytest.mark.parametrize("carried", [False, True])
+@pytest.mark.parametrize("run", [of_steps, of_continued_runs, of_factors])
+def test_inputs_and_factors_step_as_sources_do(
+    run: Callable[[Fed, str], Result], carried: bool, bent: bool, method: str
+) -> None:
+    result = run(Fed(carried=carried, bent=bent), method)
+    assert result.events[-1].lost == {"d.on": pytest.approx(12.5)}
+    energies = {"s": -100.0 if carried else -50.0, "d": 12.5, "c": 37.5, "c2": 50.0 if carried else 0.0}
+    assert {part: result.energy(part) for part in energies} == pytest.approx(energies)
 
 
 @pytest.mark.parametrize("other", BESIDE)

@@ -55,20 +55,23 @@ def way(
 ) -> tuple[Stage, ...]:
     """The way from the left limits to a restart.
 
-    Before the first instant nothing is in force; contacts were open where the start values agree with that. Later sources step
-    first, in the mode before or one with contacts and flows open, where that moves nothing that is conserved: what flows then
-    flows between their new values and those of the storages. Where they carry storages along, that is a stage of its own.
+    Before the first instant nothing is in force; contacts were open where the start values agree with that. Later sources, inputs
+    and factors of equations step first, in the mode before or one with contacts and flows open, where that moves nothing that is
+    conserved: what flows then flows between their new values and those of the storages. Where they carry storages along, that is
+    a stage of its own.
     """
     before, y, model = run.data, run.y, run.core.model
     xi = y[len(before.states) :] if first else restart.y[len(restart.data.states) :]
-    # A point of a large model has no mode that could be entered.
-    steps = isinstance(before, ModeData) and not np.array_equal(xi, y[len(before.states) :])
     kinds = (Kind.IMPACT,) if first else (Kind.IMPACT, Kind.COMPLEMENTARITY)
     opened = tuple(
         FREE if e.kind in kinds and b == CONTACT else b
         for e, b in zip(model.elements, before.mode, strict=True)
     )
-    modes = (before.mode, opened) if steps else (opened,) if first and opened != before.mode else ()
+    if first:
+        modes = (opened,) if opened != before.mode else ()
+    else:
+        # A point of a large model has no mode that could be entered.
+        modes = (before.mode, opened) if isinstance(before, ModeData) else ()
 
     def enter(modes: Iterable[Mode]) -> Iterator[Restart]:
         for mode in modes:
@@ -80,7 +83,7 @@ def way(
     if found is not None:
         before, y = found.data, found.y
         z_minus = np.where(model.differentiated | first, z_minus, found.z)
-    elif steps and (found := _carried_along(model, restart, modes, enter)) is not None:
+    elif modes and not first and (found := _carried_along(model, restart, modes, enter)) is not None:
         stages = (Stage(before, y, z_minus, found.data, found.y, found.z, found.J1),)
         before, y, z_minus = found.data, found.y, found.z
         restart = replace(restart, J1=restart.J1 - found.J1)
