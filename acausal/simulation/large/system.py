@@ -60,7 +60,7 @@ class LargeSystem:
         self.Z, self.D, _ = functions.rows.variables
         X = functions.rows.sources(core.exosystem)
         self.q = model.q - (TANGENT_STATES if len(functions.rows) else 0)
-        from scipy.sparse import csr_array
+        from scipy.sparse import csr_array, hstack
 
         self.S = csr_array(model.S[: self.q, : self.q])
         argument_scale = (
@@ -69,7 +69,7 @@ class LargeSystem:
         self.functions = functions.rescaled(argument_scale)
         self.rows, rounds = self._reduced(X, kept_back)
         self._number(rounds)
-        self._over_states = self.rows.A[:, self.x]
+        self._over_known = hstack([self.rows.A[:, self.x], self.rows.B], format="csr")
         self.exact = self._constant_matrix()
         """The matrix over the unknowns is the same everywhere."""
         self._factors: Factors | None = None
@@ -231,7 +231,7 @@ class LargeSystem:
         NewtonFailure
         """
         if factors is not None and not len(self.nonlinear):
-            return factors.solve(-(self._over_states @ X + self.rows.B @ xi))
+            return factors.solve(-(self._over_known @ np.concatenate((X, xi))))
         if factors is not None and factors.exact:
             return u + factors.solve(-self.residual(X, u, xi, constants))
 
