@@ -57,6 +57,19 @@ class Tableau:
         """Weights of the stages in the dense output at `probe`, see `weights_inside`."""
         return weights_inside(self.solution, self.dense, self.probe)
 
+    @cached_property
+    def stiff_error(self) -> np.ndarray:
+        """The error inside a step of a component that is infinitely stiff, (3,) as in `Step`, in units of that at `probe`.
+
+        Such a component follows what drives it. Powers up to the third are met, so that the first term of the error is that of
+        ``theta ** 4``, for which the stages are ``u_i = nodes_i ** 4 - sum_j a_ij u_j``.
+        """
+        u = np.linalg.solve(np.eye(self.nodes.size) + self.a, self.nodes**4)
+        # theta ** 4 itself departs from its chord by -theta (1 - theta) (1 + theta + theta ** 2).
+        error = self.dense @ u + 1.0
+        p = self.probe
+        return error / (p * (1.0 - p) * (error @ p ** np.arange(3)))
+
 
 def _padded(rows: Sequence[Sequence[float]], width: int) -> np.ndarray:
     return np.array([[*row, *[0.0] * (width - len(row))] for row in rows])
