@@ -18,7 +18,6 @@ from ..reduction.affine import (
     STICK,
     AffineModel,
     Element,
-    Inadmissible,
     Kind,
     Mode,
     ModeData,
@@ -30,16 +29,15 @@ from .failures import Inconsistent
 from .instants.collisions import Stage
 from .instants.discrete import Outcome
 from .instants.transition import ModeTables, explained
-from .instants.transition import restart as entered
 from .nonlinear.steps import Steps
 from .nonlinear.tangents import Tangents
 from .numeric import NumericCore
+from .resolution import hidden, unlocated
 from .run import Run
 from .self_check import (
     ELIMINATED,
     EVALUATED,
     NOTHING,
-    RESOLVED,
     ROUNDED,
     SOLVED,
     WHERE,
@@ -47,7 +45,6 @@ from .self_check import (
     Held,
     Point,
     Violation,
-    covered,
     doubt_along,
     drifting,
     held,
@@ -156,29 +153,6 @@ def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, rest
     require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), state.t)
 
 
-def _unlocated(
-    model: AffineModel, data: ModeData, trajectory: Trajectory, known: Uncertainty, length: float
-) -> Violation | None:
-    """The state that depends too much on whether the crossing that began a segment was late or early."""
-    states, y0, shift = data.states, trajectory.y0, trajectory.shift
-    if shift is None:
-        return None
-    k, off = len(states), known.late * (data.Ay @ y0) - shift
-    if (np.abs(off[:k]) <= RESOLVED * np.abs(y0[:k])).all():
-        return None
-    off[k:] = 0.0
-    left = np.abs(trajectory.flow.start(off).at(length)[:k])
-    # What has come to rest was computed from what moved before.
-    moved = 0.0 if known.error is None else model.largest_of_unit(known.error / SUMMED)[states]
-    terms = np.maximum(_sizes_of_units(model, data, trajectory, length)[states], moved)
-    return worst("crossing", np.arange(k), left, terms, RESOLVED * terms)
-
-
-def _sizes_of_units(model: AffineModel, data: ModeData, trajectory: Trajectory, length: float) -> np.ndarray:
-    """Magnitudes (n,) of the terms of the core unknowns in a segment, the largest of each unit."""
-    return model.largest_of_unit(data.sizes[0] @ trajectory.magnitude(length))
-
-
 def confirm_flow(
     run: Run, tables: ModeTables, trajectory: Trajectory, length: float, known: Uncertainty, inside: bool
 ) -> None:
@@ -187,7 +161,8 @@ def confirm_flow(
     ``known`` is how exactly its begin was known, and by how much the crossing there may have been late.
     """
     state, data = run.state, run.data
-    require(run, _unlocated(run.core.model, data, trajectory, known, length), state.t)
+    moved = None if known.error is None else known.error / SUMMED
+    require(run, unlocated(run.core.model, data, trajectory, known.late, length, moved), state.t)
     rows_held = in_force(run.core, tables, *run.situation())
     left = None
     if rows_held is not None:
@@ -213,34 +188,7 @@ def confirm_flow(
             require(
                 run, resting(rows_held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), state.t
             )
-        require(run, _hidden(run.core, data, rows_held, trajectory, length), state.t)
-
-
-def _hidden(
-    core: NumericCore, data: ModeData, rows_held: Held, trajectory: Trajectory, length: float
-) -> Violation | None:
-    """The guard that rounding hides along a segment, where it matters for the motion whether it holds."""
-    # A flow that begins at zero and dies away is seen while the fastest motion lasts; what is seen then may be hidden after it.
-    times = np.array([0.0, min(data.tau / length, WHERE[0]), *WHERE]) * length
-    y, k = trajectory.sample(times), len(data.states)
-    z, states = y @ data.T.T, np.flatnonzero(core.model.differentiated)
-    terms = _sizes_of_units(core.model, data, trajectory, length)[states]
-    for first in (0, len(times) - len(WHERE)):
-        hidden = covered(data, rows_held, trajectory, y[first:], length)
-        for guard in hidden[hidden < len(data.guards)].tolist():
-            branches = list(data.mode)
-            branches[data.guard_element[guard]] = int(data.guard_target[guard])
-            try:
-                other = core.mode(tuple(branches))
-                begin = entered(core.model, other, z[first], y[first, k:])
-            except Inadmissible:
-                continue
-            moved = core.tables(other).flow.start(begin.y).sample(times[first:] - times[first]) @ other.T.T
-            off = np.abs(moved - z[first:]).max(axis=0)[states]
-            found = worst("hidden", np.full(len(states), guard), off, terms, RESOLVED * terms)
-            if found is not None:
-                return found
-    return None
+        require(run, hidden(run.core, data, rows_held, trajectory, length), state.t)
 
 
 def _left_on_the_way(
@@ -277,7 +225,7 @@ def _share_of_rounding(record: Record, core: NumericCore, located: float) -> flo
     return min(1.0, rounded / slope / located) if slope else 1.0
 
 
-def confirm_steps(run: Run, length: float) -> None:
+def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
     """The same after a segment of integration, with guards and relations at the ends of all steps."""
     state, data, core, steps = run.state, run.data, run.core, run.integration.steps
     watched = run.integration.watched
@@ -290,6 +238,15 @@ def confirm_steps(run: Run, length: float) -> None:
         late = lateness(state.t + length, run.tolerance)
         found, h = _along(steps, np.array(watched.which), length, rounded, late, run.method.missed)
         require(run, found, state.t + h)
+    motion = None
+    if (
+        rows_held is not None and not run.reduced.nonlinear
+    ):  # Then steps follow the rates of a mode that has a closed form.
+        first, over = _point_of_steps(steps, 0.0, length, run.xi, NOTHING * core.model.scale)[0], data.states
+        shift = None if known.shift is None else data.chosen(known.shift)
+        motion = run.tables.flow.start(np.concatenate([first.z[over], first.xi]), shift)
+        largest, missed = run.integration.size, run.method.missed
+        require(run, unlocated(core.model, data, motion, known.late, length, largest, missed), state.t)
     if not run.visit():
         return
     h, system = WHERE[0] * length, steps.motion.system
@@ -304,12 +261,10 @@ def confirm_steps(run: Run, length: float) -> None:
     over = data.states
     point = np.concatenate([at.z[over], at.xi])
     rate = np.concatenate([at.slopes[over], (data.Ay @ point)[len(over) :]])
-    if not run.reduced.nonlinear:  # Then steps follow the rates of a mode that has a closed form.
+    if motion is not None:
         largest = np.concatenate([size[over], np.abs(at.xi)])
         require(run, drifting(data, run.tables.flow, largest, length), t)
-        first = _point_of_steps(steps, 0.0, length, run.xi, NOTHING * core.model.scale)[0]
-        motion = run.tables.flow.start(np.concatenate([first.z[over], first.xi]))
-        require(run, _hidden(core, data, rows_held, motion, length), t)
+        require(run, hidden(core, data, rows_held, motion, length), t)
     released = _released(run.record.steps, state.t, core.model.elements, mode)
     require(run, resting(rows_held, released, [(point, rate)], data.Ay), t)
 

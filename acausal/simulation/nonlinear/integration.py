@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 
 import numpy as np
@@ -219,10 +218,8 @@ class Integration:
                 pass
         h, crossed = length, None
         if hit is not None:
-            h, k, sunk = _located(pieces, forms, watched.armed, hit, span.resolution)
+            h, k, since = _located(pieces, forms, watched.armed, hit, span.resolution)
             crossed = watched.which[k]
-            # What sank to its floor may have crossed at any time since it was zero.
-            since = h - _risen(_form(steps, forms, k), h) if sunk else 0.0
             self.late, moved = _moved(pieces, forms, h, k, since)
             self.shift = motion.system.mode.z_of @ moved
             steps.cut(h)
@@ -270,30 +267,37 @@ class Integration:
 
 def _located(
     watched: WatchedSteps, forms: Forms, armed: np.ndarray, hit: tuple[float, int], resolution: float
-) -> tuple[float, int, bool]:
-    """Time and form of a crossing, from those of the interpolation, and whether it is where the form sank to its floor."""
+) -> tuple[float, int, float]:
+    """Time and form of a crossing, from those of the interpolation, and the seconds within which it may have crossed.
+
+    What sank to its floor without having left it may have crossed at any time since it was zero, and is taken there: at its
+    floor it is farther off the more a loss amplifies what rounds.
+    """
     steps, noise, (h, k) = watched.steps, watched.noise, hit
     left = armed | (watched.highest > noise.floor)
     limits = np.where(left, -noise.touch, -noise.floor)
     if watched.vanished[k]:
         limits[k] = np.nextafter(0.0, 1.0)
-        return *_sunk(steps, forms, h, limits, (float(watched.nonzero[k]), k)), False
+        return *_sunk(steps, forms, h, limits, (float(watched.nonzero[k]), k)), 0.0
     if left[k]:
         zero = locate(_form(steps, forms, k), *watched.piece, h, 0.0)
         if zero > resolution or watched.highest[k] > noise.floor[k]:
-            return zero, k, False
+            return zero, k, 0.0
         # It came back to zero in no time: an instant there would be the last one again.
         limits[k] = -noise.floor[k]
     h, k = _sunk(steps, forms, watched.piece[1], limits, hit)
-    return h, k, not left[k]
+    if left[k]:
+        return h, k, 0.0
+    risen = _risen(steps, forms, k, h)
+    return risen if risen > resolution else h, k, h - risen
 
 
 def _moved(watched: WatchedSteps, forms: Forms, h: float, k: int, since: float) -> tuple[float, np.ndarray]:
     """Seconds by which a crossing may be off, and how far ``v`` then moves (nv, 2): with time alone, and with the states too.
 
     The states are off by what the last steps missed, and the crossing is by the time in which its form makes up for that, within
-    the step: the form vanishes all the same, and what follows from it alone is known as exactly as it is. A form that sank to
-    its floor may have crossed at any time within ``since`` seconds.
+    the step: the form vanishes all the same, and what follows from it alone is known as exactly as it is. It may have crossed at
+    any time within ``since`` seconds.
     """
     steps = watched.steps
     motion, a = steps.motion, steps.at(h)
@@ -325,14 +329,17 @@ def _form(steps: Steps, forms: Forms, k: int) -> Function:
     return at
 
 
-def _risen(form: Function, h: float) -> float:
-    """Last time before ``h``, where a form lies below zero, at which it was above or rose."""
+def _risen(steps: Steps, forms: Forms, k: int, h: float) -> float:
+    """Last time before ``h``, where a form lies below zero, at which it was above; if it never was, where it was highest.
 
-    def at(h: float) -> tuple[float, float]:
-        value, slope = form(h)
-        return (value, slope) if slope < 0.0 else (math.inf, 0.0)
-
-    return locate(at, 0.0, h, h, 0.0)
+    Looked at where steps end: what a step misses inside of it may rise where the form does not.
+    """
+    times = np.array([0.0, *(a.step.t1 for a in steps.accepted)])
+    before = times < h
+    values = forms.values(steps.motion, steps.ends()[before])[:, k]
+    top = int(np.argmax(values))
+    highest = float(times[before][top])
+    return locate(_form(steps, forms, k), highest, h, h, 0.0) if values[top] > 0.0 else highest
 
 
 def _sunk(

@@ -31,7 +31,7 @@ class Integrated:
     """The motion of the mode in force by steps of integration, from the present point on."""
 
     def __init__(self, run: Run) -> None:
-        self._run = run
+        self._run, self._begin = run, run.known._replace(late=run.state.late)
         self._motion: SampledMotion | None = None
 
     def dense(self) -> tuple[PointFrame, Course]:
@@ -187,7 +187,7 @@ class Integrated:
 
     def confirm(self, h: float) -> None:
         """Judge the ends of all steps, and the way there at the first visits of the mode."""
-        confirm_steps(self._run, h)
+        confirm_steps(self._run, h, self._begin)
 
     def _point(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         assert self._motion is not None
