@@ -188,7 +188,7 @@ def confirm_flow(
             require(
                 run, resting(rows_held, released, [(p, data.Ay @ p) for p in (y, run.y)], data.Ay), state.t
             )
-        require(run, hidden(run.core, data, rows_held, trajectory, length), state.t)
+        require(run, hidden(run.core, data, rows_held, trajectory, length, np.zeros(0)), state.t)
 
 
 def _left_on_the_way(
@@ -264,7 +264,8 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
     if motion is not None:
         largest = np.concatenate([size[over], np.abs(at.xi)])
         require(run, drifting(data, run.tables.flow, largest, length), t)
-        require(run, hidden(core, data, rows_held, motion, length), t)
+        ends = np.array([a.step.t1 for a in steps.accepted if a.step.t1 < length])
+        require(run, hidden(core, data, rows_held, motion, length, ends), t)
     released = _released(run.record.steps, state.t, core.model.elements, mode)
     require(run, resting(rows_held, released, [(point, rate)], data.Ay), t)
 

@@ -43,27 +43,54 @@ def _sizes_of_units(model: AffineModel, data: ModeData, trajectory: Trajectory, 
 
 
 def hidden(
-    core: NumericCore, data: ModeData, rows_held: Held, trajectory: Trajectory, length: float
+    core: NumericCore,
+    data: ModeData,
+    rows_held: Held,
+    trajectory: Trajectory,
+    length: float,
+    ends: np.ndarray,
 ) -> Violation | None:
-    """The guard that rounding hides along a segment, where it matters for the motion whether it holds."""
+    """The guard that rounding hides along a segment, where it matters for the motion whether it holds.
+
+    ``ends`` (k,) are those of steps, at which guards were judged by more than rounding; along a closed form there are none.
+    """
     # A flow that begins at zero and dies away is seen while the fastest motion lasts; what is seen then may be hidden after it.
     times = np.array([0.0, min(data.tau / length, WHERE[0]), *WHERE]) * length
-    y, k = trajectory.sample(times), len(data.states)
-    z, states = y @ data.T.T, np.flatnonzero(core.model.differentiated)
-    terms = _sizes_of_units(core.model, data, trajectory, length)[states]
-    for first in (0, len(times) - len(WHERE)):
-        forms = covered(data, rows_held, trajectory, y[first:], length)
-        for guard in forms[forms < len(data.guards)].tolist():
-            branches = list(data.mode)
-            branches[data.guard_element[guard]] = int(data.guard_target[guard])
-            try:
-                other = core.mode(tuple(branches))
-                begin = entered(core.model, other, z[first], y[first, k:])
-            except Inadmissible:
+    terms = _sizes_of_units(core.model, data, trajectory, length)
+    for window in (times, times[-len(WHERE) :], *([ends] if len(ends) else [])):
+        y = trajectory.sample(window)
+        forms = covered(data, rows_held, trajectory, y, length)
+        for k in np.flatnonzero(rows_held.which < len(data.guards)).tolist():
+            part = _longest(forms[:, k])
+            if len(part) < (2 if window is ends else len(window)):
                 continue
-            moved = core.tables(other).flow.start(begin.y).sample(times[first:] - times[first]) @ other.T.T
-            off = np.abs(moved - z[first:]).max(axis=0)[states]
-            found = worst("hidden", np.full(len(states), guard), off, terms, RESOLVED * terms)
+            found = _apart(core, data, int(rows_held.which[k]), window[part], y[part], terms)
             if found is not None:
                 return found
     return None
+
+
+def _longest(holds: np.ndarray) -> np.ndarray:
+    """The places of the longest part in which something holds all along."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(np.int8)))
+    if not len(edges):
+        return edges
+    k = 2 * int(np.argmax(edges[1::2] - edges[::2]))
+    return np.arange(edges[k], edges[k + 1])
+
+
+def _apart(
+    core: NumericCore, data: ModeData, guard: int, times: np.ndarray, y: np.ndarray, terms: np.ndarray
+) -> Violation | None:
+    """The guard, where the mode to which it leads from the first of some points does not move through the others."""
+    branches = list(data.mode)
+    branches[data.guard_element[guard]] = int(data.guard_target[guard])
+    z, states = y @ data.T.T, np.flatnonzero(core.model.differentiated)
+    try:
+        other = core.mode(tuple(branches))
+        begin = entered(core.model, other, z[0], y[0, len(data.states) :])
+    except Inadmissible:
+        return None
+    moved = core.tables(other).flow.start(begin.y).sample(times - times[0]) @ other.T.T
+    off = np.abs(moved - z).max(axis=0)[states]
+    return worst("hidden", np.full(len(states), guard), off, terms[states], RESOLVED * terms[states])

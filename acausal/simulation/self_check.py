@@ -368,15 +368,14 @@ def drifting(data: ModeData, flow: AffineFlow, y: np.ndarray, length: float) -> 
 
 
 def covered(data: ModeData, rows: Held, trajectory: Trajectory, y: np.ndarray, length: float) -> np.ndarray:
-    """Numbers of the forms above rounding at none of the states ``y`` (k, ny) of a segment, in a mode whose rates it covers.
+    """Mask (k, rows) of forms that are not above rounding at states ``y`` (k, ny), in a mode whose rates it covers.
 
     Whether they have been left cannot be seen there, or was not, where what is judged along steps may be off by more.
     """
     size, states = trajectory.magnitude(length), len(data.states)
     rounded = EVALUATED * length * (data.sizes[1][:states] @ np.abs(y).max(axis=0))
-    if (rounded <= RESOLVED * size[:states]).all():
-        return rows.which[:0]
-    return rows.which[(y @ rows.rows.T <= EVALUATED * (rows.parts @ size)).all(axis=0)]
+    found = y @ rows.rows.T <= EVALUATED * (rows.parts @ size)
+    return found & (rounded > RESOLVED * size[:states]).any()
 
 
 RESOLVED = 2.0**-24

@@ -379,7 +379,7 @@ def test_a_current_that_functions_hide_from_each_other_is_found_or_nothing_is_hi
         FlowNoise, "__init__", lambda self, flow, G, error: right(self, flow, G, 100.0 * error)
     )
     monkeypatch.setattr(AffineFlow, "independent", property(single))
-    monkeypatch.setattr(confirmation, "_unlocated", lambda *_: None)
+    monkeypatch.setattr(confirmation, "unlocated", lambda *_: None)
     ideal = lossy(bridge_at_capacitor(), 0.04, 0.0, 0.0)["capacitor.v"]
     try:
         found = lossy(bridge_at_capacitor(), 0.04, Ron, 0.0)["capacitor.v"]
