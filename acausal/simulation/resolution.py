@@ -59,7 +59,7 @@ def hidden(
     terms = _sizes_of_units(core.model, data, trajectory, length)
     for window in (times, times[-len(WHERE) :], *([ends] if len(ends) else [])):
         y = trajectory.sample(window)
-        forms = covered(data, rows_held, trajectory, y, length)
+        forms = covered(data, rows_held, trajectory, y, length, -1.0 if window is ends else 1.0)
         for k in np.flatnonzero(rows_held.which < len(data.guards)).tolist():
             part = _longest(forms[:, k])
             if len(part) < (2 if window is ends else len(window)):
