@@ -63,3 +63,13 @@ def test_a_source_that_exceeds_a_capacitor_by_rounding_does_not_turn_on_a_diode(
     result = rectified(1e-3, 1e-6, None, "implicit", 0.055)
     assert result["c.v"].final == pytest.approx(V, rel=1e-12)
     assert len(result.events) < 8
+
+
+def test_a_turn_off_near_a_zero_of_the_source_is_as_late_as_time_rounds() -> None:
+    """At 0.03 V a sine of 10 V rounds by what the last digits of the time move it: 4 nA behind a microohm."""
+    off, end = left_at(1e-6, 10.0), 0.017
+    result = rectified(1e-6, 1e-6, 10.0, "implicit", end)
+    assert len(result.events) == 2
+    assert result.events[1].t == pytest.approx(off, abs=1e-10)
+    expected = V * np.sin(W * off) * np.exp(-(0.01 - off) / 1e-5)
+    assert result["c.v"].at(0.01) == pytest.approx(expected, rel=1e-3)

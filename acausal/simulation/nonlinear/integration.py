@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ...dynamics.automatic import Stiffness
 from ...dynamics.closed_form import PRECISION
 from ...dynamics.location import Function, begin_of, locate
-from ...dynamics.noise import MISSED, TWICE, lasting
+from ...dynamics.noise import LOCATED, MISSED, TWICE, lasting
 from ...dynamics.scan import Floor, first_crossing
 from ...reduction.affine import Mode
 from ...reduction.rounding import SUMMED
@@ -220,7 +221,7 @@ class Integration:
         if hit is not None:
             h, k, since = _located(pieces, forms, watched.armed, hit, span.resolution)
             crossed = watched.which[k]
-            self.late, moved = _moved(pieces, forms, h, k, since)
+            self.late, moved = _moved(pieces, forms, h, k, since, t)
             self.shift = motion.system.mode.z_of @ moved
             steps.cut(h)
         steps.sizes(self.size)
@@ -292,30 +293,34 @@ def _located(
     return risen if risen > resolution else h, k, h - risen
 
 
-def _moved(watched: WatchedSteps, forms: Forms, h: float, k: int, since: float) -> tuple[float, np.ndarray]:
+def _moved(
+    watched: WatchedSteps, forms: Forms, h: float, k: int, since: float, t: float
+) -> tuple[float, np.ndarray]:
     """Seconds by which a crossing may be off, and how far ``v`` then moves (nv, 2): with time alone, and with the states too.
 
     The states are off by what the last steps missed, and the crossing is by the time in which its form makes up for that, within
     the step: the form vanishes all the same, and what follows from it alone is known as exactly as it is. It may have crossed at
-    any time within ``since`` seconds.
+    any time within ``since`` seconds. Sources round with the time ``t`` at which the motion begins.
     """
     steps = watched.steps
     motion, a = steps.motion, steps.at(h)
     v, slope = steps.jets(a, np.array([h]))
-    last = [b.step.errors for b in steps.accepted[-2:] if b.selection is a.selection]
-    missed = MISSED * motion.carried(steps.inside(a, h), np.vstack(last).T)
+    last, place = [b.step.errors for b in steps.accepted[-2:] if b.selection is a.selection], steps.inside(a, h)
+    missed = MISSED * motion.carried(place, np.vstack(last).T)
     missed[~np.isfinite(missed)] = 0.0  # A slope that does not exist tells nothing of the error.
-    changes = np.column_stack([slope[0], np.zeros_like(slope[0]), missed])
+    driven = np.where(np.arange(len(v[0])) < len(v[0]) - len(place.xi), 0.0, slope[0])
+    changes = np.column_stack([slope[0], driven, np.zeros_like(slope[0]), missed])
     tangent = forms.tangent(motion, v[0])
-    rate, *offs = np.nan_to_num(tangent(changes)[k]).tolist()
+    rate, source, *offs = np.nan_to_num(tangent(changes)[k]).tolist()
     rounded, longest = TWICE * SUMMED * float(tangent.terms[k]), h - a.step.t0
+    rounded += LOCATED * math.ulp(t + h) * abs(source)
     since = max(since, rounded / abs(rate) if longest * abs(rate) > rounded else longest)
     j = int(np.argmax(np.abs(offs)))
     off, reach = offs[j], longest * abs(rate)
     late = off / rate if reach > abs(off) else longest
     if since > abs(late):
         return since, since * np.column_stack([slope[0], slope[0]])
-    made_up = changes[:, 1 + j] if reach > abs(off) else 0.0
+    made_up = changes[:, 2 + j] if reach > abs(off) else 0.0
     return late, np.column_stack([late * slope[0], late * slope[0] - made_up])
 
 
