@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..reduction.affine import Restart
 from ..reduction.rounding import ROUNDING, SUMMED
 from .closed_form import AffineFlow, Trajectory
 
@@ -53,6 +54,13 @@ class Uncertainty(NamedTuple):
         """At a time that is located to its last places; sources with these ``rates`` (q,) round as it does."""
         late = LOCATED * math.ulp(t)
         return cls(late, sources=None if rates is None else late * np.abs(rates))
+
+    def after(self, restart: Restart) -> Uncertainty:
+        """The same behind a restart: what it has removed of a defect is as little known as the defect was."""
+        error = np.zeros(len(restart.z)) if self.error is None else self.error.copy()
+        if restart.removed is not None:
+            error[restart.data.states] += restart.removed
+        return self._replace(error=error)
 
     def part(self, which: np.ndarray, sources: np.ndarray, n: int) -> Uncertainty:
         """The same for some of ``n`` unknowns and of the sources."""

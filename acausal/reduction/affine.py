@@ -344,6 +344,8 @@ class Restart:
     J1: np.ndarray
     jumped: bool
     """A differentiated variable moved by more than rounding (else J1 is zero)."""
+    removed: np.ndarray | None = None
+    """How far defects of constraints that are no jump have moved the selected states, which are known no better; None: not."""
 
 
 Reason = Literal["singular", "contradictory sources", "reinit"]

@@ -384,8 +384,11 @@ class Loop(Run):
             elif not self.numerical:
                 # While rounding leaves the time of an impact open, what touches moves together: no distance changes.
                 known = known._replace(shift=None)
+            known = known.after(restart)
             state.error, state.shift = (known.each, None) if moved is None else (known.error, moved.point)
             state.late = 0.0 if moved is None else state.late
+        elif restart.removed is not None:
+            state.error = known.after(restart).error
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped

@@ -79,6 +79,30 @@ def test_a_jump_within_what_is_uncertain_is_no_impulse_but_keeps_the_charge(
             assert after.y[0] == left[closed.states[0]]
 
 
+@pytest.mark.parametrize("far", [1e-17, -1e-17, 1e-12, -1e-12])
+@pytest.mark.parametrize("rounded", ["u.c1", "u.c2"])
+def test_what_closing_removes_is_as_little_known_as_the_defect_was(far: float, rounded: str) -> None:
+    """One voltage is zero and exact, the other is rounding. A diode at both has no sign from what they share."""
+    circuit = Circuit(u0=10.0)
+    circuit.C("c1", "a", "0", 1e-6)
+    circuit.C("c2", "b", "0", 3e-6)
+    circuit.SW("s", "a", "b")
+    circuit.D("d", "a", "0")
+    model = circuit.build()
+    test, error = CandidateTest(model, lambda mode: reduce_mode(model, mode)), np.zeros(model.n)
+    error[index(model, rounded)] = 2.0 * abs(far)
+    known = Uncertainty(0.0, error, lambda: np.zeros(model.n))
+    left = at(model)
+    left[index(model, rounded)] = far
+    found = test((1, 0), Instant(known, left, ONE, (-1, -1)))
+    assert found.restart is not None
+    assert not found.restart.jumped
+    assert value(model, found.restart.z, "v.a") == pytest.approx(
+        {"u.c1": 0.25, "u.c2": 0.75}[rounded] * far, rel=1e-12
+    )
+    assert found.consistent
+
+
 def behind_a_source(far: float, first: str) -> AffineModel:
     """Two capacitors with a source between them, and a diode at the other one that another source bars at the same voltage."""
     circuit = Circuit(u0=1.0)

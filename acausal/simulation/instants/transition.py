@@ -99,11 +99,13 @@ def restart(
     if reinits:
         z_minus, moved = _reinitialised(model, data, z_minus, xi, reinits, known)
     y = np.concatenate((z_minus[data.states], xi))
-    J1 = None
+    J1 = removed = None
     if len(data.constraints):
         residual, jumps = _residuals(data, z_minus, xi, known)
         if (off := residual if known.rate is not None else np.where(jumps, residual, 0.0)).any():
             y[:k] += data.jump @ off
+            if (small := np.where(jumps, 0.0, np.abs(off))).any():
+                removed = np.abs(data.jump) @ small
         if jumps.any():
             sudden = np.where(jumps, residual, 0.0)
             _require_met(model, data, sudden)
@@ -111,7 +113,7 @@ def restart(
     for variable, value in reinits:
         y[:k][data.states == variable] = value
     jumped = moved or J1 is not None
-    return Restart(data, y, data.T.dot(y), np.zeros(model.n) if J1 is None else J1, jumped)
+    return Restart(data, y, data.T.dot(y), np.zeros(model.n) if J1 is None else J1, jumped, removed)
 
 
 def _residuals(
@@ -600,8 +602,10 @@ class CandidateTest:
         J1, moved = None, None
         if values.jumped:
             J1 = values.J1
-            moved = carried(self._model, tables.data, instant.z_minus, instant.xi, instant.known)
-        signs, levels = tables.guards.signs(values.y, instant.known, J1, moved)
+            moved = carried(self._model, tables.data, instant.z_minus, instant.xi, known)
+        if values.removed is not None:
+            known = known.after(values)
+        signs, levels = tables.guards.signs(values.y, known, J1, moved)
         if instant.crossed is not None and 0 in signs and not values.jumped:
             crossed = instant.crossed()
             if crossed is not None and crossed[0] == mode:
@@ -609,7 +613,7 @@ class CandidateTest:
         violations = _violated_guards(tables, signs, levels, instant) if -1 in signs else []
         for k, table, select in tables.conditions:
             if instant.forced[k] < 0:
-                at, decided = table.signs(values.y, instant.known, J1, moved)
+                at, decided = table.signs(values.y, known, J1, moved)
                 target = select(np.array(at))
                 if target != mode[k]:
                     violations.append((min(decided, default=_VALUE), k, target))
