@@ -229,3 +229,23 @@ def test_small_corrections_that_do_not_contract_are_no_solution() -> None:
 
     with pytest.raises(NewtonFailure):
         newton(f, np.array([0.0]), ONE)
+
+
+@pytest.mark.parametrize("large", [1e3, 1e5, 1e7])
+@pytest.mark.parametrize("far", [-0.1, -0.01, 0.1, 1.0, 3.0, 10.0, 30.0])
+def test_rounding_of_one_unknown_does_not_hide_that_others_come_nearer(large: float, far: float) -> None:
+    """Large flows leave a small one, known to their last digits, and the drop of an exponential, which is still sought."""
+
+    def rounded(x: np.ndarray) -> Rounded:
+        a, b, c = x
+        drop = large + a + c
+        e = np.exp(min(drop / 0.5, 700.0))
+        r = np.array([0.01 * (e - 1.0) + drop - 3.0, b + c - 2.0 / 3.0, a + b + c - total])
+        s = 0.02 * e + 1.0
+        J = np.array([[s, 0.0, s], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+        return r, J, EPS * (np.abs(J) @ np.abs(x) + np.array([s * large, 1.0, 1.0]))
+
+    expected = brentq(lambda v: 0.01 * (np.exp(v / 0.5) - 1.0) + v - 3.0, 0.0, 3.0)
+    for total in (5.9559, 1.234567, 0.1, 33.3):
+        x = with_rounding(rounded, np.array([total, large, far - large]), np.array([0.375, 5e5, 3.75]))
+        assert large + x[0] + x[2] == pytest.approx(expected, abs=1e-15 * large)

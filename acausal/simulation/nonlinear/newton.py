@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from ...compilation.correction import ACCURATE, CONTRACTS
-from ...compilation.rounding import missed, solved
+from ...compilation.rounding import REACHED, missed, solved
 from ...dynamics.work import Work
 from ...reduction.rounding import HALF
 from ..large.sparse_matrices import Factors
@@ -229,6 +229,10 @@ class _Square:
     size: float = np.inf
     ratio: float = np.inf
     beside: np.ndarray | None = None
+    _left: float = np.inf
+    """Size of the correction of what is missed."""
+    _rounds: bool = False
+    """Whether residuals that are rounding count as none."""
 
     def linearise(self, at: tuple[np.ndarray, Linearized], /) -> np.ndarray | None:
         self.work.iterated()
@@ -242,6 +246,11 @@ class _Square:
         self.size, self.ratio = size, size / before
         if self.beside is None and size <= ACCURATE:
             self.beside = x + self._d
+        # Rounding that stays in one unknown would hide that others come nearer.
+        self._rounds, self._left = size <= STALLED, size
+        if self._rounds:
+            self._left = self._measured(self._r, x) or size
+            self._rounds = self._left != size
         alike = CONTRACTS < self.ratio <= LINEAR and abs(self.ratio - last) <= ALIKE
         return self.beside if alike else None
 
@@ -252,8 +261,7 @@ class _Square:
         found = self.f(x)
         if not np.isfinite(found[0]).all():
             return None
-        simplified = _norm(self._correction(found[0]), self.x, self.scale)
-        return Trial((x, found), self.size - simplified, length * self.size)
+        return Trial((x, found), self._left - self._measured(found[0], x), length * self._left)
 
     def ended(self, slow: bool, /) -> np.ndarray:
         # Where no step leads nearer the unknowns themselves are rounded so far.
@@ -261,6 +269,12 @@ class _Square:
         if not slow and solved(self._r, self.rounding(self.x), self._J, step, self.scale):
             return self.x
         raise self._failure("no convergence")
+
+    def _measured(self, r: np.ndarray, x: np.ndarray) -> float:
+        """Scaled size of the correction of residuals at a point by the present matrix."""
+        if self._rounds:
+            r = np.where(np.abs(r) <= REACHED * self.rounding(x), 0.0, r)
+        return _norm(self._correction(r), self.x, self.scale)
 
     def _correction(self, r: np.ndarray) -> np.ndarray:
         J = self._J
