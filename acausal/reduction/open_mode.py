@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..structure.offsets import sigma_offsets
+from ..structure.offsets import Offsets, sigma_offsets
 from ..values import frozen
 from .affine import AffineModel, Mode, ModeData
 from .elimination import product
@@ -56,6 +56,16 @@ class OpenMode:
     """Nonlinear rows in force, by their number among all nonlinear rows."""
     index: int
     """Differentiations of affine constraints, plus one if anything is algebraic."""
+
+    def arranged(self, rows: np.ndarray, unknowns: np.ndarray, sources: int) -> OpenMode:
+        """The same with the nonlinear rows and open unknowns in these orders, over the first sources alone."""
+        ns, m = len(self.states), len(self.open)
+        which = np.concatenate([np.arange(ns), ns + unknowns, ns + m + np.arange(sources)])
+        z_of, slope_of, rate = (matrix[:, which] for matrix in (self.z_of, self.slope_of, self.rate))
+        return OpenMode(
+            self.mode, self.states, self.open[unknowns], self.slopes[unknowns], z_of, slope_of, rate,
+            self.nonlinear[rows], self.index,
+        )  # fmt: skip
 
 
 @frozen
@@ -126,8 +136,11 @@ def open_mode(
 
 def orders(
     mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np.ndarray], shared: np.ndarray
-) -> Orders:
-    """Differentiations that the nonlinear rows of a mode need.
+) -> tuple[Orders, np.ndarray, np.ndarray]:
+    """Differentiations that the nonlinear rows of a mode need, and in which order rows and open unknowns are solved.
+
+    Their matrix is block upper triangular in these orders. An elimination then takes no pivot from a row that reads more, and
+    what is exactly zero by itself stays that.
 
     Parameters
     ----------
@@ -170,7 +183,22 @@ def orders(
     if found.highest > MOST_DERIVATIVES:
         deep = np.flatnonzero(found.rows > MOST_DERIVATIVES)
         raise StructurallySingular("index", mode.nonlinear[deep], mode.open[:0])
-    return found
+    if len(shared):
+        return found, np.arange(len(found.rows)), np.arange(m)
+    tight = sigma[row, col] == offsets.d[col] - offsets.c[row]
+    rows, unknowns = _triangular(offsets, row[tight], col[tight])
+    return Orders(found.rows[rows], found.unknowns[unknowns]), rows, unknowns
+
+
+def _triangular(offsets: Offsets, row: np.ndarray, col: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Orders of rows and unknowns: those that read more, over whatever way, come first. Entries are those of the matrix."""
+    m, owner = len(offsets.c), offsets.matching.equation
+    reads = np.eye(m)
+    reads[row, owner[col]] = 1.0
+    for _ in range(m.bit_length()):
+        reads = np.minimum(reads @ reads, 1.0)
+    more = -reads.sum(axis=1)
+    return np.argsort(more, kind="stable"), np.argsort(more[owner], kind="stable")
 
 
 def _depths(states: np.ndarray, unknowns: np.ndarray) -> np.ndarray:

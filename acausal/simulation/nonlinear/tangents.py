@@ -381,21 +381,16 @@ class Tangents:
         over_v = self.Z @ opened.z_of + self.D @ opened.slope_of
         ns, m = len(opened.states), len(opened.open)
         over_v[:, ns + m :] += self.X.toarray()
-        if len(self.nonlinear_rows):
-            q = model.q - TANGENT_STATES
-            keep = ns + m + q
-            opened = OpenMode(
-                opened.mode, opened.states, opened.open, opened.slopes, opened.z_of[:, :keep],
-                opened.slope_of[:, :keep], opened.rate[:, :keep], opened.nonlinear, opened.index,
-            )  # fmt: skip
-            over_v = over_v[:, :keep]
-        else:
-            q = model.q
-        S = model.S[:q, :q]
+        q = model.q - TANGENT_STATES if len(self.nonlinear_rows) else model.q
+        over_v, S = over_v[:, : ns + m + q], model.S[:q, :q]
         shared = np.abs(chosen[:, ns : ns + m]) > HALF * np.abs(chosen).max(
             axis=1, initial=0.0, keepdims=True
         )
-        found = orders(opened, self.nonlinear_rows.owner, over_v, self._gradients(*at), shared)
+        found, rows, unknowns = orders(
+            opened, self.nonlinear_rows.owner, over_v, self._gradients(*at), shared
+        )
+        opened = opened.arranged(rows, unknowns, q)
+        over_v[:, ns : ns + m] = over_v[:, ns + unknowns]
         signs = bool(model.elements) or len(self.core.relations.A) > 0
         self.deep |= signs and bool((found.rows > 1).any())
         coordinates = np.concatenate([opened.states, opened.open])

@@ -1,0 +1,58 @@
+"""What is exactly zero by itself stays that beside what moves, and is no matter of tolerances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+from acausal import simulate
+from tests.oracles.circuits import JUNCTION
+from tests.oracles.networks import Element
+from tests.systems.network_models import model
+
+LOSSES = (Fraction(1, 10000), Fraction(1, 100000))
+
+
+def beside_a_choke(flux: float) -> list[Element]:
+    """A choke drives a junction through a diode. An empty capacitor hangs on the way with two diodes that carry nothing."""
+    return [
+        Element("N", "N1", "n1", "0", 2),
+        Element("J", "J2", "n3", "n1", 5),
+        Element("C", "C1", "n5", "n4", 1, 0),
+        Element("N", "N4", "n6", "n5", Fraction(1, 5)),
+        Element("Y", "Y3", "0", "n4", 2, flux),
+        Element("D", "D2", "n6", "n3", None, LOSSES),
+        Element("D", "D4", "n4", "n3"),
+        Element("D", "D5", "n3", "n5"),
+    ]
+
+
+def flux_after(span: float, flux: float) -> float:
+    """That of the choke, whose flow passes the junction and the cubic conductor."""
+    Ids, Vt, _, R = JUNCTION.values()
+
+    def zero(f: Callable[[float], float]) -> float:
+        return float(np.asarray(brentq(f, 0.0, 10.0, xtol=1e-15)))
+
+    def rate(_: float, psi: np.ndarray) -> list[float]:
+        i = zero(lambda i: 0.5 * (i + 3.0 * np.arctan(i)) - psi[0])
+        junction = zero(lambda v: Ids * (np.exp(v / Vt) - 1.0) + v / R - i)
+        return [-junction - zero(lambda v: 2.0 * v * (1.0 + v * v) - i)]
+
+    return float(solve_ivp(rate, (0.0, span), [flux], rtol=1e-9, atol=1e-12).y[0, -1])
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+@pytest.mark.parametrize("flux", [0.5, 1e-3, 5.0])
+def test_a_capacitor_without_charge_keeps_none(flux: float, method: str) -> None:
+    result = simulate(model(beside_a_choke(flux), 1.0), 0.5, method=method)
+    assert not result["C1.v"].values.any()
+    assert not result["D5.i"].values.any()
+    assert len(result.events) <= 1
+    assert result["Y3.Psi"].final == pytest.approx(flux_after(0.5, flux), rel=1e-5)
+    result.check(20).require()
