@@ -8,11 +8,11 @@ and is differentiated (Sigma method), and open unknowns it ties to others are di
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..structure.offsets import Offsets, sigma_offsets
+from ..structure.offsets import sigma_offsets
 from ..values import frozen
 from .affine import AffineModel, Mode, ModeData
 from .elimination import product
@@ -57,15 +57,35 @@ class OpenMode:
     index: int
     """Differentiations of affine constraints, plus one if anything is algebraic."""
 
-    def arranged(self, rows: np.ndarray, unknowns: np.ndarray, sources: int) -> OpenMode:
-        """The same with the nonlinear rows and open unknowns in these orders, over the first sources alone."""
-        ns, m = len(self.states), len(self.open)
-        which = np.concatenate([np.arange(ns), ns + unknowns, ns + m + np.arange(sources)])
-        z_of, slope_of, rate = (matrix[:, which] for matrix in (self.z_of, self.slope_of, self.rate))
+    def arranged(self, order: Arrangement, sources: int) -> OpenMode:
+        """The same in this order, over the first sources alone."""
+        which, states = order.of_columns(sources), self.states[order.states]
+        z_of, slope_of, rate = (
+            self.z_of[:, which],
+            self.slope_of[:, which],
+            self.rate[order.states[:, None], which],
+        )
         return OpenMode(
-            self.mode, self.states, self.open[unknowns], self.slopes[unknowns], z_of, slope_of, rate,
-            self.nonlinear[rows], self.index,
+            self.mode, states, self.open[order.unknowns], self.slopes[order.unknowns], z_of, slope_of, rate,
+            self.nonlinear[order.rows], self.index,
         )  # fmt: skip
+
+
+class Arrangement(NamedTuple):
+    """Orders of states, nonlinear rows and open unknowns: what reads more, over whatever way, comes first.
+
+    Matrices are block upper triangular then. An elimination takes no pivot from a row that reads more, and what is exactly zero
+    by itself stays that.
+    """
+
+    states: np.ndarray
+    rows: np.ndarray
+    unknowns: np.ndarray
+
+    def of_columns(self, sources: int) -> np.ndarray:
+        """Columns over ``v`` in this order."""
+        ns, m = len(self.states), len(self.unknowns)
+        return np.concatenate([self.states, ns + self.unknowns, ns + m + np.arange(sources)])
 
 
 @frozen
@@ -136,11 +156,8 @@ def open_mode(
 
 def orders(
     mode: OpenMode, owner: np.ndarray, arguments: Any, gradients: list[np.ndarray], shared: np.ndarray
-) -> tuple[Orders, np.ndarray, np.ndarray]:
-    """Differentiations that the nonlinear rows of a mode need, and in which order rows and open unknowns are solved.
-
-    Their matrix is block upper triangular in these orders. An elimination then takes no pivot from a row that reads more, and
-    what is exactly zero by itself stays that.
+) -> tuple[Orders, Arrangement]:
+    """Differentiations that the nonlinear rows of a mode need, and the order in which it is solved best.
 
     Parameters
     ----------
@@ -184,21 +201,41 @@ def orders(
         deep = np.flatnonzero(found.rows > MOST_DERIVATIVES)
         raise StructurallySingular("index", mode.nonlinear[deep], mode.open[:0])
     if len(shared):
-        return found, np.arange(len(found.rows)), np.arange(m)
+        return found, Arrangement(np.arange(ns), np.arange(len(found.rows)), np.arange(m))
     tight = sigma[row, col] == offsets.d[col] - offsets.c[row]
-    rows, unknowns = _triangular(offsets, row[tight], col[tight])
-    return Orders(found.rows[rows], found.unknowns[unknowns]), rows, unknowns
+    order = _arrangement(mode, incidence, offsets.matching.equation, (row[tight], col[tight]))
+    return Orders(found.rows[order.rows], found.unknowns[order.unknowns]), order
 
 
-def _triangular(offsets: Offsets, row: np.ndarray, col: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Orders of rows and unknowns: those that read more, over whatever way, come first. Entries are those of the matrix."""
-    m, owner = len(offsets.c), offsets.matching.equation
-    reads = np.eye(m)
-    reads[row, owner[col]] = 1.0
-    for _ in range(m.bit_length()):
-        reads = np.minimum(reads @ reads, 1.0)
-    more = -reads.sum(axis=1)
-    return np.argsort(more, kind="stable"), np.argsort(more[owner], kind="stable")
+def _arrangement(
+    mode: OpenMode, incidence: np.ndarray, row_of: np.ndarray, solved: tuple[np.ndarray, np.ndarray]
+) -> Arrangement:
+    """The order of a mode.
+
+    Parameters
+    ----------
+    incidence : (m, ns + m) array of bool
+        What the nonlinear rows read.
+    row_of : (m,) array
+        Row that gives each open unknown.
+    solved : pair of arrays
+        Rows and open unknowns, entries of the matrix by which these are solved at given states.
+    """
+    m, ns = incidence.shape[0], len(mode.states)
+    rows, whole = np.zeros((m, m)), np.zeros((ns + m, ns + m))
+    rows[solved[0], row_of[solved[1]]] = 1.0
+    whole[:ns, :ns], whole[:ns, ns + row_of] = mode.rate[:, :ns] != 0.0, mode.rate[:, ns : ns + m] != 0.0
+    whole[ns:, :ns], whole[ns:, ns + row_of] = incidence[:, :ns], incidence[:, ns:]
+    of_rows, of_states = -_reached(rows), -_reached(whole)[:ns]
+    return Arrangement(*(np.argsort(x, kind="stable") for x in (of_states, of_rows, of_rows[row_of])))
+
+
+def _reached(reads: np.ndarray) -> np.ndarray:
+    """How many nodes each one reads, over whatever way, itself included; entries are zero or one."""
+    found = np.maximum(reads, np.eye(len(reads)))
+    for _ in range(len(reads).bit_length()):
+        found = np.minimum(found @ found, 1.0)
+    return found.sum(axis=1)
 
 
 def _depths(states: np.ndarray, unknowns: np.ndarray) -> np.ndarray:

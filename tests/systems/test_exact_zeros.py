@@ -10,7 +10,16 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from acausal import simulate
+from acausal import Circuit, simulate
+from acausal.components.electrical import (
+    Capacitor,
+    Ground,
+    IdealDiode,
+    Inductor,
+    Resistor,
+    SignalVoltage,
+    VoltageSensor,
+)
 from tests.oracles.circuits import JUNCTION
 from tests.oracles.networks import Element
 from tests.systems.network_models import model
@@ -56,3 +65,32 @@ def test_a_capacitor_without_charge_keeps_none(flux: float, method: str) -> None
     assert len(result.events) <= 1
     assert result["Y3.Psi"].final == pytest.approx(flux_after(0.5, flux), rel=1e-5)
     result.check(20).require()
+
+
+@pytest.mark.parametrize("resistance", [1e-1, 1e-3, 1e-6])
+def test_an_empty_capacitor_that_drives_a_stiff_circuit_holds_no_steps(resistance: float) -> None:
+    """Its voltage is the source of a circuit that moves: the other way round nothing comes back to it."""
+    c = Circuit()
+    empty, leak, diode = (
+        c.add("empty", Capacitor(C=1.0)),
+        c.add("leak", Resistor(R=5.0)),
+        c.add("diode", IdealDiode()),
+    )
+    sensor, source, ground = (
+        c.add("sensor", VoltageSensor()),
+        c.add("source", SignalVoltage()),
+        c.add("ground", Ground()),
+    )
+    resistor, store = c.add("resistor", Resistor(R=resistance)), c.add("store", Capacitor(C=0.3, v=1.0))
+    choke = c.add("choke", Inductor(L=1.0, i=0.5))
+    c.connect(empty.p, leak.p, diode.p, sensor.p)
+    c.connect(empty.n, leak.n, diode.n, sensor.n, source.n, store.n, choke.n, ground.p)
+    c.connect(source.p, resistor.p)
+    c.connect(resistor.n, store.p, choke.p)
+    c.connect(sensor.v, source.v)
+    result = simulate(c, 2.0, method="implicit")
+    assert not result["empty.v"].values.any()
+    assert result.stats.steps <= 60
+    assert result["choke.i"].final == pytest.approx(
+        simulate(c, 2.0, method="exact")["choke.i"].final, rel=1e-5
+    )

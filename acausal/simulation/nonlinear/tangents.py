@@ -386,11 +386,8 @@ class Tangents:
         shared = np.abs(chosen[:, ns : ns + m]) > HALF * np.abs(chosen).max(
             axis=1, initial=0.0, keepdims=True
         )
-        found, rows, unknowns = orders(
-            opened, self.nonlinear_rows.owner, over_v, self._gradients(*at), shared
-        )
-        opened = opened.arranged(rows, unknowns, q)
-        over_v[:, ns : ns + m] = over_v[:, ns + unknowns]
+        found, order = orders(opened, self.nonlinear_rows.owner, over_v, self._gradients(*at), shared)
+        opened, over_v = opened.arranged(order, q), over_v[:, order.of_columns(q)]
         signs = bool(model.elements) or len(self.core.relations.A) > 0
         self.deep |= signs and bool((found.rows > 1).any())
         coordinates = np.concatenate([opened.states, opened.open])
