@@ -239,9 +239,8 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
         found, h = _along(steps, np.array(watched.which), length, rounded, late, run.method.missed)
         require(run, found, state.t + h)
     motion = None
-    if (
-        rows_held is not None and not run.reduced.nonlinear
-    ):  # Then steps follow the rates of a mode that has a closed form.
+    # Steps of an affine model follow the rates of a mode that has a closed form.
+    if rows_held is not None and not run.reduced.nonlinear:
         first, over = _point_of_steps(steps, 0.0, length, run.xi, NOTHING * core.model.scale)[0], data.states
         shift = None if known.shift is None else data.chosen(known.shift)
         motion = run.tables.flow.start(np.concatenate([first.z[over], first.xi]), shift)
