@@ -202,7 +202,7 @@ class FlowNoise:
         small, large = basis.magnitudes(a, b)
         grown = basis.weights(b)
         least = np.minimum(start, moving.dot(small[self._moves]))
-        most = np.minimum(start, moving.dot(large[self._moves]))
+        most = least if a == b else np.minimum(start, moving.dot(large[self._moves]))
         if shifted is not None:
             # Slow functions that cancel at the start have moved by no more than their rates allow.
             moved = [shifted.start + h * shifted.rates.dot(basis.envelope(0.0, h)) for h in (a, b)]

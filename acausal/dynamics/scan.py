@@ -225,7 +225,8 @@ class _Search:
     """Which guards have left their noise, and the closed form of all on the present piece."""
 
     def __init__(self, G: np.ndarray, armed: np.ndarray, floor: Callable[[], Floor]) -> None:
-        self._G, self._armed, self._given = G, armed, floor
+        self._G, self._given = G, floor
+        self._leaves = np.where(armed, RISE, 1.0)
         self._zero: Floor | None = None
         self._steady: Depth | None = None
         """That of the whole piece, where it is much the same all along."""
@@ -276,12 +277,15 @@ class _Search:
         least, late, missed, moving = self._floor()
         most = least
         if moving is not None and self._sizes is not None:
-            added = moving.between(self._sizes, a, b)
-            least, most = least + added[0], most + added[1]
-        touch, most_touch = TOUCH * least + missed, TOUCH * most + missed
-        least, most = least + late + missed, most + late + missed
-        leaves = np.where(self._armed, RISE, 1.0)
-        return Depth(least, touch, leaves * least, most, most_touch, leaves * most)
+            low, high = moving.between(self._sizes, a, b)
+            least, most = least + low, least + high
+
+        def rows(size: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            floor = size + late + missed
+            return floor, TOUCH * size + missed, self._leaves * floor
+
+        lower = rows(least)
+        return Depth(*lower, *(lower if a == b or most is least else rows(most)))
 
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""

@@ -8,7 +8,7 @@ from ..dynamics.closed_form import Trajectory
 from ..reduction.affine import AffineModel, Inadmissible, ModeData
 from .instants.transition import restart as entered
 from .numeric import NumericCore
-from .self_check import RESOLVED, WHERE, Held, Violation, covered, worst
+from .self_check import RESOLVED, WHERE, Held, Violation, covered, unseen, worst
 
 
 def unlocated(
@@ -56,15 +56,22 @@ def hidden(
     """
     # A flow that begins at zero and dies away is seen while the fastest motion lasts; what is seen then may be hidden after it.
     times = np.array([0.0, min(data.tau / length, WHERE[0]), *WHERE]) * length
+    y = trajectory.sample(times)
+    if not covered(data, trajectory, y, length):
+        return None
     terms = _sizes_of_units(core.model, data, trajectory, length)
-    for window in (times, times[-len(WHERE) :], *([ends] if len(ends) else [])):
-        y = trajectory.sample(window)
-        forms = covered(data, rows_held, trajectory, y, length, -1.0 if window is ends else 1.0)
-        for k in np.flatnonzero(rows_held.which < len(data.guards)).tolist():
+    seen = [(times, y, 1.0), (times[-len(WHERE) :], y[-len(WHERE) :], 1.0)]
+    if len(ends):
+        seen.append((ends, trajectory.sample(ends), -1.0))
+    for window, points, side in seen:
+        forms = unseen(rows_held, trajectory, points, length, side)
+        least = len(window) if side > 0.0 else 2
+        often = (forms.sum(axis=0) >= least) & (rows_held.which < len(data.guards))
+        for k in often.nonzero()[0].tolist():
             part = _longest(forms[:, k])
-            if len(part) < (2 if window is ends else len(window)):
+            if len(part) < least:
                 continue
-            found = _apart(core, data, int(rows_held.which[k]), window[part], y[part], terms)
+            found = _apart(core, data, int(rows_held.which[k]), window[part], points[part], terms)
             if found is not None:
                 return found
     return None

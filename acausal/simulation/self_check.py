@@ -367,18 +367,20 @@ def drifting(data: ModeData, flow: AffineFlow, y: np.ndarray, length: float) -> 
     return worst("drift", np.arange(states), off, terms, RESOLVED * terms)
 
 
-def covered(
-    data: ModeData, rows: Held, trajectory: Trajectory, y: np.ndarray, length: float, side: float
-) -> np.ndarray:
-    """Mask (k, rows) of forms that are not above rounding at states ``y`` (k, ny), in a mode whose rates it covers.
+def covered(data: ModeData, trajectory: Trajectory, y: np.ndarray, length: float) -> bool:
+    """Whether rounding covers rates of a mode at some states ``y`` (k, ny) of a segment: what forms tell is doubtful there."""
+    states = len(data.states)
+    rounded = EVALUATED * length * (data.sizes[1][:states] @ np.abs(y).max(axis=0))
+    return bool((rounded > RESOLVED * trajectory.magnitude(length)[:states]).any())
+
+
+def unseen(rows: Held, trajectory: Trajectory, y: np.ndarray, length: float, side: float) -> np.ndarray:
+    """Mask (k, rows) of forms that are not above rounding at states ``y`` (k, ny).
 
     Whether they have been left cannot be seen there. On the other ``side``, -1, are those that lie below rounding: they have been
     left, and it was not seen where what is judged along steps may be off by more.
     """
-    size, states = trajectory.magnitude(length), len(data.states)
-    rounded = EVALUATED * length * (data.sizes[1][:states] @ np.abs(y).max(axis=0))
-    found = y @ rows.rows.T <= side * EVALUATED * (rows.parts @ size)
-    return found & (rounded > RESOLVED * size[:states]).any()
+    return y @ rows.rows.T <= side * EVALUATED * (rows.parts @ trajectory.magnitude(length))
 
 
 RESOLVED = 2.0**-24
