@@ -261,10 +261,8 @@ class StepNoise:
     resolution : (forms,) array
         Rounding of an evaluation after the last step.
     missed : (forms,) array
-        What integration may have missed of the forms along the last step.
-    touch : (forms,) array
-        Depth up to which a form below zero has not crossed it. A state that came to rest may swing within its error, and what
-        does not leave the rounding of an evaluation before it turns back has no sign that an instant could tell.
+        What integration may have missed of the forms along the last step, and rounding of their own terms: what does not leave
+        that before it turns back has no sign that an instant could tell.
     """
 
     def __init__(
@@ -272,17 +270,21 @@ class StepNoise:
     ) -> None:
         self._begin, self.late, self.drift = begin, late, drift or (lambda _: np.zeros(len(begin)))
         self._error, self._terms, self.missed = np.zeros((3, len(begin)))
-        self.resolution, self.touch = begin.copy(), begin.copy()
+        self.resolution = begin.copy()
 
     @property
     def floor(self) -> np.ndarray:
         """Depth at which an unarmed form reacts."""
-        return self.touch + self.late
+        return self.resolution + self.late + self.missed
+
+    @property
+    def touch(self) -> np.ndarray:
+        """Depth up to which a form below zero has not crossed it. A state that came to rest may swing within its error."""
+        return TOUCH * self.resolution + self.missed
 
     def follow(self, h: float, terms: np.ndarray, error: np.ndarray) -> None:
         """Take a step with the terms of the forms at its end and their errors; rounding stays for ``h`` seconds."""
-        self.resolution[:] = self._begin + TWICE * ROUNDING * np.maximum(terms, self._terms)
-        self.resolution += TWICE * self.drift(h)
-        self.missed[:] = MISSED * np.maximum(error, self._error)
-        np.add(self.resolution, self.missed, out=self.touch)
+        evaluated = TWICE * ROUNDING * np.maximum(terms, self._terms)
+        self.resolution[:] = self._begin + evaluated + TWICE * self.drift(h)
+        self.missed[:] = MISSED * np.maximum(error, self._error) + evaluated
         self._error, self._terms = error, terms

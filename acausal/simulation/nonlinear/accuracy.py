@@ -279,7 +279,7 @@ def _through(J: np.ndarray, defect: np.ndarray) -> np.ndarray:
     try:
         return np.abs(np.linalg.inv(J)) @ defect
     except np.linalg.LinAlgError:
-        return np.full(len(defect), np.nan)
+        return np.full(defect.shape, np.nan)
 
 
 def straight(begin: Place, end: Place) -> Step:

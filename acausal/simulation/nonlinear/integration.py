@@ -212,7 +212,7 @@ class Integration:
         pieces = WatchedSteps(steps, forms, noise, watched.open_at_zero)
         hit, self.late, self.shift = None, 0.0, None
         if forms.count:
-            G, floor = np.eye(forms.count), Floor(np.zeros(forms.count), noise.late, noise.touch)
+            G, floor = np.eye(forms.count), Floor(noise.resolution, noise.late, noise.missed)
             hit = first_crossing(pieces, G, watched.armed, lambda: floor, length, t)  # type: ignore[arg-type]
         else:
             for _ in pieces.pieces(length):
