@@ -343,7 +343,7 @@ def _risen(steps: Steps, forms: Forms, k: int, h: float) -> float:
     Looked at where steps end: what a step misses inside of it may rise where the form does not.
     """
     times = np.array([0.0, *(a.step.t1 for a in steps.accepted)])
-    before = times < h
+    before = (times < h) | (times == 0.0)
     values = forms.values(steps.motion, steps.ends()[before])[:, k]
     top = int(np.argmax(values))
     highest = float(times[before][top])
