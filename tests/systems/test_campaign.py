@@ -369,3 +369,28 @@ def test_a_start_that_its_mode_contradicts_is_no_rounding_of_a_scale(turned: boo
         [-2.5, 0.0, 2.5, -2.5]
     )
     assert judged(case, answer, 1e-5).outcome == "right"
+
+
+SHORTED = (
+    Element("D", "D1", "n3", "n2", None, (Fraction(1, 10**5), Fraction(1, 10**4))),
+    Element("C", "C1", "n2", "n3", Fraction(3), Fraction(-5, 2)),
+    Element("C", "C2", GROUND, "n3", Fraction(1), Fraction(4)),
+    Element("C", "C3", "n4", GROUND, Fraction(1, 2), Fraction(-3)),
+    Element("D", "D3", GROUND, "n3", None, None),
+    Element("C", "C4", GROUND, "n1", Fraction(1, 2), Fraction(-5)),
+    Element("V", "V1", "n2", "n4", Fraction(-5)),
+    Element("I", "I3", "n1", "n3", Fraction(-11, 2)),
+    Element("X", "X1", GROUND, "n2", Fraction(3), ("n3", "n1")),
+)
+
+
+@pytest.mark.parametrize("scale", [1, 1000])
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-9])
+def test_what_follows_from_a_large_state_rounds_as_that_does(scale: int, rtol: float) -> None:
+    """Volts that are differences of five leave 1e-16 V at the capacitor that a diode shorts until it turns off."""
+    network = [e._replace(value=e.value * scale) if e.kind in "VI" else e for e in SHORTED]
+    case = network_case(network, 0.7)
+    exact, answer = attempt(case, 1e-3), attempt(case, 1e-3, method="implicit", rtol=rtol)
+    assert isinstance(exact, Result)
+    assert isinstance(answer, Result), answer
+    assert [e.t for e in answer.events] == pytest.approx([e.t for e in exact.events], rel=100.0 * rtol)

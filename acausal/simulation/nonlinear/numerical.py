@@ -14,6 +14,7 @@ from ...dynamics.readout import PointFrame
 from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
 from ...reduction.labels import nonlinear_row
+from ...reduction.rounding import SUMMED
 from ..confirmation import confirm_steps
 from ..failures import UNSOLVED, ChangePointPassed, HeldByStability, NotSolved, Sliding
 from ..propagator import Arrival
@@ -180,10 +181,12 @@ class Integrated:
         return z + run.data.T[:, len(run.data.states) :] @ (evaluated - xi), evaluated
 
     def _rounding(self, h: float) -> np.ndarray:
-        """Rounding (n,) of the core unknowns that stays for ``h`` seconds, zero for those that follow from the states."""
-        data, n = self._run.data, self._run.data.T.shape[0]
+        """Rounding (n,) of the core unknowns: that of the states stays for ``h`` seconds; others are sums of these in a mode."""
+        data, y, n = self._run.data, self._run.y, self._run.data.T.shape[0]
         found = np.zeros(max(n, len(data.states)))
-        found[data.states] = rounded_mode(data.Ay[: len(data.states)], self._run.y, h)
+        if isinstance(data, ModeData):
+            found += SUMMED * (data.sizes[0] @ np.abs(y))
+        found[data.states] = rounded_mode(data.Ay[: len(data.states)], y, h)
         return found[:n]
 
     def confirm(self, h: float) -> None:
