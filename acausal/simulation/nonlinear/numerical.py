@@ -93,7 +93,8 @@ class Integrated:
         run, state, data = self._run, self._run.state, self._run.data
         error, shift = None if state.error is None else state.error[data.states], run.known.shift
         late = watch.late(run.y, state.t) + watch.known(None, None if shift is None else data.chosen(shift))
-        late += 0.5 * watch.armed * np.abs(watch.forms @ _bend(data.Ay, run.y, state.late))
+        if not run.reduced.nonlinear:  # Tangents do not tell how forms bend.
+            late += 0.5 * watch.armed * np.abs(watch.forms @ _bend(data.Ay, run.y, state.late))
         begin = np.zeros(len(late)) + watch.known(error)
         weights, rates, y = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)], run.y
         return StepNoise(begin, late, lambda h: weights @ rounded_mode(rates, y, h))
