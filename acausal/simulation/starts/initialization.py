@@ -32,6 +32,7 @@ from .completion import Completion, Unreachable, completion
 from .conditions import Conditions
 from .frames import Frame, placed
 from .left_limits import AGREES, agreeing
+from .overlaps import parted
 from .priorities import MISSED, SETTLED, independent, solve
 from .problem import Refused, StartProblem
 from .stated import Rank, Starts
@@ -153,7 +154,7 @@ def complete(problem: StartProblem) -> tuple[StartProblem, Completed | None]:
         if left.any():
             # What follows them in every mode goes back with them.
             begin = agreeing(problem.program, problem.linearisation.base, problem.starts, begin, problem.xi)
-        here = here.at(z=begin)
+        here = parted(here.at(z=begin))
         if not problem.reduced.nonlinear:
             # The first micro-step compares variables where the left limits lead in this mode.
             reinits = problem.program.unknowns.targets(problem.tables.held + kept)[0]

@@ -19,6 +19,7 @@ from ..instants.transition import Instant
 from ..nonlinear.state_selection import DependentConstraints
 from .completion import MOST_MOVES
 from .left_limits import agreeing
+from .overlaps import parted
 from .problem import Refused, StartProblem
 
 Branches = Mapping[int, int]
@@ -67,7 +68,7 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
     if problem.core.system is not None:
         return problem.within(problem.core.mode(problem.mode))
     z = agreeing(problem.program, problem.linearisation.base, problem.starts, problem.z, problem.xi)
-    problem, nonlinear = problem.at(z=z), problem.reduced.nonlinear
+    problem, nonlinear = parted(problem.at(z=z)), problem.reduced.nonlinear
     if nonlinear and not problem.core.model.elements:
         found = as_it_is(problem)
         if found is not None:
