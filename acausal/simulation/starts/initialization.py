@@ -200,7 +200,9 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
     beside = _beside_curves(conditions.problem, found)
     on_curve = clash.copy()
     on_curve[clash] = beside[conditions.unknown[clash]]
-    clash &= missed & ~on_curve
+    # Nothing that is conserved moves positions: they meet halfway, and nothing jumps.
+    positions = conditions.problem.program.unknowns.positions
+    clash &= missed & ~on_curve & ~positions[conditions.unknown]
     if clash.any():
         clash &= ~_bound(conditions, found)
     if (on_curve & missed).any():
@@ -209,7 +211,7 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
     # Defaults that the equations alone contradict are left as given ones are; of positions they only say where to look.
     # Beside nonlinear constraints others follow a curve, and what is carried would be known in part only.
     prescribed = own & missed & found.determined & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
-    stays = conditions.problem.program.unknowns.positions | beside
+    stays = positions | beside
     prescribed[prescribed] = ~stays[conditions.unknown[prescribed]]
     left = np.zeros(len(found.z), bool)
     left[conditions.unknown[contradict | clash | prescribed]] = True

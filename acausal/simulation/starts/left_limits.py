@@ -66,9 +66,10 @@ def agreeing(
         np.concatenate([np.full(k, Rank.FIXED - 1), rank]),
         weight=np.concatenate([np.ones(k), scale / largest_alike(scale, units)]),
     )
-    stays = (found.missed & found.room)[k:]
     # Of positions the default only says where to look.
-    jumps = found.missed[k:] & ((rank == Rank.GIVEN) | ((own < 1) & ~program.unknowns.positions[at]))
+    conserved = (own >= 1) | ~program.unknowns.positions[at]
+    stays = (found.missed & found.room)[k:] & conserved
+    jumps = found.missed[k:] & ((rank == Rank.GIVEN) | ((own < 1) & conserved))
     if jumps.any():
         # What sources prescribe jumps from its start.
         free = least_squares(A, np.zeros(k))[1]
