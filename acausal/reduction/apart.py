@@ -91,6 +91,47 @@ def left_apart(
     return Apart(u[: 2 * nv], directions[:, : 2 * nv], wrong)
 
 
+def own_impulses(
+    reduced: ReducedModel,
+    values: Values,
+    limits: np.ndarray,
+    impulses: np.ndarray,
+    part_of: np.ndarray,
+    which: list[int],
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Impulses (nv,) by the equations of some parts by themselves, and those of these parts that leave them open.
+
+    Where a start value holds whatever impulses say, it is held from outside of its part: what its part takes is what moves it
+    between its ``limits`` (2, nv).
+    """
+    from scipy.sparse import csr_array, vstack
+
+    flat, made, unknown = reduced.flat, impulses.copy(), []
+    E, A = form_matrices(reduced, values)
+    integer = csr_array((flat.val.astype(float), flat.col, flat.ptr), shape=(len(flat.ptr) - 1, flat.nv))
+    own = _own_forms(reduced)
+    E, A = vstack([0.0 * integer, E[own]], format="csr"), vstack([integer, A[own]], format="csr")
+    jumps = np.where(reduced.differentiated, limits[1] - limits[0], 0.0)
+    size = np.where(reduced.differentiated, np.abs(limits).sum(axis=0), 0.0)
+    known, terms = E @ jumps + A @ impulses, abs(E) @ np.abs(jumps) + abs(A) @ np.abs(impulses)
+    known[np.abs(known) <= MEETS * terms + ROUNDING * (abs(E) @ size)] = 0.0
+    of, total = abs(E) + abs(A), (abs(E) + abs(A)).sum(axis=1)
+    for k in which:
+        inside = part_of == k
+        rows, at = (
+            np.flatnonzero(of @ inside.astype(float) == total),
+            np.flatnonzero(inside & (impulses != 0.0)),
+        )
+        if not known[rows].any():
+            continue
+        found, open_, met = _solved(A[rows][:, at].toarray(), known[rows])
+        if open_.size or not met.all():
+            unknown.append(k)
+        made[at] += found
+    made[np.abs(made) <= MEETS * np.abs(impulses)] = 0.0
+    return made, tuple(unknown)
+
+
 def _all_rows(
     reduced: ReducedModel, values: Values, exosystem: Exosystem, xi: np.ndarray, part_of: np.ndarray
 ) -> tuple[_Rows, np.ndarray]:
@@ -102,8 +143,7 @@ def _all_rows(
 
     flat, count = reduced.flat, len(reduced.flat.ptr) - 1
     E, A = form_matrices(reduced, values)
-    each = [r.first + flat.batches[r.batch].instances for r in reduced.base if isinstance(r, FormRows)]
-    own = np.concatenate([np.zeros(0, np.int64), *each])
+    own = _own_forms(reduced)
     E, A = E[own], A[own]
     static = np.flatnonzero(np.diff(E.tocsr().indptr) == 0)
     integer = csr_array((flat.val.astype(float), flat.col, flat.ptr), shape=(count, flat.nv))
@@ -126,6 +166,14 @@ def _all_rows(
         known.append((sources[reduced.row_known[:count]][rest], (reduced.known_of_form @ sources[:-1])[own]))
     (now, now_own), (rate, rate_own) = known
     return _Rows(over, np.concatenate([now, rate, now_own, rate_own[static], np.zeros(2 * len(at))])), node
+
+
+def _own_forms(reduced: ReducedModel) -> np.ndarray:
+    """Rows of the affine equations that hold whatever the branches are."""
+    each = [
+        r.first + reduced.flat.batches[r.batch].instances for r in reduced.base if isinstance(r, FormRows)
+    ]
+    return np.concatenate([np.zeros(0, np.int64), *each])
 
 
 def _nodes(integer: Any, known: np.ndarray, part_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -109,6 +109,10 @@ class Powers:
         values, slopes, impulses, movements = read_impulses(
             jump, readout, generator, moment, self.ids, self.slopes
         )
+        if (
+            jump.apart is not None and len(jump.apart) > 2
+        ):  # Files from before they were kept have none of parts.
+            impulses = jump.apart[2, list(self.ids)]
         return self.products.change(
             np.concatenate([values, slopes, [1.0]]), np.concatenate([impulses, movements, [0.0]])
         )
@@ -255,11 +259,8 @@ def read_impulses(
         dX = np.where(readout.outside[list(ids)], (X1 - X) / unit, dX)
         dS = np.where(readout.outside[list(slopes)], (S1 - S) / unit, dS)
     if jump.apart is not None:
-        (begin, slope), at, ends = (
-            jump.apart,
-            list(slopes),
-            _at(readout, frame, right, moment, (*ids, *slopes), slopes),
-        )
+        begin, slope, *_ = jump.apart
+        at, ends = list(slopes), _at(readout, frame, right, moment, (*ids, *slopes), slopes)
         X, S = 0.5 * (begin[list(ids)] + ends[0][: len(ids)]), 0.5 * (slope[at] + ends[1])
         dS = ends[0][len(ids) :] - begin[at]
     return X, S, dX, dS

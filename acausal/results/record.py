@@ -30,7 +30,8 @@ class Jump:
     mean: np.ndarray | None = None
     """Means (2 n,) of the core unknowns and their slopes over the instant, None for those of both limits."""
     apart: np.ndarray | None = None
-    """Left limits (2, nv) of all variables and their slopes where starts contradict each other, NaN where they are open."""
+    """Left limits of all variables and their slopes, and impulses of every part by itself (3, nv), where starts contradict each
+    other; NaN where they are open."""
 
 
 class Ending(NamedTuple):

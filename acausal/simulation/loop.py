@@ -369,10 +369,11 @@ class Loop(Run):
                 if cut is not None:
                     raise self.failed(cut)
             contradicting, stages = begin is None, parts or left(restart)
+            held = [j for j, value in reinits if first and value == z_minus[j]]
             if first and not contradicting and restart.J1.any():
                 contradicting = not meets(self._constraints(z_minus, xi), np.concatenate([z_minus, xi]))
             confirm_jump(self, restart, stages, reinits, known, bool(parts))
-            logged = jump_record(self, restart, z_minus, xi, stages, contradicting)
+            logged = jump_record(self, restart, z_minus, xi, stages, contradicting, held)
             if begin is not None:
                 confirm_recorded(self, logged["parts"], begin, restart)
         # What an impulse decided need not hold after it.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dynamics.readout import Moment
 from ...reduction.affine import Kind
-from ...reduction.apart import left_apart
+from ...reduction.apart import left_apart, own_impulses
 from ...reduction.core import form_matrices
 from ...reduction.impacts import ABSORBED, MEETS
 from ...reduction.rounding import ROUNDING
@@ -19,8 +19,13 @@ from ...results.record import STARTS, Jump
 from ..numeric import NumericCore
 
 
-def jump_apart(core: NumericCore, jump: Jump, moment: Moment) -> tuple[Jump, tuple[tuple[str, float], ...]]:
-    """The jump with left limits of every part by itself, and what elements and connections lose; NaN where that is open."""
+def jump_apart(
+    core: NumericCore, jump: Jump, moment: Moment, held: list[int]
+) -> tuple[Jump, tuple[tuple[str, float], ...]]:
+    """The jump with left limits of every part by itself, and what elements and connections lose; NaN where that is open.
+
+    Core unknowns that are ``held`` have their left limits after it, whatever impulses say.
+    """
     readout, reduced, model = core.readout, core.reduced, core.model
     flat, W = reduced.flat, abs(reduced.W_core)
     every, xi = tuple(range(flat.nv)), jump.left[2 * model.n :]
@@ -46,7 +51,12 @@ def jump_apart(core: NumericCore, jump: Jump, moment: Moment) -> tuple[Jump, tup
         reduced, core.values, (core.exosystem, xi), begin, np.concatenate([scale, scale / model.T0]), part_of,
         np.append(~moved, False)[part_of],
     )  # fmt: skip
-    limits = found.values.reshape(2, -1).copy()
+    of_held = np.unique(part_of[np.flatnonzero(reduced.differentiated & (W[:, held].sum(axis=1) > 0.0))])
+    ends = np.stack([begin[: flat.nv], readout.rows(core.frame, every) @ jump.right])
+    own, unsure = own_impulses(
+        reduced, core.values, ends, impulses, part_of, [k for k in of_held.tolist() if k >= 0]
+    )
+    limits = np.vstack([found.values.reshape(2, -1), own])
     made = replace(jump, apart=limits)
     curved = {
         k
@@ -54,7 +64,7 @@ def jump_apart(core: NumericCore, jump: Jump, moment: Moment) -> tuple[Jump, tup
         for k in part_of[flat.batches[c.batch].vb[c.instances]].tolist()
         if k >= 0
     }
-    unknown = [ranges[k] for k in {*found.wrong, *(k for k in curved if moved[k])}]
+    unknown = [ranges[k] for k in {*found.wrong, *unsure, *(k for k in curved if moved[k])}]
     unknown += _undetermined(core, made, found.open, impulses, scale, moment)
     for at in unknown:
         limits[:, at] = np.nan

@@ -140,8 +140,12 @@ def jump_record(
     xi: np.ndarray,
     parts: tuple[Stage, ...],
     contradicting: bool,
+    held: list[int],
 ) -> dict[str, Any]:
-    """What the record of a micro-step says of a jump, which may join parts whose starts are ``contradicting`` each other."""
+    """What the record of a micro-step says of a jump, which may join parts whose starts are ``contradicting`` each other.
+
+    Core unknowns that are ``held`` have their left limits after it, whatever impulses say.
+    """
     model, J1 = run.core.model, restart.J1
     size = np.abs(J1)
     some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
@@ -153,7 +157,7 @@ def jump_record(
     ways = tuple(_part(run.linearisation, s, xi, run.present) for s in parts)
     apart: tuple[tuple[str, float], ...] = ()
     if contradicting:
-        first, apart = jump_apart(run.core, ways[0], run.moment())
+        first, apart = jump_apart(run.core, ways[0], run.moment(), held)
         ways = first, *ways[1:]
     lost = np.zeros(len(model.elements))
     for p, s in zip(ways, parts, strict=True):
