@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -75,19 +75,20 @@ def can_collide(model: AffineModel, after: Restart) -> bool:
 
     Others than those that transmit it may have to rebound: one that another contact has stopped.
     """
-    contacts = [
-        (element, branch)
-        for element, branch in zip(model.elements, after.data.mode, strict=True)
-        if element.kind is Kind.IMPACT
-    ]
-    if not any(element.restitution > 0.0 for element, _ in contacts):
+    if not any(element.kind is Kind.IMPACT and element.restitution > 0.0 for element in model.elements):
         return False
+    return any(True for _ in transmitting(model, after))
+
+
+def transmitting(model: AffineModel, after: Restart) -> Iterator[int]:
+    """The contacts that transmit an impulse in a restart that jumps."""
     size = np.abs(after.J1)
-    for element, branch in contacts:
+    for k, (element, branch) in enumerate(zip(model.elements, after.data.mode, strict=True)):
+        if element.kind is not Kind.IMPACT or branch != CONTACT:
+            continue
         force = element.blocked[CONTACT].A
-        if branch == CONTACT and abs((force @ after.J1)[0]) > _TRANSMITTED * (np.abs(force) @ size)[0]:
-            return True
-    return False
+        if abs((force @ after.J1)[0]) > _TRANSMITTED * (np.abs(force) @ size)[0]:
+            yield k
 
 
 def collisions(

@@ -11,9 +11,11 @@ from ...dynamics.directions import generic_direction
 from ...dynamics.noise import Uncertainty
 from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Mode, Restart
+from ...reduction.impacts import FREE
 from ...reduction.open_mode import StructurallySingular
 from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import BESIDE, derivatives, mode_beside
+from ..instants.collisions import transmitting
 from ..instants.search import Choice, NoConsistentMode
 from ..instants.transition import Instant
 from ..nonlinear.state_selection import DependentConstraints
@@ -77,7 +79,7 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
     if kept != problem.state.forced:
         # Given branches are kept while the others adapt to them, if that can be.
         try:
-            return _after(problem, _chosen(problem, kept).restart)
+            return _after(problem, _chosen(problem, kept).restart, kept)
         except (NoConsistentMode, *UNSOLVED):
             found = beside(problem) if nonlinear else None
             if found is not None:
@@ -94,11 +96,17 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
             failed = SearchFailed(error, problem.state.forced, problem.tables.held, "start")
             raise Refused(failed, problem) from None
         raise Refused(NotSolved(error, "start"), problem) from None
-    return _after(problem, restart)
+    return _after(problem, restart, problem.state.forced)
 
 
-def _after(problem: StartProblem, restart: Restart) -> StartProblem:
-    """In the mode of a restart."""
+def _after(problem: StartProblem, restart: Restart, forced: tuple[int, ...]) -> StartProblem:
+    """In the mode of a restart, or with the contacts open that take an impulse: no start follows through them."""
+    hit = {k for k in transmitting(problem.core.model, restart) if forced[k] < 0} if restart.jumped else ()
+    if hit:
+        mode = tuple(FREE if k in hit else b for k, b in enumerate(restart.data.mode))
+        apart = as_it_is(problem.at(mode=mode))
+        if apart is not None:
+            return apart
     data, moves = restart.data, {}
     if problem.tables.numerical:
         moves["slopes"], moves["second"] = derivatives(restart)
