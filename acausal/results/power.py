@@ -109,9 +109,8 @@ class Powers:
         values, slopes, impulses, movements = read_impulses(
             jump, readout, generator, moment, self.ids, self.slopes
         )
-        if (
-            jump.apart is not None and len(jump.apart) > 2
-        ):  # Files from before they were kept have none of parts.
+        # Older files have no impulses of parts.
+        if jump.apart is not None and len(jump.apart) > 2:
             impulses = jump.apart[2, list(self.ids)]
         return self.products.change(
             np.concatenate([values, slopes, [1.0]]), np.concatenate([impulses, movements, [0.0]])
