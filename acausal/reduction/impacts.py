@@ -51,6 +51,11 @@ class Contacts:
         """Speeds of the gaps."""
         return self.rates @ y
 
+    def terms(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Magnitudes (n,) of what impulses ``p`` (c,) of the contacts move, and of the impulses J1, however they cancel."""
+        size, over = np.abs(p), np.abs(self.data.T[:, : len(self.data.states)])
+        return over @ (np.abs(self.jump) @ size), np.abs(self.impulse) @ size
+
 
 MEETS = 2.0**-26
 """Defect of a row, relative to its terms, that is no contradiction: half of the digits."""

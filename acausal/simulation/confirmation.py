@@ -125,12 +125,16 @@ def confirm_jump(
 
 
 def _parts_of_jump(stage: Stage, known: Uncertainty) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Magnitudes (n,) of the terms of jumps and of impulses: with those of defects of constraints, as the mode maps them.
+    """Magnitudes (n,) of the terms of jumps and of impulses: of contacts, or of defects of constraints as the mode maps them.
 
     Third of the impulses which what is uncertain explains: those are not made.
     """
     data, n = stage.after, len(stage.z_before)
     ends, J1 = np.abs(stage.z_before) + np.abs(stage.z_after), np.abs(stage.J1)
+    if stage.by is not None:
+        contacts, p = stage.by
+        moved, J1 = contacts.terms(p)
+        ends += moved
     # A point of a large model has no maps of defects.
     if not isinstance(data, ModeData) or not len(data.constraints):
         return ends, J1, np.zeros(n)

@@ -59,6 +59,8 @@ class Stage:
     y_after: np.ndarray
     z_after: np.ndarray
     J1: np.ndarray
+    by: tuple[Contacts, np.ndarray] | None = None
+    """The contacts of a round and their impulses; None of what is no round."""
 
 
 @frozen
@@ -188,7 +190,7 @@ class _Found:
             y_after = y.copy()
             y_after[:k] += contacts.jump @ p
             z_after = data.T @ y_after
-            made.append(Stage(data, y, z, data, y_after, z_after, contacts.impulse @ p))
+            made.append(Stage(data, y, z, data, y_after, z_after, contacts.impulse @ p, (contacts, p)))
             y, z = y_after, z_after
         return made
 
@@ -197,8 +199,7 @@ class _Found:
 
         What comes to rest has cancelled its own impulses.
         """
-        data, passed = self.base.data, self.uncertain * np.sum(np.abs(self.impacts.rounds), axis=0)
-        moved = np.abs(data.T[:, : len(data.states)]) @ (np.abs(self.contacts.jump) @ passed)
+        moved = self.contacts.terms(self.uncertain * np.sum(np.abs(self.impacts.rounds), axis=0))[0]
         return ROUNDING * np.abs(self.base.z) + moved + (0.0 if before is None else before)
 
     def mode_after(self, mode: Mode) -> Mode:
