@@ -25,7 +25,7 @@ STEADY = 2.0
 PARTS = 4
 """Parts into which an undecided interval is split."""
 FINEST = 2.0**-80
-"""Smallest interval next to the start, relative to the length of the search."""
+"""Smallest interval next to the start, relative to the length of the search, at whose end nothing has crossed."""
 CHUNK = 16
 """Intervals examined together."""
 Hit = tuple[float, int]
@@ -397,7 +397,34 @@ class _Search:
         """Split the interval ``[a, b]``; at adjacent doubles the values `end` at the right end decide."""
         if b - a > PARTS * max(math.ulp(self.t0 + b), self.finest):
             return self._walk(a, b, PARTS)[0]
-        return self._at_end(end, b)
+        if not self._locatable(end, a, b):
+            return self._at_end(end, b)
+        return self._walk(a, b, PARTS)[0] if a > 0.0 else self._next_to_start(end, b)
+
+    def _locatable(self, end: np.ndarray, a: float, b: float) -> bool:
+        """Whether something has crossed within the interval, which holds further doubles."""
+        return b - a > PARTS * math.ulp(self.t0 + b) and True in (end < -self._depth(b, b).touch).tolist()
+
+    def _next_to_start(self, end: np.ndarray, b: float) -> Hit | None:
+        """The same of ``[0, b]``: times next to zero have no smallest scale, so that its first part may be split very often."""
+        split, hit = list[float](), None
+        while self._locatable(end, 0.0, b):
+            split.append(b)
+            b /= PARTS
+            bounds, depth = self.forms.bounds(np.array([0.0, b])), self._depth(0.0, b)
+            open_guards, end = self._open(bounds, 0, depth), bounds.ends[0]
+            if open_guards is None:
+                self._rise(bounds, 0, depth)
+                break
+            hit = self._roots(bounds, 0, (0.0, b), open_guards, depth)
+            if hit is not None:
+                return hit
+        else:
+            hit = self._at_end(end, b)
+        while split and hit is None:
+            b = split.pop()
+            hit = self._walk(b / PARTS, b, PARTS - 1)[0]
+        return hit
 
     def _at_end(self, end: np.ndarray, b: float) -> Hit | None:
         """Settle an interval that ends at `b` by the values `end` there."""

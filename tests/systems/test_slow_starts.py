@@ -1,0 +1,45 @@
+"""What starts very slowly moves for a very short time: events of the first instants have times of their own size."""
+
+import numpy as np
+import pytest
+
+import acausal as ac
+from acausal.components.translational import ConstantForce, Fixed, ImpactStop, Mass
+
+METHODS = ("exact", "implicit", "explicit")
+SLOW = [1e-9, 1e-12, 1e-15, 1e-17, 1e-20, 1e-26, 1e-30, 1e-60, 1e-100]
+
+
+def pressed(v: float) -> ac.Circuit:
+    """A mass of 1 kg on a floor that is pressed down with 0.01 N leaves it, or falls on it, with this speed."""
+    model = ac.Circuit()
+    floor, mass = model.add("floor", Fixed()), model.add("mass", Mass(m=1.0, v=v))
+    stop, force = (
+        model.add("stop", ImpactStop(restitution=0.5)),
+        model.add("force", ConstantForce(f_constant=-0.01)),
+    )
+    model.connect(floor.flange, stop.flange_a)
+    model.connect(stop.flange_b, mass.flange_a)
+    model.connect(force.flange, mass.flange_b)
+    return model
+
+
+@pytest.mark.parametrize("span", [1.0, 1e6])
+@pytest.mark.parametrize("v", SLOW)
+def test_slow_flights_end_when_they_end(v: float, span: float) -> None:
+    """Each flight takes 2 v / g, and is half as long as the one before."""
+    result = ac.simulate(pressed(v), span, method="exact")
+    landings = np.array([event.t for event in result.events[1:21]])
+    flights = 200.0 * v * 0.5 ** np.arange(20)
+    np.testing.assert_allclose(landings, np.cumsum(flights), rtol=1e-12)
+    assert result["mass.s"].final == 0.0
+    assert result.check().ok
+
+
+@pytest.mark.filterwarnings("ignore:given starts contradict the model:UserWarning")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("v", [1e-17, -1e-17])
+def test_a_slow_mass_comes_to_rest_on_its_floor(v: float, method: str) -> None:
+    result = ac.simulate(pressed(v), 1.0, method=method)
+    assert result["mass.s"].final == 0.0
+    assert result.check().ok
