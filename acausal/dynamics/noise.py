@@ -139,6 +139,8 @@ class Sizes(NamedTuple):
     """The same of the part that stays."""
     shifted: ShiftNoise | None
     """What the shift of the start does; None without one."""
+    missed: np.ndarray
+    """By how much the rates (ng,) at the start are missed."""
 
 
 class FlowNoise:
@@ -148,6 +150,8 @@ class FlowNoise:
     ----------
     flow : AffineFlow
     G : (ng, ny) array
+    rates : (ng, ny) array
+        Time derivatives of the guards.
     error : float
         Error of the states at the start of a segment, relative to their magnitudes.
 
@@ -159,16 +163,17 @@ class FlowNoise:
     of all states at once would make it: the smaller of the two counts. What rounding of the last segment left in all states
     belongs to the floor, which the caller gives. Rounding of an evaluation stays as long as the terms do that cancel in it.
     By how much the functions together miss the start is an error of it too: a state that is exactly zero begins beside zero.
+    So does a rate, which takes a guard that leaves zero slowly below it at first.
     """
 
-    def __init__(self, flow: AffineFlow, G: np.ndarray, error: float) -> None:
+    def __init__(self, flow: AffineFlow, G: np.ndarray, rates: np.ndarray, error: float) -> None:
         left, self._right, self._moves = flow.independent
         self._left, missed = G @ left, flow.missed
         self._follows = error * np.abs(self._right) + np.abs(self._right @ missed)
         self._moving = np.abs(self._left)
         self._start = error * np.abs(G) + np.abs(G @ missed)
         self._staying = TWICE * SUMMED * (np.abs(G) @ np.abs(flow.left))
-        self._flow, self._G = flow, G
+        self._flow, self._G, self._rates = flow, G, rates
         self._basis, self._function = flow.basis, flow.function
         self._size = np.abs(flow.right)
 
@@ -181,6 +186,7 @@ class FlowNoise:
             self._moving * self._follows.dot(y),
             self._staying * self._size.dot(y),
             None if shift is None else self._shifted(shift),
+            np.abs(self._G.dot(trajectory.C.dot(self._basis.frame[:, 1])) - self._rates.dot(trajectory.y0)),
         )
 
     def _shifted(self, shift: np.ndarray) -> ShiftNoise:
@@ -197,7 +203,7 @@ class FlowNoise:
 
     def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest noise (ng,) in the interval ``[a, b]``."""
-        start, moving, staying, shifted = sizes
+        start, moving, staying, shifted, _ = sizes
         basis, f = self._basis, self._function
         small, large = basis.magnitudes(a, b)
         grown = basis.weights(b)
@@ -210,6 +216,11 @@ class FlowNoise:
             most = most + np.minimum(shifted.moving.dot(large[self._moves]), moved[1])
         rest = staying.dot(grown[f])
         return least + (rest if grown is basis.ones else staying.dot(basis.weights(a)[f])), most + rest
+
+    def leaving(self, sizes: Sizes, h: float) -> np.ndarray:
+        """How far below zero missed rates explain guards (ng,) at a time: until the fastest function has moved."""
+        fastest = self._basis.fastest
+        return TWICE * (min(h, 1.0 / fastest) if fastest else h) * sizes.missed
 
 
 # -- along steps --------------------------------------------------------------------------------------------------------

@@ -63,7 +63,8 @@ class Watch:
         self.which = which.tolist()
         self.forms = forms[which] * orientation[which, None]
         self.armed = armed[which]
-        self._slope = TWICE * LOCATED * (self.forms @ data.Ay)
+        self._rates = self.forms @ data.Ay
+        self._slope = TWICE * LOCATED * self._rates
         # What leaves zero has been seen to do so: for it errors of the state count.
         self._known = TWICE * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
 
@@ -85,7 +86,7 @@ class FlowWatch(Watch):
 
     def __init__(self, flow: AffineFlow, coefficients: np.ndarray, *given: Any) -> None:
         super().__init__(*given)
-        self.noise = FlowNoise(flow, self.forms, TWICE * ROUNDING)
+        self.noise = FlowNoise(flow, self.forms, self._rates, TWICE * ROUNDING)
         self._coefficients = TWICE * coefficients[self.which]
 
     def first(
@@ -275,17 +276,19 @@ class _Search:
         if self._steady is not None:
             return self._steady
         least, late, missed, moving = self._floor()
-        most = least
+        most, below, most_below = least, missed, missed
         if moving is not None and self._sizes is not None:
             low, high = moving.between(self._sizes, a, b)
             least, most = least + low, least + high
+            below = missed + moving.leaving(self._sizes, a)
+            most_below = missed + moving.leaving(self._sizes, b)
 
-        def rows(size: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            floor = size + late + missed
-            return floor, TOUCH * size + missed, self._leaves * floor
+        def rows(size: np.ndarray, below: np.ndarray | float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            floor = size + late + below
+            return floor, TOUCH * size + below, self._leaves * floor
 
-        lower = rows(least)
-        return Depth(*lower, *(lower if a == b or most is least else rows(most)))
+        lower = rows(least, below)
+        return Depth(*lower, *(lower if a == b or most is least else rows(most, most_below)))
 
     def _begin(self, start: np.ndarray) -> Hit | None:
         """Arm the guards above their noise; one below minus its noise has triggered already."""

@@ -37,7 +37,7 @@ def test_what_follows_a_source_is_known_as_well_as_their_difference(R: float, co
     flow, G = affine_flow(Ay, 1, 0.02), np.array([[-1.0 / R, *(B[0] * C)]])
 
     def noise(error: float) -> np.ndarray:
-        found = FlowNoise(flow, G, error)
+        found = FlowNoise(flow, G, G @ Ay, error)
         return np.array(found.between(found.sizes(flow.start(np.array(y0))), h, h))
 
     moved = sum(abs(float(G[0] @ exact_state(Ay, h, unit))) for unit in np.diag(error * np.array(y0)))
@@ -54,7 +54,7 @@ def test_what_is_zero_at_the_start_is_zero_up_to_its_noise_at_once(T0: float) ->
         Ay[1, 2] = Ay[3, 0] = Ay[4, 0] = 1.0
         y0 = np.array([0.0, 1.75, 0.0, 1.5, 0.0, 1.0, 5.5])
         flow = affine_flow(Ay, 5, T0)
-        trajectory, noise = flow.start(y0), FlowNoise(flow, np.eye(7), 2.0 * ROUNDING)
+        trajectory, noise = flow.start(y0), FlowNoise(flow, np.eye(7), Ay, 2.0 * ROUNDING)
         floor = noise.between(noise.sizes(trajectory), 0.0, 0.0)[0]
         assert (np.abs(trajectory.C @ flow.basis.at(0.0)) <= floor)[y0 == 0.0].all()
 
