@@ -173,8 +173,9 @@ class FlowNoise:
         self._moving = np.abs(self._left)
         self._start = error * np.abs(G) + np.abs(G @ missed)
         self._staying = TWICE * SUMMED * (np.abs(G) @ np.abs(flow.left))
-        self._flow, self._G, self._rates = flow, G, rates
+        self._flow, self._G = flow, G
         self._basis, self._function = flow.basis, flow.function
+        self._missed = np.abs((self._left * flow.basis.frame[self._moves, 1]) @ self._right - rates)
         self._size = np.abs(flow.right)
 
     def sizes(self, trajectory: Trajectory) -> Sizes:
@@ -186,7 +187,7 @@ class FlowNoise:
             self._moving * self._follows.dot(y),
             self._staying * self._size.dot(y),
             None if shift is None else self._shifted(shift),
-            np.abs(self._G.dot(trajectory.C.dot(self._basis.frame[:, 1])) - self._rates.dot(trajectory.y0)),
+            self._missed.dot(y),
         )
 
     def _shifted(self, shift: np.ndarray) -> ShiftNoise:
