@@ -105,7 +105,8 @@ class FlowWatch(Watch):
 
         What began at zero without a sign, or has not left its noise, reacts at a depth and has crossed before: no sign consults a
         third derivative. At that time it is zero, and a restart has no depth to take back, from which all would fall
-        higher than before. In the piece of the trajectory that ends there.
+        higher than before. In the piece of the trajectory that ends there. What was positive at the start by less than functions
+        round there crosses when its values and rates at the start say.
         """
         begin, piece = trajectory.piece(h)
         forms = self._form(piece, k)
@@ -123,7 +124,8 @@ class FlowWatch(Watch):
                 open_ += [(a, middle), (middle, b)]
             elif form.value(a) > 0.0:
                 return begin + locate(form.at, a, b, 0.5 * (a + b), t0 + begin)
-        return begin
+        value, slope = float(self.forms[k].dot(piece.y0)), float(self._rates[k].dot(piece.y0))
+        return min(h, begin + value / -slope) if value > 0.0 > slope else begin
 
     def lateness(self, trajectory: Trajectory, h: float, k: int) -> float:
         """By how many seconds a crossing at ``h`` may be off: while its form passes through its rounding.

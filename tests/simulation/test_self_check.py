@@ -355,8 +355,8 @@ def test_a_current_that_is_taken_for_rounding_is_found(
     """Terms of the size of v / Ron counted as rounding of what is left where they cancel: currents never crossed."""
     right = FlowNoise.__init__
 
-    def rounded(self: FlowNoise, flow: Any, G: Any, error: float) -> None:
-        right(self, flow, G, error)
+    def rounded(self: FlowNoise, *given: Any) -> None:
+        right(self, *given)
         self._staying = part * self._staying
 
     lossy(bridge_at_capacitor(), 0.04, Ron, 0.0)
@@ -376,7 +376,7 @@ def test_a_current_that_functions_hide_from_each_other_is_found_or_nothing_is_hi
 
     right = FlowNoise.__init__  # with an error of 2e-12 of the states
     monkeypatch.setattr(
-        FlowNoise, "__init__", lambda self, flow, G, error: right(self, flow, G, 100.0 * error)
+        FlowNoise, "__init__", lambda self, *given: right(self, *given[:-1], 100.0 * given[-1])
     )
     monkeypatch.setattr(AffineFlow, "independent", property(single))
     monkeypatch.setattr(confirmation, "unlocated", lambda *_: None)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import acausal as ac
-from acausal.components.translational import ConstantForce, Fixed, ImpactStop, Mass
+from acausal.components.translational import ConstantForce, Fixed, Friction, ImpactStop, Mass
 
 METHODS = ("exact", "implicit", "explicit")
 SLOW = [1e-9, 1e-12, 1e-15, 1e-17, 1e-20, 1e-26, 1e-30, 1e-60, 1e-100]
@@ -42,4 +42,29 @@ def test_slow_flights_end_when_they_end(v: float, span: float) -> None:
 def test_a_slow_mass_comes_to_rest_on_its_floor(v: float, method: str) -> None:
     result = ac.simulate(pressed(v), 1.0, method=method)
     assert result["mass.s"].final == 0.0
+    assert result.check().ok
+
+
+def sliding(v: float, m: float, d: float, breakaway: float) -> ac.Circuit:
+    """A mass slides against 200 N of friction and viscous friction."""
+    model = ac.Circuit()
+    mass, floor = model.add("mass", Mass(m=m, v=v)), model.add("floor", Fixed())
+    friction = model.add("friction", Friction(f_coulomb=200.0, f_breakaway=breakaway, d=d))
+    model.connect(mass.flange_a, friction.flange_a)
+    model.connect(friction.flange_b, floor.flange)
+    return model
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("m", "d", "breakaway"), [(2.7, 1.0, 300.0), (2.7, 1.0, 200.0), (2.7, 0.0, 300.0), (0.1, 50.0, 200.0)]
+)
+@pytest.mark.parametrize("v", [1e-10, 1e-13, 1e-17, -1e-17, 1e-40])
+def test_a_slow_mass_stops_by_friction(v: float, m: float, d: float, breakaway: float, method: str) -> None:
+    """After m v / 200 N; functions that add up to the speed are as large as 200 N over the viscous friction."""
+    result = ac.simulate(sliding(v, m, d, breakaway), 0.4, method=method)
+    rounding = 1e-14 * 200.0 / d if d else 1e-14 * abs(v)
+    assert result["mass.v"].final == 0.0
+    assert result["mass.s"].final == pytest.approx(0.0, abs=rounding * m / d if d else abs(v))
+    assert abs(result.events[-1].t - m * abs(v) / 200.0) <= m * rounding / 200.0 + 1e-9 * m * abs(v) / 200.0
     assert result.check().ok
