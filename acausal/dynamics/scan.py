@@ -228,7 +228,7 @@ class _Search:
     """Which guards have left their noise, and the closed form of all on the present piece."""
 
     def __init__(self, G: np.ndarray, armed: np.ndarray, floor: Callable[[], Floor]) -> None:
-        self._G, self._given = G, floor
+        self._G, self._given, self._armed = G, floor, armed
         self._leaves = np.where(armed, RISE, 1.0)
         self._zero: Floor | None = None
         self._steady: Depth | None = None
@@ -407,8 +407,10 @@ class _Search:
         return self._walk(a, b, PARTS)[0] if a > 0.0 else self._next_to_start(end, b)
 
     def _locatable(self, end: np.ndarray, a: float, b: float) -> bool:
-        """Whether something has crossed within the interval, which holds further doubles."""
-        return b - a > PARTS * math.ulp(self.t0 + b) and True in (end < -self._depth(b, b).touch).tolist()
+        """Whether what leaves zero at first has crossed within the interval, which holds further doubles."""
+        if not b - a > PARTS * math.ulp(self.t0 + b):
+            return False
+        return True in (self._armed & (end < -self._depth(b, b).touch)).tolist()
 
     def _next_to_start(self, end: np.ndarray, b: float) -> Hit | None:
         """The same of ``[0, b]``: times next to zero have no smallest scale, so that its first part may be split very often."""
