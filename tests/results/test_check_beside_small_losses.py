@@ -19,6 +19,7 @@ from acausal.components.electrical import (
     Inductor,
     PulseVoltage,
     Resistor,
+    StepVoltage,
 )
 from acausal.results.power import Powers
 from acausal.results.segments import Affine
@@ -132,3 +133,18 @@ def test_motion_that_is_over_within_a_small_part_of_its_segment(
     monkeypatch.setattr(Affine, "row", off)
     motion = [d for d in simulate(model, 4e-5).check(times) if d.kind == "motion"]
     assert [d.ok for d in motion] == [False]
+
+
+@pytest.mark.parametrize("R", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("V", [10.0, 1e-3, 325.0])
+def test_a_charge_that_is_over_at_once_leaves_no_flow_of_rounding(R: float, V: float) -> None:
+    """``(V - v) / R`` of one rounding of ``v`` went on for as long as the segment lasted: 6 nJ of 50 uJ at 1 nOhm."""
+    model = circuit(
+        ("source", StepVoltage(V=V, startTime=1.1e-3), "a", "0"),
+        ("wire", Resistor(R=R), "a", "b"),
+        ("capacitor", Capacitor(C=1e-6), "b", "0"),
+    )
+    result = simulate(model, 2e-3)
+    half = 1e-6 * V**2 / 2
+    found = [result.energy(name) for name in ("capacitor", "wire", "source")]
+    assert found == pytest.approx([half, half, -2.0 * half], rel=1e-13)
