@@ -246,8 +246,8 @@ def test_a_jump_at_the_start_that_is_not_recorded_is_found(monkeypatch: pytest.M
     """Energies of the first instant were those of no jump."""
     right = loop.jump_record
 
-    def jump(run: Any, restart: Restart, z_minus: Any, xi: Any, parts: Any, booked: bool) -> dict[str, Any]:
-        return right(run, restart, z_minus, xi, () if run.state.t == 0.0 else parts, booked)
+    def jump(run: Any, restart: Restart, z_minus: Any, xi: Any, parts: Any, *rest: Any) -> dict[str, Any]:
+        return right(run, restart, z_minus, xi, () if run.state.t == 0.0 else parts, *rest)
 
     model = circuit(
         ("one", Capacitor(C=1e-6, v=10.0), "a", "0"),

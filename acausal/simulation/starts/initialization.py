@@ -202,7 +202,8 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
     on_curve[clash] = beside[conditions.unknown[clash]]
     # Nothing that is conserved moves positions: they meet halfway, and nothing jumps.
     positions = conditions.problem.program.unknowns.positions
-    clash &= missed & ~on_curve & ~positions[conditions.unknown]
+    clash &= missed & ~on_curve
+    clash[clash] = ~positions[conditions.unknown[clash]]
     if clash.any():
         clash &= ~_bound(conditions, found)
     if (on_curve & missed).any():
