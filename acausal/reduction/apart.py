@@ -107,10 +107,12 @@ def own_impulses(
     from scipy.sparse import csr_array, vstack
 
     flat, made, unknown = reduced.flat, impulses.copy(), []
-    E, A = form_matrices(reduced, values)
     integer = csr_array((flat.val.astype(float), flat.col, flat.ptr), shape=(len(flat.ptr) - 1, flat.nv))
-    own = _own_forms(reduced)
-    E, A = vstack([0.0 * integer, E[own]], format="csr"), vstack([integer, A[own]], format="csr")
+    own, forms = _own_forms(reduced), form_matrices(reduced, values)
+    joined: list[Any] = [
+        vstack([factor * integer, M[own]], format="csr") for factor, M in zip((0.0, 1.0), forms, strict=True)
+    ]
+    E, A = joined
     jumps = np.where(reduced.differentiated, limits[1] - limits[0], 0.0)
     size = np.where(reduced.differentiated, np.abs(limits).sum(axis=0), 0.0)
     known, terms = E @ jumps + A @ impulses, abs(E) @ np.abs(jumps) + abs(A) @ np.abs(impulses)
@@ -118,10 +120,8 @@ def own_impulses(
     of, total = abs(E) + abs(A), (abs(E) + abs(A)).sum(axis=1)
     for k in which:
         inside = part_of == k
-        rows, at = (
-            np.flatnonzero(of @ inside.astype(float) == total),
-            np.flatnonzero(inside & (impulses != 0.0)),
-        )
+        rows = np.flatnonzero(of @ inside.astype(float) == total)
+        at = np.flatnonzero(inside & (impulses != 0.0))
         if not known[rows].any():
             continue
         found, open_, met = _solved(A[rows][:, at].toarray(), known[rows])
