@@ -790,3 +790,10 @@ def unresolved(name: str, length: float) -> str:
         f"{name} is not resolved: it turns too often in {length:.3g} s without an event to be followed, and the value "
         "found is an estimate; give a shorter window, or take `at` for values at single times"
     )
+
+
+def present(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """``left @ right``, zero where rounding of terms that cancel is all there is: it would carry energy for a whole segment."""
+    found = left @ right
+    found[np.abs(found) <= SUMMED * (np.abs(left) @ np.abs(right))] = 0.0
+    return found

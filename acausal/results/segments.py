@@ -13,7 +13,7 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.closed_form import CHUNK, INTEGRAL, Basis, Trajectory, integrate_forms, many_periods
+from ..dynamics.closed_form import CHUNK, INTEGRAL, Basis, Trajectory, integrate_forms, many_periods, present
 from ..dynamics.gram import gram
 from ..dynamics.quadrature import Course, Integrand, integrate
 from ..dynamics.readout import Moment, ReadMode, Readout
@@ -399,16 +399,6 @@ def _group_integral(
             trajectory, lambda ys, _: products.values(present(ys, rows.T)), begin, end, noise=rough
         )
     return np.asarray(total)
-
-
-def present(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """``left @ right``, with zeros where all that is left is rounding of the terms that cancel.
-
-    A flow through a small loss that has died away is such a one: it would carry energy for as long as the segment lasts.
-    """
-    found = left @ right
-    found[np.abs(found) <= SUMMED * (np.abs(left) @ np.abs(right))] = 0.0
-    return found
 
 
 def _turns_often(trajectory: Trajectory, h0: float, h1: float) -> bool:
