@@ -305,10 +305,8 @@ def _moved(
     steps = watched.steps
     motion, a = steps.motion, steps.at(h)
     v, slope = steps.jets(a, np.array([h]))
-    last, place = (
-        [b.step.errors for b in steps.accepted[-2:] if b.selection is a.selection],
-        steps.inside(a, h),
-    )
+    last = [b.step.errors for b in steps.accepted[-2:] if b.selection is a.selection]
+    place = steps.inside(a, h)
     missed = MISSED * motion.carried(place, np.vstack(last).T)
     missed[~np.isfinite(missed)] = 0.0  # A slope that does not exist tells nothing of the error.
     driven = np.where(np.arange(len(v[0])) < len(v[0]) - len(place.xi), 0.0, slope[0])
