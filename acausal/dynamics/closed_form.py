@@ -235,7 +235,7 @@ class Basis:
         """Cosine and sine of ``omega h``; the angle is kept in twice the precision, so that no phase drifts."""
         angle = self.omega * h
         cos, sin = np.cos(angle), np.sin(angle)
-        last = float(np.max(h, initial=0.0)) if isinstance(h, np.ndarray) else h
+        last = float(h.max(initial=0.0)) if isinstance(h, np.ndarray) else h
         if last * self._omega_max <= TURNS_EXACT:
             return cos, sin
         t = SPLITTER * h

@@ -177,17 +177,19 @@ class FlowNoise:
         self._basis, self._function = flow.basis, flow.function
         self._missed = np.abs((self._left * flow.basis.frame[self._moves, 1]) @ self._right - rates)
         self._size = np.abs(flow.right)
+        self._over_y = np.concatenate([self._start, self._missed, self._follows, self._size])
 
     def sizes(self, trajectory: Trajectory) -> Sizes:
         """What noise a trajectory has."""
-        y = np.abs(trajectory.y0)
-        shift = trajectory.shift
+        # One product for all: there are few guards and functions.
+        found, shift = self._over_y.dot(np.abs(trajectory.y0)), trajectory.shift
+        m, n = len(self._start), len(found) - len(self._size)
         return Sizes(
-            self._start.dot(y),
-            self._moving * self._follows.dot(y),
-            self._staying * self._size.dot(y),
+            found[:m],
+            self._moving * found[2 * m : n],
+            self._staying * found[n:],
             None if shift is None else self._shifted(shift),
-            self._missed.dot(y),
+            found[m : 2 * m],
         )
 
     def _shifted(self, shift: np.ndarray) -> ShiftNoise:

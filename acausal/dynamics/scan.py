@@ -467,7 +467,7 @@ class Bounds:
 
     Parameters
     ----------
-    cubics : (intervals, guards, 5)
+    cubics : (5, intervals, guards)
         Bernstein coefficients of degree 4 of the cubics through both ends, without the functions that are too fast for
         the length; written to.
     ends : (intervals, guards)
@@ -501,8 +501,8 @@ class Bounds:
         self.ends, self.length, self.rest = ends, length, rest
         self.error = fourth / 144.0
         self.coefficients = cubics
-        self.coefficients[..., 2] -= self.error
-        low = np.minimum.reduce(self.coefficients, 2)
+        self.coefficients[2] -= self.error
+        low = np.minimum.reduce(self.coefficients)
         self.low = low if rest is None else low - rest.value
         """Bound from below; what only rounding takes below zero counts as above."""
         if noise is not None:
@@ -511,21 +511,21 @@ class Bounds:
 
     def inside(self, i: int) -> np.ndarray:
         """Bound from below on interval `i` that the left end does not enter."""
-        inside = self.coefficients[i, :, 1:].min(1)
+        inside = self.coefficients[1:, i].min(0)
         if self.noise is not None:
             inside += self.noise[i]
         return inside if self.rest is None else inside - self.rest.value[i]
 
     def high(self, i: int) -> np.ndarray:
         """Bound from above on interval `i`."""
-        c = self.coefficients[i].copy()
-        c[:, 2] += 2.0 * self.error[i]
-        high = c.max(1)
+        c = self.coefficients[:, i].copy()
+        c[2] += 2.0 * self.error[i]
+        high = c.max(0)
         return high if self.rest is None else high + self.rest.value[i]
 
     def zero(self, i: int, k: int, offset: float) -> float:
         """Where on interval `i`, as a part of it, the cubic of guard `k` that falls through zero about vanishes."""
-        left, near, _, far, right = self.coefficients[i, k].tolist()
+        left, near, _, far, right = self.coefficients[:, i, k].tolist()
         v, w, a, b = left + offset, right + offset, 4.0 * (near - left), 4.0 * (right - far)
         square, cube = 3.0 * (w - v) - 2.0 * a - b, 2.0 * (v - w) + a + b
         x = v / (v - w) if v > w else 0.5
@@ -538,12 +538,12 @@ class Bounds:
 
     def middle(self, i: int) -> np.ndarray:
         """Bound from below at the middle of interval `i`."""
-        middle = self.coefficients[i].dot(MIDDLE)
+        middle = MIDDLE.dot(self.coefficients[:, i])
         return middle if self.rest is None else middle - self.rest.value[i]
 
     def slope(self, i: int) -> np.ndarray:
         """Bound from above of the slope on interval `i`."""
-        c0, c1, _, c3, c4 = self.coefficients[i].T
+        c0, c1, _, c3, c4 = self.coefficients[:, i]
         d0, d4 = c1 - c0, c4 - c3
         steepest = np.maximum(np.maximum(d0, d4), 0.75 * (c4 - c0) - d0 - d4) * (4.0 / self.length)
         steepest = steepest + self.error[i] * (144.0 * SLOPE_ERROR / self.length)
@@ -565,11 +565,11 @@ class GuardForms:
 
     def whole(self, length: float, touch: Callable[[], np.ndarray]) -> Bounds | None:
         """Bounds on the one interval ``[0, length]``, None where functions too fast for it take a guard below ``-touch()``."""
-        basis, R, scaled = self.basis, self.R, length**4 * self.size4
+        basis, R = self.basis, self.R
         envelope = basis.envelope(0.0, length)
         if basis.fastest * length <= RESOLVED:
-            cubics = R.dot(basis.cubics(length))[None]
-            return Bounds(cubics, cubics[..., 4], length, scaled.dot(envelope)[None], None)
+            cubics = R.dot(basis.cubics(length)).T[:, None]
+            return Bounds(cubics, cubics[4], length, (length**4 * self.size4).dot(envelope)[None], None)
         keep = basis.speed * length <= RESOLVED
         rest = Rest(basis, R * ~keep, np.where(keep, 0.0, envelope)[None])
         if (R.dot(np.where(keep, basis.frame[:, 0], 0.0)) < rest.value[0] - touch()).any():
@@ -577,8 +577,8 @@ class GuardForms:
         # Functions that grow beyond the range of doubles count as such in the rest, and nowhere else.
         with np.errstate(over="ignore", invalid="ignore"):
             cubics = R.dot(np.where(keep[:, None], basis.cubics(length), 0.0))
-            fourth = scaled.dot(np.where(keep, envelope, 0.0))
-            return Bounds(cubics[None], R.dot(basis.at(length))[None], length, fourth[None], rest)
+            fourth = (length**4 * self.size4).dot(np.where(keep, envelope, 0.0))
+            return Bounds(cubics.T[:, None], R.dot(basis.at(length))[None], length, fourth[None], rest)
 
     def bounds(self, nodes: np.ndarray) -> Bounds:
         """Bounds on the intervals between equally spaced `nodes`."""
@@ -594,11 +594,11 @@ class GuardForms:
             R, size4 = R * keep, size4 * keep
             left = phi.dot(R.T)
         slope = phi.dot((0.25 * length) * R.dot(basis.derivative).T)
-        values = np.empty((len(nodes) - 1, len(R), 4))
-        values[..., 0], values[..., 1] = left[:-1], slope[:-1]
-        values[..., 2], values[..., 3] = left[1:], slope[1:]
+        # Coefficients first: products and minima of long rows are fast.
+        values = np.concatenate([left[:-1], slope[:-1], left[1:], slope[1:]])
+        cubics = BERNSTEIN.T.dot(values.reshape(4, -1)).reshape(5, *ends[1:].shape)
         noise = SUMMED * envelope.dot(np.abs(self.R).T)
-        return Bounds(values.dot(BERNSTEIN), ends[1:], length, envelope.dot(length**4 * size4.T), rest, noise)
+        return Bounds(cubics, ends[1:], length, envelope.dot(length**4 * size4.T), rest, noise)
 
 
 # -- one guard ------------------------------------------------------------------------------------------------------------

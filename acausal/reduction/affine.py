@@ -319,8 +319,13 @@ class ModeData(ExactMode):
         return self._maps[1]
 
     @cached_property
+    def constraint_terms(self) -> np.ndarray:
+        """Magnitudes of the coefficients of the constraints."""
+        return np.abs(self.constraints)
+
+    @cached_property
     def constraint_sizes(self) -> np.ndarray:
-        """Magnitudes of the coefficients of the constraints, and of those of the equations each combines, also what cancels.
+        """The same with those of the equations each combines, also what cancels.
 
         Sources round by their amplitudes, also where they vanish.
         """

@@ -580,24 +580,25 @@ class ClosedForm:
             return None
         data, trajectory, run = self._data, self._trajectory, self._run
         y, states, shift = trajectory.at(h), len(data.states), None
+        rate = trajectory.slope(h) if self._late else None
         if run.sources.constant is None:
             followed = y.copy()
             run.sources.evaluate(t, run.state.D, run.state.R, y[states:])
-            if self._late:
+            if rate is not None:
                 # What rounding of the sources moves the form that crosses by, its zero moves too.
                 form = self._tables.forms[self._crossing]
-                moved, slope = abs(form.dot(y - followed)), abs(form.dot(trajectory.slope(h)))
+                moved, slope = abs(form.dot(y - followed)), abs(form.dot(rate))
                 self._late += moved / slope if slope * h > moved else 0.0
         if not math.isfinite(sum(y.tolist())):
             wrong = np.flatnonzero(~np.isfinite(y[:states]))
             raise run.failed(NotFinite("state", tuple(wrong.tolist())))
         slopes, second = run.state.slopes, run.state.second
         if run.numerical:
-            rate = data.Ay @ y
-            slopes, second = data.T @ rate, data.T @ (data.Ay @ rate)
-        if self._late > LOCATED * math.ulp(run.state.t + h):
+            towards = data.Ay @ y
+            slopes, second = data.T @ towards, data.T @ (data.Ay @ towards)
+        if rate is not None and self._late > LOCATED * math.ulp(run.state.t + h):
             # Rates over states would amplify their rounding by what is fast.
-            moved = self._late * trajectory.slope(h)
+            moved = self._late * rate
             shift = np.concatenate([data.T.dot(moved), moved[states:]])
         error = SUMMED * data.sizes[0].dot(trajectory.magnitude(h))
         return Arrival(data.T.dot(y), slopes, second, error, self._late, shift, y)

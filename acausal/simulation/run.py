@@ -102,7 +102,7 @@ class Run:
         self.discrete = DiscretePart(self.program, elements, self.values.P, accuracy)
         self.report: Callable[[float], object] | None = None
         """Called with the time reached; what it raises ends the run."""
-        self._mark: tuple[State, Status, int, int] | None = None
+        self._mark: tuple[tuple[Any, ...], Status, int, int] | None = None
         self.last, self.repeats = tuple[Any, ...](), 0
         """Key of the last instant, and instants before it that had the same."""
 
@@ -199,24 +199,24 @@ class Run:
 
     def mark(self) -> None:
         """Note that the run is between two instants, to go back to where it is interrupted."""
-        self._mark = self.snapshot(), self.status, len(self.record.segments), len(self.record.steps)
+        self._mark = values_of(self.state), self.status, len(self.record.segments), len(self.record.steps)
 
     @property
     def marked(self) -> State | None:
         """The state at the last mark, None before the first instant is complete."""
-        return None if self._mark is None else self._mark[0]
+        return None if self._mark is None else State(*self._mark[0])
 
     def go_back(self) -> None:
         """Forget what was begun after the last mark and not completed."""
         if self._mark is None:
             return
-        state, self.status, segments, steps = self._mark
+        values, self.status, segments, steps = self._mark
         self.record.cut(segments, steps)
         # Whatever was at work may have been left with half of its own values.
         self.linearisation.forget_motion()
         self.integration = self._new_integration()
         self.take_inputs(self.open_inputs)
-        self.put(state)
+        self.put(State(*values))
 
     def settle(self) -> None:
         """Take the numbers in force where values were put in from outside."""

@@ -102,14 +102,15 @@ def restart(
     J1 = removed = None
     if len(data.constraints):
         residual, jumps = _residuals(data, z_minus, xi, known)
-        if (off := residual if known.rate is not None else np.where(jumps, residual, 0.0)).any():
-            y[:k] += data.jump @ off
-            if (small := np.where(jumps, 0.0, np.abs(off))).any():
-                removed = np.abs(data.jump) @ small
-        if jumps.any():
+        if True in jumps.tolist():
             sudden = np.where(jumps, residual, 0.0)
+            y[:k] += data.jump @ sudden
             _require_met(model, data, sudden)
             J1 = data.impulse @ sudden
+            residual -= sudden
+        if known.rate is not None and any(residual.tolist()):
+            y[:k] += data.jump @ residual
+            removed = np.abs(data.jump) @ np.abs(residual)
     for variable, value in reinits:
         y[:k][data.states == variable] = value
     jumped = moved or J1 is not None
@@ -122,10 +123,11 @@ def _residuals(
     """Defects of the constraints, zero where they are rounding, and mask of those that no doubt about left limits explains."""
     z = np.concatenate((z_minus, xi))
     residual = data.constraints.dot(z)
-    residual[np.abs(residual) <= ROUNDING * np.abs(data.constraints).dot(np.abs(z))] = 0.0
-    if not residual.any():
-        return residual, residual != 0.0
-    return residual, np.abs(residual) > explained(data, z_minus, xi, known)
+    off = np.abs(residual)
+    residual[off <= ROUNDING * data.constraint_terms.dot(np.abs(z))] = 0.0
+    if not any(residual.tolist()):
+        return residual, np.zeros(len(residual), bool)
+    return residual, (residual != 0.0) & (off > explained(data, z_minus, xi, known))
 
 
 def explained(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty) -> np.ndarray:
