@@ -323,6 +323,8 @@ def energy_defects(
                 for nodes, weights in ((NODES, WEIGHTS), (COARSE_NODES, COARSE_WEIGHTS))
             )
             allowed = limit * (max(stored) + size) + 1e-13 * (max(stored) + size)
+            if limit <= EXACT:
+                allowed += nothing(case, result, a) ** 2 * sum(_inertias(case).values())
             if abs(fine - coarse) <= 1e-2 * allowed:
                 defect = stored[1] - stored[0] + fine
                 if not abs(defect) <= allowed:
@@ -358,6 +360,12 @@ def time_constant(result: Result, t: float) -> float:
     return next(s.data.tau for s in result.segments.all if s.start <= t < s.end)
 
 
+def nothing(case: Case, result: Result, t: float) -> float:
+    """What rounding of a rounded zero leaves in states at rest, beside others that are not: a position over its own time."""
+    largest = max(np.abs(result[case.paths[c]].values).max() for c in case.states)
+    return UNIT**2 * largest / min(time_constant(result, t), 1.0)
+
+
 def _integral_defects(
     case: Case, result: Result, spans: list[tuple[float, float]], limit: float
 ) -> list[str]:
@@ -378,6 +386,7 @@ def _integral_defects(
     for a, b in spans[:50]:
         t0, h = a + 0.6 * (b - a), 0.05 * (b - a)
         rounding = 1e-13 + (UNIT * h / time_constant(result, t0) if limit <= EXACT else 0.0)
+        rest = nothing(case, result, t0) if limit <= EXACT else 0.0
         x = {c: read(case, result, c, np.array([t0, t0 + h])) for c in case.states}
         swings = _swings(case, {c: float(v[0]) for c, v in x.items()}, inertias)
         for c in case.states:
@@ -387,7 +396,7 @@ def _integral_defects(
             around = max(np.abs(v).max() for other, v in x.items() if other[0] == c[0])
             had[c] = max(had[c], np.abs(x[c]).max())
             missed = limit * (around + ABSOLUTE * had[c]) if limit > EXACT else 0.0
-            allowed = limit * abs(fine) + missed + rounding * size[c[0]]
+            allowed = limit * abs(fine) + missed + rounding * size[c[0]] + rest
             allowed += 2 * np.spacing(b) * np.abs(rates).max() + UNIT * swings.get(c[0], 0.0)
             missed = abs(x[c][1] - x[c][0] - fine)
             if abs(fine - coarse) <= 1e-2 * allowed and missed > allowed + h * _driven(
