@@ -147,7 +147,7 @@ class Complementarity(Named):
     enabled : condition
         While false: b = 0 and ``a`` is free.
     latch : bool
-        Stays enabled while it is on.
+        Stays enabled while it is on and ``b`` is above zero.
     """
 
     __slots__ = ("a", "b", "enabled", "latch")

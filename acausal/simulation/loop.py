@@ -215,7 +215,7 @@ class Loop(Run):
             first = k == 0
             outcome = self.evaluate(
                 ticks if first else (), kind == "start" and first, kind == "terminal" and first,
-                given.D if first and given else None,
+                given.D if first and given else None, state.mode if first else self.carrying(),
             )  # fmt: skip
             quiet = (not first or kind == "terminal") and self._same(outcome)
             # What an impulse decided need not hold after it.
@@ -243,10 +243,14 @@ class Loop(Run):
 
     def evaluate(
         self, ticks: Sequence[bool] = (), initial: bool = False, terminal: bool = False,
-        given: np.ndarray | None = None,
+        given: np.ndarray | None = None, mode: Mode | None = None,
     ) -> Outcome:  # fmt: skip
-        """Evaluate relations at the values of the previous micro-step, then the discrete part with what is ``given``."""
+        """Evaluate relations at the values of the previous micro-step, then the discrete part with what is ``given``.
+
+        Elements that latch do so in ``mode``, which is the present one if none is given.
+        """
         state = self.state
+        mode = state.mode if mode is None else mode
         discrete, R = self.discrete, state.R
         if len(discrete.state_relations):
             R = R.copy()
@@ -257,17 +261,29 @@ class Loop(Run):
             if not math.isfinite(float(x.sum())) and not np.isfinite(x).all():
                 raise self.failed(ReadNotFinite(discrete.x_ids, discrete.slope_ids, x))
         now = (state.t, self.tolerance, initial, terminal)
-        found = discrete(state.D, R, x, ticks, state.memory, now, state.mode, given)
+        found = discrete(state.D, R, x, ticks, state.memory, now, mode, given)
         needed = discrete.compares(found) if found.fired else ()
         if needed:
             # Only then does it matter how variables move: a mode that is left at once need not be analysed for that.
             x = np.concatenate([x, self._motions(needed).ravel()])
-            found = discrete(state.D, R, x, ticks, state.memory, now, state.mode, given)
+            found = discrete(state.D, R, x, ticks, state.memory, now, mode, given)
         if not found.sound:
             raise self.failed(DiscreteUnsound(found.D))
         if found.defects is not None:
             require(self, missed_statement(discrete.program, found), state.t)
         return found
+
+    def carrying(self) -> Mode:
+        """The mode, where elements that latch count as open that carry nothing: nothing holds them closed."""
+        mode = self.state.mode
+        closed = [k for k in self.discrete.latches if mode[k] == 1]
+        if not closed:
+            return mode
+        signs, found = self.signs(), list(mode)
+        for sign, (k, _, _) in zip(signs, self.tables.origin, strict=False):
+            if k in closed and sign == 0:
+                found[k] = 0
+        return tuple(found)
 
     def _motions(self, needed: Collection[int]) -> np.ndarray:
         """First two derivatives of what is compared and the depths at which values and these count as zero, a row for each.

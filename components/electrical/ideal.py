@@ -147,7 +147,9 @@ class IdealThyristor(IdealSemiconductor):
     """Ideal thyristor: a diode that starts to conduct only while ``fire`` is true, and stops at zero current.
 
     Once on it conducts until its current has come down to zero, whether fired or not. The latching and holding
-    currents are zero and the turn-off time is zero: it blocks forward voltage at once after a zero crossing.
+    currents are zero and the turn-off time is zero: it blocks forward voltage at once after a zero crossing, and so it
+    does when the pulse ends before any current flows. Two in series have to be fired together, except where others
+    leak (``Goff``): their leakage is a current too, and holds.
     """
 
     fire: Input = Input(bool, doc="True: may start to conduct")

@@ -416,7 +416,7 @@ def _driven(case: Case, result: Result, state: str, limit: float) -> float:
     if not inertia or not drives:
         return 0.0
     paths = [path for c, path in case.paths.items() if c[0] in drives]
-    return limit * max(np.abs(result[p.lstrip("-")].values).max() for p in paths) / inertia
+    return limit * max((np.abs(result[p.lstrip("-")].values).max() for p in paths), default=0.0) / inertia
 
 
 def _inertias(case: Case) -> dict[str, float]:

@@ -69,7 +69,7 @@ class DiscretePart:
         self.operators = _operators(program.reduced)
         self._branches = [FORCED.get(e.kind, (-1, -1)) for e in elements]
         latched = enumerate(_latches(program.reduced))
-        self._latches = [k for k, on in latched if on and elements[k].kind in DISABLED]
+        self.latches = [k for k, on in latched if on and elements[k].kind in DISABLED]
         self.mode_slots = _mode_slots(program.reduced)
         self._shown: dict[Mode, tuple[np.ndarray, np.ndarray]] = {}
         """Discrete variables of elements, with their values, in the modes that were entered."""
@@ -132,14 +132,14 @@ class DiscretePart:
         self, controls: np.ndarray, flags: np.ndarray, mode: Mode
     ) -> tuple[tuple[int, ...], frozenset[tuple[int, int, int]]]:
         """Branches that controls force, and guards that are switched off."""
-        key = controls.tobytes(), flags.tobytes(), mode if self._latches else ()
+        key = controls.tobytes(), flags.tobytes(), mode if self.latches else ()
         if key == self._decided[0]:
             return self._decided[1:]
         forced = [
             on if control else off
             for control, (on, off) in zip(controls.tolist(), self._branches, strict=True)
         ]
-        for k in self._latches:
+        for k in self.latches:
             if mode[k] == 1:
                 forced[k] = -1
         disabled = frozenset([g for g, on in zip(self.program.guards, flags.tolist(), strict=True) if not on])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from acausal import simulate
+from acausal.components.blocks import BooleanPulse
 from acausal.components.electrical import (
     Capacitor,
     ConstantCurrent,
@@ -231,6 +232,45 @@ def test_thyristor_latches_until_its_current_is_zero() -> None:
     assert not result["thyristor.on"].at(alpha, side="left")
     mean = V / (2 * np.pi) * (np.cos(2 * np.pi * 0.2) + 1) * T
     assert result["load.v"].mean(0, stop) * stop == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("alone", [True, False])
+def test_thyristors_in_series_have_to_be_fired_together(alone: bool, method: str) -> None:
+    """One that is fired alone carries nothing and blocks again when its pulse ends, whatever is fired later."""
+    parts = {
+        "source": ConstantVoltage(V=V),
+        "first": IdealThyristor(fire=between(1.0, 2.0)),
+        "second": IdealThyristor(fire=between(3.0 if alone else 1.5, 4.0)),
+        "load": Resistor(R=2.0),
+        "choke": Inductor(L=0.1),
+    }
+    result = simulate(loop(**parts), 5.0, method=method)
+    assert result["first.on"].at(1.5)
+    assert result["first.on"].at(3.5) == (not alone)
+    assert result["load.i"].final == pytest.approx(0.0 if alone else V / 2.0, rel=1e-6, abs=1e-12)
+    assert result.check().ok
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(("width", "conducts"), [(10.0, False), (70.0, True)])
+def test_a_six_pulse_bridge_needs_pulses_that_overlap(width: float, conducts: bool, backwards: bool) -> None:
+    """Fired at 80 degrees with a resistor behind it, where its current has gaps (Mohan, Undeland, Robbins, chapter 6)."""
+    circuit, amplitude, angle, resistance = Circuit(), 325.0, 80.0, 10.0
+    ground, load = circuit.add("ground", Ground()), circuit.add("load", Resistor(R=resistance))
+    for k in (2, 1, 0) if backwards else (0, 1, 2):
+        source = circuit.add(f"v{k}", SineVoltage(V=amplitude, f=F, phase=-2 * np.pi * k / 3))
+        circuit.connect(source.n, ground.p)
+        for name, begin, pin in ((f"u{k}", 30 + 120 * k, load.p), (f"l{k}", 210 + 120 * k, load.n)):
+            start = (begin + angle) % 360 / 360 * T
+            pulse = circuit.add(f"f{name}", BooleanPulse(period=T, width=width / 3.6, startTime=start))
+            part = circuit.add(name, IdealThyristor(fire=pulse.y))
+            inner, outer = (part.p, part.n) if name[0] == "u" else (part.n, part.p)
+            circuit.connect(source.p, inner)
+            circuit.connect(outer, pin)
+    result = simulate(circuit, 3 * T)
+    mean = 3 * np.sqrt(3) * amplitude / (np.pi * resistance) * (1 + np.cos(np.radians(angle + 60)))
+    assert result["load.i"].mean(T, 3 * T) == pytest.approx(mean if conducts else 0.0, rel=1e-9, abs=1e-12)
 
 
 def test_thyristor_does_not_fire_backward() -> None:
