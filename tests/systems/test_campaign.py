@@ -179,6 +179,27 @@ def test_a_force_that_vanishes_is_rounding_of_the_positions(apart: Fraction, met
     assert judged(case, answer, 1e-5).outcome == "right"
 
 
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("m", [Fraction(4), Fraction(3)])
+def test_bodies_that_meet_without_momentum_stay_where_friction_just_holds_them(
+    m: Fraction, method: str
+) -> None:
+    """What their impact left, 6e-17 m/s, was zero to the test in its instant and a speed against the friction in the next one."""
+    zero = Fraction(0)
+    parts = [
+        Part("M", "M1", "n1", GROUND, m, (Fraction(-1, 4), zero)),
+        Part("B", "B1", "n1", GROUND, Fraction(-5), zero),
+        Part("M", "M2", "n2", GROUND, Fraction(2), (Fraction(-1), zero)),
+        Part("B", "B2", "n2", GROUND, Fraction(2), zero),
+        Part("F", "F1", GROUND, "n1", Fraction(3), Fraction(3)),
+        Part("P", "P1", "n2", "n1", Fraction(5, 8)),
+    ]
+    case = line_case(parts, 0.7)
+    answer = attempt(case, 2.0, method=method)
+    assert isinstance(answer, Result), answer
+    assert judged(case, answer, 1e-9 if method == "exact" else 1e-5).outcome == "right"
+
+
 @pytest.mark.parametrize("size", [Fraction(1, 1000), Fraction(7, 3), Fraction(1000)])
 @pytest.mark.parametrize("speed", [Fraction(1), Fraction(3, 7)])
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (4, 2, 0, 5, 3, 1), (2, 0, 4, 1, 3, 5)])

@@ -102,12 +102,17 @@ class Search:
         return Choice(verdict.restart, history, verdict.signs, others)
 
     def _held_again(self, trial: _Trial, chosen: Verdict) -> Verdict:
-        """The mode in which frictions that slide and do not move are at rest, where they hold with more than they slide with.
+        """The mode in which frictions that slide and do not move are at rest.
 
         The solution at the levels before may have released them, and what drags them dropped to just the level with which they
-        slide; or others that came to rest beside them hold them. Nothing else changes where they rest.
+        slide; or others that came to rest beside them hold them; or they came to rest in this instant, and are dragged with just
+        that level. Nothing else changes where they rest, but that no rounding moves them any more.
         """
-        still = [k for k in self._sliding(chosen) if not self._moves(chosen, k)]
+        still = [
+            k
+            for k, element in enumerate(self._model.elements)
+            if element.kind is Kind.FRICTION and chosen.mode[k] in SLIDING and not self._moves(chosen, k)
+        ]
         if not still:
             return chosen
         mode = tuple(STICK if k in still else b for k, b in enumerate(chosen.mode))
