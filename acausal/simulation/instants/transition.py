@@ -136,9 +136,13 @@ def explained(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncert
     What a sign test cannot tell from zero has to close without an impulse. Both count the same of a row, its own terms and those
     that it was made of: the test reads a gap along the chain of parts in between, of which a constraint may have none left.
     """
-    n, size = len(z_minus), rounded_sizes(np.concatenate((z_minus, xi)), known.error)
-    rows = data.constraints
-    return ROUNDING * data.constraint_sizes.dot(size) + known.moving(rows[:, :n], rows[:, n:])
+    n, rows = len(z_minus), data.constraints
+    return _rounded(data, z_minus, xi, known) + known.moving(rows[:, :n], rows[:, n:])
+
+
+def _rounded(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty) -> np.ndarray:
+    """The part of it that is rounding, of each constraint by itself."""
+    return ROUNDING * data.constraint_sizes.dot(rounded_sizes(np.concatenate((z_minus, xi)), known.error))
 
 
 def rounded_sizes(point: np.ndarray, error: np.ndarray | None) -> np.ndarray:
@@ -206,6 +210,8 @@ class Carried(NamedTuple):
     """How far core unknowns and sources (n + q, ...) move."""
     J1: np.ndarray
     """How far the impulse (n, ...) does."""
+    rounded: np.ndarray
+    """What rounding of each constraint makes of it (n, k)."""
 
 
 def carried(
@@ -221,7 +227,8 @@ def carried(
     moves = (data.constraints @ motion).T
     y[:k] += data.jump @ np.where(residual != 0.0, moves, 0.0).T
     J1 = data.impulse @ np.where(jumps, moves, 0.0).T
-    return Carried(np.concatenate([data.T @ y, y[k:]]), J1)
+    rounded = data.impulse * _rounded(data, z_minus, xi, known)
+    return Carried(np.concatenate([data.T @ y, y[k:]]), J1, rounded)
 
 
 # -- signs --------------------------------------------------------------------------------------------------------------
@@ -329,7 +336,9 @@ class SignTable:
                     break
                 k += m
         if J1 is not None and self._over_z is not None:
-            doubt = 0.0 if moved is None else shifted(self._over_z, moved.J1)
+            doubt = 0.0
+            if moved is not None:
+                doubt = shifted(self._over_z, moved.J1) + np.abs(self._over_z @ moved.rounded).sum(axis=1)
             self._overrule_by_impulse(J1, doubt, signs, levels)
         return signs, levels
 
