@@ -251,6 +251,15 @@ def rounded_mode(Ay: np.ndarray, y: np.ndarray, h: float) -> np.ndarray:
     return rounded_states(rates, rates @ np.abs(y), h)
 
 
+def rounded_chain(Ay: np.ndarray, y: np.ndarray, h: float) -> np.ndarray:
+    """The same over one step, and of what follows these states: as the implicit Euler method carries it on."""
+    n = len(Ay)
+    return np.abs(np.linalg.inv(np.eye(n) - h * Ay[:, :n])) @ (ROUNDING * h * (np.abs(Ay) @ np.abs(y)))
+
+
+Rounded = Callable[[float], np.ndarray]
+
+
 class StepNoise:
     """Noise of the forms of a segment in steps: the estimated error of a step, and the rounding of an evaluation.
 
@@ -268,10 +277,12 @@ class StepNoise:
         zero has left them, and they allow no step to miss as much.
     drift : callable, optional
         Rounding (forms,) of the states that stays for some seconds; by default none.
+    chain : callable, optional
+        Rounding (forms,) that the rates of a step of some seconds leave, along chains of states too; by default none.
 
     Attributes
     ----------
-    drift : callable
+    drift, chain : callable
     resolution : (forms,) array
         Rounding of an evaluation after the last step.
     missed : (forms,) array
@@ -280,9 +291,10 @@ class StepNoise:
     """
 
     def __init__(
-        self, begin: np.ndarray, late: np.ndarray, drift: Callable[[float], np.ndarray] | None = None
+        self, begin: np.ndarray, late: np.ndarray, drift: Rounded | None = None, chain: Rounded | None = None
     ) -> None:
-        self._begin, self.late, self.drift = begin, late, drift or (lambda _: np.zeros(len(begin)))
+        self._begin, self.late = begin, late
+        self.drift, self.chain = (rounded or (lambda _: np.zeros(len(begin))) for rounded in (drift, chain))
         self._error, self._terms, self.missed = np.zeros((3, len(begin)))
         self.resolution = begin.copy()
 

@@ -121,7 +121,7 @@ class Accuracy:
             hidden = np.abs(solved) @ uncertainty(motion, self._place)
             # What leaves zero slower than in proportion to time is rounding of its rate at first, however short the step is.
             h = t1 - self._place.h
-            drift = self._noise.drift(h)
+            drift = self._noise.chain(h)
             hidden += np.where(self._leaves * h <= drift, drift, 0.0)
             found = float((self.error / (may_be + hidden)).max(initial=0.0))
         return found

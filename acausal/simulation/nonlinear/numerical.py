@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_mode
+from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_chain, rounded_mode
 from ...dynamics.quadrature import Course
 from ...dynamics.readout import PointFrame
 from ...dynamics.scan import Watch
@@ -97,7 +97,12 @@ class Integrated:
             late += 0.5 * watch.armed * np.abs(watch.forms @ _bend(data.Ay, run.y, state.late))
         begin = np.zeros(len(late)) + watch.known(error)
         weights, rates, y = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)], run.y
-        return StepNoise(begin, late, lambda h: weights @ rounded_mode(rates, y, h))
+        return StepNoise(
+            begin,
+            late,
+            lambda h: weights @ rounded_mode(rates, y, h),
+            lambda h: weights @ rounded_chain(rates, y, h),
+        )
 
     def _noise_of_rows(self, forms: Forms, armed: np.ndarray, motion: Motion) -> StepNoise:
         """The same of a model with sparse rows."""
