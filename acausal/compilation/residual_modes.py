@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import Location, ParameterError, nearest
 from ..flattening.flat_model import FlatModel
 from ..modeling.expressions import Expr
+from ..modeling.operations import MARKS
 from .residual_scope import Entries, Entry, Scope
 
 
@@ -151,7 +152,8 @@ def _enabling(scope: Scope, p: Entry) -> list[_Row]:
     if table.enabled is not None:
         conditions.append(scope.signed(p.batch, p.instance, table.enabled))
         texts.append(str(table.enabled))
-    if table.breakaway is not None:
+    # One that follows variables, as a cone does, says nothing where it vanishes with them.
+    if table.breakaway is not None and not table.breakaway.marks & MARKS["v"]:
         capacity = scope.lower(p.batch, p.instance, table.breakaway)
         conditions.append(2 * ca.ne(capacity, 0) - 1)
         texts.append(f"{table.breakaway} != 0")
