@@ -10,6 +10,7 @@ from acausal import (
     Circuit,
     Component,
     ConsistencyError,
+    DryFriction,
     Eq,
     Impact,
     Parameter,
@@ -151,3 +152,35 @@ def test_flights_that_become_shorter_without_end_come_to_rest(
     times = np.cumsum([flight * (m / (m + M)) ** k for k in range(6)])
     speeds = (m / (m + M)) ** np.arange(1, 7)
     assert result["body.v"].at(times * (1.0 + 1e-7)) == pytest.approx(speeds, abs=1e-6)
+
+
+class Thrown(Component):
+    """A ball thrown along a floor that it bounces on, with friction in proportion to what presses on it."""
+
+    e: Parameter = Parameter(default=0.5)
+    mu: Parameter = Parameter(default=0.1)
+    y: Variable = Variable(start=0.5)
+    vx: Variable = Variable(start=3.0)
+    vy: Variable = Variable(start=0.0)
+    N: Variable = Variable()
+    f: Variable = Variable()
+
+    def equations(self):
+        yield Eq(der(self.y), self.vy)
+        yield Eq(2.0 * der(self.vx), -self.f)
+        yield Eq(2.0 * der(self.vy), self.N - 20.0)
+        yield Impact(self.y, self.N, restitution=self.e)
+        yield DryFriction(self.vx, self.f, sliding=self.mu * self.N, breakaway=self.mu * self.N)
+
+
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize(("mu", "e"), [(0.1, 0.5), (0.3, 0.3), (0.05, 0.5), (0.1, 0.0)])
+def test_what_bounces_with_friction_comes_to_slide(mu: float, e: float, method: str) -> None:
+    """Each impact takes mu (1 + e) of its speed from that along the floor; rounding of the last rebound pulls at nothing."""
+    result = simulate(Thrown(e=e, mu=mu), 8.0, method=method, rtol=1e-9)
+    hits = np.sqrt(10.0)
+    v, t = 3.0 - mu * (1.0 + e) / (1.0 - e) * hits, hits / 10.0 * (1.0 + 2.0 * e / (1.0 - e))
+    assert result["vx"].at(t + 0.01) == pytest.approx(v - 0.1 * mu, rel=1e-7)
+    assert result.events[-1].t == pytest.approx(t + v / (10.0 * mu), rel=1e-7)
+    assert result["vx"].final == pytest.approx(0.0, abs=1e-9)
+    result.check().require()

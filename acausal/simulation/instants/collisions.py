@@ -257,7 +257,10 @@ def _apply(
 
 
 def _stilled(numbers: NumericCore, found: _Found, instant: Instant) -> _Found:
-    """The law with a last round that takes the speeds no sign test would tell from none: they neither part nor approach."""
+    """The law with a last round that leaves none of the speeds that no sign test would tell from none.
+
+    A round of its own would pull at what has just rebounded, and friction would give energy there.
+    """
     impacts, contacts = found.impacts, found.contacts
     if not len(impacts.rounds):
         return found
@@ -269,7 +272,8 @@ def _stilled(numbers: NumericCore, found: _Found, instant: Instant) -> _Found:
     p, W = np.zeros(len(still)), contacts.inverse_masses[still][:, still]
     p[still] = np.linalg.lstsq(W, -impacts.v[still], rcond=None)[0]
     v = np.where(still, 0.0, impacts.v + contacts.inverse_masses @ p)
-    return replace(found, impacts=replace(impacts, rounds=np.vstack([impacts.rounds, p]), v=v))
+    rounds = np.vstack([impacts.rounds[:-1], impacts.rounds[-1] + p])
+    return replace(found, impacts=replace(impacts, rounds=rounds, v=v))
 
 
 def _touching(
