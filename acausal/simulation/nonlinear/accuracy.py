@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from ...compilation.rounding import REACHED
-from ...dynamics.noise import MISSED, StepNoise, lasting
+from ...dynamics.noise import LOCATED, MISSED, StepNoise, lasting
 from ...dynamics.step import Step
 from ...reduction.rounding import ROUNDING, SUMMED, UNIT
 from ...values import frozen
@@ -92,6 +92,9 @@ class Accuracy:
         hidden = (
             np.maximum(ROUNDING * self._tangent.terms, self._noise.resolution / MISSED) + np.finfo(float).tiny
         )
+        # Sources round as the time does at which a step evaluates them.
+        driven = motion.system.v0(np.zeros_like(place.y), motion.system.S @ place.xi)
+        hidden += LOCATED * math.ulp(place.h) * np.abs(self._tangent(driven[:, None])[:, 0])
         self._noise.follow(lasts, self._tangent.terms, self.error)
         self._absolute = np.maximum(self._tolerances.atol * size, hidden)
         # Of what leaves zero; nothing else is driven by rounding alone.
