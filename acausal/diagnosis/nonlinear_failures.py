@@ -230,7 +230,8 @@ def _step_size(now: Standing, failure: StepSizeError) -> AcausalError:
         + (f"; largest near {found.text}, last values {found.values(z)}" if found.text else ""),
         why="the solution has a singularity there, or bends faster than doubles resolve",
         hint=_growth(now)
-        + "look for a division by zero or a root of zero; state jumps of the equations as elements or relations",
+        + "look for a division by zero or a root of zero; state jumps of the equations as elements or relations; set losses"
+        " too small to matter to zero, which is exact",
     )
 
 

@@ -73,3 +73,49 @@ def test_a_turn_off_near_a_zero_of_the_source_is_as_late_as_time_rounds() -> Non
     assert result.events[1].t == pytest.approx(off, abs=1e-10)
     expected = V * np.sin(W * off) * np.exp(-(0.01 - off) / 1e-5)
     assert result["c.v"].at(0.01) == pytest.approx(expected, rel=1e-3)
+
+
+def mains(bridge: bool, Ron: float, C: float, R: float, method: str, rtol: float) -> Result:
+    """325 V, 50 Hz that begin at 0.3 rad behind one diode or four."""
+    diode = electrical.IdealDiode
+    valves = (
+        [("a", diode(Ron=Ron), "m", "n"), ("b", diode(Ron=Ron), "0", "n"), ("c", diode(Ron=Ron), "k", "m")]
+        if bridge
+        else [("a", diode(Ron=Ron), "m", "n")]
+    )
+    minus = "k" if bridge else "0"
+    model = circuit(
+        ("s", electrical.SineVoltage(V=325.0, f=FREQUENCY, phase=0.3), "m", "0"),
+        *valves,
+        *([("d", diode(Ron=Ron), "k", "0")] if bridge else []),
+        ("store", electrical.Capacitor(C=C, v=0.0), "n", minus),
+        ("r", electrical.Resistor(R=R), "n", minus),
+    )
+    return simulate(model, 0.035, method=method, rtol=rtol)
+
+
+@pytest.mark.parametrize("bridge", [False, True], ids=["diode", "bridge"])
+@pytest.mark.parametrize(
+    ("Ron", "C", "R", "rtol", "given"),
+    [
+        (1e-9, 1e-6, 1e6, 1e-6, ()),
+        (1e-10, 1e-7, 10.0, 1e-9, (False,)),
+        (1e-9, 1e-6, 10.0, 1e-6, (False, True)),
+    ],
+)
+def test_steps_behind_nanoohms_are_as_exact_as_the_time_of_the_source(
+    Ron: float, C: float, R: float, rtol: float, given: tuple[bool, ...], bridge: bool
+) -> None:
+    """The source moves by all of the current in a femtosecond: steps became as short, or met no tolerance and did not say why."""
+    try:
+        result = mains(bridge, Ron, C, R, "implicit", rtol)
+    except AcausalError as error:
+        assert "set losses" in str(error)
+        assert bridge not in given
+        return
+    rising, falling = 325.0 * np.sin(W * np.array([0.0225, 0.035]) + 0.3)
+    off = (3.0 * np.pi - np.arctan(W * R * C) - 0.3) / W
+    later = abs(falling) if bridge else 325.0 * np.sin(W * off + 0.3) * np.exp((off - 0.035) / (R * C))
+    found = [result["store.v"].at(0.0225), result["store.v"].final]
+    assert found == pytest.approx([rising, later], abs=100.0 * rtol * 325.0)
+    assert bridge in given
