@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
+from ...reduction.affine import AffineModel, Element, Kind, Mode, ModeData, Restart
 from ...reduction.complementarity import NoComplementarySolution
 from ...reduction.impact_law import Impacts, collide
 from ...reduction.impacts import (
@@ -79,17 +79,15 @@ def can_collide(model: AffineModel, after: Restart) -> bool:
     """
     if not any(element.kind is Kind.IMPACT and element.restitution > 0.0 for element in model.elements):
         return False
-    return any(True for _ in transmitting(model, after))
+    return any(model.elements[k].kind is Kind.IMPACT for k in transmitting(model, after))
 
 
 def transmitting(model: AffineModel, after: Restart) -> Iterator[int]:
-    """The contacts that transmit an impulse in a restart that jumps."""
-    size = np.abs(after.J1)
+    """The elements of two branches, one of them open, that transmit an impulse in a restart that jumps."""
     for k, (element, branch) in enumerate(zip(model.elements, after.data.mode, strict=True)):
-        if element.kind is not Kind.IMPACT or branch != CONTACT:
-            continue
-        force = element.blocked[CONTACT].A
-        if abs((force @ after.J1)[0]) > _TRANSMITTED * (np.abs(force) @ size)[0]:
+        one_way = element.kind in (Kind.IMPACT, Kind.COMPLEMENTARITY)
+        one_way |= element.kind is Kind.MODES and len(element.branches) == len((FREE, CONTACT))
+        if one_way and _transmits(element, branch, after.J1):
             yield k
 
 
@@ -324,13 +322,13 @@ def _violated(numbers: NumericCore, found: _Found, instant: Instant, forced: tup
             if sign >= 0 or forced[k] >= 0 or guard in instant.disabled_guards:
                 continue
             slides = level == _VALUE and model.elements[k].kind is Kind.FRICTION
-            if level == _IMPULSE or (slides and _transmits(model, k, stage.J1)):
+            if level == _IMPULSE or (slides and _transmits(model.elements[k], 0, stage.J1)):
                 mode[k] = target
     return None if tuple(mode) == data.mode else tuple(mode)
 
 
-def _transmits(model: AffineModel, k: int, J1: np.ndarray) -> bool:
-    rows = model.elements[k].blocked[0].A
+def _transmits(element: Element, branch: int, J1: np.ndarray) -> bool:
+    rows = element.blocked[branch].A
     return bool((np.abs(rows @ J1) > _TRANSMITTED * (np.abs(rows) @ np.abs(J1))).any())
 
 

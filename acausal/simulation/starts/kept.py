@@ -10,6 +10,7 @@ from ...dynamics.noise import Uncertainty
 from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Restart
 from ..confirmation import in_force, point_of
+from ..instants.collisions import transmitting
 from ..instants.search import NoConsistentMode
 from ..instants.transition import Instant, SearchStats
 from ..self_check import ELIMINATED, ROUNDED, Violation, admits
@@ -62,6 +63,8 @@ def _with(now: StartProblem, ids: Sequence[int]) -> Restart | None:
         for reinits in (list(stated.items()), []):
             instant = Instant(known, z, now.xi, state.forced, state.disabled, reinits)
             restart = search.search(instant, search.begin(mode, state.forced), SearchStats(), limit).restart
+            if restart.jumped and any(True for _ in transmitting(core.model, restart)):
+                return None  # What follows by an impulse of an element collides or is charged: given values need not stay.
             z, mode = restart.z, restart.data.mode
     except (NoConsistentMode, Inadmissible, ConsistencyError):
         # A mode on the way that cannot be analysed proves nothing either.

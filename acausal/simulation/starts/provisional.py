@@ -11,8 +11,8 @@ from ...dynamics.directions import generic_direction
 from ...dynamics.noise import Uncertainty
 from ...errors import ConsistencyError
 from ...reduction.affine import Inadmissible, Mode, Restart
-from ...reduction.impacts import FREE
 from ...reduction.open_mode import StructurallySingular
+from ...reduction.parts import couplings
 from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import BESIDE, derivatives, mode_beside
 from ..instants.collisions import transmitting
@@ -20,9 +20,11 @@ from ..instants.search import Choice, NoConsistentMode
 from ..instants.transition import Instant
 from ..nonlinear.state_selection import DependentConstraints
 from .completion import MOST_MOVES
+from .conditions import Conditions
 from .left_limits import agreeing
 from .overlaps import parted
 from .problem import Refused, StartProblem
+from .stated import Rank
 
 Branches = Mapping[int, int]
 """Elements -> branches in which the search for the first mode begins."""
@@ -100,18 +102,44 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
 
 
 def _after(problem: StartProblem, restart: Restart, forced: tuple[int, ...]) -> StartProblem:
-    """In the mode of a restart, or with the contacts open that take an impulse: no start follows through them."""
-    hit = {k for k in transmitting(problem.core.model, restart) if forced[k] < 0} if restart.jumped else ()
+    """In the mode of a restart, or with the elements opened that take an impulse: no start follows through them."""
+    hit = [k for k in transmitting(problem.core.model, restart) if forced[k] < 0] if restart.jumped else []
     if hit:
-        mode = tuple(FREE if k in hit else b for k, b in enumerate(restart.data.mode))
-        apart = as_it_is(problem.at(mode=mode))
-        if apart is not None:
-            return apart
+        hit = sorted(set(hit) - _demanding(problem))
+    apart = _opened(problem.at(mode=restart.data.mode), hit) if hit else None
+    if apart is not None:
+        return apart
     data, moves = restart.data, {}
     if problem.tables.numerical:
         moves["slopes"], moves["second"] = derivatives(restart)
     xi = restart.y[len(data.states) :]
     return replace(problem.at(mode=data.mode, **moves), entered=data, y=restart.y, xi=xi)
+
+
+def _demanding(problem: StartProblem) -> set[int]:
+    """Elements coupled to demands for more than values of states, which hold after the instant, in the mode there is then."""
+    demands, model = Conditions(problem, Rank.STEADY_FIXED), problem.core.model
+    more = (demands.unknown < 0) | (demands.rate_of >= 0)
+    if demands.nonlinear_rows or demands.observed:
+        return set(range(len(model.elements)))
+    D, Z, _, _ = demands.stacked
+    read = np.flatnonzero(more.astype(float) @ (abs(D) + abs(Z)))
+    unknowns, _, elements = couplings(model)
+    return set(np.flatnonzero(np.isin(elements, unknowns[read])).tolist())
+
+
+def _opened(problem: StartProblem, hit: list[int]) -> StartProblem | None:
+    """In the mode with elements ``hit`` opened, or as many of them as leave equations that can be solved; None without any."""
+
+    def opened(at: StartProblem, which: list[int]) -> StartProblem | None:
+        mode = tuple(1 - b if k in which else b for k, b in enumerate(at.mode))
+        return as_it_is(at.at(mode=mode))
+
+    found = opened(problem, hit)
+    if found is None and len(hit) > 1:
+        for k in hit:
+            found = opened(found or problem, [k]) or found
+    return found
 
 
 def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[tuple[int, float]]) -> Choice:
