@@ -132,6 +132,15 @@ def meets(rows: np.ndarray, values: np.ndarray, size: np.ndarray | None = None) 
     return bool((np.abs(rows @ values) <= MEETS * terms).all())
 
 
+def pushed(model: AffineModel, after: Restart, z_minus: np.ndarray, held: list[int]) -> bool:
+    """Whether unknowns are ``held`` against the impulses of a restart, which then miss equations that differentiate them."""
+    rows = model.rows(after.data.mode)
+    of = np.flatnonzero((rows.E[:, held] != 0.0).any(axis=1))
+    moved, ends = after.z - z_minus, np.abs(after.z) + np.abs(z_minus)
+    values, size = np.concatenate([moved, after.J1]), np.concatenate([ends, np.abs(after.J1)])
+    return not meets(np.hstack([rows.E[of], rows.A[of]]), values, size)
+
+
 def lost_energy(
     model: AffineModel,
     before: ModeData,

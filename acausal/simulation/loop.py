@@ -21,7 +21,7 @@ from ..dynamics.noise import LOCATED, Uncertainty
 from ..dynamics.scan import FlowWatch
 from ..errors import Location
 from ..reduction.affine import Inadmissible, Mode, ModeData, Restart
-from ..reduction.impacts import meets, start_limits
+from ..reduction.impacts import meets, pushed, start_limits
 from ..reduction.rounding import HALF, ROUNDING, SUMMED
 from ..results.record import MicroStep
 from . import self_check
@@ -384,10 +384,9 @@ class Loop(Run):
                 cut = interruption(self.core.model, restart, z_minus, self.options.impulses)
                 if cut is not None:
                     raise self.failed(cut)
-            contradicting, stages = begin is None, parts or left(restart)
+            stages = parts or left(restart)
             held = [j for j, value in reinits if first and value == z_minus[j]]
-            if first and not contradicting and restart.J1.any():
-                contradicting = not meets(self._constraints(z_minus, xi), np.concatenate([z_minus, xi]))
+            contradicting = begin is None or (first and self._contradicting(restart, z_minus, xi, held))
             confirm_jump(self, restart, stages, reinits, known, bool(parts))
             logged = jump_record(self, restart, z_minus, xi, stages, contradicting, held)
             if begin is not None:
@@ -410,11 +409,16 @@ class Loop(Run):
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
 
-    def _constraints(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
-        """Constraints over ``[z; xi]`` that hold in every mode, at a point."""
-        if not self.reduced.nonlinear:
-            return self.linearisation.base.common_constraints
-        return self.tangents.at(z, self.state.slopes, xi, self.present).common_constraints
+    def _contradicting(self, restart: Restart, z_minus: np.ndarray, xi: np.ndarray, held: list[int]) -> bool:
+        """Whether left limits contradict what holds in every mode, or ``held`` ones are held against impulses."""
+        if not restart.J1.any():
+            return False
+        if self.reduced.nonlinear:
+            rows = self.tangents.at(z_minus, self.state.slopes, xi, self.present).common_constraints
+        else:
+            rows = self.linearisation.base.common_constraints
+        meet = meets(rows, np.concatenate([z_minus, xi]))
+        return not meet or pushed(self.core.model, restart, z_minus, held)
 
     def _without_mode(
         self,

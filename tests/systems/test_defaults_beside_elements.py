@@ -6,9 +6,10 @@ import pytest
 
 import acausal.components.electrical as el
 import acausal.components.rotational as rot
-from acausal import Circuit, Component, Result, simulate
+from acausal import Circuit, Component, Result, Start, simulate
 
 METHODS = ["exact", "explicit", "implicit"]
+FIXED = Start(10.0, fixed=True)
 pytestmark = pytest.mark.filterwarnings("ignore:given starts contradict")
 
 
@@ -128,3 +129,34 @@ def test_a_steady_state_holds_after_the_instant() -> None:
     result = simulate(model, 1.0, initial="steady state")
     assert result["store.v"].at(0.0) == pytest.approx(10.0, rel=1e-12)
     assert result.audit().lost == {}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("rest", [{}, {"v": 0.0}], ids=["default", "given"])
+def test_what_is_held_takes_nothing_where_a_diode_closes_the_loop(
+    rest: dict[str, float], method: str
+) -> None:
+    """10 V held, 5 A.s through two empty capacitors and the diode: 12.5 J each, 25 J in the diode, all from what holds it."""
+    c = Circuit()
+    ground, d = c.add("ground", el.Ground()), c.add("d", el.IdealDiode())
+    a, b = c.add("a", el.Capacitor(C=1.0, v=FIXED)), c.add("b", el.Capacitor(C=1.0, **rest))
+    e = c.add("e", el.Capacitor(C=1.0, **rest))
+    c.connect(ground.p, a.n, e.n)
+    c.connect(a.p, b.n)
+    c.connect(b.p, d.p)
+    c.connect(d.n, e.p)
+    result = simulate(c, 1.0, method=method)
+    audit = result.audit()
+    into = [audit.into(name) for name in ("a", "b", "d", "e")]
+    assert into == pytest.approx([0.0, 12.5, 25.0, 12.5], abs=1e-10)
+    assert audit.lost == pytest.approx({"d.on": 25.0, "contradicting start values": -50.0}, rel=1e-10)
+    assert abs(audit.balance) <= 1e-10
+    assert result.check().ok
+
+
+@pytest.mark.parametrize("rest", [{}, {"v": 0.0}], ids=["default", "given"])
+def test_a_held_voltage_charges_through_a_diode(rest: dict[str, float]) -> None:
+    result = simulate(chain([el.IdealDiode()], [{"v": FIXED}, rest]), 1.0)
+    assert voltages(result, 2) == pytest.approx([10.0, 10.0], rel=1e-12)
+    audit = result.audit()
+    assert [audit.into(name) for name in ("c0", "d0", "c1")] == pytest.approx([0.0, 50.0, 50.0], abs=1e-10)

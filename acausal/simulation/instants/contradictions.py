@@ -121,7 +121,7 @@ def _absorbed(
         work = 0.0
         for a, b in zip(rows.branches[0][2], rows.branches[1][2], strict=True):
             if element.kind is Kind.IMPACT:
-                work += times(a + i, S, b + i) + known[a + i] * float((A[[b + i]] @ impulses)[0])
+                work += times(a + i, S, b + i) + float(known[a + i]) * float((A[[b + i]] @ impulses)[0])
             else:
                 work += times(a + i, X, b + i) + times(b + i, X, a + i)
         if work:
