@@ -245,16 +245,13 @@ def rounded_states(rates: np.ndarray, terms: np.ndarray, h: float) -> np.ndarray
     return ROUNDING * h * terms / np.maximum(h * rates.diagonal(), 1.0)
 
 
-def rounded_mode(Ay: np.ndarray, y: np.ndarray, h: float) -> np.ndarray:
-    """The same for the states of a mode, whose rates are the rows ``Ay`` over its state vector."""
-    rates = np.abs(Ay)
-    return rounded_states(rates, rates @ np.abs(y), h)
+def rounded_chain(rates: np.ndarray, terms: np.ndarray, h: float) -> np.ndarray:
+    """The same over one step, and of what follows these states: as the implicit Euler method carries it on.
 
-
-def rounded_chain(Ay: np.ndarray, y: np.ndarray, h: float) -> np.ndarray:
-    """The same over one step, and of what follows these states: as the implicit Euler method carries it on."""
-    n = len(Ay)
-    return np.abs(np.linalg.inv(np.eye(n) - h * Ay[:, :n])) @ (ROUNDING * h * (np.abs(Ay) @ np.abs(y)))
+    ``rates`` are the derivatives themselves, the first columns those by the states.
+    """
+    n = len(rates)
+    return np.abs(np.linalg.inv(np.eye(n) - h * rates[:, :n])) @ (ROUNDING * h * terms)
 
 
 Rounded = Callable[[float], np.ndarray]

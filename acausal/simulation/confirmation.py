@@ -29,6 +29,7 @@ from .failures import Inconsistent
 from .instants.collisions import Stage
 from .instants.discrete import Outcome
 from .instants.transition import ModeTables, explained
+from .nonlinear.accuracy import rates_from
 from .nonlinear.steps import Steps
 from .nonlinear.tangents import Tangents
 from .numeric import NumericCore
@@ -237,7 +238,9 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
     assert watched is not None
     rows_held = in_force(core, run.tables, *run.situation())
     if steps.forms.count:
-        stepped = rounded_step(data, run.y, _longest(steps))
+        stepped, states = rounded_step(data, run.y, _longest(steps)), data.states
+        if steps.motion.batched:  # Terms cancel in equations too that are solved for what rates read.
+            stepped[: len(states)] += ROUNDED * _longest(steps) * rates_from(steps.motion)[states]
         rounded = 0.0 if rows_held is None else np.abs(rows_held.rows) @ stepped
         late = lateness(state.t + length, run.tolerance)
         found, h = _along(steps, np.array(watched.which), length, rounded, late, run.method.missed)

@@ -94,3 +94,41 @@ def test_an_empty_capacitor_that_drives_a_stiff_circuit_holds_no_steps(resistanc
     assert result["choke.i"].final == pytest.approx(
         simulate(c, 2.0, method="exact")["choke.i"].final, rel=1e-5
     )
+
+
+def bridge(kind: str, value: Fraction, unbalance: Fraction = Fraction(0)) -> list[Element]:
+    """A choke drives a bridge of equal nonlinear parts. A diode and an empty capacitor lie across its balanced diagonal."""
+    return [
+        Element("Y", "Y1", "0", "a", 2, Fraction(3, 2)),
+        Element(kind, "N1", "a", "b", value * (1 + unbalance)),
+        Element(kind, "N2", "a", "c", value),
+        Element(kind, "N3", "b", "0", value),
+        Element(kind, "N4", "c", "0", value),
+        Element("C", "C1", "b", "c", 1, 0),
+        Element("D", "D1", "b", "c"),
+    ]
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+@pytest.mark.parametrize("part", [("N", Fraction(2)), ("N", Fraction(1, 3)), ("J", Fraction(5))], ids=str)
+def test_nothing_flows_across_a_balanced_bridge(part: tuple[str, Fraction], method: str) -> None:
+    """Rates cancel in what Newton's method solves for: their rounding neither turns a diode on nor holds steps."""
+    result = simulate(model(bridge(*part), 1.0), 1.0, method=method)
+    assert np.abs(result["C1.v"].values).max() <= 1e-16
+    assert result.stats.steps < 100
+    assert result.check().ok
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+def test_the_diode_of_a_bridge_sees_what_unbalances_it(method: str) -> None:
+    """In proportion to it, and with its sign, down to a billionth."""
+
+    def moved(unbalance: Fraction) -> tuple[float, float]:
+        result = simulate(model(bridge("N", Fraction(2), unbalance), 1.0), 1.0, method=method)
+        return result["C1.v"].final, result["D1.i"].final
+
+    blocked, conducted = moved(Fraction(-1, 1000))[0], moved(Fraction(1, 1000))[1]
+    for part in (1e-6, 1e-9):
+        small = Fraction(part) / 1000
+        assert moved(-small) == pytest.approx((part * blocked, 0.0), rel=1e-2)
+        assert moved(small) == pytest.approx((0.0, part * conducted), rel=1e-2)

@@ -272,6 +272,19 @@ def unknowns_from(motion: Motion) -> np.ndarray:
     return abs(system.z_of) @ (abs(system.v0.y) @ of_place + abs(system.v0.xi) @ np.abs(place.xi))
 
 
+def rates_from(motion: Motion) -> np.ndarray:
+    """Magnitudes of the terms that give the rates of core unknowns at the last point, zero for those that are no states.
+
+    Where rates cancel, as at rest between equal parts, rounding of what is solved for moves states all the same.
+    """
+    place, system = motion.last, motion.system
+    of_place = terms(motion, place, motion.solved)[:, 0]
+    found = abs(system.rate_of_both) @ of_place + abs(system.rate_of_sources) @ np.abs(place.xi)
+    states, rates = system.mode.states, np.zeros(system.z_of.shape[0])
+    rates[states] = np.where(np.isfinite(found), found, 0.0)[: len(states)]
+    return rates
+
+
 def _slopes(lin: Linear) -> np.ndarray:
     """Derivatives of all rows by coordinates and open unknowns."""
     return np.vstack([lin.C_y, lin.F_y])

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_chain, rounded_mode
+from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_chain, rounded_states
 from ...dynamics.quadrature import Course
 from ...dynamics.readout import PointFrame
 from ...dynamics.scan import Watch
@@ -20,6 +20,7 @@ from ..failures import UNSOLVED, ChangePointPassed, HeldByStability, NotSolved, 
 from ..propagator import Arrival
 from ..run import Run
 from ..watch import can_trigger, open_at_zero, orientations
+from .accuracy import rates_from
 from .forms import Forms
 from .integration import SampledMotion, StillMotion
 from .motion import Motion, Place
@@ -96,12 +97,15 @@ class Integrated:
         if not run.reduced.nonlinear:  # Tangents do not tell how forms bend.
             late += 0.5 * watch.armed * np.abs(watch.forms @ _bend(data.Ay, run.y, state.late))
         begin = np.zeros(len(late)) + watch.known(error)
-        weights, rates, y = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)], run.y
+        weights, rates = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)]
+        terms = np.abs(rates) @ np.abs(run.y)
+        if motion.batched:
+            terms = np.maximum(terms, rates_from(motion)[data.states])
         return StepNoise(
             begin,
             late,
-            lambda h: weights @ rounded_mode(rates, y, h),
-            lambda h: weights @ rounded_chain(rates, y, h),
+            lambda h: weights @ rounded_states(np.abs(rates), terms, h),
+            lambda h: weights @ rounded_chain(rates, terms, h),
         )
 
     def _noise_of_rows(self, forms: Forms, armed: np.ndarray, motion: Motion) -> StepNoise:
