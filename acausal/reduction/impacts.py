@@ -10,8 +10,11 @@ from ..values import frozen
 from .affine import AffineModel, Element, Kind, ModeData, Restart
 from .impact_law import sharing_masses
 from .impulses import response_maps
+from .rounding import ROUNDING
 
 _REST = 1e-6
+_TOO_SLOW = float(np.sqrt(np.finfo(float).tiny)) / ROUNDING
+"""Speeds whose squares, and so the distances that they fly, are no numbers with all digits."""
 FREE, CONTACT = 0, 1
 
 
@@ -91,10 +94,10 @@ def fastest(contacts: Contacts, approach: np.ndarray) -> np.ndarray:
 
 
 def rest_speeds(model: AffineModel, contacts: Contacts, approach: np.ndarray) -> np.ndarray:
-    """Speeds up to which contact is kept: as declared, else 1e-6 of the `fastest` approach."""
+    """Speeds up to which contact is kept: as declared, else 1e-6 of the `fastest` approach; what is far too slow never flies."""
     declared = [model.elements[k].rest_speed for k in contacts.which.tolist()]
     usual = (_REST * approach).tolist()
-    return np.array([u if d is None else d for d, u in zip(declared, usual, strict=True)])
+    return np.array([max(_TOO_SLOW, u if d is None else d) for d, u in zip(declared, usual, strict=True)])
 
 
 def gap_speed(element: Element, after: Restart) -> float:

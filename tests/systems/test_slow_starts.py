@@ -45,6 +45,17 @@ def test_a_slow_mass_comes_to_rest_on_its_floor(v: float, method: str) -> None:
     assert result.check().ok
 
 
+@pytest.mark.filterwarnings("ignore:given starts contradict the model:UserWarning")
+@pytest.mark.parametrize("method", ["exact", "implicit"])
+@pytest.mark.parametrize("v", [1e-140, 1e-150, -1e-150])
+def test_what_flies_no_distance_with_all_digits_comes_to_rest_at_once(v: float, method: str) -> None:
+    """Half of the squares of these speeds over 0.01 m/s2 are below 1e-277 m."""
+    result = ac.simulate(pressed(v), 1.0, method=method)
+    assert (result["mass.s"].final, result["mass.v"].final) == (0.0, 0.0)
+    assert len(result.events) == (2 if v > 0.0 else 1)
+    assert result.check().ok
+
+
 def sliding(v: float, m: float, d: float, breakaway: float) -> ac.Circuit:
     """A mass slides against 200 N of friction and viscous friction."""
     model = ac.Circuit()
