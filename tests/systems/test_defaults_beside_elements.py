@@ -76,8 +76,8 @@ def test_a_loaded_capacitor_begins_like_one_without_load() -> None:
     assert voltages(result, 2) == pytest.approx([5.0, 5.0], rel=1e-12)
 
 
-def test_the_diodes_of_a_bridge_without_other_ground_share_what_they_lose() -> None:
-    """All four blocking leave the source on no potential: one of them stays as it is."""
+def test_the_diodes_of_a_bridge_share_what_they_lose() -> None:
+    """All four blocking leave the source on no potential."""
     c = Circuit()
     ground, source = c.add("ground", el.Ground()), c.add("source", el.ConstantVoltage(V=10.0))
     d, store = [c.add(f"d{k}", el.IdealDiode()) for k in range(4)], c.add("store", el.Capacitor(C=1.0))

@@ -103,12 +103,14 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
 
 def _after(problem: StartProblem, restart: Restart, forced: tuple[int, ...]) -> StartProblem:
     """In the mode of a restart, or with the elements opened that take an impulse: no start follows through them."""
-    hit = [k for k in transmitting(problem.core.model, restart) if forced[k] < 0] if restart.jumped else []
+    hit = {k for k in transmitting(problem.core.model, restart) if forced[k] < 0} if restart.jumped else set()
     if hit:
-        hit = sorted(set(hit) - _demanding(problem))
-    apart = _opened(problem.at(mode=restart.data.mode), hit) if hit else None
-    if apart is not None:
-        return apart
+        hit -= _demanding(problem)
+    if hit:
+        mode = tuple(1 - b if k in hit else b for k, b in enumerate(restart.data.mode))
+        apart = as_it_is(problem.at(mode=mode))
+        if apart is not None:
+            return apart
     data, moves = restart.data, {}
     if problem.tables.numerical:
         moves["slopes"], moves["second"] = derivatives(restart)
@@ -126,20 +128,6 @@ def _demanding(problem: StartProblem) -> set[int]:
     read = np.flatnonzero(more.astype(float) @ (abs(D) + abs(Z)))
     unknowns, _, elements = couplings(model)
     return set(np.flatnonzero(np.isin(elements, unknowns[read])).tolist())
-
-
-def _opened(problem: StartProblem, hit: list[int]) -> StartProblem | None:
-    """In the mode with elements ``hit`` opened, or as many of them as leave equations that can be solved; None without any."""
-
-    def opened(at: StartProblem, which: list[int]) -> StartProblem | None:
-        mode = tuple(1 - b if k in which else b for k, b in enumerate(at.mode))
-        return as_it_is(at.at(mode=mode))
-
-    found = opened(problem, hit)
-    if found is None and len(hit) > 1:
-        for k in hit:
-            found = opened(found or problem, [k]) or found
-    return found
 
 
 def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[tuple[int, float]]) -> Choice:
