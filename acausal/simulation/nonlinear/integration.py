@@ -17,7 +17,7 @@ from ...reduction.rounding import SUMMED
 from .accuracy import Tolerances, terms
 from .forms import Forms
 from .motion import Motion, Place
-from .sampling import sampled_jets, solvable
+from .sampling import reads_slopes, sampled_unknowns, solvable
 from .steps import Span, Steps
 from .watched_steps import Watched, WatchedSteps
 
@@ -54,7 +54,10 @@ class SampledMotion:
 
     def edges(self, h0: float, h1: float) -> np.ndarray:
         """Ends of panels within a part of the segment."""
-        inner = [a.step.t1 for a in self._steps.accepted[::STEPS_A_PANEL]]
+        # Slopes of steps, which tell of quick states, have corners at their ends.
+        inner = [
+            a.step.t1 for a in self._steps.accepted[:: 1 if reads_slopes(self._steps) else STEPS_A_PANEL]
+        ]
         return np.array([h0, *(t for t in inner if h0 < t < h1), h1])
 
     def magnitude(self, length: float) -> np.ndarray:
@@ -102,9 +105,7 @@ class SampledMotion:
     def _sampled(self, hs: np.ndarray) -> np.ndarray:
         out = np.zeros((len(hs), len(self.y0)))
         n, q = self._z_of.shape[0], len(self._steps.begin.xi)
-        v0, v1 = sampled_jets(self._steps, hs)
-        out[:, :n], out[:, n : 2 * n] = v0 @ self._z_of.T, v1 @ self._z_of.T
-        out[:, 2 * n : 2 * n + q] = v0[:, v0.shape[1] - q :]
+        out[:, :n], out[:, n : 2 * n], out[:, 2 * n : 2 * n + q] = sampled_unknowns(self._steps, hs)
         out.setflags(write=False)
         return out
 

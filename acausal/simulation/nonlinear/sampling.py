@@ -37,6 +37,31 @@ def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return v0, v1
 
 
+def sampled_unknowns(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Core unknowns, their time derivatives, and sources at times ``hs`` (k,) of a segment, one row for each."""
+    system, q = steps.motion.system, len(steps.begin.xi)
+    v0, v1 = sampled_jets(steps, hs)
+    z = v0 @ system.z_of.T
+    states = system.quick if reads_slopes(steps) else None
+    if states is not None:
+        stacked = steps.in_arrays(Stacked)
+        of = np.searchsorted(stacked.ends, hs)
+        (stack,), quick = stacked.stacks, stacked.quick[of]
+        for count in np.unique(quick[quick > 0]).tolist():
+            at = np.flatnonzero(quick == count)
+            found = states.read(count, stack.rates(of[at], hs[at]), v0[at])
+            z[at], v1[at, : system.nx] = found[:, : z.shape[1]], found[:, z.shape[1] :]
+    return z, v1 @ system.z_of.T, v0[:, v0.shape[1] - q :]
+
+
+def reads_slopes(steps: Steps) -> bool:
+    """Whether states are quick in some of the steps."""
+    motion = steps.motion
+    if not motion.batched or motion.system.quick is None:
+        return False
+    return bool(steps.in_arrays(Stacked).quick.any())
+
+
 def solvable(steps: Steps) -> float:
     """Time before a failure up to which points within the accepted steps can be solved.
 
@@ -87,6 +112,9 @@ class Stacked:
         accepted = steps.accepted
         self.count = len(accepted)
         self.ends = np.array([a.step.t1 for a in accepted[:-1]])
+        quick, lengths = steps.motion.system.quick, np.array([a.step.t1 - a.step.t0 for a in accepted])
+        self.quick = np.zeros(self.count, np.int64) if quick is None else quick.counts(lengths)
+        """How many states are quick in each."""
         groups: dict[bytes, list[int]] = {}
         for k, a in enumerate(accepted):
             groups.setdefault(a.selection.states.tobytes(), []).append(k)
@@ -106,9 +134,16 @@ class _Many:
 
     def at(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Values at times ``hs`` in the steps ``k``: as `Step.at`, to the bit."""
-        s = ((hs - self.t0[k]) / (self.t1[k] - self.t0[k]))[:, None]
-        y0, (c0, c1, c2) = self.y0[k], self.dense[:, k]
-        return y0 + s * ((self.y1[k] - y0) + (1.0 - s) * (c0 + s * (c1 + s * c2)))
+        return self._unit(k).at((hs - self.t0[k]) / (self.t1[k] - self.t0[k]))
+
+    def slope(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Time derivatives there."""
+        length = self.t1[k] - self.t0[k]
+        return self._unit(k).slope((hs - self.t0[k]) / length) / length[:, None]
+
+    def _unit(self, k: np.ndarray) -> Step:
+        """Steps with their length as unit of time."""
+        return Step(0.0, 1.0, self.y0[k], self.y1[k], self.dense[:, k], np.empty(0))
 
 
 class Stack:
@@ -124,6 +159,10 @@ class Stack:
         y = self._course.at(k, hs)
         y[:, self.selection.states] = self._states.at(k, hs)
         return y
+
+    def rates(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
+        """Slopes of what is integrated."""
+        return self._states.slope(k, hs)
 
 
 class _Batch:

@@ -19,6 +19,7 @@ from ...compilation.lowering import BATCH
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...reduction.open_mode import OpenMode, Orders
 from .least_flows import LeastFlows
+from .quick_states import QuickStates
 
 LARGE = 4096
 """Entries from which a matrix may be stored sparse."""
@@ -241,6 +242,13 @@ class NonlinearSystem:
         if np.abs(found @ scaled - np.eye(self.m)).max() > DETERMINED:
             return None
         return self.open_scale[:, None] * found / self.scale
+
+    @cached_property
+    def quick(self) -> QuickStates | None:
+        """What follows from slopes of quick states; None where anything is nonlinear."""
+        if self.m or not self.nx:
+            return None
+        return QuickStates(np.hstack([dense(self._rate.y), dense(self._rate.xi)]), dense(self.z_of))
 
     @property
     def rate_of_both(self) -> Any:
