@@ -8,6 +8,7 @@ import pytest
 from acausal import simulate
 from acausal.components.electrical import Capacitor, Diode, Resistor, SineVoltage
 from acausal.simulation.nonlinear.motion import Motion, Place
+from acausal.simulation.nonlinear.numerical import bent
 from tests.oracles.junction_rectifier import JunctionRectifier
 from tests.systems.circuits import circuit
 
@@ -50,3 +51,22 @@ def test_no_point_without_states_is_solved_twice(monkeypatch: pytest.MonkeyPatch
     # The last instant is tried once more, after a step to it that was rejected.
     assert [t for t in set(times) if times.count(t) > 1 and t != 0.02] == []
     assert result["load.v"].final == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("late", [1e-12, -1e-12])
+@pytest.mark.parametrize("product", [1e-6, 0.5, 1.0, 2.0, 1e6])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_bend_of_what_grows_or_decays_within_the_time_that_is_open(
+    sign: float, product: float, late: float
+) -> None:
+    """The second difference of an exponential, on the side on which it is small; growth over just this time raised an error."""
+    rate = np.array([[sign * product / 1e-12]])
+    exact = 3.0 * np.expm1(-product) ** 2
+    assert 0.5 * exact <= bent(np.array([[1.0]]), rate, np.array([3.0]), late)[0] <= 2.0 * exact
+
+
+def test_bend_of_what_grows_beside_what_decays() -> None:
+    late, y = 1e-12, np.array([3.0, -2.0])
+    found = bent(np.array([[1.0, 0.0], [0.0, 1.0]]), np.diag([1.0, -1.0]) / late, y, late)
+    assert (found <= np.abs(y)).all()
+    assert (found >= np.expm1(-1.0) ** 2 * np.abs(y)).all()

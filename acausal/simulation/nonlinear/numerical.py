@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -95,7 +96,7 @@ class Integrated:
         error, shift = None if state.error is None else state.error[data.states], run.known.shift
         late = watch.late(run.y, state.t) + watch.known(None, None if shift is None else data.chosen(shift))
         if not run.reduced.nonlinear:  # Tangents do not tell how forms bend.
-            late += 0.5 * watch.armed * np.abs(watch.forms @ _bend(data.Ay, run.y, state.late))
+            late += 0.5 * watch.armed * bent(watch.forms, data.Ay, run.y, state.late)
         begin = np.zeros(len(late)) + watch.known(error)
         weights, rates = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)]
         terms = np.abs(rates) @ np.abs(run.y)
@@ -239,9 +240,16 @@ class Integrated:
         return core.readout.moving_frame(core.model.S, run.data, states, reason)
 
 
-def _bend(Ay: np.ndarray, y: np.ndarray, late: float) -> np.ndarray:
-    """``(late Ay)**2 y``, by which a form bends that vanishes with its rate; of what is faster no more than there is of it."""
+def bent(forms: np.ndarray, Ay: np.ndarray, y: np.ndarray, late: float) -> np.ndarray:
+    """``forms (late Ay)**2 y``, by which forms bend that vanish with their rates; of what is faster no more than there is of it.
+
+    The time is late or early. What decays fast is bounded forward, what grows fast backward: the smaller of both counts.
+    """
     if not late:
-        return np.zeros(len(y))
-    step = np.linalg.solve(np.eye(len(y)) - abs(late) * Ay, abs(late) * Ay)
-    return step @ (step @ y)
+        return np.zeros(len(forms))
+    found = np.full(len(forms), np.inf)
+    for step in (abs(late) * Ay, -abs(late) * Ay):
+        with suppress(np.linalg.LinAlgError):  # Growth over just this time, seen from its begin.
+            step = np.linalg.solve(np.eye(len(y)) - step, step)
+            found = np.fmin(found, np.abs(forms @ (step @ (step @ y))))
+    return np.where(np.isfinite(found), found, np.abs(forms) @ np.abs(y))
