@@ -16,9 +16,10 @@ from ..errors import ConsistencyError, Location, ParameterError
 from ..modeling.statements import Reinit
 from ..reduction.rounding import ROUNDING, TINY
 from .energy import balances, jumps_within, unknown_at_start
-from .equations import FLOOR, EquationsAt, EvaluatedRows, rounded
+from .equations import FLOOR, EquationsAt, EvaluatedRows
 from .names import Names
 from .power import generator_of, read_impulses
+from .rounding import rounded
 from .segments import Segments
 
 EXACT = 1e-9
@@ -286,7 +287,7 @@ def _motion(
     sizes = np.maximum(rows.sizes, share * rows.of_unit)[nx : 2 * nx]
     kept = [(name, size) for name, size in zip(residual.x.names, sizes.tolist(), strict=True) if size]
     x, slopes = [read(n).source for n, _ in kept], [read(f"der({n})").source for n, _ in kept]
-    rates = rounded(segments, slopes, which, h1)
+    rates = rounded(segments, [s.affine() for s in slopes], which, h1)
     small = EXACT * np.array([size for _, size in kept])
     # What is integrated is as exact as asked for, and so are the terms of slopes: those of fast changes cancel in them.
     missed = rates * (tolerances / ROUNDING)
@@ -381,10 +382,9 @@ def _instants(at: EquationsAt, sizes: np.ndarray, integrated: float) -> Iterable
     jumps = jumps_within(result, -np.inf, result.t_end)
     if not jumps:
         return
-    names = result.names
+    names, flat = result.names, result.names.flat
     x, w = (tuple(names.find(n).index for n in q.names) for q in (r.x, r.w))
     rows, columns = at.places
-    flat = names.flat
     base = len(flat.ptr) - 1 + sum(1 for _ in flat.statements("residuals"))
     usable = np.ones(base, bool)
     actions = _set_by_actions(names)

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..compilation.residual import Residual
 from ..compilation.residual_modes import ModeEntry
-from ..reduction.rounding import ROUNDING
 from ..values import frozen
-from .segments import BEFORE, Affine, Segments
+from .rounding import rounded
+from .segments import BEFORE, Affine
 
 FLOOR = 1e-6
 """Share of what flows or lies across elsewhere, of the same unit, that counts as a term: below it the values are rounding."""
@@ -162,7 +162,7 @@ class EquationsAt:
         for t, side in points:
             which, h = self.result.segments.locate(t, side)
             slopes = np.array([s[own] for s in self.slopes(t, side)]).reshape(len(t), len(own))
-            read = [self._read(self._names[j]).source for j in self._columns[own]]
+            read = [self._read(self._names[j]).source.affine() for j in self._columns[own]]
             found.append((np.abs(slopes) * rounded(self.result.segments, read, which, h).T).sum(axis=1))
         return np.nan_to_num(np.concatenate(found))
 
@@ -174,18 +174,6 @@ class EquationsAt:
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows and columns of `slopes`."""
         return self._rows, self._columns
-
-
-def rounded(segments: Segments, sources: list[Any], which: np.ndarray, h1: np.ndarray) -> np.ndarray:
-    """By how much values (sources, k) may be off in segments until ``h1`` because the terms cancel by which they are read."""
-    found, affine = np.zeros((len(sources), len(which))), [s.affine() for s in sources]
-    known, each = [k for k, a in enumerate(affine) if a is not None], [a for a in affine if a is not None]
-    if known:
-        groups = {g: segments.groups[g] for g in np.unique(segments.group_of[which]).tolist()}
-        rows = {g: np.vstack([a.parts(group) for a in each]) for g, group in groups.items()}
-        for i, (k, h) in enumerate(zip(which.tolist(), h1.tolist(), strict=True)):
-            found[known, i] = rows[segments.group_of[k]] @ segments.all[k].trajectory.magnitude(h)
-    return ROUNDING * found
 
 
 def _functions(r: Residual) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -13,10 +13,10 @@ from ..errors import DeclarationError
 from ..flattening.flat_model import Batch, kind_of
 from ..flattening.locating import locate_symbol
 from ..modeling.expressions import Expr, Symbol, fold
-from ..reduction.rounding import ROUNDING
 from ..values import frozen
 from .record import Jump
-from .segments import Products, Segment, SegmentGroup, Segments
+from .rounding import rounded
+from .segments import Affine, Products, Segment, SegmentGroup, Segments
 
 Factor = tuple[bool, int]
 """(whether its time derivative, number of a variable)."""
@@ -75,19 +75,35 @@ class Powers:
         return np.vstack([self.along(s, s.trajectory.sample(np.array([h])), np.array([h])) for s, h in each])
 
     def rounding(self, segments: Segments, hs: np.ndarray) -> float:
-        """By how much the energies of all parts may be off in all because the terms cancel by which their factors are read.
+        """By how much the sum of all energies may be off because the terms cancel by which factors are read.
 
-        Factors count with their values at one time since its start in each segment.
+        What is read by one row is off alike, which largely cancels in the sum: a flow takes from one part what it gives to
+        the next. Factors count with their values at one time since its start in each segment.
         """
         if not self.exact:
             return 0.0
-        m = len(self.ids) + len(self.slopes) + 1
-        values = np.abs(segments.affine(self._rows, m, np.arange(len(segments)), hs))
-        rows = [np.abs(self._rows(group)) for group in segments.groups]
-        of = zip(segments.group_of.tolist(), segments.all, hs, strict=True)
-        off = ROUNDING * np.array([rows[g] @ s.trajectory.terms(np.array([h]))[0] for g, s, h in of])
-        moved = self.products.bounds(values + off) - self.products.bounds(values)
-        return float(segments.length @ moved.sum(axis=1))
+        every = np.arange(len(segments))
+        read = [
+            Affine({(k, slope): 1.0}, 0.0)
+            for slope, ids in ((False, self.ids), (True, self.slopes))
+            for k in ids
+        ]
+        off = np.vstack([rounded(segments, read, every, hs), np.zeros(len(segments))])
+        values = segments.affine(self._rows, len(off), every, hs)
+        moved = self.products.bounds(off.T).sum(axis=1)
+        for group in segments.groups:
+            at, (sign, first, alike) = group.members, _alike(self._rows(group))
+            each = np.zeros((len(first), len(at)))
+            np.add.at(each, alike, (self._slopes(values[at]) * sign).T)
+            moved[at] += (np.abs(each) * off[first][:, at]).sum(axis=0)
+        return float(segments.length @ moved)
+
+    def _slopes(self, X: np.ndarray) -> np.ndarray:
+        """Derivatives (k, m) of the sum of all powers by the expressions (k, m), in products of two."""
+        (left, right), found = self.products.factors, np.zeros(X.shape[::-1])
+        np.add.at(found, left, (self.products.coefficient * X[:, right]).T)
+        np.add.at(found, right, (self.products.coefficient * X[:, left]).T)
+        return found.T
 
     def integral(self, segments: Segments, a: float, b: float) -> np.ndarray:
         """Energies (owners,) over [a, b] without those of impulses."""
@@ -115,6 +131,13 @@ class Powers:
         return self.products.change(
             np.concatenate([values, slopes, [1.0]]), np.concatenate([impulses, movements, [0.0]])
         )
+
+
+def _alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Signs of rows (m, ny), the first of those that are equal or negatives of each other, and which of these each is."""
+    sign = np.sign(rows[np.arange(len(rows)), (rows != 0.0).argmax(axis=1)])
+    _, first, alike = np.unique(rows * sign[:, None], axis=0, return_index=True, return_inverse=True)
+    return sign, first, alike.ravel()
 
 
 def powers_of(readout: Readout, instances: Instances) -> list[Powers]:
