@@ -197,7 +197,8 @@ class Integrated:
         found = np.zeros(max(n, len(data.states)))
         if isinstance(data, ModeData):
             found += SUMMED * (data.sizes[0] @ np.abs(y))
-        found[data.states] = rounded_mode(data.Ay[: len(data.states)], y, h)
+        rates = np.abs(data.Ay[: len(data.states)])
+        found[data.states] = rounded_states(rates, rates @ np.abs(y), h)
         return found[:n]
 
     def confirm(self, h: float) -> None:
